@@ -2,5 +2,11 @@
 import type * as declarativeModule from '../lib/declarative/index.js';
 import { built } from './built.js';
 
-export const { compilePlan, evaluateWhole, OutputCollector, Pipeline } =
-  await built<typeof declarativeModule>('declarative/index.js');
+export const {
+  compilePlan,
+  DeclarativeManager,
+  evaluateWhole,
+  Operator,
+  OutputCollector,
+  Pipeline,
+} = await built<typeof declarativeModule>('declarative/index.js');

@@ -13,11 +13,13 @@ import { printComparison, printResult } from './print-result.js';
 import { benchNoOp } from './no-op.js';
 import { benchQueue } from './queue.js';
 import { flag } from './sides.js';
+import { benchViews } from './views.js';
 import { benchApply } from './write.js';
 
 const benches = {
   ...{ benchImportTime, benchImportMemory, benchClient, benchQueue },
   ...{ benchCache, benchCacheEvents, benchDeclarative, benchFleet, benchNoOp, benchApply },
+  benchViews,
 };
 /** Benches that take many minutes: run where they are named. */
 const onRequest = ['benchFleet', 'benchNoOp'];

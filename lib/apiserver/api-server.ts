@@ -25,6 +25,7 @@ import { Faults, connectionReset } from './faults.js';
 import { listenHttp } from './http-adapter.js';
 import type { ListenOptions, ListenSettings, Listener, ConnectionHandler } from './http-adapter.js';
 import { inProcessTransport } from './in-process-transport.js';
+import type { InProcessOptions } from './in-process-transport.js';
 import { builtinKinds } from './kinds/builtin-kinds.js';
 import { KindRegistry } from './kinds/kind-registry.js';
 import type { Loopback } from './loopback.js';
@@ -177,12 +178,16 @@ export class EmbeddedApiServer {
    * @param user - who asks, in place of a bearer token; whoever shows none is the administrator.
    * @param authorizer - decides what the user may do. @defaultValue the server's roles, if it has any
    */
-  transport(user?: string | UserOptions, authorizer?: Authorizer): Transport {
+  transport(
+    user?: string | UserOptions,
+    authorizer?: Authorizer,
+    options: InProcessOptions = {},
+  ): Transport {
     const known = userInfoOf(user ?? administrator.username);
     return inProcessTransport((request) => {
       const shown = user === undefined && 'authorization' in request.headers;
       return this.#handleAs(request, shown ? { authorizer } : { known, authorizer });
-    });
+    }, options);
   }
 
   /** Answers a request; errors are answers too. @throws OperatorError `ConnectionFailed` by a fault. */

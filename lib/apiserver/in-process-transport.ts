@@ -3,8 +3,20 @@ import type { Transport, TransportRequest } from '../system/transport.js';
 import { WatchStream } from './reads/watch-stream.js';
 import type { RequestHandler } from './http-adapter.js';
 
+/** Options of {@link inProcessTransport}. */
+export interface InProcessOptions {
+  /**
+   * Whether watches give the stored objects themselves, frozen, in place of copies.
+   * @defaultValue false
+   */
+  readonly sharesObjects?: boolean | undefined;
+}
+
 /** A {@link Transport} that calls `handler` in place of a connection. */
-export function inProcessTransport(handler: RequestHandler): Transport {
+export function inProcessTransport(
+  handler: RequestHandler,
+  { sharesObjects = false }: InProcessOptions = {},
+): Transport {
   let closed = false;
   const open = new Set<WatchStream>();
   return {
@@ -13,8 +25,9 @@ export function inProcessTransport(handler: RequestHandler): Transport {
       if (request.signal?.aborted === true) throw aborted(request.signal);
       request.beforeSend?.();
       const response = await handler(request);
-      if (response.body instanceof WatchStream) follow(request, response.body, open);
-      return response;
+      if (!(response.body instanceof WatchStream)) return response;
+      follow(request, response.body, open);
+      return sharesObjects ? { ...response, events: response.body.events() } : response;
     },
     close: async () => {
       closed = true;

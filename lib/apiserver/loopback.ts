@@ -24,6 +24,24 @@ export interface LoopbackDeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
 }
 
+/** Options of {@link Loopback.put}. */
+export interface LoopbackPutOptions {
+  /** Recorded as the manager of all that the object has, by an apply. */
+  readonly manager: string;
+  /** The bytes of its JSON, about. */
+  readonly bytes: number;
+  /** Do everything but store. @defaultValue false */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** What {@link Loopback.put} came to. */
+export interface PutObject {
+  /** What was there. */
+  readonly live: UnstructuredObject | undefined;
+  /** What is stored then: the live object itself where it is so already. */
+  readonly stored: UnstructuredObject;
+}
+
 /**
  * How the server's own controllers read and write: through the same write path as a request over
  * HTTP, without one. Objects that it hands out are frozen and shared. Writes throw `StatusError`.
@@ -40,5 +58,12 @@ export interface Loopback {
   create(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
   /** Replaces an object (or its subresource); a `resourceVersion` in it must be the live one. */
   update(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
+  /**
+   * Stores a loose custom resource as it is, as far as it is its manager's alone: a compare, and a commit.
+   * The object has a name, labels and annotations and any content, without nulls; parts of it are shared
+   * and frozen.
+   * @returns undefined: nothing is done, for the object is to be written as others are
+   */
+  put(object: UnstructuredObject, options: LoopbackPutOptions): PutObject | undefined;
   delete(type: ResourceType, key: ObjectKey, options?: LoopbackDeleteOptions): Promise<void>;
 }

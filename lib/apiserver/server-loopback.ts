@@ -8,7 +8,9 @@ import type {
   CommittedChange,
   Loopback,
   LoopbackDeleteOptions,
+  LoopbackPutOptions,
   LoopbackWriteOptions,
+  PutObject,
 } from './loopback.js';
 import { OwnerIndex } from './owner-index.js';
 import type { ServerCore } from './server-core.js';
@@ -18,6 +20,7 @@ import { bindPod } from './writes/bind-pod.js';
 import { createObject } from './writes/create-object.js';
 import { decodeObject } from './writes/decode-object.js';
 import { deleteObject } from './writes/delete-object.js';
+import { putObject } from './writes/put-object.js';
 import { updateObject } from './writes/update-object.js';
 import type { WriteHooks } from './writes/write-hooks.js';
 import type { WriteRequest } from './writes/write-request.js';
@@ -96,6 +99,17 @@ export class ServerLoopback implements Loopback {
     if (live === undefined) throw notFound(subjectOf(request.kind, request.name));
     const next = decodeObject(request, { value: object });
     return updateObject(this.#core, { request, live, next }).object;
+  }
+
+  put(object: UnstructuredObject, options: LoopbackPutOptions): PutObject | undefined {
+    const { apiVersion, kind } = object;
+    const { kinds } = this.#core;
+    if (kinds.findKind(groupOf(apiVersion), versionOf(apiVersion), kind) === undefined) {
+      return undefined;
+    }
+    const { manager, ...rest } = options;
+    const request = this.#writeOf(object, { manager });
+    return request.hooks === undefined ? putObject(this.#core, request, object, rest) : undefined;
   }
 
   async delete(

@@ -26,6 +26,8 @@ export interface Answer {
 /** A stream that has begun well. */
 export interface Stream {
   readonly body: AsyncIterable<Uint8Array>;
+  /** In place of the body, where the server is in this process: its values. */
+  readonly events?: TransportResponse['events'];
 }
 
 /** Options of {@link Exchange.stream}. */
@@ -107,7 +109,10 @@ export class Exchange {
   stream(request: ApiRequest, { maxMs }: StreamOptions): Promise<Stream> {
     return this.#exchange(request, true, async (response, deadline) => {
       deadline.restart(this.#options.clock, maxMs);
-      return { body: this.#streamBody(request, response, deadline) };
+      const { body, events } = response;
+      const within = { request, deadline };
+      const values = events && { events: this.#streamBody(events, within) };
+      return { body: this.#streamBody(body, within), ...values };
     });
   }
 
@@ -241,9 +246,12 @@ export class Exchange {
     return { outcome: 'refused', status, error, ...(wait && { waitMs: afterMs }) };
   }
 
-  async *#streamBody(request: ApiRequest, response: TransportResponse, deadline: Deadline) {
+  async *#streamBody<T>(
+    body: AsyncIterable<T>,
+    { request, deadline }: { readonly request: ApiRequest; readonly deadline: Deadline },
+  ) {
     try {
-      yield* response.body;
+      yield* body;
     } catch (error) {
       if (!deadline.expired) throw this.#explain(error, request, deadline);
       const message = `${describeCall(request.call)}: the server did not end it in its time`;

@@ -183,11 +183,11 @@ class HttpClient implements ConnectedClient {
       { query: watchQuery(options), signal },
     );
     const accept = metadataOnly ? metadataOf('PartialObjectMetadata') : undefined;
-    const { body } = await this.#exchange.stream(
+    const { body, events } = await this.#exchange.stream(
       { ...request, method: 'GET', accept, repeatable: true },
       { maxMs: timeoutMs + watchGraceMs },
     );
-    for await (const lines of jsonLines(body, request.call)) {
+    for await (const lines of events ?? jsonLines(body, request.call)) {
       yield watchEvents(lines, type, request.call);
     }
   }

@@ -30,6 +30,11 @@ export interface TransportResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** The body's bytes, once, as they arrive. Leaving the loop early frees the connection. */
   readonly body: AsyncIterable<Uint8Array>;
+  /**
+   * The values of the body's lines, frozen and shared: who reads them must not read the body. Absent:
+   * there are bytes only, as of each server that is not in this process.
+   */
+  readonly events?: AsyncIterable<readonly unknown[]> | undefined;
 }
 
 /**

@@ -79,6 +79,7 @@ function formatOf({ view, serialized, options }: WatchRequest): WatchFormat {
       first = false;
       return text;
     },
+    ...(shared && { shared: (stored: UnstructuredObject) => kind.fromStorage(stored) }),
     bookmark: (revision, end) => {
       if (last?.revision === revision && last.end === end) return last.text;
       const text = JSON.stringify(represent(view, bookmark(kind, revision, end)));

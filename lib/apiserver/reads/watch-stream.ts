@@ -1,3 +1,4 @@
+import { deepFreeze } from '../../object/deep-freeze.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Clock } from '../../system/clock.js';
 import { Unconverted } from '../custom/webhook-converter.js';
@@ -11,6 +12,8 @@ import type { Selection } from './selection.js';
 export interface WatchFormat {
   /** The JSON of a stored object. */
   object(stored: UnstructuredObject): string;
+  /** A stored object as it is shown, frozen; absent: it is shown as something else than an object. */
+  shared?(stored: UnstructuredObject): UnstructuredObject;
   /** The JSON of a bookmark; `initialEventsEnd` marks the end of a streaming list. */
   bookmark(revision: number, initialEventsEnd: boolean): string;
   /** Has objects converted, many at once, where somebody else does that. Never rejects. */
@@ -43,6 +46,8 @@ export interface WatchStreamOptions {
 }
 
 const chunkLength = 64 * 1024;
+/** So many events go to a reader in this process at once. */
+const sharedEvents = 256;
 const encoder = new TextEncoder();
 
 /**
@@ -77,19 +82,49 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
 
   /** The next bytes, as soon as there are any. @throws what {@link fail} was given. */
   async next(): Promise<IteratorResult<Uint8Array>> {
+    const chunk = await this.#next(() => new TextChunk(this.#options.format));
+    return chunk === undefined
+      ? { done: true, value: undefined }
+      : { done: false, value: encoder.encode(chunk.text) };
+  }
+
+  /**
+   * The events in place of the bytes, with the stored objects themselves: for readers in this process.
+   * undefined: objects are shown as something else.
+   */
+  events(): AsyncIterable<readonly SharedEvent[]> | undefined {
+    const { format } = this.#options;
+    return format.shared === undefined ? undefined : this.#events(format);
+  }
+
+  async *#events(format: WatchFormat): AsyncGenerator<readonly SharedEvent[]> {
+    try {
+      for (;;) {
+        const chunk = await this.#next(() => new SharedChunk(format));
+        if (chunk === undefined) return;
+        yield chunk.events;
+      }
+    } finally {
+      this.end();
+    }
+  }
+
+  /** What there is to send next, as soon as there is something; undefined: it has ended. */
+  async #next<C extends Chunk>(newChunk: () => C): Promise<C | undefined> {
     const { format } = this.#options;
     if (format.prepare !== undefined && this.#state === 'initial') {
       await format.prepare(this.#initial);
     }
     for (;;) {
-      const chunk = this.#attempt();
-      if (typeof chunk !== 'string') {
-        await chunk.convert();
+      const chunk = newChunk();
+      const unconverted = this.#attempt(chunk);
+      if (unconverted !== undefined) {
+        await unconverted.convert();
         continue;
       }
-      if (chunk !== '') return { done: false, value: encoder.encode(chunk) };
+      if (!chunk.isEmpty) return chunk;
       if (this.#error !== undefined) throw this.#takeError();
-      if (this.#state === 'ended') return { done: true, value: undefined };
+      if (this.#state === 'ended') return undefined;
       await this.#change();
     }
   }
@@ -134,8 +169,8 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     return error;
   }
 
-  /** What there is to send, unless an object in it must be converted first. */
-  #attempt(): string | Unconverted {
+  /** Fills a chunk with what there is to send. @returns what must be converted before */
+  #attempt(chunk: Chunk): Unconverted | undefined {
     const [sent, position, state, initial] = [
       this.#sent,
       this.#position,
@@ -143,7 +178,8 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
       this.#initial,
     ];
     try {
-      return this.#take();
+      this.#take(chunk);
+      return undefined;
     } catch (error) {
       if (error instanceof Unconverted) {
         [this.#sent, this.#position, this.#state, this.#initial] = [sent, position, state, initial];
@@ -151,80 +187,74 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
       }
       if (!isStatusError(error)) throw error;
       this.end();
-      return event('ERROR', JSON.stringify(error.body));
+      chunk.addText('ERROR', JSON.stringify(error.body));
+      return undefined;
     }
   }
 
-  #take(): string {
+  #take(chunk: Chunk): void {
     if (this.#state === 'initial') {
-      const chunk = this.#takeInitial();
-      if (chunk !== '') return chunk;
+      this.#takeInitial(chunk);
+      if (!chunk.isEmpty) return;
     }
-    if (this.#state === 'ended') return '';
-    const { collection, clock, compacted } = this.#options;
-    if (compacted || collection.lost(this.#position)) return this.#fallBehind();
-    const chunk = this.#takeEvents();
-    if (chunk !== '') return chunk;
-    const now = clock.monotonicMs();
-    if (now >= this.#deadlineMs) {
-      const last = this.#bookmarkDue === undefined ? '' : this.#bookmark();
+    if (this.#state === 'ended') return;
+    const { collection, clock, compacted, format } = this.#options;
+    if (compacted || collection.lost(this.#position)) {
+      chunk.addText('ERROR', format.tooOld());
       this.end();
-      return last;
+      return;
     }
-    if (this.#bookmarkDue === undefined || now < this.#bookmarkDue) return '';
-    this.#scheduleBookmark(now);
-    return this.#bookmark();
+    this.#takeEvents(chunk);
+    if (!chunk.isEmpty) return;
+    const now = clock.monotonicMs();
+    const isOver = now >= this.#deadlineMs;
+    if (this.#bookmarkDue !== undefined && (isOver || now >= this.#bookmarkDue)) {
+      chunk.addText('BOOKMARK', format.bookmark(this.#options.revision(), false));
+      if (!isOver) this.#scheduleBookmark(now);
+    }
+    if (isOver) this.end();
   }
 
-  #takeInitial(): string {
+  #takeInitial(chunk: Chunk): void {
     const { format, endOfInitialEvents } = this.#options;
-    let chunk = '';
-    while (chunk.length < chunkLength && this.#sent < this.#initial.length) {
+    while (!chunk.isFull && this.#sent < this.#initial.length) {
       const object = this.#initial[this.#sent++];
-      if (object !== undefined) chunk += event('ADDED', format.object(object));
+      if (object !== undefined) chunk.add('ADDED', object);
     }
-    if (this.#sent < this.#initial.length) return chunk;
+    if (this.#sent < this.#initial.length) return;
     this.#state = 'following';
     this.#initial = [];
-    if (endOfInitialEvents === undefined) return chunk;
-    return chunk + event('BOOKMARK', format.bookmark(endOfInitialEvents, true));
+    if (endOfInitialEvents === undefined) return;
+    chunk.addText('BOOKMARK', format.bookmark(endOfInitialEvents, true));
   }
 
-  #takeEvents(): string {
-    let chunk = '';
-    while (chunk.length < chunkLength) {
+  #takeEvents(chunk: Chunk): void {
+    while (!chunk.isFull) {
       const entry = this.#options.collection.entryAt(this.#position);
       if (entry === undefined) break;
       this.#position++;
-      chunk += this.#eventOf(entry);
+      this.#takeEvent(entry, chunk);
     }
-    return chunk;
   }
 
-  #eventOf(entry: LogEntry): string {
-    const { selection, format } = this.#options;
-    if (!entry.key.startsWith(selection.prefix)) return '';
-    if (selection.all) return event(entry.type, format.object(entry.object));
+  #takeEvent(entry: LogEntry, chunk: Chunk): void {
+    const { selection } = this.#options;
+    if (!entry.key.startsWith(selection.prefix)) return;
+    if (selection.all) {
+      chunk.add(entry.type, entry.object);
+      return;
+    }
     const { previous } = entry;
     const is = entry.type !== 'DELETED' && selection.matches(entry.object);
     const was = previous !== undefined && selection.matches(previous);
-    if (is) return event(was ? 'MODIFIED' : 'ADDED', format.object(entry.object));
-    if (!was) return '';
+    if (is) chunk.add(was ? 'MODIFIED' : 'ADDED', entry.object);
+    if (is || !was) return;
     // It left the selection: shown as it was last seen, with the version of the change.
     const resourceVersion = String(entry.revision);
-    const last = { ...previous, metadata: { ...previous.metadata, resourceVersion } };
-    return event('DELETED', format.object(last));
-  }
-
-  #fallBehind(): string {
-    const text = event('ERROR', this.#options.format.tooOld());
-    this.end();
-    return text;
-  }
-
-  #bookmark(): string {
-    const { format, revision } = this.#options;
-    return event('BOOKMARK', format.bookmark(revision(), false));
+    chunk.add('DELETED', {
+      ...previous,
+      metadata: { ...previous.metadata, resourceVersion },
+    });
   }
 
   #scheduleBookmark(now: number): void {
@@ -252,6 +282,69 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-function event(type: string, object: string): string {
-  return `{"type":"${type}","object":${object}}\n`;
+/** An event of a watch, with the stored object itself. */
+export interface SharedEvent {
+  readonly type: string;
+  readonly object: unknown;
+}
+
+/** What is sent at once. */
+interface Chunk {
+  readonly isEmpty: boolean;
+  /** Whether more has to wait. */
+  readonly isFull: boolean;
+  add(type: LogEntry['type'], stored: UnstructuredObject): void;
+  /** Adds what is no stored object, as JSON. */
+  addText(type: 'BOOKMARK' | 'ERROR', object: string): void;
+}
+
+class TextChunk implements Chunk {
+  text = '';
+  readonly #format: WatchFormat;
+
+  constructor(format: WatchFormat) {
+    this.#format = format;
+  }
+
+  get isEmpty(): boolean {
+    return this.text === '';
+  }
+
+  get isFull(): boolean {
+    return this.text.length >= chunkLength;
+  }
+
+  add(type: string, stored: UnstructuredObject): void {
+    this.addText(type, this.#format.object(stored));
+  }
+
+  addText(type: string, object: string): void {
+    this.text += `{"type":"${type}","object":${object}}\n`;
+  }
+}
+
+class SharedChunk implements Chunk {
+  readonly events: SharedEvent[] = [];
+  readonly #format: WatchFormat;
+
+  constructor(format: WatchFormat) {
+    this.#format = format;
+  }
+
+  get isEmpty(): boolean {
+    return this.events.length === 0;
+  }
+
+  get isFull(): boolean {
+    return this.events.length >= sharedEvents;
+  }
+
+  add(type: string, stored: UnstructuredObject): void {
+    const object = this.#format.shared?.(stored) ?? stored;
+    this.events.push({ type, object: deepFreeze(object) });
+  }
+
+  addText(type: string, object: string): void {
+    this.events.push({ type, object: JSON.parse(object) as unknown });
+  }
 }

@@ -24,6 +24,8 @@ export interface Change {
   readonly object: UnstructuredObject;
   /** @defaultValue `ADDED` or `MODIFIED`, by whether the key exists */
   readonly deleted?: boolean;
+  /** The bytes of its JSON, about. @defaultValue they are counted, where they are bounded */
+  readonly bytes?: number | undefined;
 }
 
 /**
@@ -89,7 +91,7 @@ export class MvccLog {
   }
 
   /** Appends a change. */
-  commit({ collection: name, key, object, deleted = false }: Change): LogEntry {
+  commit({ collection: name, key, object, deleted = false, bytes }: Change): LogEntry {
     const collection = this.collection(name);
     const previous = collection.get(key);
     const revision = ++this.#revision;
@@ -103,7 +105,7 @@ export class MvccLog {
       previous,
     };
     collection.append(entry);
-    this.#keep(collection, entry);
+    this.#keep(collection, entry, bytes);
     this.#undelivered.push(entry);
     this.#deliver();
     return entry;
@@ -129,9 +131,10 @@ export class MvccLog {
     this.#compacted = this.#revision;
   }
 
-  #keep(collection: Collection, { object }: LogEntry): void {
+  #keep(collection: Collection, { object }: LogEntry, known: number | undefined): void {
     // What is not bounded need not be measured.
-    const bytes = this.#mostBytes === Infinity ? 0 : JSON.stringify(object).length;
+    const isBounded = this.#mostBytes !== Infinity;
+    const bytes = isBounded ? (known ?? JSON.stringify(object).length) : 0;
     if (this.#kept === this.#length) this.#forgetOldest();
     while (this.#kept > 0 && this.#bytes + bytes > this.#mostBytes) this.#forgetOldest();
     const place = (this.#oldest + this.#kept) % this.#length;

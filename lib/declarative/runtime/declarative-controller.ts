@@ -229,7 +229,7 @@ export class DeclarativeController {
         manager.viewWriters.whenWritten(this.#writer, signal);
       const namespaces = manager.namespacesOf(kinds.target);
       this.#running = new RunningPipeline({
-        ...{ namespaces, writes, clock, growth },
+        ...{ namespaces, views, writes, clock, growth },
         ...{ operator, spec, targetPath, plan, inputs, kinds, showValues, listener, whenFilled },
       });
     } catch (error) {

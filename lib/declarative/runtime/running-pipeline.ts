@@ -11,6 +11,7 @@ import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import type { ControllerSpec } from '../spec/operator-spec.js';
 import type { PipelineInput } from '../spec/compile-controller.js';
 import type { TargetWrites } from '../views/target-writes.js';
+import type { Views } from '../views/views.js';
 import { createTargetWriter } from './create-target-writer.js';
 import type { DocumentSource } from './document-source.js';
 import type { Braked, GrowthLimit } from './feedback-brake.js';
@@ -39,6 +40,7 @@ export interface RunningPipelineParts {
   /** Where to look for what is written; undefined: everywhere. */
   readonly namespaces: readonly string[] | undefined;
   readonly listener: RunningPipelineListener;
+  readonly views: Views;
   /** What the controllers of the process write. */
   readonly writes: TargetWrites;
   readonly clock: Clock;
@@ -75,7 +77,8 @@ export class RunningPipeline {
     const controller = `${operator}/${name}`;
     const fieldManager = targetFieldManager(operator, name);
     this.#parts = parts;
-    this.writer = createTargetWriter({ type: kinds.target, target, fieldManager });
+    const { views } = parts;
+    this.writer = createTargetWriter({ type: kinds.target, target, fieldManager, views });
     this.#reconciler = new TargetReconciler({
       ...{ controller, type: kinds.target, writer: this.writer, writes, clock, namespaces },
       growth: parts.growth,

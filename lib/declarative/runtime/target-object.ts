@@ -66,7 +66,7 @@ export function targetObject(target: TargetKey, document: Document): TargetObjec
 }
 
 /** As etcd has it. */
-const largestView = 1.5 * 1024 ** 2;
+export const largestView = 1.5 * 1024 ** 2;
 
 /** Other kinds are for their server to check. @throws OperatorError `InvalidObject`: it is too large */
 function checkViewSize({ type, key }: TargetKey, document: Document): void {
@@ -94,7 +94,8 @@ export function scopeProblem({ type, key }: TargetKey): string | undefined {
   return `${describeObject(type, key)}: ${type.kind} ${problem}`;
 }
 
-function metadataOf(target: TargetKey, document: Document): ObjectMeta {
+/** What a document wants of the metadata of an object. */
+export function metadataOf(target: TargetKey, document: Document): ObjectMeta {
   const metadata = memberOf(document, 'metadata');
   if (!isJsonObject(metadata)) return {};
   const texts = {

@@ -255,7 +255,8 @@ export class TargetReconciler {
     const cached = this.#parts.watched(key);
     if (document === undefined || cached === undefined) return false;
     try {
-      await this.#parts.writer.write(key, document, { client: showing(client, cached), signal });
+      const trial = { client: showing(client, cached), signal, isTrial: true };
+      await this.#parts.writer.write(key, document, trial);
       return true;
     } catch {
       return false;
@@ -314,7 +315,11 @@ export class TargetReconciler {
       throw growsTooMuch(object, this.#parts.growth);
     writes.begin(object, controller, lineage);
     try {
-      await writer.write(key, document, { client: noting(client.live, writing), signal });
+      const note = (live: KubernetesObject | undefined, now: KubernetesObject): void => {
+        writing.live = live;
+        if (now !== live) writing.version = now.metadata.resourceVersion;
+      };
+      await writer.write(key, document, { client: noting(client.live, writing), signal, note });
       if (depth > 0 || document === undefined) this.#brake.wrote(writing, bytes);
     } finally {
       const { version } = writing;

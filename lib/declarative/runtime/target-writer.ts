@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
+import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import type { Document } from '../document.js';
 
 /** What a write came to. */
@@ -12,6 +12,10 @@ export interface WriteContext {
   readonly signal: AbortSignal;
   /** Where `written` looks. @defaultValue everywhere */
   readonly namespaces?: readonly string[] | undefined;
+  /** Told of an object that is read or written without the client: as it was, and as it is. */
+  readonly note?: ((live: KubernetesObject | undefined, now: KubernetesObject) => void) | undefined;
+  /** Nothing may be written: it is an error where there is something to write. @defaultValue false */
+  readonly isTrial?: boolean | undefined;
 }
 
 /**

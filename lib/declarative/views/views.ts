@@ -28,7 +28,8 @@ export interface ViewsOptions {
  *
  * ## Guarantees
  * - A view keeps its `uid` as long as it is there, and has a new `resourceVersion` after each change.
- * - A watch begins with what there is, and ends when its kind is dropped.
+ * - A watch begins with what there is, and ends when its kind is dropped. Its objects are shared, and
+ *   frozen.
  * - A view is in a namespace or in none; its namespace need not be there. Its name may be whatever
  *   can stand in a path, as `web-TCP-80`; labels may have any values.
  *
@@ -66,7 +67,7 @@ export class Views {
       requestLogLength: 1_000,
       logBytes: historyBytes,
     });
-    const transport = server.transport();
+    const transport = server.transport(undefined, undefined, { sharesObjects: true });
     return new Views(server, createClient({ transport, clock, random, logger }));
   }
 

@@ -1,0 +1,124 @@
+import { deepEqual } from '../../object/deep-equal.js';
+import { isJsonObject } from '../../object/json.js';
+import type { ManagedFieldsEntry, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { timeText } from '../go-json/go-time.js';
+import type { PutObject } from '../loopback.js';
+import type { ServerCore } from '../server-core.js';
+import { isLoose, storageKey } from '../server-core.js';
+import { FieldErrors } from '../validation/field-errors.js';
+import { validateLooseMeta } from '../validation/object-meta.js';
+import { withoutMembers } from '../without-members.js';
+import { applyFields } from './managed-fields.js';
+import type { WriteRequest } from './write-request.js';
+
+/**
+ * Stores an object that is its manager's alone, without the steps of a write that could change nothing of
+ * it; see `Loopback.put`.
+ * @returns undefined: nothing was done, for those steps may have a say
+ */
+export function putObject(
+  core: ServerCore,
+  request: WriteRequest,
+  object: UnstructuredObject,
+  { bytes, dryRun = false }: { readonly bytes: number; readonly dryRun?: boolean | undefined },
+): PutObject | undefined {
+  const { kind, namespace, name } = request;
+  const { collection, custom } = kind;
+  const isPlain = isLoose(core, kind) && kind.isStorageVersion && kind.conversions === undefined;
+  if (!isPlain || custom?.terminating !== false) return undefined;
+  const key = storageKey(namespace, name);
+  const live = core.log.collection(collection).get(key);
+  const next = live === undefined ? created(core, request, object) : changed(live, object, request);
+  if (next === undefined) return undefined;
+  if (next === live || dryRun) return { live, stored: next };
+  const managedFields = managedFieldsOf(core, request, { live, next: object });
+  const metadata = { ...next.metadata, ...(managedFields !== undefined && { managedFields }) };
+  const change = { collection, key, object: { ...next, metadata }, bytes };
+  return { live, stored: core.log.commit(change).object };
+}
+
+function created(
+  core: ServerCore,
+  { manager }: WriteRequest,
+  object: UnstructuredObject,
+): UnstructuredObject | undefined {
+  const errors = new FieldErrors();
+  validateLooseMeta(object.metadata, errors);
+  if (!errors.empty || manager === '') return undefined;
+  const creationTimestamp = timeText(core.clock.now());
+  const own = { uid: core.random.uuid(), creationTimestamp, generation: 1 };
+  return { ...object, metadata: { ...object.metadata, ...own } };
+}
+
+/** `object` in place of `live`, or `live` itself where it is the same; undefined: others wrote in it. */
+function changed(
+  live: UnstructuredObject,
+  object: UnstructuredObject,
+  { manager }: WriteRequest,
+): UnstructuredObject | undefined {
+  if (!isOnlyBy(live, manager)) return undefined;
+  const { labels: oldLabels, annotations: oldAnnotations, ...rest } = live.metadata;
+  const { labels, annotations } = object.metadata;
+  const isSpecSame = deepEqual(counted(live), counted(object));
+  const isSame =
+    isSpecSame &&
+    deepEqual(live['status'], object['status']) &&
+    deepEqual(oldLabels, labels) &&
+    deepEqual(oldAnnotations, annotations);
+  if (isSame) return live;
+  const { generation = 0 } = rest;
+  const metadata = {
+    ...rest,
+    ...(labels !== undefined && { labels }),
+    ...(annotations !== undefined && { annotations }),
+    generation: isSpecSame ? generation : generation + 1,
+  };
+  return { ...object, metadata };
+}
+
+/** What counts for the generation. */
+function counted(object: UnstructuredObject): unknown {
+  return withoutMembers(object, 'metadata', 'status');
+}
+
+/** Whether `manager` applied all that there is, and nothing holds the object. */
+function isOnlyBy({ apiVersion, metadata }: UnstructuredObject, manager: string): boolean {
+  const { managedFields = [], finalizers, ownerReferences, deletionTimestamp } = metadata;
+  const [entry, ...others] = managedFields;
+  if (entry === undefined || others.length > 0 || entry.manager !== manager) return false;
+  if (entry.operation !== 'Apply' || (entry.subresource ?? '') !== '') return false;
+  const isHeld = [finalizers, ownerReferences, deletionTimestamp].some((one) => one !== undefined);
+  return entry.apiVersion === apiVersion && !isHeld;
+}
+
+function managedFieldsOf(
+  core: ServerCore,
+  write: WriteRequest,
+  {
+    live,
+    next,
+  }: { readonly live: UnstructuredObject | undefined; readonly next: UnstructuredObject },
+): ManagedFieldsEntry[] | undefined {
+  const [entry] = live?.metadata.managedFields ?? [];
+  if (live !== undefined && entry !== undefined && haveSameFields(live, next)) {
+    return [{ ...entry, time: timeText(core.clock.now()) }];
+  }
+  return applyFields(core, { write, applied: next, force: true }, undefined).metadata.managedFields;
+}
+
+/** Whether all maps have the same members, so that the fields of both are the same; lists are one field. */
+function haveSameFields(live: UnstructuredObject, next: UnstructuredObject): boolean {
+  const { labels, annotations } = next.metadata;
+  return (
+    haveSameNames(live.metadata.labels, labels) &&
+    haveSameNames(live.metadata.annotations, annotations) &&
+    haveSameNames(withoutMembers(live, 'metadata'), withoutMembers(next, 'metadata'))
+  );
+}
+
+function haveSameNames(one: unknown, other: unknown): boolean {
+  if (!isJsonObject(one) || !isJsonObject(other)) return isJsonObject(one) === isJsonObject(other);
+  const names = Object.keys(one);
+  if (names.length !== Object.keys(other).length) return false;
+  return names.every((name) => Object.hasOwn(other, name) && haveSameNames(one[name], other[name]));
+}

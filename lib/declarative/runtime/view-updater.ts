@@ -1,0 +1,118 @@
+import type { Loopback } from '../../apiserver/loopback.js';
+import { isJsonObject, setMember } from '../../object/json.js';
+import { knownList } from '../../object/known-list.js';
+import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { Document } from '../document.js';
+import { bareObject, largestView, metadataOf } from './target-object.js';
+import type { TargetKey } from './target-object.js';
+import type { TargetOutcome, TargetWriter, WriteContext } from './target-writer.js';
+import type { Updater, WriterOptions } from './updater.js';
+
+/** Options of {@link ViewUpdater}. */
+export interface ViewUpdaterOptions extends WriterOptions {
+  readonly store: Pick<Loopback, 'put'>;
+}
+
+/**
+ * An Updater of views. They are in this process: one that nobody else has written is compared with the
+ * document and stored as it is, parts of the document included. All others are written as objects of a
+ * cluster are.
+ */
+export class ViewUpdater implements TargetWriter {
+  readonly #updater: Updater;
+  readonly #type: ResourceType;
+  readonly #manager: string;
+  readonly #store: ViewUpdaterOptions['store'];
+
+  constructor(updater: Updater, { type, fieldManager, store }: ViewUpdaterOptions) {
+    this.#updater = updater;
+    this.#type = type;
+    this.#manager = fieldManager;
+    this.#store = store;
+  }
+
+  async write(
+    key: ObjectKey,
+    desired: Document | undefined,
+    context: WriteContext,
+  ): Promise<TargetOutcome> {
+    const object = desired && viewOf({ type: this.#type, key }, desired);
+    const outcome = object && this.#put(object, context);
+    return outcome ?? this.#updater.write(key, desired, context);
+  }
+
+  release(key: ObjectKey, context: WriteContext): Promise<void> {
+    return this.#updater.release(key, context);
+  }
+
+  written(context: WriteContext): Promise<readonly ObjectKey[]> {
+    return this.#updater.written(context);
+  }
+
+  /** @returns undefined: it has to be written as others are */
+  #put(
+    { object, bytes }: SizedView,
+    { signal, note, isTrial: dryRun = false }: WriteContext,
+  ): TargetOutcome | undefined {
+    signal.throwIfAborted();
+    const manager = this.#manager;
+    const put = this.#store.put(object, { manager, bytes, dryRun });
+    if (put === undefined) return undefined;
+    const { live, stored } = put;
+    if (dryRun && stored !== live) throw new OperatorError('Aborted', 'it differs');
+    note?.(live, stored);
+    if (live === undefined) return 'created';
+    return stored === live ? 'unchanged' : 'updated';
+  }
+}
+
+interface SizedView {
+  readonly object: UnstructuredObject;
+  /** Of its JSON, about. */
+  readonly bytes: number;
+}
+
+/** The view that a document wants; undefined: it has more than labels, annotations and plain content. */
+function viewOf(target: TargetKey, document: Document): SizedView | undefined {
+  const metadata = metadataOf(target, document);
+  if (metadata.finalizers !== undefined || metadata.ownerReferences !== undefined) return undefined;
+  const object = bareObject(target, metadata);
+  let bytes = 0;
+  let isMarked = metadata.labels !== undefined || metadata.annotations !== undefined;
+  for (const name of Object.keys(document)) {
+    if (name === 'apiVersion' || name === 'kind' || name === 'metadata') continue;
+    const value = document[name];
+    if (name === 'status' && isJsonObject(value) && Object.keys(value).length === 0) continue;
+    bytes += name.length + bytesOf(value, deepest);
+    setMember(object, name, value);
+    isMarked = true;
+  }
+  // Not a number: something in it is no plain JSON.
+  const isSmall = bytes <= largestView;
+  return isMarked && isSmall ? { object, bytes: bytes + metadataBytes } : undefined;
+}
+
+/** Deeper ones are for the server to refuse. */
+const deepest = 100;
+const metadataBytes = 500;
+
+/** About the bytes of a value's JSON; NaN: it is none, or has nulls in maps. */
+function bytesOf(value: unknown, depth: number): number {
+  if (typeof value === 'string') return Buffer.byteLength(value) + 2;
+  if (typeof value === 'number') return Number.isFinite(value) ? 8 : NaN;
+  if (typeof value === 'boolean') return 5;
+  if (typeof value !== 'object' || value === null || depth === 0) return NaN;
+  let bytes = 2;
+  if (Array.isArray(value)) {
+    const known = knownList(value)?.bytes;
+    if (known !== undefined) return known;
+    for (const item of value as unknown[]) bytes += item === null ? 4 : bytesOf(item, depth - 1);
+    return bytes;
+  }
+  for (const name of Object.keys(value)) {
+    bytes += name.length + 4 + bytesOf((value as Document)[name], depth - 1);
+  }
+  return bytes;
+}

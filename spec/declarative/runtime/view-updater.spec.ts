@@ -1,0 +1,152 @@
+import { expect } from 'chai';
+import { createClient } from '../../../lib/client/http-client.js';
+import type { Document } from '../../../lib/declarative/document.js';
+import { createTargetWriter } from '../../../lib/declarative/runtime/create-target-writer.js';
+import type { TargetWriter, WriteContext } from '../../../lib/declarative/runtime/target-writer.js';
+import { Views } from '../../../lib/declarative/views/views.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../lib/object/resource-type.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+
+const key = { namespace: 'any', name: 'web' };
+const metadata = key;
+
+describe('An Updater of views', () => {
+  let clock: VirtualClock;
+  let views: Views;
+  let type: ResourceType;
+  let stored: TargetWriter;
+  let applied: TargetWriter;
+  let context: WriteContext;
+
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    views = await Views.start({ clock });
+    type = await views.ensure('shop', 'Health');
+    const options = { type, target: { type: 'Updater' }, fieldManager: 'shop/health' } as const;
+    stored = createTargetWriter({ ...options, views });
+    applied = createTargetWriter(options);
+    context = { client: views.client, signal: new AbortController().signal };
+  });
+  afterEach(() => views.stop());
+
+  const requests = (): number => views.server.requests.entries.length;
+  const steps: readonly Document[] = [
+    { metadata, spec: { a: 1, map: { b: null, c: 'x' } }, list: [1, { d: 2 }] },
+    { metadata: { ...metadata, labels: { l: 'v' } }, spec: { a: 1, map: { c: 'y' } }, status: {} },
+    {
+      metadata: { ...metadata, labels: { l: 'w' } },
+      spec: { a: 1, map: { c: 'y' } },
+      status: 'ok',
+    },
+    {
+      metadata: { ...metadata, labels: { l: 'w' } },
+      spec: { a: 1, map: { c: 'y' } },
+      status: 'no',
+    },
+    { metadata: { ...metadata, annotations: { n: '' } }, spec: { a: 1, map: {} }, empty: [] },
+    { metadata, spec: { a: [1], map: { deep: { er: true } } }, 'an:odd': 'name' },
+    { metadata: { ...metadata, finalizers: ['a.b/c'] }, spec: {} },
+    { metadata },
+    { metadata, n: 1.5 },
+  ];
+
+  it('leaves what a server-side apply leaves, managedFields too', async () => {
+    const others = await Views.start({ clock });
+    try {
+      await others.ensure('shop', 'Health');
+      for (const document of steps) {
+        await clock.advance(1_000);
+        const outcome = await stored.write(key, document, context);
+        const before = await others.client.get(type, key).catch(() => undefined);
+        const theirs = await applied.write(key, document, { ...context, client: others.client });
+        expect(outcome).to.equal(theirs);
+        const wanted = await others.client.get(type, key);
+        expect(comparable(await views.client.get(type, key))).to.deep.equal(comparable(wanted));
+        expect(await stored.write(key, document, context)).to.equal('unchanged');
+        expect(before?.metadata.uid ?? wanted.metadata.uid).to.equal(wanted.metadata.uid);
+      }
+    } finally {
+      await others.stop();
+    }
+  });
+
+  it('counts a generation for each change but those of metadata and status', async () => {
+    const labels = { l: 'v' };
+    const documents = [
+      { n: 1 },
+      { n: 1, status: 'ok' },
+      { n: 1, metadata: { ...metadata, labels } },
+    ];
+    const generations: unknown[] = [];
+    for (const document of [...documents, { n: 2 }, { n: 2, m: 1 }]) {
+      await stored.write(key, { metadata, ...document }, context);
+      generations.push((await views.client.get(type, key)).metadata.generation);
+    }
+    expect(generations).to.deep.equal([1, 1, 1, 2, 3]);
+  });
+
+  it('asks the server for nothing, as long as nobody else writes the view', async () => {
+    const before = requests();
+    await stored.write(key, { metadata, n: 1 }, context);
+    await stored.write(key, { metadata, n: 2 }, context);
+    expect(requests()).to.equal(before);
+    expect(await views.client.get(type, key)).to.include({ n: 2 });
+  });
+
+  it('keeps the labels that somebody else has set, and undoes other changes', async () => {
+    await stored.write(key, { metadata, n: 1 }, context);
+    const body = { metadata: { labels: { by: 'hand' } }, n: 3, more: true };
+    await views.client.patch(type, key, { type: 'merge', body }, { fieldManager: 'hand' });
+    expect(await stored.write(key, { metadata, n: 2 }, context)).to.equal('updated');
+    const live = await views.client.get(type, key);
+    expect(live).to.include({ n: 2 }).and.not.have.property('more');
+    expect(live.metadata.labels).to.deep.equal({ by: 'hand' });
+  });
+
+  it('shows a watch the stored object itself, and a client over HTTP the same as JSON', async () => {
+    await stored.write(key, { metadata, n: 1 }, context);
+    const [within, without] = await Promise.all([
+      firstEvent(views.client.watch(type)),
+      firstEvent(createClient({ transport: views.server.transport() }).watch(type)),
+    ]);
+    expect(within).to.be.frozen.and.equal(views.server.loopback.get(type, key));
+    expect(without).not.to.be.frozen;
+    expect(without).to.deep.equal(within);
+  });
+
+  it('has a trial fail where it would write, and leaves the view alone', async () => {
+    const trial = { ...context, isTrial: true };
+    await stored.write(key, { metadata, n: 1 }, context);
+    expect(await stored.write(key, { metadata, n: 1 }, trial)).to.equal('unchanged');
+    const failed = await stored
+      .write(key, { metadata, n: 2 }, trial)
+      .catch((error: unknown) => error);
+    expect(failed).to.have.property('code', 'Aborted');
+    expect(await views.client.get(type, key)).to.include({ n: 1 });
+  });
+
+  it('counts what it stores in the bytes of the history', async () => {
+    await stored.write(key, { metadata, n: 1 }, context);
+    const { resourceVersion } = (await views.client.get(type, key)).metadata;
+    // 64 MiB are kept; each of these is a whole one.
+    const text = 'x'.repeat(1024 ** 2);
+    for (let n = 0; n < 70; n++) await stored.write(key, { metadata, n, text }, context);
+    const late = firstEvent(views.client.watch(type, { resourceVersion }));
+    expect(await late.catch((error: unknown) => error)).to.have.property('status', 410);
+  });
+});
+
+async function firstEvent(events: AsyncIterable<{ readonly type: string }>): Promise<unknown> {
+  for await (const event of events) {
+    if (event.type !== 'BOOKMARK') return (event as unknown as { object: unknown }).object;
+  }
+  throw new Error('the watch ended');
+}
+
+/** All but what each server makes by chance, and the generation: an apply may take several writes. */
+function comparable({ metadata: own, ...rest }: KubernetesObject): unknown {
+  const { uid, resourceVersion, generation, ...kept } = own;
+  expect([uid, resourceVersion, generation]).not.to.include(undefined);
+  return { ...rest, metadata: kept };
+}
