@@ -8,7 +8,7 @@ import type {
   UnstructuredObject,
 } from '../object/kubernetes-object.js';
 import { labelValueOf } from '../object/label-value.js';
-import { withControllerReference } from '../object/owner-reference.js';
+import { ownerUidLabel, withControllerReference } from '../object/owner-reference.js';
 import type { ApplySettings } from './context.js';
 import type { WantedObject } from './desired-object.js';
 import { builtInType, isKind } from './kind-traits.js';
@@ -16,7 +16,6 @@ import {
   managedByLabel,
   ownerKindAnnotation,
   ownerNameAnnotation,
-  ownerUidLabel,
   pruneAnnotation,
   scopeLabel,
 } from './marks.js';

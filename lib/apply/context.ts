@@ -1,4 +1,4 @@
-import type { Client } from '../client/client.js';
+import type { CachingClient, Client } from '../client/client.js';
 import { getIfExists } from '../client/get-if-exists.js';
 import type { OperatorEvents } from '../events/operator-events.js';
 import type { Recorder } from '../events/recorder.js';
@@ -13,7 +13,7 @@ import type { ImmutablePolicy } from './desired-object.js';
 
 /** For whom, as whom and how objects are applied. */
 export interface ApplySettings {
-  readonly client: ApplyClient;
+  readonly client: CachingClient;
   readonly owner: KubernetesObject;
   /** The field manager, and the value of `app.kubernetes.io/managed-by`. */
   readonly controllerName: string;
@@ -32,9 +32,6 @@ export interface ApplySettings {
   readonly logger: Logger;
   readonly signal: AbortSignal | undefined;
 }
-
-/** A client that may have another one, which reads from the server where it reads from a cache itself. */
-export type ApplyClient = Client & { readonly live?: Client | undefined };
 
 /** How many objects one pruning may delete, of those `owned`, and of which `staying` are desired. */
 export type DeletionLimit = (objects: {

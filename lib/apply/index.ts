@@ -48,13 +48,7 @@ export {
 } from './kind-traits.js';
 export type { Stage } from './kind-traits.js';
 export type { Lenient } from './lenient.js';
-export {
-  appliedHashAnnotation,
-  managedByLabel,
-  ownerUidLabel,
-  pruneAnnotation,
-  scopeLabel,
-} from './marks.js';
+export { appliedHashAnnotation, managedByLabel, pruneAnnotation, scopeLabel } from './marks.js';
 export { failed, pending } from './outcome.js';
 export type { Outcome } from './outcome.js';
 export { checkOwnership, ownershipOf, reasonToWait } from './ownership.js';

@@ -17,9 +17,6 @@ export const ranAnnotationPrefix = 'operator-builder.io/ran-';
 /** The part of the owner's objects that a chain is; see `scope` of the builder's options. */
 export const scopeLabel = 'operator-builder.io/scope';
 
-/** On what outlives its owner, in the place of an owner reference: the owner's UID. */
-export const ownerUidLabel = 'operator-builder.io/owner-uid';
-
 /** On what outlives its owner: the owner's kind and group, as `Kind.group`. */
 export const ownerKindAnnotation = 'operator-builder.io/owner-kind';
 

@@ -1,9 +1,9 @@
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject, OwnerReference } from '../object/kubernetes-object.js';
-import { AlreadyOwnedError, controllerOf } from '../object/owner-reference.js';
+import { AlreadyOwnedError, controllerOf, ownerUidLabel } from '../object/owner-reference.js';
 import { groupOf } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
-import { ownerKindAnnotation, ownerNameAnnotation, ownerUidLabel } from './marks.js';
+import { ownerKindAnnotation, ownerNameAnnotation } from './marks.js';
 
 /** Whose a live object is, seen from an owner. */
 export type Ownership =

@@ -4,7 +4,7 @@ import type {
   ImmutablePolicy,
   ObjectResult,
 } from '../apply/index.js';
-import type { Client } from '../client/client.js';
+import type { CachingClient } from '../client/client.js';
 import type { OperatorEvents } from '../events/operator-events.js';
 import type { Recorder } from '../events/recorder.js';
 import { describeObject } from '../object/describe-object.js';
@@ -115,10 +115,8 @@ export interface HashPrefixes {
 }
 
 /** A client that may know more, as that of a controller's reconciles does: which kinds are owned. */
-export type BuilderClient = Client & {
+export type BuilderClient = CachingClient & {
   readonly owns?: readonly TypeReference<KubernetesObject>[] | undefined;
-  /** Reads from the server, where the client itself reads from a cache. */
-  readonly live?: Client | undefined;
 };
 
 /** {@link BuilderOptions} with their defaults. */

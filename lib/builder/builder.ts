@@ -39,6 +39,7 @@ import type { DaemonSetOptions, DeploymentOptions, StatefulSetOptions } from './
 import type { Link } from './link.js';
 import type { Plan } from './plan-types.js';
 import { Run } from './run.js';
+import { SettledCheck } from './settled.js';
 
 /**
  * Says what an owner's objects should be, and makes it so. A chain is immutable: every link returns a
@@ -208,7 +209,14 @@ export class BuilderChain<Names extends ChainNames> {
 
   /** Everything, in the order in which one needs the other; then what is no longer chained goes. */
   async reconcile(): Promise<readonly ObjectResult[]> {
-    return this.#act().reconcileAll();
+    if (this.#run !== undefined) return this.#run.reconcileAll();
+    const check = new SettledCheck(this.#completeSettings(), this.#links);
+    const settled = check.results();
+    if (settled !== undefined) return settled;
+    this.#run = new Run(check.settings, this.#links);
+    const results = await this.#run.reconcileAll();
+    check.remember(results);
+    return results;
   }
 
   /** The ConfigMaps and Secrets. */
@@ -264,8 +272,12 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   #act(): Run {
-    this.#run ??= new Run({ ...this.#settings, rolloutOrder: this.#rolloutOrder }, this.#links);
+    this.#run ??= new Run(this.#completeSettings(), this.#links);
     return this.#run;
+  }
+
+  #completeSettings(): BuilderSettings {
+    return { ...this.#settings, rolloutOrder: this.#rolloutOrder };
   }
 
   #copy<Next extends ChainNames>(): BuilderChain<Next> {

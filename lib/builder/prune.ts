@@ -4,7 +4,6 @@ import {
   kindKey,
   managedByLabel,
   mayBePruned,
-  ownerUidLabel,
   ownershipOf,
   scopeLabel,
 } from '../apply/index.js';
@@ -15,6 +14,7 @@ import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-
 import { labelValueOf } from '../object/label-value.js';
 import { appliedFields } from '../object/managed-fields.js';
 import { referenceTo } from '../object/object-reference.js';
+import { ownerUidLabel } from '../object/owner-reference.js';
 import type { ResourceType } from '../object/resource-type.js';
 import { isOperatorError } from '../system/operator-error.js';
 import { occupiedContainers } from './apply-order.js';

@@ -1,10 +1,10 @@
-import type { Client, WriteOptions } from '../client/client.js';
+import type { CacheLooks, Client, WriteOptions } from '../client/client.js';
 import { forwarding } from '../client/forwarding.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import type { Cache } from './cache.js';
-import { getCached, listCached, unindexed } from './cached-reads.js';
+import { getCached, listCached, looksInto, unindexed } from './cached-reads.js';
 import { WriteNotes, versionInPatch } from './write-notes.js';
 import type { Target } from './write-notes.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
@@ -24,6 +24,8 @@ export interface CachedClientOptions {
 export interface CachedClient extends Client {
   /** Reads from the server, too. */
   readonly live: Client;
+  /** Looks into the cache. */
+  readonly looks: CacheLooks;
 }
 
 /**
@@ -56,6 +58,7 @@ export function cachedClient(
     ...forwarding(client),
     ...notedWrites(client, new WriteNotes(cache)),
     live: client,
+    looks: looksInto(cache),
     get: async (type, key, get = {}) =>
       (await getCached(reads, { type, key }, get)) ?? client.get(type, key, get),
     list: async (type, list = {}) => {

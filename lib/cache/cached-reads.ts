@@ -1,17 +1,17 @@
-import type { GetOptions, ListOptions } from '../client/client.js';
+import type { CacheLooks, GetOptions, ListOptions } from '../client/client.js';
 import { ApiError } from '../object/api-error.js';
 import { matchesFields, parseFieldSelector } from '../object/field-selector.js';
 import type { FieldTerm } from '../object/field-selector.js';
 import type { KubernetesObject, ObjectKey, ObjectList } from '../object/kubernetes-object.js';
 import { matchesLabels, parseLabelSelector } from '../object/label-selector.js';
 import { keyOf, keyString } from '../object/object-key.js';
-import { controllerOf } from '../object/owner-reference.js';
+import { controllerOf, ownerUidLabel } from '../object/owner-reference.js';
 import { apiVersionOf, groupOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Clock } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Cache } from './cache.js';
-import { controllerUidIndex, indexValues, unknownIndex } from './indexer.js';
+import { controllerUidIndex, indexValues, keptOwnerUidIndex, unknownIndex } from './indexer.js';
 import { quarantinedError } from './quarantine.js';
 import type { SharedInformer } from './shared-informer.js';
 
@@ -62,28 +62,18 @@ export async function listCached<T extends KubernetesObject>(
   type: TypeReference<T>,
   options: ListOptions,
 ): Promise<ObjectList<T> | undefined> {
-  const isIndexed = indexTest(reads.cache, type, options);
-  if (!isAnyVersion(options.resourceVersion)) return undefined;
-  // An index looks at whole objects.
-  const wanted = options.index === undefined ? options : {};
-  const informer = informerFor(reads.cache, type, wanted);
-  const namespace = options.namespace === '' ? undefined : options.namespace;
-  if (informer?.covers(namespace) !== true) return undefined;
-  const fields = parseFieldSelector(options.fieldSelector ?? '');
-  if (informer.scope.metadataOnly && !fields.every(isMetadataField)) return undefined;
-  const mayBeSelected = selectionOf(options, fields);
-  const isSelected = (object: T): boolean => mayBeSelected(object) && isIndexed(object);
-  const found = candidates(informer, options).filter(isSelected);
-  const isWritten = (object: T): boolean => isSelected(object) && informer.selects(object);
-  const look = (): readonly T[] | undefined => informer.overlay.over(found, namespace, isWritten);
-  const isSettled = (): boolean => look() !== undefined;
-  if (!(await waitUntil(informer, isSettled, { ...reads, ...options }))) {
-    informer.overlay.settleIn(namespace);
-    return undefined;
+  const selection = selectionFrom(reads.cache, type, options);
+  if (selection === undefined) return undefined;
+  const { informer, namespace, selected, mayBeSelected } = selection;
+  let items = selected();
+  if (items === undefined) {
+    const isSettled = (): boolean => selected() !== undefined;
+    if (!(await waitUntil(informer, isSettled, { ...reads, ...options }))) {
+      informer.overlay.settleIn(namespace);
+      return undefined;
+    }
+    items = selected();
   }
-  // What was found is old by now if there was a wait.
-  const current = candidates(informer, options).filter(isSelected);
-  const items = informer.overlay.over(current, namespace, isWritten);
   if (items === undefined) return undefined;
   // Nobody knows where an index would list them.
   refuseQuarantined(informer, mayBeSelected);
@@ -93,6 +83,58 @@ export async function listCached<T extends KubernetesObject>(
     metadata: { resourceVersion: informer.progress(namespace) },
     items: sorted(items).map((object) => asWanted(object, options)),
   };
+}
+
+/** Looks into `cache`, for those who read again what they have read before. */
+export function looksInto(cache: Cache): CacheLooks {
+  return {
+    get: (type, key) => {
+      const informer = informerFor(cache, type, {});
+      if (informer?.covers(namespaceOf(key)) !== true) return undefined;
+      const look = informer.overlay.look(keyString(key));
+      if (look.type === 'object') return look.object;
+      return look.type === 'absent' && !informer.filtered ? null : undefined;
+    },
+    list: (type, options) => {
+      const selection = selectionFrom(cache, type, options);
+      const items = selection?.selected();
+      if (items === undefined || selection?.informer.quarantine.size !== 0) return undefined;
+      return sorted(items);
+    },
+  };
+}
+
+/** The part of a cache that a list shows. */
+interface Selection<T extends KubernetesObject> {
+  readonly informer: SharedInformer<T>;
+  readonly namespace: string | undefined;
+  readonly mayBeSelected: (object: KubernetesObject) => boolean;
+  /** The objects, in no order; undefined: a reader has to wait. */
+  readonly selected: () => readonly T[] | undefined;
+}
+
+/** @returns undefined where only the server can answer */
+function selectionFrom<T extends KubernetesObject>(
+  cache: Cache,
+  type: TypeReference<T>,
+  options: ListOptions,
+): Selection<T> | undefined {
+  const isIndexed = indexTest(cache, type, options);
+  if (!isAnyVersion(options.resourceVersion)) return undefined;
+  // An index looks at whole objects.
+  const informer = informerFor(cache, type, options.index === undefined ? options : {});
+  const namespace = options.namespace === '' ? undefined : options.namespace;
+  if (informer?.covers(namespace) !== true) return undefined;
+  const fields = parseFieldSelector(options.fieldSelector ?? '');
+  if (informer.scope.metadataOnly && !fields.every(isMetadataField)) return undefined;
+  const mayBeSelected = selectionOf(options, fields);
+  const isSelected = (object: T): boolean => mayBeSelected(object) && isIndexed(object);
+  const isWritten = (object: T): boolean => isSelected(object) && informer.selects(object);
+  const selected = (): readonly T[] | undefined => {
+    const found = candidates(informer, options).filter(isSelected);
+    return informer.overlay.over(found, namespace, isWritten);
+  };
+  return { informer, namespace, mayBeSelected, selected };
 }
 
 /** How a list is asked of a server, which has no indexes of ours. */
@@ -174,18 +216,31 @@ async function waitUntil<T extends KubernetesObject>(
 /** The smallest part of the store, by an index, that holds all that is selected. */
 function candidates<T extends KubernetesObject>(
   informer: SharedInformer<T>,
-  { controllerUid, index = {}, namespace }: ListOptions,
+  options: ListOptions,
 ): T[] {
-  const named = controllerUid === undefined ? index : { [controllerUidIndex]: controllerUid };
-  const [first] = Object.entries(named);
+  const { namespace } = options;
+  const narrowest = narrowestIndex(options);
   const found =
-    first === undefined
+    narrowest === undefined
       ? informer.list(namespace === '' ? undefined : namespace)
-      : informer.store.byIndex(...first);
+      : informer.store.byIndex(...narrowest);
   const { quarantine } = informer;
   if (quarantine.size === 0) return found;
   // What is left of them is out of date.
   return found.filter((object) => !quarantine.has(keyString(keyOf(object))));
+}
+
+const equalityTerm = /^([^=,]+)=([^=,]+)$/;
+
+/** An index and its value that hold everything that is selected. */
+function narrowestIndex({
+  controllerUid,
+  index = {},
+  labelSelector = '',
+}: ListOptions): [string, string] | undefined {
+  if (controllerUid !== undefined) return [controllerUidIndex, controllerUid];
+  const [, label, value = ''] = equalityTerm.exec(labelSelector) ?? [];
+  return label === ownerUidLabel ? [keptOwnerUidIndex, value] : Object.entries(index)[0];
 }
 
 /** A list without an object that exists would have callers create it again, or do without it. */
@@ -216,7 +271,8 @@ function isMetadataField({ field }: FieldTerm): boolean {
   return field === 'metadata.name' || field === 'metadata.namespace';
 }
 
-function sorted<T extends KubernetesObject>(objects: readonly T[]): T[] {
+function sorted<T extends KubernetesObject>(objects: readonly T[]): readonly T[] {
+  if (objects.length < 2) return objects;
   const keyed = objects.map((object) => ({ key: keyString(keyOf(object)), object }));
   keyed.sort((one, other) => (one.key < other.key ? -1 : 1));
   return keyed.map(({ object }) => object);

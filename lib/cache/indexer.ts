@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { controllerOf } from '../object/owner-reference.js';
+import { controllerOf, ownerUidLabel } from '../object/owner-reference.js';
 import { OperatorError } from '../system/operator-error.js';
 
 /**
@@ -15,6 +15,9 @@ export const namespaceIndex = 'namespace';
 
 /** The name of the index by the UID of the object's controller, which every store has. */
 export const controllerUidIndex = 'controllerUid';
+
+/** The name of the index of what outlives its owner, by the owner's UID, which every store has. */
+export const keptOwnerUidIndex = 'keptOwnerUid';
 
 /** By namespace; cluster-scoped objects are in none. */
 export const byNamespace: Indexer = ({ metadata }) =>
@@ -38,6 +41,7 @@ export function byLabel(name: string): Indexer {
 export const builtInIndexers: Readonly<Record<string, Indexer>> = {
   [namespaceIndex]: byNamespace,
   [controllerUidIndex]: byControllerUid,
+  [keptOwnerUidIndex]: byLabel(ownerUidLabel),
 };
 
 /**

@@ -212,3 +212,22 @@ export interface Client {
     type: TypeReference<T> | GroupKind,
   ): Promise<ResourceType<T>>;
 }
+
+/** Looks into a cache: at once, and without a request. */
+export interface CacheLooks {
+  /** Looks for what `get` returns; null: there is none; undefined: the cache can't say, or not yet. */
+  get<T extends KubernetesObject>(type: TypeReference<T>, key: ObjectKey): T | null | undefined;
+  /** Looks for the items that `list` returns; undefined: the cache can't say, or not yet. */
+  list<T extends KubernetesObject>(
+    type: TypeReference<T>,
+    options: ListOptions,
+  ): readonly T[] | undefined;
+}
+
+/** A client that may read from a cache. */
+export type CachingClient = Client & {
+  /** Reads from the server, where the client itself reads from a cache. */
+  readonly live?: Client | undefined;
+  /** Looks into the cache. */
+  readonly looks?: CacheLooks | undefined;
+};

@@ -1,11 +1,11 @@
-import type { CallOptions, Client, WriteOptions } from '../client/client.js';
+import type { CachingClient, CallOptions, Client, WriteOptions } from '../client/client.js';
 import type { Fence } from '../client/fence.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 
 /** The client of a reconcile. */
-export interface ReconcileClient extends Client {
+export interface ReconcileClient extends CachingClient {
   /** Reads from the server, not from the cache. */
   readonly live: Client;
   /** The kinds that the controller owns, as its `owns()` said; a `Builder` prunes by them. */
@@ -51,12 +51,11 @@ interface Target {
  * goes on does no harm, nor does what it left running when it ended. A write that was on its way by
  * then may still be carried out.
  */
-export function reconcileClient(
-  client: Client & { readonly live?: Client },
-  guard: ReconcileGuard,
-): ReconcileClient {
+export function reconcileClient(client: CachingClient, guard: ReconcileGuard): ReconcileClient {
   const live = new GuardedClient(client.live ?? client, guard);
-  return Object.assign(new GuardedClient(client, guard), { live, owns: guard.owns });
+  return Object.assign(new GuardedClient(client, guard), {
+    ...{ live, looks: client.looks, owns: guard.owns },
+  });
 }
 
 /** Its calls are fields, not methods: who takes one from it, or spreads it, has a whole call. */

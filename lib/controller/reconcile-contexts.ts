@@ -1,4 +1,4 @@
-import type { Client } from '../client/client.js';
+import type { CachingClient } from '../client/client.js';
 import { fenced } from '../client/fenced.js';
 import type { Fence } from '../client/fence.js';
 import { silentRecorder } from '../events/recorder.js';
@@ -18,9 +18,6 @@ import type { ReconcileRun } from './reconcile-run.js';
 import type { ReconcileContext } from './reconciler.js';
 import type { ControllerCluster } from './running-cluster.js';
 import { traced } from './traced-client.js';
-
-/** A client that reads from a cache, and the one below it that does not. */
-type TwoClients = Client & { readonly live?: Client };
 
 /** A run that has begun, and its logger, made when it is first asked for. */
 interface BegunRun {
@@ -96,7 +93,7 @@ export class ReconcileContexts {
   }
 }
 
-function bothFenced(client: TwoClients, fence: Fence): TwoClients {
-  const { live = client } = client;
-  return { ...fenced(client, fence), live: fenced(live, fence) };
+function bothFenced(client: CachingClient, fence: Fence): CachingClient {
+  const { live = client, looks } = client;
+  return { ...fenced(client, fence), live: fenced(live, fence), looks };
 }

@@ -1,10 +1,8 @@
-import type { Client } from '../client/client.js';
+import type { CachingClient, Client } from '../client/client.js';
 import { forwarding } from '../client/forwarding.js';
 import type { KubernetesObject, ObjectList } from '../object/kubernetes-object.js';
 import { noTracer } from '../system/tracer.js';
 import type { Span, SpanAttributes, Tracer } from '../system/tracer.js';
-
-type TwoClients = Client & { readonly live?: Client };
 
 /**
  * `client`, whose calls to the server are children of `span`. Reads of a cached client are none: what
@@ -13,13 +11,14 @@ type TwoClients = Client & { readonly live?: Client };
  * Pages are a span each: whoever reads them may take any time between two. Watches and streams are none:
  * they outlast what has begun them, and a span is exported when it ends.
  */
-export function traced(client: TwoClients, span: Span, tracer: Tracer): TwoClients {
+export function traced(client: CachingClient, span: Span, tracer: Tracer): CachingClient {
   if (tracer === noTracer) return client;
-  const { live } = client;
+  const { live, looks } = client;
   const whole = { ...forwarding(client), ...tracedWrites(client, span) };
   if (live === undefined) return { ...whole, ...tracedReads(client, span) };
   return {
     ...whole,
+    looks,
     live: { ...forwarding(live), ...tracedWrites(live, span), ...tracedReads(live, span) },
   };
 }

@@ -4,6 +4,9 @@ import type { KubernetesObject, OwnerReference } from './kubernetes-object.js';
 import { groupOf } from './resource-type.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 
+/** The label of what outlives its owner, in the place of an owner reference: the owner's UID. */
+export const ownerUidLabel = 'operator-builder.io/owner-uid';
+
 /** Options of {@link ownerReferenceTo}. */
 export interface OwnerReferenceOptions {
   /** The owner is the one that manages the object. @defaultValue false */

@@ -234,7 +234,7 @@ describe('cachedClient', () => {
       expect(unknown).to.have.property('code', 'InvalidOption');
       expect(unknown).to.have.property(
         'message',
-        'list Thing: no index colour; the known ones are namespace, controllerUid, color',
+        'list Thing: no index colour; the known ones are namespace, controllerUid, keptOwnerUid, color',
       );
       const index = { color: undefined as unknown as string };
       expect(await failure(setup.client.list(Thing, { index })))

@@ -1,4 +1,4 @@
-import { ownerUidLabel } from '../../apply/index.js';
+import { ownerUidLabel } from '../../object/owner-reference.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { labelValueOf } from '../../object/label-value.js';
 

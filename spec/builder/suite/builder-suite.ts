@@ -16,6 +16,7 @@ import { replicasSuite } from './replicas.js';
 import { rolloutGateSuite } from './rollout-gate.js';
 import { rolloutsSuite } from './rollouts.js';
 import { Scene } from './scene.js';
+import { settledSuite } from './settled.js';
 import { successorsSuite } from './successors.js';
 import { takingOverSuite } from './taking-over.js';
 import type { BuilderTarget, NewTarget } from './target.js';
@@ -52,5 +53,6 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('bad input and failures', () => badInputSuite(open));
   describe('a cluster-scoped owner', () => clusterScopedSuite(open));
   describe('events', () => eventsSuite(open));
+  describe('a chain that is reconciled again', () => settledSuite(open));
   describe('plan', () => planSuite(open));
 }

@@ -1,0 +1,218 @@
+import { expect } from 'chai';
+import type { ObjectResult } from '../../../lib/apply/index.js';
+import type { Builder, BuilderOptions } from '../../../lib/builder/index.js';
+import type { Client } from '../../../lib/client/index.js';
+import { ConfigMap, Secret, StatefulSet } from '../../../lib/object/kinds.js';
+import type { OpenScene } from './builder-suite.js';
+import { podSpec, summary, usedKinds, withCache } from './scene.js';
+import type { Scene } from './scene.js';
+
+const names = ['env'];
+
+/** An owner in a cache, and the chain that is reconciled for it again and again. */
+class Watched {
+  readonly scene: Scene;
+  readonly close: () => Promise<void>;
+  /** Reads of the builder that were not answered by a mere look into the cache. */
+  reads: string[] = [];
+  readonly #cached: Client;
+  readonly #client: Client;
+
+  private constructor(scene: Scene, cached: Client, close: () => Promise<void>) {
+    this.scene = scene;
+    this.close = close;
+    this.#cached = cached;
+    this.#client = {
+      ...cached,
+      get: (type, key, options) => {
+        this.reads.push(`get ${type.kind}`);
+        return cached.get(type, key, options);
+      },
+      list: (type, options) => {
+        this.reads.push(`list ${type.kind}`);
+        return cached.list(type, options);
+      },
+    };
+  }
+
+  static async open(open: OpenScene): Promise<Watched> {
+    const scene = await open();
+    const { client, stop } = await withCache(scene.operator.client, usedKinds);
+    return new Watched(scene, client, stop);
+  }
+
+  async reconcile(
+    options: Partial<BuilderOptions> = {},
+    chain: (builder: Builder) => Builder = chainOf,
+  ): Promise<readonly ObjectResult[]> {
+    const { namespace, target } = this.scene;
+    // The cache may learn of the owner later than of all else.
+    const owner = await target.eventually(() =>
+      this.#cached.get(ConfigMap, { namespace, name: 'shop' }),
+    );
+    this.reads = [];
+    return chain(this.scene.builder({ client: this.#client, owner, ...options })).reconcile();
+  }
+
+  /** Reconciles until nothing is left to do, and then again, until that takes no reads. */
+  settle(...how: Parameters<Watched['reconcile']>): Promise<readonly ObjectResult[]> {
+    return this.scene.target.eventually(async () => {
+      const results = await this.reconcile(...how);
+      expect(this.reads).to.deep.equal([]);
+      return results;
+    });
+  }
+
+  /** Reconciles until the builder has done `what`. */
+  expectDone(what: string, ...how: Parameters<Watched['reconcile']>): Promise<void> {
+    return this.scene.target.eventually(async () => {
+      expect(summary(await this.reconcile(...how))).to.include(what);
+    });
+  }
+}
+
+function chainOf(builder: Builder, level = 'info', all: readonly string[] = names): Builder {
+  let chain = builder;
+  for (const name of all) chain = chain.configMap({ name, data: { level } });
+  return chain.statefulSet({
+    ...{ name: 'server', replicas: 0, podSpec, rolloutOn: all, followReferences: true },
+  });
+}
+
+/** A chain whose pods read a Secret that is not in it. */
+function followingChain(builder: Builder): Builder {
+  const envFrom = [{ secretRef: { name: 'token' } }];
+  const [container] = podSpec.containers;
+  const containers = [{ name: 'web', image: '', ...container, envFrom }];
+  return builder.statefulSet({
+    ...{ name: 'server', replicas: 0, podSpec: { containers }, followReferences: true },
+  });
+}
+
+/** What must not be overlooked where a reconcile is a repetition. */
+export function settledSuite(open: OpenScene): void {
+  let watched: Watched;
+  beforeEach(async () => {
+    watched = await Watched.open(open);
+  });
+  afterEach(() => watched.close());
+
+  it('takes no read and no request, and has the same results', async () => {
+    const before = await watched.settle();
+    await watched.scene.writes();
+    const told: ObjectResult[] = [];
+    const results = await watched.reconcile({ onResult: (result) => told.push(result) });
+    expect(results).to.deep.equal(before);
+    expect(told).to.deep.equal(before);
+    expect(summary(results)).to.deep.equal([
+      'unchanged ConfigMap/env',
+      'unchanged StatefulSet/server',
+    ]);
+    expect(watched.reads).to.deep.equal([]);
+    expect(await watched.scene.writes()).to.deep.equal([]);
+  });
+
+  it('applies a changed option of an object', async () => {
+    await watched.settle();
+    const results = await watched.reconcile({}, (builder) => chainOf(builder, 'debug'));
+    expect(summary(results)).to.include('configured ConfigMap/env');
+  });
+
+  it('applies a changed option of the builder', async () => {
+    await watched.settle();
+    const results = await watched.reconcile({ labels: { team: 'blue' } });
+    expect(summary(results)).to.include('configured ConfigMap/env');
+  });
+
+  it('repairs what somebody has changed', async () => {
+    await watched.settle();
+    await watched.scene.edit(ConfigMap, 'env', { body: { data: { level: 'off' } } });
+    await watched.expectDone('configured ConfigMap/env');
+  });
+
+  it('takes back a field that somebody has taken over with its value', async () => {
+    await watched.settle();
+    const live = await watched.scene.get(ConfigMap, 'env');
+    await watched.scene.admin.apply(
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: named(live), data: { level: 'off' } },
+      { fieldManager: 'thief', force: true },
+    );
+    await watched.expectDone('configured ConfigMap/env');
+  });
+
+  it('makes again what somebody has deleted', async () => {
+    await watched.settle();
+    const { admin, namespace } = watched.scene;
+    await admin.delete(ConfigMap, { namespace, name: 'env' });
+    await watched.expectDone('created ConfigMap/env');
+  });
+
+  it('rolls pods on a Secret that is not in the chain, when it comes and when it changes', async () => {
+    await watched.settle({}, followingChain);
+    const { admin, namespace } = watched.scene;
+    const metadata = { name: 'token', namespace };
+    await admin.create<Secret>({ apiVersion: 'v1', kind: 'Secret', metadata });
+    await watched.expectDone('configured StatefulSet/server', {}, followingChain);
+    await watched.settle({}, followingChain);
+    await watched.scene.edit(Secret, 'token', { body: { data: { key: 'bmV3' } } });
+    await watched.expectDone('configured StatefulSet/server', {}, followingChain);
+  });
+
+  it('shows a rollout that goes on', async () => {
+    await watched.settle();
+    const body = { spec: { replicas: 0, minReadySeconds: 7 } };
+    await watched.scene.edit(StatefulSet, 'server', { body });
+    const { generation = 0 } = (await watched.scene.get(StatefulSet, 'server')).metadata;
+    const rolled: ObjectResult[] = [];
+    await watched.scene.target.eventually(async () => {
+      rolled.push(...(await watched.reconcile()));
+      const { status } = await watched.scene.get(StatefulSet, 'server');
+      expect(status?.observedGeneration).to.be.at.least(generation);
+    });
+    expect(rolled.filter(({ ref }) => ref.kind === 'StatefulSet')).not.to.be.empty;
+    expect((await watched.settle()).at(-1)?.rollout?.state).to.equal('complete');
+  });
+
+  it('prunes what another process has made for the owner', async () => {
+    await watched.settle();
+    const elsewhere = watched.scene.builder().configMap({ name: 'other' });
+    await elsewhere.reconcileConfigMap();
+    await watched.expectDone('deleted ConfigMap/other');
+  });
+
+  it('prunes what the chain no longer has', async () => {
+    const more = (builder: Builder): Builder => chainOf(builder, 'info', ['env', 'more']);
+    await watched.settle({}, more);
+    await watched.expectDone('deleted ConfigMap/more');
+  });
+
+  it('goes on saying that an object waits', async () => {
+    const { admin, namespace } = watched.scene;
+    const metadata = { name: 'env', namespace, finalizers: ['example.com/wait'] };
+    await watched.settle();
+    await admin.apply<ConfigMap>(
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata },
+      { fieldManager: 'waiter' },
+    );
+    await admin.delete(ConfigMap, { namespace, name: 'env' });
+    await watched.expectDone('pending ConfigMap/env');
+    expect(summary(await watched.reconcile())).to.include('pending ConfigMap/env');
+  });
+
+  it('writes nothing for an owner that is being deleted', async () => {
+    await watched.settle();
+    const { admin, namespace } = watched.scene;
+    const key = { namespace, name: 'shop' };
+    const body = { metadata: { finalizers: ['example.com/wait'] } };
+    await admin.patch(ConfigMap, key, { type: 'merge', body });
+    await admin.delete(ConfigMap, key);
+    await watched.scene.target.eventually(async () => {
+      expect(await watched.reconcile()).to.deep.equal([]);
+    });
+    await admin.patch(ConfigMap, key, { type: 'merge', body: { metadata: { finalizers: null } } });
+  });
+}
+
+function named({ metadata: { name, namespace } }: ConfigMap): ConfigMap['metadata'] {
+  return { ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) };
+}
