@@ -1,15 +1,22 @@
-import type { CachingClient, Client } from '../client/client.js';
+import type { EventEmitter } from 'eventemitter3';
+import type { ApplyOptions, CachingClient, Client } from '../client/client.js';
 import { getIfExists } from '../client/get-if-exists.js';
-import type { OperatorEvents } from '../events/operator-events.js';
+import { OperatorEvents } from '../events/operator-events.js';
+import type { OperatorEventMap } from '../events/operator-events.js';
 import type { Recorder } from '../events/recorder.js';
+import { recordingClient } from '../events/recording-client.js';
 import type { WriteDetails } from '../events/recording-client.js';
+import { isApiError, isConflict, isInvalid } from '../object/api-error.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
+import { referenceTo } from '../object/object-reference.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import type { ResourceType, TypeReference } from '../object/resource-type.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
+import type { ErrorCode } from '../system/error-codes.js';
 import type { OperatorError } from '../system/operator-error.js';
 import type { ImmutablePolicy } from './desired-object.js';
+import { refId } from './kind-traits.js';
 
 /** For whom, as whom and how objects are applied. */
 export interface ApplySettings {
@@ -70,4 +77,145 @@ export function readObject(
 ): Promise<UnstructuredObject | undefined> {
   const { signal } = settings;
   return getIfExists(client, type as ResourceType, { namespace, name }, { signal });
+}
+
+/** How objects are applied: unknown fields are refused, and other managers' are taken. */
+export function applyOptions({ settings }: Pick<ApplyContext, 'settings'>): ApplyOptions {
+  const { controllerName: fieldManager, signal } = settings;
+  return { force: true, fieldManager, signal, fieldValidation: 'Strict' };
+}
+
+/** `object` for an apply that must meet `live` and no other of its name. */
+export function withUid(object: UnstructuredObject, live: UnstructuredObject): UnstructuredObject {
+  const { uid } = live.metadata;
+  return { ...object, metadata: { ...object.metadata, ...(uid !== undefined && { uid }) } };
+}
+
+/**
+ * `object` for an apply that makes it: a 409 where an object of its name exists by then. Apply has no
+ * "must not exist", but it compares the version that it names, which no stored object has: a store
+ * without objects is of version 1, and each write to it makes the next one.
+ */
+export function asNew(object: UnstructuredObject): UnstructuredObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: '1' } };
+}
+
+/** The preconditions of a write that was decided on `live`: this very object, in this very version. */
+export function asRead({ metadata: { uid, resourceVersion } }: KubernetesObject): {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+} {
+  return {
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
+}
+
+/**
+ * `object` for an apply that was decided on `live`. A late one, whose process was stopped or has lost its
+ * Lease, is a 409 where another process has written the object meanwhile.
+ */
+export function withVersion(
+  object: UnstructuredObject,
+  live: KubernetesObject,
+): UnstructuredObject {
+  return { ...object, metadata: { ...object.metadata, ...asRead(live) } };
+}
+
+// A cached read waits for the watch after a conflict, so the next attempt sees the truth, unless the
+// status of the object changes all the time, as during a rollout.
+const maxAttempts = 5;
+
+/** Makes another attempt where the object is not what was read. */
+export async function whileStale<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let made = 1; ; made++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isStale(error) || made >= maxAttempts) throw error;
+    }
+  }
+}
+
+/**
+ * Whether the object is not what was read. An apply of a version that is not the live one is a 409, and
+ * so is one that creates what exists; the UID of one that was replaced is a 422, and so is a second
+ * controller, where somebody else has got it since it was read.
+ */
+export function isStale(error: unknown): boolean {
+  if (isConflict(error)) return true;
+  const identity = ['metadata.uid', 'metadata.ownerReferences'];
+  const causes = isInvalid(error) && isApiError(error) ? error.causes : [];
+  return causes.some(({ field = '' }) => identity.includes(field));
+}
+
+/** A context whose writes are recorded as events on the owner. */
+export function recordingContext<Settings extends ApplySettings>(
+  settings: Settings,
+): ApplyContext<Settings> {
+  const { owner, recorder, emitter, logger } = settings;
+  const heard = new WeakSet();
+  const announced = new Map<string, WriteDetails>();
+  const client = recordingClient(settings.client, {
+    ...{ recorder, owner, logger },
+    emitter: emitter && new NotedEvents(emitter, heard),
+    detailsOf: (ref) => announced.get(refId(ref)),
+  });
+  const report = ({ related, error, ...event }: Report): void => {
+    recorder?.record({ ...event, regarding: owner, related });
+    if (error === undefined || [error, error.cause].some((each) => isNoted(heard, each))) return;
+    const verb = error.code === 'TooManyDeletions' ? 'delete' : 'apply';
+    emitter?.emit('failed', { ref: related, owner: referenceTo(owner), verb, error });
+  };
+  return {
+    settings,
+    client,
+    report,
+    announce: (ref, details) => announced.set(refId(ref), details),
+  };
+}
+
+/** Hands everything on, and notes the errors of which listeners have heard. */
+class NotedEvents extends OperatorEvents {
+  readonly #listeners: OperatorEvents;
+  readonly #heard: WeakSet<object>;
+
+  constructor(listeners: OperatorEvents, heard: WeakSet<object>) {
+    super();
+    this.#listeners = listeners;
+    this.#heard = heard;
+  }
+
+  override emit<Name extends keyof OperatorEventMap>(
+    name: Name,
+    ...payload: EventEmitter.EventArgs<OperatorEventMap, Name>
+  ): boolean {
+    const [event] = payload as OperatorEventMap[Name];
+    if ('error' in event && event.error instanceof Error) this.#heard.add(event.error);
+    return this.#listeners.emit(name, ...payload);
+  }
+}
+
+function isNoted(heard: WeakSet<object>, error: unknown): boolean {
+  return error instanceof Error && heard.has(error);
+}
+
+// Failures of calls are recorded where the calls are made, and those of dependencies with what they
+// depend on. These are found without a call, or say more than the server did.
+const reported: ReadonlySet<ErrorCode> = new Set([
+  ...(['NotOurs', 'AlreadyOwned', 'InvalidOwner', 'InvalidObject'] as const),
+  ...(['ImmutableField', 'UnknownKind', 'TooManyDeletions'] as const),
+  ...(['DuplicateObject', 'UnknownReference', 'InvalidOption'] as const),
+]);
+
+/** Records a failure that no call has recorded. */
+export function reportFailure(
+  { report }: ApplyContext,
+  related: ObjectReference,
+  error: OperatorError,
+): void {
+  const { code: reason, message: note } = error;
+  if (reported.has(reason)) {
+    report({ type: 'Warning', reason, action: 'Reconcile', note, related, error });
+  }
 }

@@ -2,13 +2,13 @@ import { isConflict, isNotFound } from '../object/api-error.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
-import { asRead } from './apply-options.js';
+import { asRead } from './context.js';
 import type { Candidate } from './candidate.js';
 import { readObject } from './context.js';
 import type { ApplyContext } from './context.js';
 import { scopeLabel } from './marks.js';
-import { done, pending } from './outcome.js';
-import type { Outcome } from './outcome.js';
+import { done, pending } from './results.js';
+import type { Outcome } from './results.js';
 import { ownershipOf } from './ownership.js';
 import { mayBePruned } from './prune-guard.js';
 

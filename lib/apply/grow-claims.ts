@@ -5,11 +5,12 @@ import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { compareQuantities } from '../object/quantity.js';
 import { OperatorError } from '../system/operator-error.js';
-import { withVersion } from './apply-options.js';
+import { withVersion } from './context.js';
 import type { ApplyContext } from './context.js';
-import type { DesiredObject, Pair } from './desired-object.js';
-import { pending } from './outcome.js';
-import type { Outcome } from './outcome.js';
+import type { Waiting } from './decide.js';
+import type { Pair } from './desired-object.js';
+import { pending } from './results.js';
+import type { Outcome } from './results.js';
 
 // Nothing that a controller watches tells of a claim that outlives its owner.
 const unboundRetryMs = 30_000;
@@ -95,36 +96,26 @@ function templatesOf(object: UnstructuredObject): readonly PersistentVolumeClaim
   return volumeClaimTemplates;
 }
 
-/** What {@link notGrown} is told. */
-export interface RefusedGrowth {
-  readonly desired: DesiredObject;
-  readonly live: UnstructuredObject;
-  readonly changes: readonly FieldChange[];
-  readonly error: unknown;
-}
-
 /**
- * A claim that can't grow (now): the claim goes on as it is, and so does what depends on it.
+ * Decides that a claim that can't grow (now) goes on as it is, and so does what depends on it.
  * @returns undefined where something else is wrong with it
  */
 export function notGrown(
   context: ApplyContext,
-  { desired, live, changes, error }: RefusedGrowth,
-): Outcome | undefined {
-  const size = String(changes[0]?.to);
+  { desired, live }: Pair,
+  {
+    changes: waiting,
+    error,
+  }: { readonly changes: readonly FieldChange[]; readonly error: unknown },
+): Waiting | undefined {
+  const size = String(waiting[0]?.to);
+  const wait = { action: 'wait', live, blocks: false, waiting } as const;
   if (isResizeRefused(error)) {
-    const note = `can't grow to ${size}: ${(error as Error).message}`;
-    const action = 'Resize';
-    context.report({
-      type: 'Warning',
-      reason: 'ResizeRefused',
-      action,
-      note,
-      related: desired.ref,
-    });
-    return pending(desired.ref, note, { live, blocks: false });
+    const reason = `can't grow to ${size}: ${(error as Error).message}`;
+    const warning = { type: 'Warning', reason: 'ResizeRefused', action: 'Resize' } as const;
+    context.report({ ...warning, note: reason, related: desired.ref });
+    return { ...wait, reason };
   }
   if (!isTooEarly(live, error)) return undefined;
-  const reason = `grows to ${size} once it is bound`;
-  return pending(desired.ref, reason, { live, blocks: false, requeueAfterMs: unboundRetryMs });
+  return { ...wait, reason: `grows to ${size} once it is bound`, requeueAfterMs: unboundRetryMs };
 }

@@ -2,20 +2,10 @@
  * Brings one object to its desired state, and prunes one: who owns it, what differs, what may be
  * written. Everything outside of this folder imports it from here.
  */
-export { adoptedRemovals } from './adopt-fields.js';
-export { appliedChanges, driftOf, expectedChanges, isUnchanged } from './applied-fields.js';
-export type { Drift } from './applied-fields.js';
-export {
-  applyObject,
-  causeOfRollout,
-  immutablePolicy,
-  isStale,
-  maxAttempts,
-} from './apply-object.js';
-export { applyOptions, asNew, asRead, withUid } from './apply-options.js';
+export { isUnchanged } from './applied-fields.js';
 export type { Candidate, PruneCandidates } from './candidate.js';
 export { completeObject } from './complete-object.js';
-export { readObject } from './context.js';
+export { asRead, readObject, recordingContext, reportFailure } from './context.js';
 export type { ApplyContext, ApplySettings, DeletionLimit } from './context.js';
 export { deleteOrphan, leaving } from './delete-orphan.js';
 export { desiredDifferences } from './desired-differences.js';
@@ -28,10 +18,8 @@ export type {
   Pair,
   WantedObject,
 } from './desired-object.js';
-export { emptyMaps } from './empty-maps.js';
-export { notGrown } from './grow-claims.js';
-export { immutableChanges, isGrowthOnly, isIgnoredChange } from './immutable-changes.js';
-export { desireOfRun, hasRun, pruneRuns } from './job-runs.js';
+export { immutableChanges } from './immutable-changes.js';
+export { pruneRuns } from './job-runs.js';
 export {
   builtInType,
   builtInTypes,
@@ -49,10 +37,10 @@ export {
 export type { Stage } from './kind-traits.js';
 export type { Lenient } from './lenient.js';
 export { appliedHashAnnotation, managedByLabel, pruneAnnotation, scopeLabel } from './marks.js';
-export { failed, pending } from './outcome.js';
-export type { Outcome } from './outcome.js';
 export { checkOwnership, ownershipOf, reasonToWait } from './ownership.js';
 export { placeholderUid } from './placeholder-uid.js';
+export { planObject, plannedFailure } from './plan-object.js';
+export type { ObjectPlan, PlannedObject } from './plan-object.js';
 export {
   changesTemplate,
   podReferencesOf,
@@ -69,10 +57,13 @@ export type {
   VolumeMount,
 } from './pod-template.js';
 export { checkDeletions, mayBePruned } from './prune-guard.js';
-export { ReconcileFailedError, isReconcileFailed } from './reconcile-failed-error.js';
-export { recordingContext } from './recording-context.js';
-export { checkRecreation } from './recreate-object.js';
-export { reportFailure } from './report-failure.js';
-export { requeueAfterOf } from './results.js';
-export type { ObjectResult, Operation, RolloutState } from './results.js';
+export { applyObject, causeOfRollout } from './reconcile-object.js';
+export {
+  ReconcileFailedError,
+  failed,
+  isReconcileFailed,
+  pending,
+  requeueAfterOf,
+} from './results.js';
+export type { ObjectResult, Operation, Outcome, RolloutState } from './results.js';
 export { validateObject } from './validate-object.js';

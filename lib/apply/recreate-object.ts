@@ -6,23 +6,15 @@ import { isJsonObject } from '../object/json.js';
 import { Pod, Service } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
-import { applyOptions, asNew, asRead } from './apply-options.js';
+import { applyOptions, asNew, asRead } from './context.js';
 import type { ApplyContext } from './context.js';
-import type { DesiredObject, Pair } from './desired-object.js';
+import type { Recreating } from './decide.js';
+import type { DesiredObject } from './desired-object.js';
+import { growClaimsOfTemplates } from './grow-claims.js';
 import { isKind } from './kind-traits.js';
-import { done, pending } from './outcome.js';
-import type { Outcome } from './outcome.js';
+import { done, pending } from './results.js';
+import type { Outcome } from './results.js';
 import { podTemplateIn } from './pod-template.js';
-
-/** How {@link recreateObject} goes about it. */
-export interface RecreateHow {
-  /** The pods stay and are taken over. */
-  readonly orphan: boolean;
-  /** What made it necessary. */
-  readonly changes: readonly FieldChange[];
-  /** Done once it is sure that the new object is valid; the outcome where it has to wait. */
-  readonly first?: () => Promise<Outcome | undefined>;
-}
 
 /**
  * Deletes `live` and makes the desired object in its place.
@@ -36,11 +28,11 @@ export interface RecreateHow {
  */
 export async function recreateObject(
   context: ApplyContext,
-  { desired, live }: Pair,
-  { orphan, changes, first }: RecreateHow,
+  decision: Recreating,
 ): Promise<Outcome> {
-  const creation = await checkRecreation(context, { desired, live }, { orphan, changes });
-  const waiting = await first?.();
+  const { desired, live, orphan, changes, grows } = decision;
+  const creation = await checkRecreation(context, decision);
+  const waiting = grows ? await growClaimsOfTemplates(context, decision) : undefined;
   if (waiting !== undefined) return waiting;
   const { client, settings } = context;
   const { signal } = settings;
@@ -64,8 +56,7 @@ export async function recreateObject(
  */
 export async function checkRecreation(
   context: ApplyContext,
-  { desired, live }: Pair,
-  { orphan, changes }: Pick<RecreateHow, 'orphan' | 'changes'>,
+  { desired, live, orphan, changes }: Recreating,
 ): Promise<UnstructuredObject> {
   const creation = creationBeside(desired, live);
   if (orphan) await checkSelection(context, desired, live);

@@ -1,12 +1,11 @@
-import { checkDeletions, refId } from '../apply/index.js';
+import { checkDeletions, plannedFailure, refId } from '../apply/index.js';
+import type { PlannedObject } from '../apply/index.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { isOperatorError } from '../system/operator-error.js';
 import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
-import { failure } from './plan-object.js';
 import type { PlannedStep } from './plan-object.js';
-import type { PlannedObject } from './plan-types.js';
 import { findOrphans } from './prune.js';
 
 /** What is known when pruning is planned. */
@@ -49,6 +48,6 @@ export async function planPruning(
     return [...pruned, ...kept];
   } catch (error) {
     if (!isOperatorError(error)) throw error;
-    return [failure(referenceTo(settings.owner), error)];
+    return [plannedFailure(referenceTo(settings.owner), error)];
   }
 }

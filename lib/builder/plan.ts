@@ -1,4 +1,5 @@
-import { changesTemplate, isContainer, refId, rollsPods } from '../apply/index.js';
+import { changesTemplate, isContainer, plannedFailure, refId, rollsPods } from '../apply/index.js';
+import type { PlannedObject } from '../apply/index.js';
 import { dryRun } from '../client/dry-run.js';
 import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
@@ -13,10 +14,10 @@ import type { Chain, ChainedObject, LostObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { dependenciesOf } from './dependencies.js';
 import { dependencyFailed } from './dependency-failed.js';
-import { failure, isRecreatedAroundPods, planObject } from './plan-object.js';
+import { failedStep, planStep } from './plan-object.js';
 import type { PlannedStep } from './plan-object.js';
 import { planPruning } from './plan-pruning.js';
-import type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
+import type { Plan, PlannedRollout } from './plan-types.js';
 import { inRolloutOrder } from './reconcile-workloads.js';
 import { reasonToHold } from './rollout-gate.js';
 import { isPaused, updatesOnDelete } from './rollout-state.js';
@@ -30,7 +31,7 @@ export async function makePlan(context: RunContext, chain: Chain): Promise<Plan>
   }
   const dry: RunContext = { ...context, client: dryRun(context.settings.client), report: ignore };
   const independent = await Promise.all(
-    inOrder(context, chain).map((chained) => planObject(dry, chain, chained)),
+    inOrder(context, chain).map((chained) => planStep(dry, chain, chained)),
   );
   const steps = withFailedDependencies(independent);
   const known = [...chain.lost.map(lostObject), ...steps.map(({ planned }) => planned)];
@@ -64,7 +65,7 @@ function withFailedDependencies(steps: readonly PlannedStep[]): readonly Planned
 
 function dependent({ chained }: PlannedStep, { ref, error }: PlannedObject): PlannedStep {
   const because = dependencyFailed(chained.ref, { ref, error: error as OperatorError });
-  return { chained, causes: [], planned: failure(chained.ref, because) };
+  return failedStep(chained, plannedFailure(chained.ref, because));
 }
 
 function isContainerToChange({ planned: { action, ref } }: PlannedStep): boolean {
@@ -75,7 +76,7 @@ function isContainerToChange({ planned: { action, ref } }: PlannedStep): boolean
 function untried({ chained }: PlannedStep, { ref }: PlannedObject): PlannedStep {
   const reason = `waits for ${describeObject(ref)}, which changes before`;
   const planned = { action: 'wait', ref: chained.ref, changes: [], approximate: true } as const;
-  return { chained, causes: [], planned: { ...planned, reason } };
+  return failedStep(chained, { ...planned, reason });
 }
 
 function ignore(): void {
@@ -89,7 +90,7 @@ function inOrder({ settings }: RunContext, { objects }: Chain): readonly Chained
 
 // A kind that is not there yet can be planned all the same.
 function lostObject({ ref, error }: LostObject): PlannedObject {
-  if (!isOperatorError(error, 'UnknownKind')) return failure(ref, error);
+  if (!isOperatorError(error, 'UnknownKind')) return plannedFailure(ref, error);
   const reason = `the server serves no ${ref.kind} of ${ref.apiVersion} yet`;
   return { action: 'create', ref, changes: [], approximate: true, reason };
 }
@@ -110,7 +111,7 @@ async function orderOf(context: RunContext, steps: readonly PlannedStep[]): Prom
   let [rolling, unfinished]: readonly (ObjectReference | undefined)[] = [];
   for (const step of steps.filter(({ chained }) => rollsPods(chained.ref))) {
     const { ref } = step.planned;
-    const rolls = replacesPods(context, step);
+    const rolls = replacesPods(step);
     const before = step.planned.action === 'create' ? unfinished : rolling;
     if (before !== undefined && (await waits(context, step, before))) after.set(refId(ref), before);
     if (rolls) rollouts.push(rolloutOf(step, after.get(refId(ref))));
@@ -133,7 +134,7 @@ async function waits(
   const applied = planned.action === 'configure' || planned.action === 'recreate';
   if (!applied || (await reasonToHold(context, { chained, live }, gate)) === undefined)
     return false;
-  if (planned.action === 'recreate') return !isRecreatedAroundPods(context, step);
+  if (planned.action === 'recreate') return !step.keepsPods;
   return changesTemplate(pair, context.settings.controllerName);
 }
 
@@ -142,10 +143,10 @@ function isUnderway(live: UnstructuredObject): boolean {
   return !isPaused(live) && !rolloutStatus(live).complete;
 }
 
-function replacesPods(context: RunContext, step: PlannedStep): boolean {
+function replacesPods(step: PlannedStep): boolean {
   const { planned, desired, live } = step;
   if (live === undefined || updatesOnDelete(desired?.object ?? live)) return false;
-  if (planned.action === 'recreate') return !isRecreatedAroundPods(context, step);
+  if (planned.action === 'recreate') return !step.keepsPods;
   return planned.action === 'configure' && templateChanges(planned).length > 0;
 }
 

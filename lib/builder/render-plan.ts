@@ -1,10 +1,11 @@
 import pc from 'picocolors';
 import { refId } from '../apply/index.js';
+import type { PlannedObject } from '../apply/index.js';
 import { describeObject } from '../object/describe-object.js';
 import { fieldsOf } from '../object/diff-by-path.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import type { ObjectReference } from '../object/object-reference.js';
-import type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
+import type { Plan, PlannedRollout } from './plan-types.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link renderPlan}. */

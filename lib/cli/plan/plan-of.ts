@@ -1,6 +1,7 @@
 import omit from 'lodash/omit.js';
 import { desiredDifferences, rollsPods } from '../../apply/index.js';
-import type { Plan, PlannedObject, PlannedRollout } from '../../builder/index.js';
+import type { PlannedObject } from '../../apply/index.js';
+import type { Plan, PlannedRollout } from '../../builder/index.js';
 import { updatesOnDelete } from '../../builder/rollout-state.js';
 import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
 import type { FieldChange } from '../../object/diff-by-path.js';

@@ -168,6 +168,22 @@ export function takingOverSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
+  it('takes away what it has taken over, also where it had applied the same before', async () => {
+    const scene = await open();
+    await madeByUpdates(scene);
+    const data = { A: '1' };
+    await scene.builder().configMap({ name: 'env', data }).reconcile();
+    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1', OLD: 'x' });
+    const adopting = (): Builder =>
+      scene.builder({ adoptManagers: ['manager'] }).configMap({ name: 'env', data });
+    const planned = (await adopting().plan()).objects[0];
+    expect(planned?.changes).to.deep.equal([{ path: 'data.OLD', from: 'x', to: undefined }]);
+    const [result] = await adopting().reconcile();
+    expect(result?.changes).to.deep.equal(planned?.changes);
+    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1' });
+    expect((await adopting().reconcile())[0]?.operation).to.equal('unchanged');
+  });
+
   it('would leave them for ever without adoptManagers', async () => {
     const scene = await open();
     await madeByUpdates(scene);

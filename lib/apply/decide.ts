@@ -1,0 +1,216 @@
+import { isForbidden, isInvalid } from '../object/api-error.js';
+import { describeObject } from '../object/describe-object.js';
+import type { FieldChange } from '../object/diff-by-path.js';
+import { PersistentVolumeClaim } from '../object/kinds.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { OperatorError } from '../system/operator-error.js';
+import { isUnchanged } from './applied-fields.js';
+import { isStale } from './context.js';
+import type { ApplyContext } from './context.js';
+import type { DesiredObject, ImmutablePolicy, Pair } from './desired-object.js';
+import { adoptionOf } from './field-ownership.js';
+import type { Adoption } from './field-ownership.js';
+import { notGrown } from './grow-claims.js';
+import {
+  growsTemplates,
+  immutableChanges,
+  isGrowthOnly,
+  isIgnoredChange,
+} from './immutable-changes.js';
+import { desireOfRun, hasRun } from './job-runs.js';
+import { isKind } from './kind-traits.js';
+import { checkOwnership, reasonToWait } from './ownership.js';
+import { changesTemplate, withLiveTemplate } from './pod-template.js';
+import { isPruneGuarded } from './prune-guard.js';
+
+/** What is to be done about one object: `reconcile` carries it out, `plan` describes it. */
+export type Decision =
+  | { readonly action: 'create'; readonly desired: DesiredObject }
+  | { readonly action: 'nothing'; readonly live?: UnstructuredObject; readonly reason?: string }
+  | Waiting
+  | Adopting
+  | Applying
+  | Recreating
+  | Refused;
+
+/** Something has to come first. */
+export interface Waiting {
+  readonly action: 'wait';
+  readonly reason: string;
+  readonly live?: UnstructuredObject;
+  /** Whether what depends on the object has to wait too. */
+  readonly blocks: boolean;
+  /** The changes that wait. @defaultValue not known */
+  readonly waiting?: readonly FieldChange[];
+  readonly requeueAfterMs?: number;
+}
+
+/** Fields become ours; then it is decided again. */
+export interface Adopting extends Pair {
+  readonly action: 'adopt';
+  readonly adoption: Adoption;
+}
+
+/** The object is updated. */
+export interface Applying extends Pair {
+  readonly action: 'apply';
+  /** Why its pods must not be replaced yet; undefined: they may be. */
+  readonly hold: string | undefined;
+  /** Whether a changed pod template is left out of `desired` for that reason. */
+  readonly isHeld: boolean;
+}
+
+/** The object is deleted and made again, for immutable fields. */
+export interface Recreating extends Pair {
+  readonly action: 'recreate';
+  /** The immutable fields. */
+  readonly changes: readonly FieldChange[];
+  /** The pods stay and are taken over. */
+  readonly orphan: boolean;
+  /** Claims of its templates grow first. */
+  readonly grows: boolean;
+}
+
+/** Immutable fields would have to change. */
+export interface Refused {
+  readonly action: 'refuse';
+  readonly changes: readonly FieldChange[];
+  readonly error: OperatorError;
+}
+
+/** What an object has to wait for. */
+export interface Gate {
+  /** Says why its pods must not be replaced yet; undefined: they may be. */
+  readonly replacement?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
+  /** Says why it must not be changed yet; undefined: it may be. */
+  readonly update?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
+  /** Why it must not be created yet; undefined: it may be. */
+  readonly creation?: string | undefined;
+}
+
+/**
+ * Decides what is to be done about an object, by what was read.
+ * @throws OperatorError `NotOurs`, `AlreadyOwned`
+ */
+export async function decide(
+  context: ApplyContext,
+  given: DesiredObject,
+  live: UnstructuredObject | undefined,
+  gate: Gate = {},
+): Promise<Decision> {
+  const desired = await desireOfRun(context, given, live);
+  if (desired === undefined) return { action: 'nothing', reason: hasRun };
+  if (live === undefined) {
+    const reason = gate.creation;
+    return reason === undefined
+      ? { action: 'create', desired }
+      : { action: 'wait', reason, blocks: true };
+  }
+  const { owner, adopt } = context.settings;
+  const reason = reasonToWait(live, owner);
+  if (reason !== undefined) return { action: 'wait', reason, live, blocks: true };
+  checkOwnership(live, owner, desired.options.adopt ?? adopt);
+  const adoption = adoptionOf({ desired, live }, context.settings);
+  if (adoption !== undefined) return { action: 'adopt', desired, live, adoption };
+  return decideUpdate(context, { desired, live }, gate);
+}
+
+/** Decides what follows once the fields of `adopting` are ours. */
+export async function decideAdopted(
+  context: ApplyContext,
+  { desired, live, adoption }: Adopting,
+  gate: Gate = {},
+): Promise<Decision> {
+  const next = await decideUpdate(context, { desired, live }, gate);
+  // What we have now and do not desire goes away by an apply only.
+  const leaves = next.action === 'nothing' && (adoption.removals ?? []).length > 0;
+  return leaves ? { action: 'apply', desired, live, hold: undefined, isHeld: false } : next;
+}
+
+async function decideUpdate(context: ApplyContext, pair: Pair, gate: Gate): Promise<Decision> {
+  const { desired, live } = pair;
+  const { controllerName } = context.settings;
+  if (isUnchanged(pair, controllerName)) return { action: 'nothing', live };
+  const stays = await gate.update?.(live);
+  if (stays !== undefined) return { action: 'wait', reason: stays, live, blocks: false };
+  const hold = await gate.replacement?.(live);
+  if (hold !== undefined && changesTemplate(pair, controllerName)) {
+    const rest = withLiveTemplate(pair, controllerName);
+    const wait = isUnchanged({ desired: rest, live }, controllerName);
+    if (wait) return { action: 'wait', reason: hold, live, blocks: false };
+    return { action: 'apply', desired: rest, live, hold, isHeld: true };
+  }
+  if (isIgnoredChange(pair, controllerName)) {
+    const changes = immutableChanges(pair, controllerName);
+    return decideImmutable(context, { ...pair, hold }, { changes });
+  }
+  return { action: 'apply', desired, live, hold, isHeld: false };
+}
+
+/**
+ * Decides what follows where the server has refused to apply.
+ * @returns undefined where the refusal has nothing to do with immutable fields
+ */
+export function decideRefused(
+  context: ApplyContext,
+  update: Applying,
+  error: unknown,
+): Decision | undefined {
+  const { desired, live } = update;
+  if (isStale(error) || (!isInvalid(error) && !isForbidden(error))) return undefined;
+  const changes = immutableChanges(update, context.settings.controllerName, error);
+  if (isGrowthOnly(live, changes) && isKind(live, PersistentVolumeClaim)) {
+    const waiting = notGrown(context, { desired, live }, { changes, error });
+    if (waiting !== undefined) return waiting;
+  }
+  if (!isInvalid(error) || changes.length === 0) return undefined;
+  return decideImmutable(context, update, { changes, error });
+}
+
+interface ImmutableChange {
+  readonly changes: readonly FieldChange[];
+  /** The server's refusal, where it was asked. */
+  readonly error?: unknown;
+}
+
+function decideImmutable(
+  { settings }: ApplyContext,
+  { desired, live, hold }: Pair & Pick<Applying, 'hold'>,
+  { changes, error }: ImmutableChange,
+): Waiting | Recreating | Refused {
+  const isGrowth = isGrowthOnly(live, changes) && !isKind(live, PersistentVolumeClaim);
+  const policy = isGrowth ? 'recreateOrphan' : immutablePolicy(settings, desired);
+  if (policy === 'fail') {
+    return { action: 'refuse', changes, error: immutableField(desired, changes, error) };
+  }
+  if (policy === 'recreate' && hold !== undefined) {
+    return { action: 'wait', reason: hold, live, blocks: false, waiting: changes };
+  }
+  const orphan = policy === 'recreateOrphan';
+  const grows = growsTemplates(live, changes);
+  return { action: 'recreate', desired, live, changes, orphan, grows };
+}
+
+function immutablePolicy(
+  { onImmutable }: ApplyContext['settings'],
+  { options, object }: DesiredObject,
+): ImmutablePolicy {
+  // To recreate a claim is to lose its data: only who says so of the claim itself can mean it.
+  return options.onImmutable ?? (isPruneGuarded(object) ? 'fail' : onImmutable);
+}
+
+function immutableField(
+  desired: DesiredObject,
+  changes: readonly FieldChange[],
+  cause: unknown,
+): OperatorError {
+  const fields = changes.map(({ path, from, to }) => {
+    return from === undefined && to === undefined ? path : `${path} (${show(from)} to ${show(to)})`;
+  });
+  const message = `${describeObject(desired.ref)} can't be applied: ${fields.join(', ')} can't change once set; take the change back, or set onImmutable to recreate`;
+  return new OperatorError('ImmutableField', message, { cause });
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value);
+}

@@ -1,0 +1,191 @@
+import type { Client } from '../client/client.js';
+import type { FieldChange } from '../object/diff-by-path.js';
+import { fieldPath, pathToString } from '../object/field-path.js';
+import { FieldSet } from '../object/field-set.js';
+import { isJsonObject } from '../object/json.js';
+import type { ManagedFieldsEntry, UnstructuredObject } from '../object/kubernetes-object.js';
+import { adoptManagedFields, appliedFields } from '../object/managed-fields.js';
+import { redactChanges } from '../object/redact.js';
+import { valueAtPath } from '../object/value-at-path.js';
+import { withVersion } from './context.js';
+import type { ApplyContext, ApplySettings } from './context.js';
+import type { DesiredObject, Pair } from './desired-object.js';
+import { appliedHashAnnotation } from './marks.js';
+
+/** Fields that have to become ours before an object is applied. */
+export interface Adoption {
+  /** The managers as they are afterwards. */
+  readonly managedFields: readonly ManagedFieldsEntry[];
+  /** Why, where it is not that others' fields are adopted. */
+  readonly cause?: string;
+  /** The adopted fields that are not desired, so that they go away; undefined: none are adopted. */
+  readonly removals?: readonly FieldChange[];
+}
+
+/**
+ * What `adoptManagers` have written by create and update, and what was ours before somebody cleared
+ * `managedFields`. A field that another manager owns too would stay for ever once it is not desired.
+ * @returns undefined where there is nothing to adopt
+ */
+export function adoptionOf(pair: Pair, settings: ApplySettings): Adoption | undefined {
+  const { controllerName: into, adoptManagers: managers } = settings;
+  const released = releasedFields(pair.live, into);
+  const managedFields = released ?? pair.live.metadata.managedFields;
+  const adopted = adoptManagedFields(managedFields, { managers, into });
+  const all = adopted ?? released;
+  if (all === undefined) return undefined;
+  return {
+    managedFields: all,
+    ...(released !== undefined && { cause: cleared }),
+    ...(adopted !== undefined && { removals: adoptedRemovals(pair, managers) }),
+  };
+}
+
+function adoptedRemovals(
+  { desired, live }: Pair,
+  managers: readonly string[],
+): readonly FieldChange[] {
+  const adopted = (live.metadata.managedFields ?? []).filter(
+    ({ operation, manager = '', subresource = '' }) =>
+      operation === 'Update' && subresource === '' && managers.includes(manager),
+  );
+  const leaves = adopted.flatMap(({ fieldsV1 = {} }) =>
+    FieldSet.fromFieldsV1(fieldsV1).leaves().paths(),
+  );
+  const gone = leaves.filter((path) => valueAtPath(desired.object, path) === undefined);
+  const changes = gone.map((path) => ({
+    ...{ path: pathToString(path), from: valueAtPath(live, path), to: undefined },
+  }));
+  return redactChanges(live.kind, changes);
+}
+
+const cleared = 'its managedFields had been cleared';
+// Whom the server gives all fields of an object without managers to, when it is first applied.
+const nobody = 'before-first-apply';
+const appliedHashPath = fieldPath('metadata', 'annotations', appliedHashAnnotation);
+
+/**
+ * The managers of `live` with the applied fields ours alone where somebody had cleared `managedFields`
+ * after we had applied: at the next apply the server gives what was there to `before-first-apply`.
+ * What else that entry holds may be others', and is left in it.
+ *
+ * It goes by what the entry holds, not by what an apply has just found: whoever is stopped between the
+ * two finds it at the next start.
+ */
+function releasedFields(
+  live: UnstructuredObject,
+  manager: string,
+): readonly ManagedFieldsEntry[] | undefined {
+  const { managedFields = [] } = live.metadata;
+  const index = managedFields.findIndex(
+    (entry) =>
+      entry.manager === nobody && entry.operation === 'Update' && (entry.subresource ?? '') === '',
+  );
+  const entry = managedFields[index];
+  if (entry === undefined) return undefined;
+  const ours = appliedFields(live, manager);
+  const all = FieldSet.fromFieldsV1(entry.fieldsV1 ?? {});
+  // An object that nobody had applied before has the entry, too, but not with our annotation.
+  if (ours === undefined || !all.has(appliedHashPath)) return undefined;
+  const rest = all.difference(ours);
+  const kept = rest.equals(FieldSet.empty) ? [] : [{ ...entry, fieldsV1: rest.toFieldsV1() }];
+  return managedFields.toSpliced(index, 1, ...kept);
+}
+
+/** Writes the managers of `adoption`. @returns the object as it is afterwards */
+export async function adoptFields(
+  { client, settings, announce }: ApplyContext,
+  { desired: { type, ref }, live }: Pair,
+  { managedFields, cause }: Adoption,
+): Promise<UnstructuredObject> {
+  const { controllerName: fieldManager, signal } = settings;
+  const { resourceVersion } = live.metadata;
+  // With the version: what was merged must be what is there, or the patch is a conflict.
+  const operations = [
+    { op: 'replace', path: '/metadata/managedFields', value: managedFields },
+    { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
+  ] as const;
+  if (cause !== undefined) announce(ref, { cause });
+  const patch = { type: 'json', operations } as const;
+  return (await client.patch(type, ref, patch, { fieldManager, signal })) as UnstructuredObject;
+}
+
+/** Adopts again what an apply has given to `before-first-apply`; see {@link adoptionOf}. */
+export async function releaseFields(
+  context: ApplyContext,
+  pair: Pair,
+): Promise<UnstructuredObject> {
+  const managedFields = releasedFields(pair.live, context.settings.controllerName);
+  if (managedFields === undefined) return pair.live;
+  return adoptFields(context, pair, { managedFields, cause: cleared });
+}
+
+/** `live` with the managers of `adoption`, as a plan goes on with it. */
+export function withManagedFields(
+  live: UnstructuredObject,
+  { managedFields }: Adoption,
+): UnstructuredObject {
+  return { ...live, metadata: { ...live.metadata, managedFields: [...managedFields] } };
+}
+
+const keeper = 'operator-builder-replicas';
+
+/**
+ * Before we stop setting `replicas`, because an autoscaler does from now on, the live value is applied
+ * under another manager's name: a field that only we own would fall back to its default, 1.
+ * @returns the object as it is afterwards
+ */
+export async function handOverReplicas(
+  { client, settings }: ApplyContext,
+  { desired, live }: Pair,
+): Promise<UnstructuredObject> {
+  if (!desired.replicasExternal) return live;
+  const replicas = isJsonObject(live['spec']) ? live['spec']['replicas'] : undefined;
+  const ours = appliedFields(live, settings.controllerName);
+  if (replicas === undefined || ours?.has(fieldPath('spec', 'replicas')) !== true) return live;
+  const { apiVersion, kind, metadata } = live;
+  const { name, namespace } = metadata;
+  const kept: UnstructuredObject = {
+    ...{ apiVersion, kind, spec: { replicas } },
+    metadata: {
+      ...(name !== undefined && { name }),
+      ...(namespace !== undefined && { namespace }),
+    },
+  };
+  const options = { fieldManager: keeper, force: true, signal: settings.signal };
+  return (await client.apply(withVersion(kept, live), options)).object;
+}
+
+/** An object before and after it was applied. */
+interface Reapplied {
+  readonly desired: DesiredObject;
+  readonly before: UnstructuredObject;
+  readonly after: UnstructuredObject;
+}
+
+// Each kind once, for whoever has one client for a long time: a chain is made anew for each reconcile.
+const warned = new WeakMap<Client, Set<string>>();
+
+/**
+ * Warns where an apply changed nothing because the object was read without its managers, as from a
+ * cache that drops them: every reconcile would then apply again.
+ */
+export function warnOfDroppedManagers(
+  { settings }: ApplyContext,
+  { desired, before, after }: Reapplied,
+): void {
+  const { client, controllerName, logger } = settings;
+  const isOurs = before.metadata.annotations?.[appliedHashAnnotation] !== undefined;
+  if (!isOurs || appliedFields(before, controllerName) !== undefined) return;
+  // Had somebody cleared them on the server, the apply would have made a new version.
+  if (before.metadata.resourceVersion !== after.metadata.resourceVersion) return;
+  const kinds = warned.get(client) ?? new Set();
+  warned.set(client, kinds);
+  const { kind } = desired.ref;
+  if (kinds.has(kind)) return;
+  kinds.add(kind);
+  logger.warn(
+    `${kind} is read without managedFields, so every reconcile applies it again: let the controller own the kind with owns(), or make its informer with keepManagedFields`,
+    { kind },
+  );
+}

@@ -1,0 +1,252 @@
+import omit from 'lodash/omit.js';
+import { isApiError, isForbidden, isNotFound } from '../object/api-error.js';
+import { describeObject } from '../object/describe-object.js';
+import type { FieldChange } from '../object/diff-by-path.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import type { ObjectReference } from '../object/object-reference.js';
+import { redactChanges } from '../object/redact.js';
+import type { OperatorError } from '../system/operator-error.js';
+import { isOperatorError } from '../system/operator-error.js';
+import { appliedChanges, driftOf, expectedChanges } from './applied-fields.js';
+import type { Drift } from './applied-fields.js';
+import { applyOptions, asNew, readObject, whileStale, withUid } from './context.js';
+import type { ApplyContext } from './context.js';
+import { decide, decideAdopted, decideRefused } from './decide.js';
+import type { Adopting, Applying, Decision, Recreating, Refused } from './decide.js';
+import { desiredDifferences } from './desired-differences.js';
+import type { DesiredObject, Pair } from './desired-object.js';
+import { emptyMaps } from './empty-maps.js';
+import { withManagedFields } from './field-ownership.js';
+import { isGrowthOnly } from './immutable-changes.js';
+import { appliedHashAnnotation } from './marks.js';
+import { podTemplateIn } from './pod-template.js';
+import { checkRecreation } from './recreate-object.js';
+import { failed, refWithUid } from './results.js';
+
+/** What `reconcile()` would do to one object. */
+export interface PlannedObject {
+  /**
+   * `violate`: the change is refused, for the field is immutable and `onImmutable` is `fail`.
+   * `wait`: nothing yet; `reason` says for what. `fail`: `error` says why.
+   */
+  readonly action:
+    'create' | 'configure' | 'recreate' | 'unchanged' | 'prune' | 'violate' | 'wait' | 'fail';
+  readonly ref: ObjectReference;
+  /** For `create`: every field that is set. */
+  readonly changes: readonly FieldChange[];
+  /** The change was computed here, not by a dry run: defaults and admission are not in it. */
+  readonly approximate: boolean;
+  /** Why, for example why the dry run was not possible. */
+  readonly reason?: string;
+  /** The immutable fields, for `violate` and `recreate`. */
+  readonly immutable?: readonly string[];
+  readonly error?: OperatorError;
+}
+
+/** A planned object, and what it goes by. */
+export interface ObjectPlan {
+  readonly planned: PlannedObject;
+  /** Undefined: there is no such object. */
+  readonly live?: UnstructuredObject;
+  /** Whether it is made again, and its pods stay as they are. */
+  readonly keepsPods: boolean;
+}
+
+/**
+ * Plans what {@link applyObject} would do.
+ * @param context - with a client that makes dry runs only
+ * @throws OperatorError what it would throw.
+ */
+export function planObject(context: ApplyContext, desired: DesiredObject): Promise<ObjectPlan> {
+  return whileStale(async () => {
+    const live = await readObject(context, desired.type, desired.ref);
+    const decision = await decide(context, desired, live);
+    const ref = refWithUid(desired.ref, live);
+    return { ...(await describe(context, ref, decision)), ...(live && { live }) };
+  });
+}
+
+/**
+ * The entry of an object that would fail.
+ * @throws `error` where it is no failure of the object.
+ */
+export function plannedFailure(ref: ObjectReference, error: unknown): PlannedObject {
+  const outcome = failed(ref, error);
+  const base = { ref, changes: [], approximate: false };
+  if (outcome.state !== 'failed') {
+    return { ...base, action: 'wait', reason: outcome.result.reason ?? '' };
+  }
+  return { ...base, action: 'fail', error: outcome.error, reason: outcome.error.message };
+}
+
+async function describe(
+  context: ApplyContext,
+  ref: ObjectReference,
+  decision: Decision,
+): Promise<ObjectPlan> {
+  const base = { ref, changes: [], approximate: false };
+  const keepsPods = false;
+  switch (decision.action) {
+    case 'nothing': {
+      const why = decision.reason !== undefined && { reason: decision.reason };
+      return { keepsPods, planned: { ...base, action: 'unchanged', ...why } };
+    }
+    case 'wait': {
+      const { reason, waiting: changes = [] } = decision;
+      return { keepsPods, planned: { ...base, action: 'wait', changes, reason } };
+    }
+    case 'create':
+      return { keepsPods, planned: await planCreation(context, decision.desired) };
+    case 'adopt':
+      return planAdoption(context, ref, decision);
+    case 'apply':
+      return planUpdate(context, ref, decision);
+    case 'recreate':
+      return planRecreation(context, ref, decision);
+    case 'refuse':
+      return { keepsPods, planned: violation(ref, decision) };
+  }
+}
+
+async function planCreation(context: ApplyContext, desired: DesiredObject): Promise<PlannedObject> {
+  const { ref, creation } = desired;
+  await desired.check?.();
+  const changes = redactChanges(
+    ref.kind,
+    desiredDifferences(worthShowing(creation), { metadata: {} }),
+  );
+  try {
+    await context.client.apply(asNew(creation), applyOptions(context));
+    return { action: 'create', ref, changes, approximate: false };
+  } catch (error) {
+    const reason = dryRunProblem(error);
+    if (reason === undefined) throw error;
+    return { action: 'create', ref, changes, approximate: true, reason };
+  }
+}
+
+// Identity is in the reference, owner and hash are the same bookkeeping for every object.
+function worthShowing({ metadata, ...fields }: UnstructuredObject): object {
+  const { labels, annotations = {} } = metadata;
+  const own = omit(annotations, appliedHashAnnotation);
+  const shown = { labels, ...(Object.keys(own).length > 0 && { annotations: own }) };
+  return { metadata: shown, ...omit(fields, ['apiVersion', 'kind']) };
+}
+
+// The fields are taken over by a write of its own, which a dry run can't build upon.
+async function planAdoption(
+  context: ApplyContext,
+  ref: ObjectReference,
+  decision: Adopting,
+): Promise<ObjectPlan> {
+  const { adoption } = decision;
+  const live = withManagedFields(decision.live, adoption);
+  const next = await describe(context, ref, await decideAdopted(context, { ...decision, live }));
+  const { removals } = adoption;
+  const { action, changes: known } = next.planned;
+  if (removals === undefined || (action !== 'configure' && action !== 'unchanged')) return next;
+  const paths = new Set(known.map(({ path }) => path));
+  const changes = [...known, ...removals.filter(({ path }) => !paths.has(path))];
+  const reason = `takes over the fields of ${context.settings.adoptManagers.join(', ')}`;
+  const planned = { action: 'configure', ref, changes, approximate: true, reason } as const;
+  return { ...next, planned };
+}
+
+async function planUpdate(
+  context: ApplyContext,
+  ref: ObjectReference,
+  decision: Applying,
+): Promise<ObjectPlan> {
+  const { desired, live } = decision;
+  await desired.check?.();
+  const drift = driftOf(decision, context.settings.controllerName);
+  const configure = { action: 'configure', ref } as const;
+  try {
+    const emptied = await emptyMaps(context, decision);
+    const planned =
+      emptied === live
+        ? { changes: await dryApply(context, decision, drift), approximate: false }
+        : afterEmptying(decision, emptied, drift);
+    return { planned: { ...configure, ...planned }, keepsPods: false };
+  } catch (error) {
+    const next = decideRefused(context, decision, error);
+    if (next !== undefined) return describe(context, ref, next);
+    const reason = dryRunProblem(error);
+    if (reason === undefined) throw error;
+    const changes = expectedChanges(decision, drift);
+    return { planned: { ...configure, changes, approximate: true, reason }, keepsPods: false };
+  }
+}
+
+async function dryApply(
+  context: ApplyContext,
+  { desired, live }: Pair,
+  drift: readonly Drift[],
+): Promise<readonly FieldChange[]> {
+  const object = withUid(desired.object, live);
+  const { object: after } = await context.client.apply(object, applyOptions(context));
+  return appliedChanges({ before: live, after, drift });
+}
+
+// Its maps are emptied by a write of its own, which a dry run can't build upon.
+function afterEmptying(
+  pair: Pair,
+  emptied: UnstructuredObject,
+  drift: readonly Drift[],
+): Pick<PlannedObject, 'changes' | 'approximate' | 'reason'> {
+  const removals = appliedChanges({ before: pair.live, after: emptied, drift });
+  const changes = [...removals, ...expectedChanges({ ...pair, live: emptied }, drift)];
+  const reason = 'maps that are to be empty are emptied before the rest is applied';
+  return { changes, approximate: true, reason };
+}
+
+async function planRecreation(
+  context: ApplyContext,
+  ref: ObjectReference,
+  decision: Recreating,
+): Promise<ObjectPlan> {
+  const { desired, live, changes, orphan } = decision;
+  const around = orphan ? 'it is made again around its pods' : 'it is deleted and made again';
+  const grows = orphan && isGrowthOnly(live, changes);
+  const reason = grows ? 'its claims grow, and its pods stay' : around;
+  const problem = await recreationProblem(context, decision);
+  const planned: PlannedObject = {
+    ...{ action: 'recreate', ref, changes, immutable: changes.map(({ path }) => path) },
+    ...{ approximate: problem !== undefined },
+    reason: problem === undefined ? reason : `${reason}; ${problem}`,
+  };
+  const [template, present] = [desired.object, live].map((each) => podTemplateIn(each) ?? {});
+  const isSame = desiredDifferences(template ?? {}, present ?? {}).length === 0;
+  return { planned, keepsPods: orphan && isSame };
+}
+
+/** Why it could not be tried. @throws OperatorError: it was tried, and would fail. */
+async function recreationProblem(
+  context: ApplyContext,
+  decision: Recreating,
+): Promise<string | undefined> {
+  try {
+    await checkRecreation(context, decision);
+    return undefined;
+  } catch (error) {
+    const problem = dryRunProblem(error);
+    if (problem === undefined) throw error;
+    return problem;
+  }
+}
+
+function violation(ref: ObjectReference, { changes, error }: Refused): PlannedObject {
+  const immutable = changes.map(({ path }) => path);
+  const reason = `${describeObject(ref)}: ${immutable.join(', ')} can't change once set`;
+  return { action: 'violate', ref, changes, approximate: false, immutable, reason, error };
+}
+
+/** Why the server could not try it; undefined: it could, and the error is the answer. */
+function dryRunProblem(error: unknown): string | undefined {
+  if (isOperatorError(error, 'UnknownKind')) return 'the server does not serve the kind yet';
+  if (!isApiError(error)) return undefined;
+  if (isNotFound(error)) return 'its namespace, or its kind, does not exist yet';
+  if (isForbidden(error)) return `no dry run: ${error.message}`;
+  const webhook = /does not support dry run/.test(error.message);
+  return webhook ? 'a webhook does not support dry runs' : undefined;
+}

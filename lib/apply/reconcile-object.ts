@@ -1,0 +1,118 @@
+import type { Applied } from '../client/client.js';
+import { describeObject } from '../object/describe-object.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import type { ObjectReference } from '../object/object-reference.js';
+import { appliedChanges, driftOf, expectedChanges } from './applied-fields.js';
+import { applyOptions, asNew, readObject, whileStale, withVersion } from './context.js';
+import type { ApplyContext } from './context.js';
+import { decide, decideAdopted, decideRefused } from './decide.js';
+import type { Applying, Decision, Gate } from './decide.js';
+import type { DesiredObject } from './desired-object.js';
+import { emptyMaps } from './empty-maps.js';
+import {
+  adoptFields,
+  handOverReplicas,
+  releaseFields,
+  warnOfDroppedManagers,
+} from './field-ownership.js';
+import { done, pending } from './results.js';
+import type { Outcome } from './results.js';
+import { recreateObject } from './recreate-object.js';
+
+/**
+ * Brings one object to its desired state, by server-side apply, with no call where it is there.
+ * @throws OperatorError `NotOurs`, `AlreadyOwned`, `ImmutableField`, `Terminal`, `ApiError`, …
+ */
+export function applyObject(
+  context: ApplyContext,
+  desired: DesiredObject,
+  gate: Gate = {},
+): Promise<Outcome> {
+  const { type, ref } = desired;
+  return whileStale(async () => {
+    // What was said of the last write is not true of the next one.
+    context.announce(ref, {});
+    const live = await readObject(context, type, ref);
+    return carryOut(context, ref, await decide(context, desired, live, gate), gate);
+  });
+}
+
+async function carryOut(
+  context: ApplyContext,
+  ref: ObjectReference,
+  decision: Decision,
+  gate: Gate = {},
+): Promise<Outcome> {
+  switch (decision.action) {
+    case 'nothing': {
+      const { live, reason } = decision;
+      return done('unchanged', ref, { ...(live && { live }), ...(reason && { reason }) });
+    }
+    case 'wait': {
+      const { reason, live, blocks, requeueAfterMs } = decision;
+      const again = requeueAfterMs !== undefined && { requeueAfterMs };
+      return pending(ref, reason, { live, blocks, ...again });
+    }
+    case 'create':
+      return createObject(context, decision.desired);
+    case 'adopt': {
+      const live = await adoptFields(context, decision, decision.adoption);
+      const next = await decideAdopted(context, { ...decision, live }, gate);
+      return carryOut(context, ref, next, gate);
+    }
+    case 'apply':
+      return updateObject(context, decision);
+    case 'recreate':
+      return recreateObject(context, decision);
+    case 'refuse':
+      throw decision.error;
+  }
+}
+
+// The read may be of a cache that is behind: an object that exists is a conflict, and whose it is, is
+// judged by the next read.
+async function createObject(context: ApplyContext, desired: DesiredObject): Promise<Outcome> {
+  await desired.check?.();
+  const { object } = await apply(context, asNew(desired.creation));
+  return done('created', desired.ref, { live: object });
+}
+
+async function updateObject(context: ApplyContext, decision: Applying): Promise<Outcome> {
+  const { desired, live, hold, isHeld } = decision;
+  const { ref } = desired;
+  await desired.check?.();
+  const handed = await handOverReplicas(context, decision);
+  const drift = driftOf(decision, context.settings.controllerName);
+  const causes = desired.causesOf?.(live) ?? [];
+  const cause = drift.length > 0 ? 'drift' : causeOfRollout(causes);
+  try {
+    const ready = await emptyMaps(context, { desired, live: handed });
+    context.announce(ref, { changes: expectedChanges(decision, drift), cause });
+    const { object: after } = await apply(context, withVersion(desired.object, ready));
+    const changes = appliedChanges({ before: live, after, drift });
+    warnOfDroppedManagers(context, { desired, before: live, after });
+    const object = await releaseFields(context, { desired, live: after });
+    if (isHeld) return pending(ref, hold ?? '', { live: object, changes, blocks: false });
+    return done('configured', ref, {
+      ...{ changes, live: object },
+      ...(causes.length > 0 && { causes }),
+    });
+  } catch (error) {
+    const next = decideRefused(context, decision, error);
+    if (next === undefined) throw error;
+    return carryOut(context, ref, next);
+  }
+}
+
+/** `causes` in words; undefined for none. */
+export function causeOfRollout(causes: readonly ObjectReference[]): string | undefined {
+  if (causes.length === 0) return undefined;
+  return `${causes.map((ref) => describeObject(ref)).join(', ')} changed`;
+}
+
+function apply(
+  context: ApplyContext,
+  object: UnstructuredObject,
+): Promise<Applied<UnstructuredObject>> {
+  return context.client.apply(object, applyOptions(context));
+}
