@@ -14,15 +14,24 @@ import { benchNoOp } from './no-op.js';
 import { benchQueue } from './queue.js';
 import { flag } from './sides.js';
 import { benchViews } from './views.js';
+import { benchServerWrites } from './server-writes.js';
 import { benchApply } from './write.js';
 
 const benches = {
   ...{ benchImportTime, benchImportMemory, benchClient, benchQueue },
-  ...{ benchCache, benchCacheEvents, benchDeclarative, benchFleet, benchNoOp, benchApply },
+  ...{
+    benchCache,
+    benchCacheEvents,
+    benchDeclarative,
+    benchFleet,
+    benchNoOp,
+    benchApply,
+    benchServerWrites,
+  },
   benchViews,
 };
-/** Benches that take many minutes: run where they are named. */
-const onRequest = ['benchFleet', 'benchNoOp'];
+/** Benches that take many minutes or a real control plane: run where they are named. */
+const onRequest = ['benchFleet', 'benchNoOp', 'benchServerWrites'];
 /** Several by one word: `npm run bench -- runtime`. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   import: ['benchImportTime', 'benchImportMemory'],
