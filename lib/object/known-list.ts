@@ -20,3 +20,22 @@ export const shortestKnownList = 64;
 export function knownList(list: readonly unknown[]): KnownList | undefined {
   return list.length < shortestKnownList ? undefined : known.get(list);
 }
+
+/** About the bytes of a value's JSON; NaN: it has none, has nulls in maps, or nests deeper than `depth`. */
+export function plainBytes(value: unknown, depth: number): number {
+  if (typeof value === 'string') return Buffer.byteLength(value) + 2;
+  if (typeof value === 'number') return Number.isFinite(value) ? 8 : NaN;
+  if (typeof value === 'boolean') return 5;
+  if (typeof value !== 'object' || value === null || depth === 0) return NaN;
+  let bytes = 2;
+  if (Array.isArray(value)) {
+    const known = knownList(value)?.bytes;
+    if (known !== undefined) return known;
+    for (const item of value as unknown[]) bytes += item === null ? 5 : plainBytes(item, depth - 1);
+    return bytes;
+  }
+  for (const name of Object.keys(value)) {
+    bytes += name.length + 4 + plainBytes(value[name as keyof typeof value], depth - 1);
+  }
+  return bytes;
+}

@@ -1,4 +1,5 @@
 import { isJsonObject, memberOf } from '../../object/json.js';
+import { shortestKnownList } from '../../object/known-list.js';
 import { asError } from '../../system/as-error.js';
 import type { Document } from '../document.js';
 import type { Expression } from '../expression/expression.js';
@@ -8,6 +9,8 @@ import type { SortKey } from './sort-key.js';
 import type { Delta, IncrementalNode } from './delta.js';
 import { documentKey, valueKey } from './document-key.js';
 import type { DocumentPath } from './document-path.js';
+import { ListSum } from './list-sum.js';
+import { SortedList } from './sorted-list.js';
 import type { FailureLog } from './stage-failure.js';
 import { netDeltas } from './z-set.js';
 import type { ZSetEntry } from './z-set.js';
@@ -35,14 +38,49 @@ interface Member {
   readonly error: Error | undefined;
 }
 
-interface Group {
+/** Documents of one key. */
+class Group {
   readonly key: string;
-  /** By their values; equal ones by their keys. */
-  readonly members: Member[];
-  /** The member that is first by name. */
-  lowest: Member | undefined;
+  /** By their values; equal ones by their keys. One that is there twice stands here twice. */
+  readonly #members = new SortedList<Member>(compareMembers);
+  /** By their names. */
+  readonly #names = new SortedList<Member>(compareNames);
+  /** Of long lists only. */
+  #sum: ListSum | undefined;
   /** What was passed on last. */
   output: Delta | undefined;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  /** The member that is first by name. */
+  get lowest(): Member | undefined {
+    return this.#names.first;
+  }
+
+  /** The list of all values. */
+  values(): readonly unknown[] {
+    const values: unknown[] = [];
+    for (const chunk of this.#members.chunks) for (const { value } of chunk) values.push(value);
+    if (values.length < shortestKnownList) this.#sum = undefined;
+    else (this.#sum ??= new ListSum(values)).note(values);
+    return values;
+  }
+
+  /** Takes in how often a member is there. */
+  change(member: Member, from: number, to: number): void {
+    for (let n = Math.max(from, 0); n < to; n++) {
+      this.#members.add(member);
+      this.#sum?.count(member.value, 1);
+    }
+    for (let n = Math.max(to, 0); n < from; n++) {
+      this.#members.delete(member);
+      this.#sum?.count(member.value, -1);
+    }
+    if (from <= 0 && to > 0) this.#names.add(member);
+    if (from > 0 && to <= 0) this.#names.delete(member);
+  }
 }
 
 /**
@@ -78,17 +116,14 @@ export class GatherNode implements IncrementalNode {
     const known = this.#members.get(entry.key);
     const member = known ?? this.#admit(entry);
     const { group, error, document } = member;
+    const before = member.weight;
     member.weight += entry.weight;
     if (error !== undefined) {
       this.#failures.add({ ...this.#place(), document, error }, entry.weight);
     }
-    if (member.weight === 0) {
-      this.#members.delete(member.key);
-      if (group !== undefined) leave(group, member);
-    } else if (known === undefined) {
-      this.#members.set(member.key, member);
-      if (group !== undefined) join(group, member);
-    }
+    if (member.weight === 0) this.#members.delete(member.key);
+    else if (known === undefined) this.#members.set(member.key, member);
+    group?.change(member, before, member.weight);
     return group;
   }
 
@@ -111,7 +146,7 @@ export class GatherNode implements IncrementalNode {
   #groupOf(key: string): Group {
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
-    const group: Group = { key, members: [], lowest: undefined, output: undefined };
+    const group = new Group(key);
     this.#groups.set(key, group);
     return group;
   }
@@ -119,7 +154,7 @@ export class GatherNode implements IncrementalNode {
   /** What changes for those after this node. */
   #pass(group: Group): readonly Delta[] {
     const before = group.output;
-    if (group.members.length === 0) this.#groups.delete(group.key);
+    if (group.lowest === undefined) this.#groups.delete(group.key);
     const now = this.#outputOf(group);
     group.output = now;
     if (before?.key === now?.key) return [];
@@ -131,48 +166,13 @@ export class GatherNode implements IncrementalNode {
 
   #outputOf(group: Group): Delta | undefined {
     if (group.lowest === undefined) return undefined;
-    const document = this.#step.at.set(group.lowest.document, valuesOf(group));
+    const document = this.#step.at.set(group.lowest.document, group.values());
     return { document, weight: 1, key: documentKey(document) };
   }
 
   #place(): { readonly stage: string; readonly path: SpecPath } {
     return { stage: this.#step.stage, path: this.#step.path };
   }
-}
-
-function valuesOf({ members }: Group): unknown[] {
-  const values: unknown[] = [];
-  for (const { value, weight } of members) {
-    for (let times = 0; times < weight; times++) values.push(value);
-  }
-  return values;
-}
-
-function join(group: Group, member: Member): void {
-  group.members.splice(placeOf(group, member), 0, member);
-  if (group.lowest === undefined || compareNames(member, group.lowest) < 0) group.lowest = member;
-}
-
-function leave(group: Group, member: Member): void {
-  const { members } = group;
-  members.splice(placeOf(group, member), 1);
-  if (group.lowest !== member) return;
-  group.lowest = members.reduce<Member | undefined>(
-    (lowest, each) => (lowest === undefined || compareNames(each, lowest) < 0 ? each : lowest),
-    undefined,
-  );
-}
-
-/** Where a member stands, or would. */
-function placeOf({ members }: Group, member: Member): number {
-  let [low, high] = [0, members.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const other = members[middle];
-    if (other !== undefined && compareMembers(other, member) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function compareMembers(one: Member, other: Member): number {

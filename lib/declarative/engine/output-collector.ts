@@ -6,6 +6,7 @@ import type { Document } from '../document.js';
 import { DataError } from '../expression/data-error.js';
 import type { SpecPath } from '../spec-problem.js';
 import { compareTexts } from './sort-key.js';
+import { SortedList } from './sorted-list.js';
 import type { Delta } from './delta.js';
 import { canonicalText } from './document-key.js';
 import { FailureLog } from './stage-failure.js';
@@ -26,10 +27,19 @@ export type OutputChange =
 interface Slot {
   readonly key: ObjectKey;
   readonly documents: ZSet;
-  /** The canonical texts of the documents, by key, as long as there are several. */
-  readonly texts: Map<string, string>;
+  /** The keys of those that changed since the last choice. */
+  readonly touched: Set<string>;
+  /** The documents by their keys, and in their order, as long as there are several. */
+  readonly ranked: Map<string, Ranked>;
+  order: SortedList<Ranked>;
   /** What the object is to be. */
   chosen: ZSetEntry | undefined;
+}
+
+interface Ranked {
+  readonly key: string;
+  /** The canonical text. */
+  readonly text: string;
 }
 
 /**
@@ -61,6 +71,7 @@ export class OutputCollector {
       const slot = this.#slots.get(text) ?? newSlot(key);
       this.#slots.set(text, slot);
       slot.documents.add(entry);
+      slot.touched.add(entry.key);
       touched.set(text, slot);
     }
     const changes = [...touched].flatMap(([text, slot]) => this.#settle(text, slot));
@@ -108,7 +119,7 @@ export class OutputCollector {
   }
 
   #noteShared(text: string, slot: Slot): void {
-    const isShared = slot.texts.size > 1;
+    const isShared = slot.ranked.size > 1;
     if (isShared === this.#shared.has(text)) return;
     if (isShared) {
       this.#shared.set(text, slot);
@@ -171,23 +182,50 @@ function objectKeyOf(document: Document): ObjectKey {
 }
 
 function newSlot(key: ObjectKey): Slot {
-  return { key, documents: new ZSet(), texts: new Map(), chosen: undefined };
+  const order = new SortedList(compareRanked);
+  return {
+    key,
+    documents: new ZSet(),
+    touched: new Set(),
+    ranked: new Map(),
+    order,
+    chosen: undefined,
+  };
 }
 
-/** Each document is serialised once, however often the others change. */
-function chosenOf({ documents, texts }: Slot): ZSetEntry | undefined {
-  const there = [...documents.entries()].filter(({ weight }) => weight > 0);
-  for (const key of texts.keys()) if (documents.get(key) === undefined) texts.delete(key);
-  if (there.length <= 1) {
-    // With a name of its own, which is the rule, it needs none.
-    texts.clear();
-    return there[0];
+function compareRanked(one: Ranked, other: Ranked): number {
+  return compareTexts(one.text, other.text) || compareTexts(one.key, other.key);
+}
+
+/** Each document is serialised and put in its place once, however often the others change. */
+function chosenOf(slot: Slot): ZSetEntry | undefined {
+  const { documents, ranked, touched } = slot;
+  if (documents.size <= 1) {
+    // With a name of its own, which is the rule, it needs no place.
+    if (ranked.size > 0) slot.order = new SortedList(compareRanked);
+    ranked.clear();
+    touched.clear();
+    const [only] = documents.entries();
+    return only !== undefined && only.weight > 0 ? only : undefined;
   }
-  let first: { readonly entry: ZSetEntry; readonly text: string } | undefined;
-  for (const entry of there) {
-    const text = texts.get(entry.key) ?? canonicalText(entry.document);
-    texts.set(entry.key, text);
-    if (first === undefined || text < first.text) first = { entry, text };
+  if (ranked.size === 0) for (const { key } of documents.entries()) touched.add(key);
+  for (const key of touched) rank(slot, key);
+  touched.clear();
+  const { first } = slot.order;
+  return first && documents.get(first.key);
+}
+
+function rank({ documents, ranked, order }: Slot, key: string): void {
+  const entry = documents.get(key);
+  const known = ranked.get(key);
+  const isThere = entry !== undefined && entry.weight > 0;
+  if (isThere === (known !== undefined)) return;
+  if (known !== undefined) {
+    order.delete(known);
+    ranked.delete(key);
+  } else if (entry !== undefined) {
+    const added = { key, text: canonicalText(entry.document) };
+    order.add(added);
+    ranked.set(key, added);
   }
-  return first?.entry;
 }

@@ -1,6 +1,6 @@
 import type { Loopback } from '../../apiserver/loopback.js';
 import { isJsonObject, setMember } from '../../object/json.js';
-import { knownList } from '../../object/known-list.js';
+import { plainBytes } from '../../object/known-list.js';
 import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
@@ -85,7 +85,7 @@ function viewOf(target: TargetKey, document: Document): SizedView | undefined {
     if (name === 'apiVersion' || name === 'kind' || name === 'metadata') continue;
     const value = document[name];
     if (name === 'status' && isJsonObject(value) && Object.keys(value).length === 0) continue;
-    bytes += name.length + bytesOf(value, deepest);
+    bytes += name.length + plainBytes(value, deepest);
     setMember(object, name, value);
     isMarked = true;
   }
@@ -97,22 +97,3 @@ function viewOf(target: TargetKey, document: Document): SizedView | undefined {
 /** Deeper ones are for the server to refuse. */
 const deepest = 100;
 const metadataBytes = 500;
-
-/** About the bytes of a value's JSON; NaN: it is none, or has nulls in maps. */
-function bytesOf(value: unknown, depth: number): number {
-  if (typeof value === 'string') return Buffer.byteLength(value) + 2;
-  if (typeof value === 'number') return Number.isFinite(value) ? 8 : NaN;
-  if (typeof value === 'boolean') return 5;
-  if (typeof value !== 'object' || value === null || depth === 0) return NaN;
-  let bytes = 2;
-  if (Array.isArray(value)) {
-    const known = knownList(value)?.bytes;
-    if (known !== undefined) return known;
-    for (const item of value as unknown[]) bytes += item === null ? 4 : bytesOf(item, depth - 1);
-    return bytes;
-  }
-  for (const name of Object.keys(value)) {
-    bytes += name.length + 4 + bytesOf((value as Document)[name], depth - 1);
-  }
-  return bytes;
-}
