@@ -21,7 +21,7 @@ import { desireOfRun, hasRun } from './job-runs.js';
 import { isKind } from './kind-traits.js';
 import { checkOwnership, reasonToWait } from './ownership.js';
 import { changesTemplate, withLiveTemplate } from './pod-template.js';
-import { isPruneGuarded } from './prune-guard.js';
+import { isPruneGuarded } from './prune-object.js';
 
 /** What is to be done about one object: `reconcile` carries it out, `plan` describes it. */
 export type Decision =

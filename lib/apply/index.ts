@@ -3,11 +3,9 @@
  * written. Everything outside of this folder imports it from here.
  */
 export { isUnchanged } from './applied-fields.js';
-export type { Candidate, PruneCandidates } from './candidate.js';
 export { completeObject } from './complete-object.js';
 export { asRead, readObject, recordingContext, reportFailure } from './context.js';
 export type { ApplyContext, ApplySettings, DeletionLimit } from './context.js';
-export { deleteOrphan, leaving } from './delete-orphan.js';
 export { desiredDifferences } from './desired-differences.js';
 export { desiredObject } from './desired-object.js';
 export type {
@@ -56,7 +54,8 @@ export type {
   Volume,
   VolumeMount,
 } from './pod-template.js';
-export { checkDeletions, mayBePruned } from './prune-guard.js';
+export { checkDeletions, deleteOrphan, leaving, mayBePruned } from './prune-object.js';
+export type { Candidate } from './prune-object.js';
 export { applyObject, causeOfRollout } from './reconcile-object.js';
 export {
   ReconcileFailedError,

@@ -1,13 +1,14 @@
 import partition from 'lodash/partition.js';
 import {
   appliedHashAnnotation,
+  checkDeletions,
   kindKey,
   managedByLabel,
   mayBePruned,
   ownershipOf,
   scopeLabel,
 } from '../apply/index.js';
-import type { Candidate, PruneCandidates } from '../apply/index.js';
+import type { Candidate } from '../apply/index.js';
 import { isForbidden, isNotFound } from '../object/api-error.js';
 import { Namespace, PersistentVolumeClaim } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
@@ -34,42 +35,50 @@ type Places = readonly (string | undefined)[];
 
 const namespaceKey = kindKey(Namespace);
 
+/** What is to be done about an object that the chain does not name (any longer). */
+export type PruneDecision =
+  | { readonly action: 'prune'; readonly candidate: Candidate }
+  | (Wait & { readonly action: 'wait'; readonly candidate: Candidate });
+
+/** What is going to be there once the chain is reconciled, where it is not yet. */
+export interface Forecast extends Pick<Uses, 'becoming'> {
+  /** How many objects of the chain are about to be created. @defaultValue 0 */
+  readonly coming?: number;
+  /** Why nothing is pruned. @defaultValue what can go goes */
+  readonly hold?: string | undefined;
+}
+
 /**
- * Finds what the owner has and the chain does not name. Costs no API call with a cached client.
- * @param becoming - see {@link Uses}
+ * Finds what the owner has and the chain does not name, and decides what becomes of it: first what
+ * goes, then what waits. Costs no API call with a cached client.
+ * @throws OperatorError `TooManyDeletions`
  */
-export async function findOrphans(
+export async function decidePruning(
   context: RunContext,
   chain: Chain,
-  becoming?: Uses['becoming'],
-): Promise<PruneCandidates> {
+  { becoming, coming = 0, hold }: Forecast = {},
+): Promise<readonly PruneDecision[]> {
+  const { settings } = context;
   const controlled = await listControlled(context, chain);
-  const owned = controlled.filter(({ object }) => isOfChains(object, context.settings));
+  const owned = controlled.filter(({ object }) => isOfChains(object, settings));
   const undesired = owned.filter(({ object }) => !chain.store.has(referenceTo(object)));
-  const orphans = undesired.filter(({ object }) => mayBePruned(object, context.settings));
+  const orphans = undesired.filter(({ object }) => mayBePruned(object, settings));
   const workloads = await workloadsInUse(context, chain, orphans);
-  const uses = await stillInUse(context, {
-    ...{ chain, orphans, staying: [...workloads.values()].map(({ live }) => live) },
-    ...(becoming !== undefined && { becoming }),
-  });
-  const isNeeded = (candidate: Candidate): boolean =>
-    workloads.has(candidate) || uses.has(candidate);
-  const unneeded = orphans.filter((candidate) => !isNeeded(candidate));
+  const staying = [...workloads.values()].map(({ live }) => live);
+  const uses = await stillInUse(context, { chain, orphans, staying, becoming });
+  const unneeded = orphans.filter((each) => !workloads.has(each) && !uses.has(each));
   const occupied = occupiedContainers(unneeded, controlled);
-  const waitOf = (candidate: Candidate): Wait | undefined => {
-    const reason = uses.get(candidate);
-    const wait = workloads.get(candidate) ?? occupied.get(candidate);
-    return wait ?? (reason === undefined ? undefined : { reason });
-  };
-  return {
-    orphans: orphans.filter((candidate) => waitOf(candidate) === undefined),
-    inUse: orphans.flatMap((candidate) => {
-      const wait = waitOf(candidate);
-      return wait === undefined ? [] : [{ ...wait, candidate }];
-    }),
-    owned: owned.length,
-    desired: owned.length - undesired.length,
-  };
+  const kept = owned.length - undesired.length + coming;
+  if (hold === undefined) checkDeletions(context, orphans, { owned: owned.length, staying: kept });
+  const decisions = orphans.map((candidate): PruneDecision => {
+    const known = workloads.get(candidate) ?? occupied.get(candidate);
+    const reason = known?.reason ?? uses.get(candidate) ?? hold;
+    if (reason === undefined) return { action: 'prune', candidate };
+    const again = known?.requeueAfterMs !== undefined && { requeueAfterMs: known.requeueAfterMs };
+    return { action: 'wait', candidate, reason, ...again };
+  });
+  const [going, waiting] = partition(decisions, ({ action }) => action === 'prune');
+  return [...going, ...waiting];
 }
 
 /** The objects that the owner controls, of the kinds that pruning visits, whichever chain made them. */

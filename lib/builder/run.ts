@@ -1,7 +1,6 @@
 import {
   ReconcileFailedError,
   applyObject,
-  checkDeletions,
   deleteOrphan,
   failed,
   isKind,
@@ -12,7 +11,7 @@ import {
   refId,
   reportFailure,
 } from '../apply/index.js';
-import type { ObjectResult, Outcome, PruneCandidates, Stage } from '../apply/index.js';
+import type { ObjectResult, Outcome, Stage } from '../apply/index.js';
 import { describeObject } from '../object/describe-object.js';
 import { Service } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
@@ -31,7 +30,8 @@ import type { Link } from './link.js';
 import { makePlan } from './plan.js';
 import type { Plan } from './plan-types.js';
 import { finishObject, prepareObject } from './prepare-object.js';
-import { findOrphans } from './prune.js';
+import { decidePruning } from './prune.js';
+import type { PruneDecision } from './prune.js';
 import { reconcileWorkloads, withRollout } from './reconcile-workloads.js';
 import { reasonToHold } from './rollout-gate.js';
 import type { WorkloadGate } from './rollout-gate.js';
@@ -220,18 +220,8 @@ export class Run {
   }
 
   async #deleteOrphans(chain: Chain): Promise<readonly Outcome[]> {
-    const found = await this.#orphans(chain);
-    const deleted = found.orphans.map(async (candidate) => {
-      try {
-        return await deleteOrphan(this.#context, candidate);
-      } catch (error) {
-        return failed(referenceTo(candidate.object), error);
-      }
-    });
-    const kept = found.inUse.map(({ candidate, reason, ...again }) =>
-      pending(referenceTo(candidate.object), `is not pruned yet: ${reason}`, again),
-    );
-    const outcomes = [...(await Promise.all(deleted)), ...kept];
+    const decisions = await decidePruning(this.#context, chain);
+    const outcomes = await Promise.all(decisions.map((decision) => this.#carryOut(decision)));
     for (const outcome of outcomes) this.#report(outcome);
     await pruneRuns(
       this.#context,
@@ -240,16 +230,18 @@ export class Run {
     return outcomes;
   }
 
-  async #orphans(chain: Chain): Promise<PruneCandidates> {
-    const { settings } = this.#context;
-    const found = await findOrphans(this.#context, chain);
-    try {
-      checkDeletions(settings, found);
-    } catch (error) {
-      if (isOperatorError(error)) reportFailure(this.#context, referenceTo(settings.owner), error);
-      throw error;
+  async #carryOut({ candidate, ...decision }: PruneDecision): Promise<Outcome> {
+    const ref = referenceTo(candidate.object);
+    if (decision.action === 'wait') {
+      const { reason, requeueAfterMs } = decision;
+      const again = requeueAfterMs !== undefined && { requeueAfterMs };
+      return pending(ref, `is not pruned yet: ${reason}`, again || {});
     }
-    return found;
+    try {
+      return await deleteOrphan(this.#context, candidate);
+    } catch (error) {
+      return failed(ref, error);
+    }
   }
 
   #report(outcome: Outcome): void {

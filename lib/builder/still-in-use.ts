@@ -25,7 +25,7 @@ export interface Uses {
   /** Orphaned workloads that are not pruned yet: what was made for them stays with them. */
   readonly staying: readonly UnstructuredObject[];
   /** Workloads that are about to be something else than they are, by id. @defaultValue none */
-  readonly becoming?: ReadonlyMap<string, UnstructuredObject>;
+  readonly becoming?: ReadonlyMap<string, UnstructuredObject> | undefined;
 }
 
 /**

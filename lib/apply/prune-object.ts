@@ -1,16 +1,91 @@
 import { isConflict, isNotFound } from '../object/api-error.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { describeObject } from '../object/describe-object.js';
+import { PersistentVolumeClaim } from '../object/kinds.js';
+import type {
+  KubernetesObject,
+  TypeMeta,
+  UnstructuredObject,
+} from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
-import { asRead } from './context.js';
-import type { Candidate } from './candidate.js';
-import { readObject } from './context.js';
+import type { ResourceType } from '../object/resource-type.js';
+import { OperatorError } from '../system/operator-error.js';
+import { asRead, readObject, reportFailure } from './context.js';
 import type { ApplyContext } from './context.js';
-import { scopeLabel } from './marks.js';
+import { isContainer, isKind } from './kind-traits.js';
+import { allowDeletionsAnnotation, pruneAnnotation, scopeLabel } from './marks.js';
+import { ownershipOf } from './ownership.js';
 import { done, pending } from './results.js';
 import type { Outcome } from './results.js';
-import { ownershipOf } from './ownership.js';
-import { mayBePruned } from './prune-guard.js';
+
+/** An object that the owner has, looked at by pruning. */
+export interface Candidate {
+  readonly type: ResourceType<KubernetesObject>;
+  /** Its metadata; the rest is not read. */
+  readonly object: UnstructuredObject;
+}
+
+/** Whose deletion takes along what nobody has asked to delete: stored data, or all that is in it. */
+export function isPruneGuarded(type: TypeMeta): boolean {
+  return isKind(type, PersistentVolumeClaim) || isContainer(type);
+}
+
+/**
+ * Whether an object that is no longer desired may be deleted: claims, Namespaces and
+ * CustomResourceDefinitions only where their annotation `operator-builder.io/prune` is `true`, all
+ * others unless it is `false`. What is being deleted already is left alone.
+ */
+export function mayBePruned(
+  { apiVersion, kind, metadata }: KubernetesObject,
+  { pruneClaims }: { readonly pruneClaims?: boolean | undefined } = {},
+): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  const mark = metadata.annotations?.[pruneAnnotation];
+  if (mark === 'false') return false;
+  if (!isPruneGuarded({ apiVersion, kind })) return true;
+  const claim = isKind({ apiVersion, kind }, PersistentVolumeClaim);
+  return (claim ? pruneClaims : undefined) ?? mark === 'true';
+}
+
+/** How many objects an owner has, and how many of them it keeps. */
+export interface OwnedCount {
+  readonly owned: number;
+  readonly staying: number;
+}
+
+/**
+ * Refuses to delete more than `maxDeletions` allows; by default never all that the owner has. The user
+ * of the owner can allow it for one generation, by an annotation.
+ * @throws OperatorError `TooManyDeletions`, with the list; nothing was deleted. It is recorded.
+ */
+export function checkDeletions(
+  context: ApplyContext,
+  leaving: readonly Candidate[],
+  counts: OwnedCount,
+): void {
+  const { owner, maxDeletions } = context.settings;
+  const { owned, staying } = counts;
+  const limit = maxDeletions(counts);
+  if (leaving.length <= limit || allowsDeletions(owner)) return;
+  const names = leaving.map(({ object }) => describeObject(object)).join(', ');
+  const why =
+    staying === 0 ? 'nothing that it has is desired any longer' : `maxDeletions allows ${limit}`;
+  const message = `${describeObject(owner)}: pruning would delete ${leaving.length} of ${owned} objects, and ${why}; nothing was deleted. If this is meant, ${remedyFor(owner)}: ${names}`;
+  const error = new OperatorError('TooManyDeletions', message);
+  reportFailure(context, referenceTo(owner), error);
+  throw error;
+}
+
+function allowsDeletions({ metadata }: KubernetesObject): boolean {
+  const { generation, annotations = {} } = metadata;
+  return generation !== undefined && annotations[allowDeletionsAnnotation] === String(generation);
+}
+
+function remedyFor(owner: KubernetesObject): string {
+  const { generation } = owner.metadata;
+  if (generation === undefined) return 'raise maxDeletions';
+  return `set the annotation ${allowDeletionsAnnotation}: "${generation}" on ${describeObject(owner)}, or raise maxDeletions`;
+}
 
 const cause = 'no longer desired';
 const maxAttempts = 3;
