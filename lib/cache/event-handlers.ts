@@ -3,7 +3,8 @@ import type { CacheEvent, CacheEventHandler, HandlerRegistration } from './infor
 
 /** Those who are told what changes; one that throws hinders nobody. */
 export class EventHandlers<T extends KubernetesObject> {
-  readonly #handlers = new Set<CacheEventHandler<T>>();
+  /** Replaced where it changes: a round of events goes through those that there were. */
+  #handlers: readonly CacheEventHandler<T>[] = [];
   readonly #onError: (error: unknown, object: T) => void;
 
   /** @param onError - told when a handler throws */
@@ -17,24 +18,29 @@ export class EventHandlers<T extends KubernetesObject> {
     const own: CacheEventHandler<T> = (event) => handler(event);
     for (const object of existing)
       this.#tell(own, { type: 'added', object, isInInitialList: true });
-    this.#handlers.add(own);
-    return { remove: () => this.#handlers.delete(own) };
+    this.#handlers = [...this.#handlers, own];
+    return { remove: () => this.#remove(own) };
   }
 
   /** Tells all of them, in order. */
   emit(events: readonly CacheEvent<T>[]): void {
     // One that is added meanwhile has seen the store as it is after all of these events.
-    const handlers = [...this.#handlers];
+    const handlers = this.#handlers;
     for (const event of events) {
       for (const handler of handlers) {
         // Removed by a handler before it.
-        if (this.#handlers.has(handler)) this.#tell(handler, event);
+        const isThere = this.#handlers === handlers || this.#handlers.includes(handler);
+        if (isThere) this.#tell(handler, event);
       }
     }
   }
 
   clear(): void {
-    this.#handlers.clear();
+    this.#handlers = [];
+  }
+
+  #remove(handler: CacheEventHandler<T>): void {
+    this.#handlers = this.#handlers.filter((other) => other !== handler);
   }
 
   #tell(handler: CacheEventHandler<T>, event: CacheEvent<T>): void {

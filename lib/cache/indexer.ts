@@ -55,7 +55,12 @@ export function indexValues<T extends KubernetesObject>(
 ): readonly string[] {
   try {
     const values: unknown = indexer(object);
-    if (Array.isArray(values)) return values.filter((value) => value !== undefined) as string[];
+    if (Array.isArray(values)) {
+      const found = values as readonly (string | undefined)[];
+      return found.includes(undefined)
+        ? found.filter((value) => value !== undefined)
+        : (found as string[]);
+    }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new OperatorError('InvalidObject', `index ${name} threw: ${message}`, { cause: error });

@@ -54,19 +54,18 @@ export class ObjectStore<T extends KubernetesObject> {
    */
   set(key: string, object: T): void {
     const previous = this.#objects.get(key);
-    const indexes = [...this.#indexes.values()];
-    const values = indexes.map((index) => index.valuesOf(object));
+    const values: (readonly string[])[] = [];
+    for (const index of this.#indexes.values()) values.push(index.valuesOf(object));
     this.#objects.set(key, object);
-    for (const [nth, index] of indexes.entries()) {
-      index.move(key, { from: previous, to: values[nth] ?? [] });
-    }
+    let nth = 0;
+    for (const index of this.#indexes.values()) index.move(key, previous, values[nth++] ?? []);
   }
 
   delete(key: string): void {
     const previous = this.#objects.get(key);
     if (previous === undefined) return;
     this.#objects.delete(key);
-    for (const index of this.#indexes.values()) index.move(key, { from: previous, to: [] });
+    for (const index of this.#indexes.values()) index.move(key, previous, []);
   }
 
   /**
@@ -94,7 +93,7 @@ export class ObjectStore<T extends KubernetesObject> {
     this.#indexes.set(name, index);
     for (const [key, object] of this.#objects) {
       try {
-        index.move(key, { from: undefined, to: index.valuesOf(object) });
+        index.move(key, undefined, index.valuesOf(object));
       } catch (error) {
         this.#onIndexError(key, object, error);
       }
@@ -116,7 +115,7 @@ class Index<T extends KubernetesObject> {
     return [...(this.#keys.get(value) ?? [])];
   }
 
-  move(key: string, { from, to: after }: { from: T | undefined; to: readonly string[] }): void {
+  move(key: string, from: T | undefined, after: readonly string[]): void {
     const before = from === undefined ? [] : this.#knownValuesOf(from);
     for (const value of before) if (!after.includes(value)) this.#remove(value, key);
     for (const value of after) if (!before.includes(value)) this.#add(value, key);

@@ -4,6 +4,7 @@ import type { TypeReference } from '../object/resource-type.js';
 import { sleep } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
+import type { MetricLabels } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Random } from '../system/random.js';
 import type { CacheMetrics } from './cache-metrics.js';
@@ -74,6 +75,7 @@ const workingWatchMs = 10_000;
 export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #setbacks: Setbacks;
+  readonly #labels: Readonly<Record<WatchEvent<T>['type'], MetricLabels>>;
   #state: ReflectorState;
   #problem: unknown;
   #streaming: boolean;
@@ -85,6 +87,11 @@ export class Reflector<T extends KubernetesObject> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
+    const labelsOf = (type: string): MetricLabels => ({ kind: options.type.kind, type });
+    this.#labels = {
+      ...{ ADDED: labelsOf('ADDED'), MODIFIED: labelsOf('MODIFIED') },
+      ...{ DELETED: labelsOf('DELETED'), BOOKMARK: labelsOf('BOOKMARK') },
+    };
     this.#setbacks = new Setbacks({ ...options, kind: options.type.kind });
     this.#streaming = options.streamingLists;
     this.#state = this.#listState();
@@ -213,8 +220,8 @@ export class Reflector<T extends KubernetesObject> {
   async #streamingList(state: WorkState): Promise<ReflectorState> {
     const initial = new InitialEvents<T>((object) => this.#options.sink.intake(object));
     let began: string | undefined;
-    const watched = await this.#follow('initialEvents', (event) => {
-      if (began !== undefined) return this.#receive(event);
+    const watched = await this.#follow('initialEvents', (event, heardAtMs) => {
+      if (began !== undefined) return this.#receive(event, heardAtMs);
       const list = initial.take(event);
       if (list === undefined) return 'listing';
       began = list.resourceVersion;
@@ -238,7 +245,9 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   async #watch(state: WatchState): Promise<ReflectorState> {
-    const watched = await this.#follow(state, (event) => this.#receive(event));
+    const watched = await this.#follow(state, (event, heardAtMs) =>
+      this.#receive(event, heardAtMs),
+    );
     return this.#afterWatch(state.resourceVersion, watched);
   }
 
@@ -247,12 +256,12 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /** Hands on an event of the watch that is the state, and notes how far it came. */
-  #receive(event: WatchEvent<T>): 'listed' | 'leave' {
+  #receive(event: WatchEvent<T>, heardAtMs: number): 'listed' | 'leave' {
     const state = this.#state;
     if (state.phase !== 'watch') return 'leave';
-    const { sink, metrics, type, clock } = this.#options;
-    this.#heardAtMs = clock.monotonicMs();
-    metrics.watchEvents.add(1, { kind: type.kind, type: event.type });
+    const { sink, metrics } = this.#options;
+    this.#heardAtMs = heardAtMs;
+    metrics.watchEvents.add(1, this.#labels[event.type]);
     // Not the event's object: there is no knowing what a server sends.
     const { resourceVersion } = event.type === 'BOOKMARK' ? event : this.#take(event).metadata;
     const order = compareResourceVersions(resourceVersion, state.resourceVersion) ?? 1;

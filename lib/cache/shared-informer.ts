@@ -75,6 +75,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #isSelected: (object: T) => boolean;
   #keepManagedFields: boolean;
   #endCollecting: readonly (() => void)[] = [];
+  /** As the metric has it; undefined: it has nothing yet. */
+  #countedObjects: number | undefined;
 
   constructor(scope: InformerScope<T>, parts: InformerParts) {
     this.scope = scope;
@@ -353,7 +355,11 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #advance(partition: Partition<T>, version: string): void {
     if (version !== '') partition.progress = version;
     this.overlay.advance();
-    this.#parts.metrics.objects.set(this.store.size, { kind: this.#label });
+    const { size } = this.store;
+    if (size !== this.#countedObjects) {
+      this.#countedObjects = size;
+      this.#parts.metrics.objects.set(size, { kind: this.#label });
+    }
     this.changes.notify();
   }
 

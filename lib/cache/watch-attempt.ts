@@ -1,4 +1,5 @@
 import type { Client, WatchEvent } from '../client/client.js';
+import { atOnce } from '../client/flattened.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Clock, Timer } from '../system/clock.js';
@@ -31,10 +32,12 @@ export type Watched = { readonly lastedMs: number; readonly established: boolean
   ({ readonly end: 'ended' | 'left' } | { readonly end: 'failed'; readonly error: unknown });
 
 /**
- * Takes an event. `listing`: the initial events are not over yet. `leave`: end the watch.
+ * Takes an event, which came at `heardAtMs` by the monotonic clock. `listing`: the initial events are
+ * not over yet. `leave`: end the watch.
  */
 export type WatchReceiver<T extends KubernetesObject> = (
   event: WatchEvent<T>,
+  heardAtMs: number,
 ) => 'listing' | 'listed' | 'leave';
 
 /** As client-go: servers are balanced again as watches end, not all of them at one moment. */
@@ -77,15 +80,23 @@ export async function followWatch<T extends KubernetesObject>(
     established,
     lastedMs: clock.monotonicMs() - startedMs,
   });
-  const silence = new SilenceLimit(clock, endMs);
+  const silence = new SilenceLimit(endMs);
   watchdog.expectBefore(from === 'initialEvents' ? startedMs + stalledListMs : endMs);
   try {
     const options = { ...scope, ...start, timeoutMs, signal: attempt.signal };
-    for await (const event of client.watch(type, options)) {
+    const events = client.watch(type, options);
+    for await (const first of events) {
       heardAny = true;
-      const heard = receive(event);
-      if (heard === 'leave') return ended({ end: 'left' }, true);
-      watchdog.expectBefore(silence.deadlineAfter(event, heard));
+      const heardAtMs = clock.monotonicMs();
+      const isLeft = (event: WatchEvent<T>): boolean => {
+        const heard = receive(event, heardAtMs);
+        if (heard !== 'leave')
+          watchdog.expectBefore(silence.deadlineAfter(event, heard, heardAtMs));
+        return heard === 'leave';
+      };
+      // What came together is taken in together: a turn for each would cost as much as the event.
+      if (isLeft(first)) return ended({ end: 'left' }, true);
+      for (const event of atOnce(events)) if (isLeft(event)) return ended({ end: 'left' }, true);
     }
     return ended({ end: 'ended' }, true);
   } catch (error) {
@@ -104,18 +115,19 @@ function isBrokenOff(error: unknown): boolean {
 
 /** Until when the next event must come. */
 class SilenceLimit {
-  readonly #clock: Clock;
   readonly #endMs: number;
   #bookmarked = false;
 
   /** @param endMs - when the watch is over in any case */
-  constructor(clock: Clock, endMs: number) {
-    this.#clock = clock;
+  constructor(endMs: number) {
     this.#endMs = endMs;
   }
 
-  deadlineAfter(event: WatchEvent<KubernetesObject>, heard: 'listing' | 'listed'): number {
-    const nowMs = this.#clock.monotonicMs();
+  deadlineAfter(
+    event: WatchEvent<KubernetesObject>,
+    heard: 'listing' | 'listed',
+    nowMs: number,
+  ): number {
     // The one that ends the initial events says nothing of those that come by the minute.
     if (event.type === 'BOOKMARK' && !event.initialEventsEnd) this.#bookmarked = true;
     if (heard === 'listing') return nowMs + stalledListMs;

@@ -9,6 +9,14 @@ export function flattened<T>(batches: AsyncGenerator<Iterable<T>>): AsyncGenerat
   return new Flattened(batches);
 }
 
+/**
+ * Items of the batch that `items` has begun, which need no turn of the event loop. What breaks in there
+ * is thrown, and left to who reads `items` to end it. Empty where `items` is no {@link flattened} one.
+ */
+export function atOnce<T>(items: AsyncIterable<T>): Iterable<T> {
+  return items instanceof Flattened ? (items as Flattened<T>).restOfBatch() : [];
+}
+
 class Flattened<T> implements AsyncGenerator<T> {
   readonly #batches: AsyncGenerator<Iterable<T>>;
   #batch: Iterator<T> | undefined;
@@ -21,6 +29,11 @@ class Flattened<T> implements AsyncGenerator<T> {
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  restOfBatch(): Iterable<T> {
+    const batch = this.#last === undefined ? this.#batch : undefined;
+    return batch === undefined ? [] : { [Symbol.iterator]: () => batch };
   }
 
   next(): Promise<IteratorResult<T, undefined>> {

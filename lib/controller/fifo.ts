@@ -21,6 +21,11 @@ export class Fifo<T> {
     return this.#items[this.#head];
   }
 
+  clear(): void {
+    if (this.#items.length > 0) this.#items = [];
+    this.#head = 0;
+  }
+
   /** Takes the first, or undefined. */
   shift(): T | undefined {
     if (this.size === 0) return undefined;

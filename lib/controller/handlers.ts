@@ -49,7 +49,14 @@ export function requestFor(object: KubernetesObject): ObjectKey {
 
 /** Reconciles the object itself. */
 export function enqueueObject(): Mapper {
-  return (object) => [keyOf(object)];
+  return toItself;
+}
+
+const toItself: Mapper = (object) => [keyOf(object)];
+
+/** Whether `mapper` is {@link enqueueObject}: two states of an object have one key. */
+export function mapsToItself(mapper: unknown): boolean {
+  return mapper === toItself;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { CacheEvent } from '../cache/informer.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
+import { mapsToItself } from './handlers.js';
 import type { Mapped, Mapper } from './handlers.js';
 import { enqueueMapped } from './mapped-keys.js';
 import type { MappedContext } from './mapped-keys.js';
@@ -98,9 +99,10 @@ function tell<T extends KubernetesObject>(
   const { client, logger, cluster, clock } = context;
   const cause = { request: { trigger, priority: priorityOf(event) }, object: event.object };
   const told = { event, cluster, client, logger, clock, signal };
-  const target = event.type === 'updated' ? eachOnce(context) : context;
+  const isTwo = event.type === 'updated' && !mapsToItself(mapper);
+  const target = isTwo ? eachOnce(context) : context;
   void enqueueMapped((): Mapped => mapper(event.object, told), target, cause);
-  if (event.type !== 'updated') return;
+  if (!isTwo) return;
   void enqueueMapped((): Mapped => mapper(event.old, told), target, cause);
 }
 

@@ -66,6 +66,8 @@ export class TakingTurns implements TicketLine {
   readonly #newLine: () => TicketLine;
   readonly #lines = new Map<string, TicketLine>();
   readonly #turns = new Fifo<string>();
+  /** The line that emptied last, for the next name: mostly one key comes, is taken, and the next comes. */
+  #spare: TicketLine | undefined;
 
   constructor(nameOf: (ticket: Ticket) => string, newLine: () => TicketLine) {
     this.#nameOf = nameOf;
@@ -86,7 +88,8 @@ export class TakingTurns implements TicketLine {
     const name = this.#nameOf(ticket);
     let line = this.#lines.get(name);
     if (line === undefined) {
-      line = this.#newLine();
+      line = this.#spare ?? this.#newLine();
+      this.#spare = undefined;
       this.#lines.set(name, line);
       this.#turns.push(name);
     }
@@ -99,7 +102,10 @@ export class TakingTurns implements TicketLine {
       const ticket = line?.take();
       // At once: if each were found out at its next turn, some take would have to pass them all.
       if (line?.isEmpty === false) this.#turns.push(name);
-      else this.#lines.delete(name);
+      else {
+        this.#lines.delete(name);
+        this.#spare = line;
+      }
       if (ticket !== undefined) return ticket;
     }
     return undefined;

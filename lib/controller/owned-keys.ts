@@ -60,9 +60,11 @@ export class OwnedKeys {
 
   /** What the writes of a reconcile of `work` have to ask, beside what all have to. */
   fencesOf(work: WorkKey): readonly Fence[] {
-    return this.#ownership === undefined ? [] : [this.#ownership.fenceOf(requestOf(work))];
+    return this.#ownership === undefined ? none : [this.#ownership.fenceOf(requestOf(work))];
   }
 }
+
+const none: readonly Fence[] = [];
 
 function requestOf({ cluster, key }: WorkKey): ReconcileKey {
   return cluster === '' ? key : { ...key, cluster };

@@ -26,7 +26,7 @@ interface Band {
 export class ReadyList {
   readonly #agingEvery: number;
   readonly #bands: Band[] = [];
-  #byAge = new Fifo<Ticket>();
+  readonly #byAge = new Fifo<Ticket>();
   #size = 0;
   #handedOut = 0;
 
@@ -79,8 +79,9 @@ export class ReadyList {
   // over a million of them one by one takes a second.
   #letGo(): void {
     if (this.#size > 0) return;
-    this.#bands.length = 0;
-    this.#byAge = new Fifo();
+    this.#byAge.clear();
+    const [first] = this.#bands;
+    this.#bands.length = first?.line.isEmpty === true ? 1 : 0;
   }
 
   #band(priority: number): Band {

@@ -54,8 +54,9 @@ export class ReconcileContexts {
 
   #fencesOf({ work }: ReconcileRun): readonly Fence[] {
     const { owned, runtime } = this.#parts;
-    const own = runtime.fence === undefined ? [] : [runtime.fence];
-    return [...own, ...owned.fencesOf(work)].map((fence) => fence.term?.() ?? fence);
+    const ofKey = owned.fencesOf(work);
+    const all = runtime.fence === undefined ? ofKey : [runtime.fence, ...ofKey];
+    return all.length === 0 ? all : all.map((fence) => fence.term?.() ?? fence);
   }
 
   #clientOf(

@@ -30,10 +30,11 @@ export class ReconcileRun implements RunSubject {
   readonly triggers: TriggerList;
   readonly startedMs: number;
   readonly #clock: Clock;
-  readonly #controller = new AbortController();
-  readonly #writes = new AbortController();
-  readonly #ended: (() => void)[] = [];
-  readonly #harmless: (() => void)[] = [];
+  // Made when they are first asked for: each costs more than all else of a run.
+  #controller: AbortController | undefined;
+  #writes: AbortController | undefined;
+  #ended: (() => void)[] | undefined;
+  #harmless: (() => void)[] | undefined;
   #timedOutMs: number | undefined;
   #abortedMs: number | undefined;
   #pendingWrites = 0;
@@ -48,14 +49,13 @@ export class ReconcileRun implements RunSubject {
     this.startedMs = clock.monotonicMs();
   }
 
-  /** Made when it is first asked for: that costs more than all else of a run. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return (this.#controller ??= new AbortController()).signal;
   }
 
   /** Ends writes that are on their way; see {@link ReconcileRun.abort}. */
   get writeSignal(): AbortSignal {
-    return this.#writes.signal;
+    return (this.#writes ??= new AbortController()).signal;
   }
 
   get isAborted(): boolean {
@@ -98,8 +98,8 @@ export class ReconcileRun implements RunSubject {
    */
   abort(reason: OperatorError, sparesWrites = false): void {
     this.#abortedMs ??= this.#clock.monotonicMs();
-    if (!sparesWrites) this.#writes.abort(reason);
-    this.#controller.abort(reason);
+    if (!sparesWrites) (this.#writes ??= new AbortController()).abort(reason);
+    (this.#controller ??= new AbortController()).abort(reason);
     this.#tell();
   }
 
@@ -122,13 +122,13 @@ export class ReconcileRun implements RunSubject {
   /** Resolves when nothing of it goes on. */
   whenEnded(): Promise<void> {
     if (this.hasEnded) return Promise.resolve();
-    return new Promise((resolve) => this.#ended.push(resolve));
+    return new Promise((resolve) => (this.#ended ??= []).push(resolve));
   }
 
   /** Resolves when it can't write any more: its handler has ended, or is refused to, and no write is pending. */
   whenHarmless(): Promise<void> {
     if (this.#isHarmless()) return Promise.resolve();
-    return new Promise((resolve) => this.#harmless.push(resolve));
+    return new Promise((resolve) => (this.#harmless ??= []).push(resolve));
   }
 
   /** Runs `handler` until it ends, or `timeoutMs` have passed; never throws. */
@@ -163,10 +163,10 @@ export class ReconcileRun implements RunSubject {
   }
 
   #tell(): void {
-    if (this.#ended.length > 0 && this.hasEnded) {
+    if (this.#ended !== undefined && this.hasEnded) {
       for (const resolve of this.#ended.splice(0)) resolve();
     }
-    if (this.#harmless.length > 0 && this.#isHarmless()) {
+    if (this.#harmless !== undefined && this.#isHarmless()) {
       for (const resolve of this.#harmless.splice(0)) resolve();
     }
   }

@@ -49,16 +49,33 @@ export interface RetryTrigger {
 
 /** The trigger that `event` is. */
 export function eventTrigger(event: CacheEvent, cluster = ''): EventTrigger {
-  let changedFields: readonly string[] | undefined;
-  return {
-    type: 'event',
-    cluster,
-    event: event.type,
-    object: referenceTo(event.object),
-    isInInitialList: event.type === 'added' && event.isInInitialList,
-    get changedFields() {
-      changedFields ??= changedFieldsOf(event);
-      return changedFields;
+  return new ObjectTrigger(event, cluster);
+}
+
+class ObjectTrigger implements EventTrigger {
+  readonly type = 'event';
+  readonly cluster: string;
+  readonly event: CacheEvent['type'];
+  readonly object: ObjectReference;
+  readonly isInInitialList: boolean;
+  declare readonly changedFields: readonly string[];
+  readonly #event: CacheEvent;
+  #changedFields: readonly string[] | undefined;
+
+  constructor(event: CacheEvent, cluster: string) {
+    this.cluster = cluster;
+    this.event = event.type;
+    this.object = referenceTo(event.object);
+    this.isInInitialList = event.type === 'added' && event.isInInitialList;
+    this.#event = event;
+    Object.defineProperty(this, 'changedFields', ObjectTrigger.#changedFieldsProperty);
+  }
+
+  // Shared by all: with a function of its own each would have a shape of its own, which is slow.
+  static readonly #changedFieldsProperty: PropertyDescriptor = {
+    enumerable: true,
+    get(this: ObjectTrigger) {
+      return (this.#changedFields ??= changedFieldsOf(this.#event));
     },
   };
 }

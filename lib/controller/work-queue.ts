@@ -241,11 +241,14 @@ export class WorkQueue {
   }
 
   /** The next key, as soon as there is one; undefined once the queue is shut down. */
-  get(): Promise<WorkItem | undefined> {
-    if (this.#isShutDown) return Promise.resolve(undefined);
-    const item = this.#handOut();
-    if (item !== undefined) return Promise.resolve(item);
-    return new Promise((resolve) => this.#getters.push(resolve));
+  async get(): Promise<WorkItem | undefined> {
+    if (this.#isShutDown) return undefined;
+    return this.take() ?? new Promise((resolve) => this.#getters.push(resolve));
+  }
+
+  /** The next key, if there is one now. */
+  take(): WorkItem | undefined {
+    return this.#isShutDown ? undefined : this.#handOut();
   }
 
   /** The work on `key` has ended; call it once for each key that was handed out. */

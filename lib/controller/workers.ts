@@ -54,7 +54,7 @@ export class Workers {
 
   async #work(): Promise<void> {
     const { queue, metrics } = this.#parts;
-    for (let item = await queue.get(); item; item = await queue.get()) {
+    for (let item = await queue.get(); item; item = queue.take() ?? (await queue.get())) {
       metrics.activeWorkers.add(1, this.#labels);
       await this.#reconcile(item);
       metrics.activeWorkers.add(-1, this.#labels);

@@ -25,8 +25,10 @@ export function refuseUnknownOptions<T extends object>(
   if ((options as T | null) === null) {
     throw new OperatorError('InvalidOption', `${subject}: options: want an object, got null`);
   }
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || Object.hasOwn(names, name)) continue;
+  // By name: some calls are made a thousand times a second, and lists of entries are garbage.
+  for (const name in options) {
+    if (Object.hasOwn(names, name) || !Object.hasOwn(options, name)) continue;
+    if (options[name] === undefined) continue;
     const known = Object.keys(names);
     const problem = `${subject}: unknown option ${JSON.stringify(name)}`;
     throw new OperatorError('InvalidOption', `${problem}; ${remedyFor(name, known, misplaced)}`);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { flattened } from '../../lib/client/flattened.js';
+import { atOnce, flattened } from '../../lib/client/flattened.js';
 
 interface Source {
   readonly batches: AsyncGenerator<Iterable<number>>;
@@ -66,5 +66,28 @@ describe('flattened', () => {
     const calls = [1, 2, 3, 4].map(() => items.next());
     const values = (await Promise.all(calls)).map(({ value }) => value as unknown);
     expect(values).to.deep.equal([1, 2, 3, undefined]);
+  });
+
+  it('gives the rest of a batch without a turn, and then the next batch', async () => {
+    const items = flattened(sourceOf([[1, 2, 3], [4]]).batches);
+    expect([...atOnce(items)]).to.deep.equal([]);
+    expect((await items.next()).value).to.equal(1);
+    expect([...atOnce(items)]).to.deep.equal([2, 3]);
+    expect([...atOnce(items)]).to.deep.equal([]);
+    expect(await read(items)).to.deep.equal([[4], undefined]);
+  });
+
+  it('leaves it to the loop to end what broke in the rest of a batch', async () => {
+    const source = sourceOf([breaking(), [3]]);
+    const items = flattened(source.batches);
+    const reading = (async () => {
+      for await (const item of items) expect([item, ...atOnce(items)]).to.equal('not reached');
+    })();
+    expect(await reading.catch((error: unknown) => (error as Error).message)).to.equal('broken');
+    expect(source.ended).to.equal(true);
+  });
+
+  it('has no rest of what is no such generator', () => {
+    expect([...atOnce(sourceOf([[1, 2]]).batches)]).to.deep.equal([]);
   });
 });
