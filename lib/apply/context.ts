@@ -6,15 +6,17 @@ import type { OperatorEventMap } from '../events/operator-events.js';
 import type { Recorder } from '../events/recorder.js';
 import { recordingClient } from '../events/recording-client.js';
 import type { WriteDetails } from '../events/recording-client.js';
-import { isApiError, isConflict, isInvalid } from '../object/api-error.js';
+import { isAlreadyExists, isApiError, isConflict, isInvalid } from '../object/api-error.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
+import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
 import type { ErrorCode } from '../system/error-codes.js';
-import type { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/operator-error.js';
 import type { ImmutablePolicy } from './desired-object.js';
 import { refId } from './kind-traits.js';
 
@@ -38,6 +40,48 @@ export interface ApplySettings {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal | undefined;
+}
+
+/** {@link ApplySettings} as they are given; those with a default may be left out. */
+export type ApplySettingsOptions = Pick<ApplySettings, 'client' | 'owner' | 'controllerName'> & {
+  readonly [Name in keyof Omit<ApplySettings, 'maxDeletions'>]?: ApplySettings[Name] | undefined;
+} & { readonly maxDeletions?: number | string | undefined };
+
+/**
+ * Fills in the defaults.
+ * @throws OperatorError `InvalidOption`: `controllerName` or `maxDeletions` is of a wrong shape.
+ */
+export function applySettings(options: ApplySettingsOptions): ApplySettings {
+  const { client, owner, controllerName, scope, recorder, emitter, signal, pruneClaims } = options;
+  const { labels = {}, onImmutable = 'fail', adopt = false, adoptManagers = [] } = options;
+  const { clock = systemClock, logger = silentLogger } = options;
+  const maxDeletions = deletionLimit(options.maxDeletions);
+  checkControllerName(controllerName);
+  return {
+    ...{ client, owner, controllerName, labels, scope, onImmutable, adopt, adoptManagers },
+    ...{ maxDeletions, pruneClaims, recorder, emitter, clock, logger, signal },
+  };
+}
+
+function checkControllerName(name: string): void {
+  // The server's rule for field managers: 1 to 128 printable characters.
+  if (/^[\x20-\x7e]{1,128}$/.test(name)) return;
+  const message = `controllerName: want 1 to 128 printable characters, got ${JSON.stringify(name)}`;
+  throw new OperatorError('InvalidOption', message);
+}
+
+function deletionLimit(given: number | string | undefined): DeletionLimit {
+  // Small sets shrink in larger shares: one of two objects is no accident, all of them may well be.
+  if (given === undefined) {
+    return ({ owned, staying }) => (staying === 0 ? 0 : Math.max(5, Math.floor(owned / 2)));
+  }
+  if (typeof given === 'number' && Number.isInteger(given) && given >= 0) return () => given;
+  const percent = typeof given === 'string' ? Number(/^(\d{1,3})%$/.exec(given)?.[1]) : NaN;
+  if (!(percent <= 100)) {
+    const message = `maxDeletions: want an integer from 0 or a share up to '100%', got ${given}`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  return ({ owned }) => Math.floor((owned * percent) / 100);
 }
 
 /** How many objects one pruning may delete, of those `owned`, and of which `staying` are desired. */
@@ -143,7 +187,7 @@ export async function whileStale<T>(attempt: () => Promise<T>): Promise<T> {
  * controller, where somebody else has got it since it was read.
  */
 export function isStale(error: unknown): boolean {
-  if (isConflict(error)) return true;
+  if (isConflict(error) || isAlreadyExists(error)) return true;
   const identity = ['metadata.uid', 'metadata.ownerReferences'];
   const causes = isInvalid(error) && isApiError(error) ? error.causes : [];
   return causes.some(({ field = '' }) => identity.includes(field));

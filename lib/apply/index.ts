@@ -4,7 +4,7 @@
  */
 export { isUnchanged } from './applied-fields.js';
 export { completeObject } from './complete-object.js';
-export { asRead, readObject, recordingContext, reportFailure } from './context.js';
+export { applySettings, asRead, readObject, recordingContext, reportFailure } from './context.js';
 export type { ApplyContext, ApplySettings, DeletionLimit } from './context.js';
 export { desiredDifferences } from './desired-differences.js';
 export { desiredObject } from './desired-object.js';
@@ -23,6 +23,7 @@ export {
   builtInTypes,
   comesBeforeWorkloads,
   comesLast,
+  isAbsentKind,
   isContainer,
   isImmutablePath,
   isKind,
@@ -30,6 +31,8 @@ export {
   podTemplatePath,
   refId,
   rollsPods,
+  servedType,
+  servedTypes,
   stageOf,
 } from './kind-traits.js';
 export type { Stage } from './kind-traits.js';
@@ -63,6 +66,7 @@ export {
   isReconcileFailed,
   pending,
   requeueAfterOf,
+  resultsOf,
 } from './results.js';
 export type { ObjectResult, Operation, Outcome, RolloutState } from './results.js';
 export { validateObject } from './validate-object.js';

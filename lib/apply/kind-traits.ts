@@ -1,3 +1,5 @@
+import type { Client } from '../client/client.js';
+import { isNotFound } from '../object/api-error.js';
 import {
   ClusterRole,
   ClusterRoleBinding,
@@ -24,7 +26,8 @@ import {
 import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import { apiVersionOf, groupOf } from '../object/resource-type.js';
-import type { ResourceType } from '../object/resource-type.js';
+import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import { isOperatorError } from '../system/operator-error.js';
 
 /** Which of the `reconcile` methods of a Builder an object belongs to. */
 export type Stage =
@@ -116,6 +119,36 @@ export function builtInType(type: TypeMeta): ResourceType<KubernetesObject> | un
   const known = traitsByKind.get(kindKey(type))?.type;
   // Another version of the API is another matter: discovery knows it.
   return known !== undefined && apiVersionOf(known) === type.apiVersion ? known : undefined;
+}
+
+/** Where a kind is served; only other kinds than {@link builtInTypes} need discovery. */
+export async function servedType(
+  client: Client,
+  type: TypeReference<KubernetesObject>,
+): Promise<ResourceType<KubernetesObject>> {
+  if ('plural' in type) return type;
+  return builtInType(type) ?? (await client.resourceType(type));
+}
+
+/** Where those of `types` are served that the server knows; of the others there can't be any objects. */
+export async function servedTypes(
+  client: Client,
+  types: readonly TypeReference<KubernetesObject>[],
+): Promise<readonly ResourceType<KubernetesObject>[]> {
+  const served = types.map(async (type) => {
+    try {
+      return [await servedType(client, type)];
+    } catch (error) {
+      if (isAbsentKind(error)) return [];
+      throw error;
+    }
+  });
+  return (await Promise.all(served)).flat();
+}
+
+/** Whether `error` says that the server knows no such kind. */
+export function isAbsentKind(error: unknown): boolean {
+  return isNotFound(error) || isOperatorError(error, 'UnknownKind');
 }
 
 /** Which `reconcile` method the objects of a kind belong to. */

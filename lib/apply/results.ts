@@ -168,6 +168,17 @@ export class ReconcileFailedError extends OperatorError {
   }
 }
 
+/**
+ * The results of `outcomes`.
+ * @throws ReconcileFailedError where one failed.
+ */
+export function resultsOf(outcomes: readonly Outcome[]): readonly ObjectResult[] {
+  const results = outcomes.flatMap((each) => (each.state === 'failed' ? [] : [each.result]));
+  const errors = outcomes.flatMap((each) => (each.state === 'failed' ? [each.error] : []));
+  if (errors.length > 0) throw new ReconcileFailedError(errors, results);
+  return results;
+}
+
 /** Whether `error` is a {@link ReconcileFailedError}, from whichever copy of this package. */
 export function isReconcileFailed(error: unknown): error is ReconcileFailedError {
   return isOperatorError(error, 'ReconcileFailed');

@@ -1,9 +1,5 @@
-import type {
-  ApplySettings,
-  DeletionLimit,
-  ImmutablePolicy,
-  ObjectResult,
-} from '../apply/index.js';
+import { applySettings } from '../apply/index.js';
+import type { ApplySettings, ImmutablePolicy, ObjectResult } from '../apply/index.js';
 import type { CachingClient } from '../client/client.js';
 import type { OperatorEvents } from '../events/operator-events.js';
 import type { Recorder } from '../events/recorder.js';
@@ -12,9 +8,7 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { labelValueOf } from '../object/label-value.js';
 import { labelsProblem } from '../object/names.js';
 import type { TypeReference } from '../object/resource-type.js';
-import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
-import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
@@ -138,30 +132,16 @@ export interface BuilderSettings extends ApplySettings {
  * @throws OperatorError `InvalidOwner`: the namespaces of the owner and of `namespace` differ.
  */
 export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings {
-  const { client, owner, controllerName, labels = {}, rolloutOrder } = options;
-  const { onImmutable = 'fail', adopt = false, adoptManagers = [], hashPrefixes = {} } = options;
-  const { rollout = 'ordered', orderCreation = false, onlyOwned = false } = options;
-  const {
-    maxDeletions,
-    recorder,
-    emitter,
-    clock = systemClock,
-    logger = silentLogger,
-    signal,
-  } = options;
+  const { owner, labels = {}, rolloutOrder, scope, hashPrefixes = {} } = options;
+  const { rollout = 'ordered', orderCreation = false, onlyOwned = false, onResult } = options;
   const { configMap = 'CONFIGMAP_HASH_', secret = 'SECRET_HASH_' } = hashPrefixes;
-  checkControllerName(controllerName);
   checkLabels(labels);
-  checkScope(options.scope);
+  checkScope(scope);
   const resolved = {
-    ...{ client, owner, controllerName, labels, owns: visitedKinds(options), scope: options.scope },
-    ...{ onlyOwned, onImmutable, adopt, adoptManagers, recorder, emitter },
-    ...{ rolloutOrder, rollout: resolveRollout(rollout), orderCreation },
-    ...{ clock, logger, signal },
+    ...applySettings(options),
+    ...{ owns: visitedKinds(options), onlyOwned, onResult, rolloutOrder, orderCreation },
+    rollout: resolveRollout(rollout),
     namespace: namespaceOf(owner, options.namespace),
-    maxDeletions: resolveMaxDeletions(maxDeletions),
-    pruneClaims: options.pruneClaims,
-    onResult: options.onResult,
     hashPrefixes: { configMap, secret },
   };
   refuseUnknownOptions<BuilderOptions>('Builder', options, { ...resolved, kinds: true });
@@ -171,13 +151,6 @@ export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings 
 function resolveRollout(given: string): 'ordered' | 'parallel' {
   if (given === 'ordered' || given === 'parallel') return given;
   const message = `rollout: want 'ordered' or 'parallel', got ${JSON.stringify(given)}`;
-  throw new OperatorError('InvalidOption', message);
-}
-
-function checkControllerName(name: string): void {
-  // The server's rule for field managers: 1 to 128 printable characters.
-  if (/^[\x20-\x7e]{1,128}$/.test(name)) return;
-  const message = `controllerName: want 1 to 128 printable characters, got ${JSON.stringify(name)}`;
   throw new OperatorError('InvalidOption', message);
 }
 
@@ -204,18 +177,4 @@ function namespaceOf(owner: KubernetesObject, given: string | undefined): string
   if (given === undefined || given === namespace) return namespace;
   const message = `${describeObject(owner)} can't own objects in namespace ${given}: owner references never cross namespaces; leave the option namespace out`;
   throw new OperatorError('InvalidOwner', message);
-}
-
-function resolveMaxDeletions(given: number | string | undefined): DeletionLimit {
-  // Small sets shrink in larger shares: one of two objects is no accident, all of them may well be.
-  if (given === undefined) {
-    return ({ owned, staying }) => (staying === 0 ? 0 : Math.max(5, Math.floor(owned / 2)));
-  }
-  if (typeof given === 'number' && Number.isInteger(given) && given >= 0) return () => given;
-  const percent = typeof given === 'string' ? Number(/^(\d{1,3})%$/.exec(given)?.[1]) : NaN;
-  if (!(percent <= 100)) {
-    const message = `maxDeletions: want an integer from 0 or a share up to '100%', got ${given}`;
-    throw new OperatorError('InvalidOption', message);
-  }
-  return ({ owned }) => Math.floor((owned * percent) / 100);
 }

@@ -1,10 +1,9 @@
-import { builtInType, refId, stageOf } from '../apply/index.js';
+import { refId, servedType, stageOf } from '../apply/index.js';
 import type { Stage } from '../apply/index.js';
-import type { Client } from '../client/client.js';
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
-import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import type { ResourceType } from '../object/resource-type.js';
 import { InternalStore } from '../store/internal-store.js';
 import { nearestName } from '../system/nearest-name.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
@@ -90,15 +89,6 @@ async function resolveLink(
     const name = link.object.metadata.name ?? '';
     return { ref: { ...ref, name }, stage, error: unknownKind({ ...ref, name }, error) };
   }
-}
-
-/** Where a kind is served; only other kinds than the builder's own need discovery. */
-export async function servedType(
-  client: Client,
-  type: TypeReference<KubernetesObject>,
-): Promise<ResourceType<KubernetesObject>> {
-  if ('plural' in type) return type;
-  return builtInType(type) ?? (await client.resourceType(type));
 }
 
 function unknownKind(ref: ObjectReference, cause: OperatorError): OperatorError {

@@ -2,6 +2,7 @@ import partition from 'lodash/partition.js';
 import {
   appliedHashAnnotation,
   checkDeletions,
+  isAbsentKind,
   kindKey,
   managedByLabel,
   mayBePruned,
@@ -9,7 +10,7 @@ import {
   scopeLabel,
 } from '../apply/index.js';
 import type { Candidate } from '../apply/index.js';
-import { isForbidden, isNotFound } from '../object/api-error.js';
+import { isForbidden } from '../object/api-error.js';
 import { Namespace, PersistentVolumeClaim } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import { labelValueOf } from '../object/label-value.js';
@@ -17,7 +18,6 @@ import { appliedFields } from '../object/managed-fields.js';
 import { referenceTo } from '../object/object-reference.js';
 import { ownerUidLabel } from '../object/owner-reference.js';
 import type { ResourceType } from '../object/resource-type.js';
-import { isOperatorError } from '../system/operator-error.js';
 import { occupiedContainers } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import type { Chain } from './chain.js';
@@ -150,10 +150,6 @@ function placesOf(settings: BuilderSettings, chain: Chain, made: readonly Candid
   const chained = chain.objects.flatMap(({ ref }) => ref.namespace ?? []);
   const own = made.flatMap(({ object }) => object.metadata.name ?? []);
   return [...new Set([settings.namespace, ...chained, ...own])];
-}
-
-function isAbsentKind(error: unknown): boolean {
-  return isNotFound(error) || isOperatorError(error, 'UnknownKind');
 }
 
 function typeMeta(type: ResourceType<KubernetesObject>): { apiVersion: string; kind: string } {

@@ -1,5 +1,4 @@
 import {
-  ReconcileFailedError,
   applyObject,
   deleteOrphan,
   failed,
@@ -10,6 +9,7 @@ import {
   recordingContext,
   refId,
   reportFailure,
+  resultsOf,
 } from '../apply/index.js';
 import type { ObjectResult, Outcome, Stage } from '../apply/index.js';
 import { describeObject } from '../object/describe-object.js';
@@ -259,12 +259,4 @@ export class Run {
 
 function isFailed(outcome: Outcome): outcome is Extract<Outcome, { state: 'failed' }> {
   return outcome.state === 'failed';
-}
-
-/** The results of `outcomes`. @throws ReconcileFailedError where one failed. */
-function resultsOf(outcomes: readonly Outcome[]): readonly ObjectResult[] {
-  const results = outcomes.flatMap((outcome) => (isFailed(outcome) ? [] : [outcome.result]));
-  const errors = outcomes.filter(isFailed).map(({ error }) => error);
-  if (errors.length > 0) throw new ReconcileFailedError(errors, results);
-  return results;
 }

@@ -1,8 +1,6 @@
-import { builtInTypes, kindKey } from '../apply/index.js';
+import { builtInTypes, kindKey, servedTypes } from '../apply/index.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ResourceType } from '../object/resource-type.js';
-import { isOperatorError } from '../system/operator-error.js';
-import { servedType } from './chain.js';
 import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
 
@@ -52,23 +50,6 @@ export async function visitedKinds(context: RunContext, chain: Chain): Promise<V
     note: (found) =>
       remember(ownerKey(context), { sweptAt, kinds: byKind([...found, ...chained]) }),
   };
-}
-
-async function servedTypes(
-  client: RunContext['client'],
-  types: NonNullable<RunContext['settings']['owns']>,
-): Promise<readonly Type[]> {
-  const served = await Promise.all(
-    types.map(async (type) => {
-      try {
-        return [await servedType(client, type)];
-      } catch (error) {
-        if (isOperatorError(error, 'UnknownKind')) return [];
-        throw error;
-      }
-    }),
-  );
-  return served.flat();
 }
 
 function byKind(types: readonly Type[]): Map<string, Type> {

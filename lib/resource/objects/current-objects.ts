@@ -1,10 +1,10 @@
-import type { RunContext } from '../../builder/context.js';
+import { isAbsentKind } from '../../apply/index.js';
+import type { ApplyContext } from '../../apply/index.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { ownerReferenceTo } from '../../object/owner-reference.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { keptMarks } from './kept-marks.js';
-import { isAbsentKind } from './kept-types.js';
 import type { KeptTypes } from './kept-types.js';
 
 /** Whose objects are looked for. */
@@ -20,10 +20,11 @@ export interface Keeper {
  * @throws OperatorError `InvalidOwner`: the owner was not read from a server.
  */
 export async function currentObjects(
-  { client, settings }: RunContext,
+  { client, settings }: ApplyContext,
   { name, types }: Keeper,
 ): Promise<readonly KubernetesObject[]> {
-  const { owner, namespace, signal } = settings;
+  const { owner, signal } = settings;
+  const { namespace } = owner.metadata;
   const { uid } = ownerReferenceTo(owner);
   const labelSelector = Object.entries(keptMarks(owner, name))
     .map(([key, value]) => `${key}=${value}`)

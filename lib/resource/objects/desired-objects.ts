@@ -5,8 +5,7 @@ import {
   refId,
   validateObject,
 } from '../../apply/index.js';
-import type { DesiredObject, WantedObject } from '../../apply/index.js';
-import type { RunContext } from '../../builder/context.js';
+import type { ApplyContext, DesiredObject, WantedObject } from '../../apply/index.js';
 import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject } from '../../object/json.js';
 import { jsonCopy } from '../../object/json-copy.js';
@@ -26,7 +25,7 @@ import { keptMarks } from './kept-marks.js';
  * @throws OperatorError `DuplicateObject`: two are one object.
  */
 export async function desiredObjects(
-  run: RunContext,
+  run: ApplyContext,
   keeper: Keeper,
   wanted: readonly KubernetesObject[],
 ): Promise<readonly DesiredObject[]> {
@@ -47,7 +46,7 @@ export async function desiredObjects(
 
 /** An object that {@link desiredObjects} has completed, as `applyObject` takes it. */
 export async function asDesired(
-  { client }: Pick<RunContext, 'client'>,
+  { client }: Pick<ApplyContext, 'client'>,
   { types }: Keeper,
   object: UnstructuredObject,
 ): Promise<DesiredObject> {
@@ -79,7 +78,7 @@ function typeName(value: unknown): string {
 }
 
 async function completed(
-  { client, settings }: RunContext,
+  { client, settings }: ApplyContext,
   { name, types }: Keeper,
   wanted: KubernetesObject,
 ): Promise<DesiredObject> {

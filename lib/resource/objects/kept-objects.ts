@@ -1,5 +1,6 @@
 import {
   applyObject,
+  applySettings,
   deleteOrphan,
   isUnchanged,
   leaving,
@@ -10,10 +11,7 @@ import {
   refId,
   reportFailure,
 } from '../../apply/index.js';
-import type { DesiredObject, Outcome, Pair } from '../../apply/index.js';
-import { resolveBuilderOptions } from '../../builder/builder-options.js';
-import type { RunContext } from '../../builder/context.js';
-import { isAlreadyExists } from '../../object/api-error.js';
+import type { ApplyContext, DesiredObject, Outcome, Pair } from '../../apply/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
 import type { TypeReference } from '../../object/resource-type.js';
@@ -41,7 +39,7 @@ interface KeptOptions<
 }
 
 /**
- * The steps of a resource that keeps Kubernetes objects for its owner. The builder's apply does the
+ * The steps of a resource that keeps Kubernetes objects for its owner. `lib/apply` does the
  * work: what it says of drift, of fields of others and of what is not ours holds here, too.
  */
 export class KeptObjects<
@@ -146,7 +144,7 @@ export class KeptObjects<
     context: ResourceContext,
     owner: T,
     objects: readonly K[],
-    work: (run: RunContext, object: UnstructuredObject) => Promise<Outcome>,
+    work: (run: ApplyContext, object: UnstructuredObject) => Promise<Outcome>,
   ): Promise<void> {
     const run = this.#run(context, owner);
     const outcomes: Outcome[] = [];
@@ -161,27 +159,19 @@ export class KeptObjects<
     settleOutcomes(context, outcomes);
   }
 
-  async #apply(run: RunContext, object: UnstructuredObject): Promise<Outcome> {
-    const apply = async (): Promise<Outcome> =>
-      applyObject(run, await this.#applicable(run, object));
-    try {
-      return await apply();
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-      // Made meanwhile, perhaps by an earlier call of ours: whose it is is judged again.
-      return apply();
-    }
+  async #apply(run: ApplyContext, object: UnstructuredObject): Promise<Outcome> {
+    return applyObject(run, await this.#applicable(run, object));
   }
 
   /** `object` as it is applied to what is there: labels that others have set are left to them. */
-  async #applicable(run: RunContext, object: UnstructuredObject): Promise<DesiredObject> {
+  async #applicable(run: ApplyContext, object: UnstructuredObject): Promise<DesiredObject> {
     const desired = await asDesired(run, this.#keeper, object);
     if (contestedLabels(object, this.#allowedLabels).length === 0) return desired;
     const live = await readObject(run, desired.type, desired.ref);
     return live === undefined ? desired : this.#withAllowedLabels(run, { desired, live });
   }
 
-  async #differs(run: RunContext, object: K, found: K): Promise<boolean> {
+  async #differs(run: ApplyContext, object: K, found: K): Promise<boolean> {
     const live = found as KubernetesObject as UnstructuredObject;
     if (live.metadata.deletionTimestamp !== undefined) return true;
     const unstructured = object as KubernetesObject as UnstructuredObject;
@@ -197,18 +187,18 @@ export class KeptObjects<
     context.requeueAfter(unwatchedMs);
   }
 
-  #withAllowedLabels(run: RunContext, pair: Pair): DesiredObject {
+  #withAllowedLabels(run: ApplyContext, pair: Pair): DesiredObject {
     return withoutOthersLabels(pair, this.#allowedLabels, run.settings.controllerName);
   }
 
-  #run(context: ResourceContext, owner: T): RunContext {
+  #run(context: ResourceContext, owner: T): ApplyContext {
     const { client, recorder, logger, clock, signal } = context;
     const { name, fieldManager = context.fieldManager ?? name, adopt } = this.#options;
-    const settings = resolveBuilderOptions({
+    const settings = applySettings({
       ...{ client, owner, recorder, logger, clock, signal },
-      ...{ controllerName: fieldManager, adopt },
+      ...{ controllerName: fieldManager, adopt, pruneClaims },
     });
-    return recordingContext({ ...settings, pruneClaims });
+    return recordingContext(settings);
   }
 }
 

@@ -1,12 +1,10 @@
-import { kindKey } from '../../apply/index.js';
-import { servedType } from '../../builder/chain.js';
+import { kindKey, servedType, servedTypes } from '../../apply/index.js';
 import type { Client } from '../../client/client.js';
-import { isNotFound } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { ResourceType, TypeReference } from '../../object/resource-type.js';
-import { isOperatorError, OperatorError } from '../../system/operator-error.js';
+import { OperatorError } from '../../system/operator-error.js';
 
 /** The kinds of a resource that keeps objects, and where they are served. */
 export class KeptTypes {
@@ -17,18 +15,8 @@ export class KeptTypes {
   }
 
   /** Every kind that the server knows; of the others there can't be any objects. */
-  async served(client: Client): Promise<readonly ResourceType<KubernetesObject>[]> {
-    const found = await Promise.all(
-      [...this.#types.values()].map(async (type) => {
-        try {
-          return [await servedType(client, type)];
-        } catch (error) {
-          if (isAbsentKind(error)) return [];
-          throw error;
-        }
-      }),
-    );
-    return found.flat();
+  served(client: Client): Promise<readonly ResourceType<KubernetesObject>[]> {
+    return servedTypes(client, [...this.#types.values()]);
   }
 
   /**
@@ -44,9 +32,4 @@ export class KeptTypes {
     const message = `${describeObject(object)}: ${apiVersion} ${kind} is none of the kinds of this resource (${kinds.join(', ')}); add it to types, or correct it`;
     throw new OperatorError('InvalidObject', message);
   }
-}
-
-/** Whether `error` says that the server knows no such kind. */
-export function isAbsentKind(error: unknown): boolean {
-  return isNotFound(error) || isOperatorError(error, 'UnknownKind');
 }

@@ -1,6 +1,5 @@
-import { ReconcileFailedError, failed, reportFailure } from '../../apply/index.js';
-import type { Outcome } from '../../apply/index.js';
-import type { RunContext } from '../../builder/context.js';
+import { failed, reportFailure, resultsOf } from '../../apply/index.js';
+import type { ApplyContext, Outcome } from '../../apply/index.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import type { ResourceContext } from '../resource-context.js';
@@ -10,7 +9,7 @@ const pendingRetryMs = 5_000;
 
 /** The outcome of `work` on one object; a failure is recorded, and is an outcome, too. */
 export async function outcomeOf(
-  run: RunContext,
+  run: ApplyContext,
   ref: ObjectReference,
   work: () => Promise<Outcome>,
 ): Promise<Outcome> {
@@ -29,11 +28,7 @@ export async function outcomeOf(
  * @throws ReconcileFailedError some failed; the others were done.
  */
 export function settleOutcomes(context: ResourceContext, outcomes: readonly Outcome[]): void {
-  const results = outcomes.flatMap((outcome) =>
-    outcome.state === 'failed' ? [] : [outcome.result],
-  );
-  const errors = outcomes.flatMap((outcome) => (outcome.state === 'failed' ? [outcome.error] : []));
-  if (errors.length > 0) throw new ReconcileFailedError(errors, results);
+  const results = resultsOf(outcomes);
   const waiting = results.filter(({ operation }) => operation === 'pending');
   if (waiting.length === 0) return;
   const reasons = waiting.map(({ ref, reason = '' }) => `${describeObject(ref)} ${reason}`);
