@@ -15,7 +15,7 @@ const group = 'bench.view.dcontroller.io';
 const apiVersion = `${group}/v1alpha1`;
 
 /** A view of each ConfigMap, as an operator would make it. */
-export const eachInView = {
+const eachInView = {
   '@project': {
     metadata: { name: '$.metadata.name', namespace: '$.metadata.namespace' },
     spec: { app: '$.metadata.labels.app', at: '$.data.at', key: '$.data.key' },
@@ -24,7 +24,7 @@ export const eachInView = {
 };
 
 /** One view of all ConfigMaps, with a list of what is in each. */
-export const allInOne = [
+const allInOne = [
   { '@project': { metadata: { name: 'all', namespace: 'bench' }, at: '$.data.at' } },
   { '@gather': ['$.metadata.namespace', '$.at'] },
 ];
@@ -58,7 +58,7 @@ export async function benchViews(): Promise<BenchResult[]> {
   ];
 }
 
-export async function measured(all: readonly number[], pipeline: unknown): Promise<number[][]> {
+async function measured(all: readonly number[], pipeline: unknown): Promise<number[][]> {
   const costs: number[][] = [];
   for (const size of all) {
     const run = await ViewRun.start(size, pipeline);
@@ -129,7 +129,7 @@ class ViewRun {
   }
 
   async microsecondsAWrite(): Promise<number> {
-    const writes = this.#isOne ? 200 : writesARound;
+    const writes = writesARound;
     const started = process.cpuUsage();
     for (let written = 0; written < writes;) {
       const together = this.#isOne ? 1 : burst;

@@ -49,8 +49,10 @@ export function newIntake<T extends KubernetesObject>(options: IntakeOptions<T>)
     const whole = (metadataOnly ? head : assignMembers(head, object, headMembers)) as T;
     const taken = transform === undefined ? whole : transformed(whole, transform);
     // What came frozen is shared by a store of this process, which has checked it.
-    if (!Object.isFrozen(object) || taken !== whole) checkDepth(taken, 'object');
-    strings.share(taken);
+    if (!Object.isFrozen(object) || taken !== whole) {
+      checkDepth(taken, 'object');
+      strings.share(taken);
+    }
     return freeze ? deepFreeze(taken) : taken;
   };
 }

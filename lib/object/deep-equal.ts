@@ -1,5 +1,5 @@
 import { isJsonObject } from './json.js';
-import { knownList } from './known-list.js';
+import { heldBy, knownList } from './known-list.js';
 
 /** Whether two JSON values are the same; the order of members does not count. */
 export function deepEqual(left: unknown, right: unknown): boolean {
@@ -11,7 +11,23 @@ export function deepEqual(left: unknown, right: unknown): boolean {
     return left.every((item, index) => deepEqual(item, right[index]));
   }
   if (!isJsonObject(left) || !isJsonObject(right)) return false;
-  const names = Object.keys(left);
-  if (names.length !== Object.keys(right).length) return false;
-  return names.every((name) => Object.hasOwn(right, name) && deepEqual(left[name], right[name]));
+  return sameMembers(left, right);
+}
+
+/** Whether two objects have the same members, but for those of the names `except`. */
+export function sameMembers(left: object, right: object, except: readonly string[] = []): boolean {
+  const namesOf = (object: object): string[] =>
+    except.length === 0
+      ? Object.keys(object)
+      : Object.keys(object).filter((name) => !except.includes(name));
+  const names = namesOf(left);
+  if (names.length !== namesOf(right).length) return false;
+  const [one, other] = [heldBy(left), heldBy(right)];
+  return names.every((name) => {
+    if (!Object.hasOwn(right, name)) return false;
+    if (name === one?.name && name === other?.name) {
+      return one.list.known.digest === other.list.known.digest;
+    }
+    return deepEqual(left[name as keyof typeof left], right[name as keyof typeof right]);
+  });
 }

@@ -1,3 +1,5 @@
+import { heldBy, holdList } from './known-list.js';
+
 /** Anything that JSON can say. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
@@ -64,8 +66,13 @@ export function assignMembers<T extends object>(
   from: object,
   except: readonly string[],
 ): T {
+  const held = heldBy(from);
   for (const name in from) {
     if (except.includes(name)) continue;
+    if (name === held?.name) {
+      holdList(object, name, held.list);
+      continue;
+    }
     const value = from[name as keyof typeof from];
     if (name === '__proto__') setMember(object as Record<string, unknown>, name, value);
     else (object as Record<string, unknown>)[name] = value;

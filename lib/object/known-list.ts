@@ -6,19 +6,57 @@ export interface KnownList {
   readonly bytes: number;
 }
 
-const known = new WeakMap<readonly unknown[], KnownList>();
+/** A long list that is made when it is first read. */
+export class LazyList {
+  readonly known: KnownList;
+  #make: (() => readonly unknown[]) | undefined;
+  #items: readonly unknown[] = [];
 
-/** Notes what is known of a frozen list that holds plain JSON without nulls in its maps. */
-export function noteList(list: readonly unknown[], facts: KnownList): void {
-  known.set(list, facts);
+  /** @param make - gives plain, frozen JSON without nulls in its maps */
+  constructor(known: KnownList, make: () => readonly unknown[]) {
+    this.known = known;
+    this.#make = make;
+  }
+
+  get items(): readonly unknown[] {
+    if (this.#make !== undefined) {
+      this.#items = Object.freeze(this.#make());
+      this.#make = undefined;
+      lists.set(this.#items, this.known);
+    }
+    return this.#items;
+  }
 }
 
-/** Shorter ones are looked through as quickly. */
+interface Held {
+  readonly name: string;
+  readonly list: LazyList;
+}
+
+const lists = new WeakMap<readonly unknown[], KnownList>();
+const holders = new WeakMap<object, Held>();
+/** Most processes have none: then nothing is looked up. */
+let hasAny = false;
+
+/** Shorter lists are looked through as quickly. */
 export const shortestKnownList = 64;
 
 /** What is known of a list; undefined: nothing. */
 export function knownList(list: readonly unknown[]): KnownList | undefined {
-  return list.length < shortestKnownList ? undefined : known.get(list);
+  return hasAny && list.length >= shortestKnownList ? lists.get(list) : undefined;
+}
+
+/** Makes `list` the member `name` of an object. To its readers it is a member like others. */
+export function holdList(holder: object, name: string, list: LazyList): void {
+  hasAny = true;
+  const get = (): readonly unknown[] => list.items;
+  Object.defineProperty(holder, name, { get, enumerable: true, configurable: true });
+  holders.set(holder, { name, list });
+}
+
+/** The list that an object holds, not read yet maybe, and the name of that member; undefined: none. */
+export function heldBy(holder: object): Held | undefined {
+  return hasAny ? holders.get(holder) : undefined;
 }
 
 /** About the bytes of a value's JSON; NaN: it has none, has nulls in maps, or nests deeper than `depth`. */
@@ -34,8 +72,13 @@ export function plainBytes(value: unknown, depth: number): number {
     for (const item of value as unknown[]) bytes += item === null ? 5 : plainBytes(item, depth - 1);
     return bytes;
   }
+  const held = heldBy(value);
   for (const name of Object.keys(value)) {
-    bytes += name.length + 4 + plainBytes(value[name as keyof typeof value], depth - 1);
+    const isHeld = name === held?.name;
+    bytes += name.length + 4;
+    bytes += isHeld
+      ? held.list.known.bytes
+      : plainBytes(value[name as keyof typeof value], depth - 1);
   }
   return bytes;
 }

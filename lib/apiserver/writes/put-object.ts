@@ -1,13 +1,17 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import { isJsonObject } from '../../object/json.js';
-import type { ManagedFieldsEntry, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { deepEqual, sameMembers } from '../../object/deep-equal.js';
+import { assignMembers, isJsonObject } from '../../object/json.js';
+import { heldBy } from '../../object/known-list.js';
+import type {
+  ManagedFieldsEntry,
+  ObjectMeta,
+  UnstructuredObject,
+} from '../../object/kubernetes-object.js';
 import { timeText } from '../go-json/go-time.js';
 import type { PutObject } from '../loopback.js';
 import type { ServerCore } from '../server-core.js';
 import { isLoose, storageKey } from '../server-core.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import { validateLooseMeta } from '../validation/object-meta.js';
-import { withoutMembers } from '../without-members.js';
 import { applyFields } from './managed-fields.js';
 import type { WriteRequest } from './write-request.js';
 
@@ -33,7 +37,7 @@ export function putObject(
   if (next === live || dryRun) return { live, stored: next };
   const managedFields = managedFieldsOf(core, request, { live, next: object });
   const metadata = { ...next.metadata, ...(managedFields !== undefined && { managedFields }) };
-  const change = { collection, key, object: { ...next, metadata }, bytes };
+  const change = { collection, key, object: withMetadata(next, metadata), bytes };
   return { live, stored: core.log.commit(change).object };
 }
 
@@ -47,7 +51,7 @@ function created(
   if (!errors.empty || manager === '') return undefined;
   const creationTimestamp = timeText(core.clock.now());
   const own = { uid: core.random.uuid(), creationTimestamp, generation: 1 };
-  return { ...object, metadata: { ...object.metadata, ...own } };
+  return withMetadata(object, { ...object.metadata, ...own });
 }
 
 /** `object` in place of `live`, or `live` itself where it is the same; undefined: others wrote in it. */
@@ -59,7 +63,8 @@ function changed(
   if (!isOnlyBy(live, manager)) return undefined;
   const { labels: oldLabels, annotations: oldAnnotations, ...rest } = live.metadata;
   const { labels, annotations } = object.metadata;
-  const isSpecSame = deepEqual(counted(live), counted(object));
+  // What counts for the generation.
+  const isSpecSame = sameMembers(live, object, ['metadata', 'status']);
   const isSame =
     isSpecSame &&
     deepEqual(live['status'], object['status']) &&
@@ -73,12 +78,12 @@ function changed(
     ...(annotations !== undefined && { annotations }),
     generation: isSpecSame ? generation : generation + 1,
   };
-  return { ...object, metadata };
+  return withMetadata(object, metadata);
 }
 
-/** What counts for the generation. */
-function counted(object: UnstructuredObject): unknown {
-  return withoutMembers(object, 'metadata', 'status');
+function withMetadata(object: UnstructuredObject, metadata: ObjectMeta): UnstructuredObject {
+  const { apiVersion, kind } = object;
+  return assignMembers({ apiVersion, kind, metadata }, object, ['apiVersion', 'kind', 'metadata']);
 }
 
 /** Whether `manager` applied all that there is, and nothing holds the object. */
@@ -112,13 +117,18 @@ function haveSameFields(live: UnstructuredObject, next: UnstructuredObject): boo
   return (
     haveSameNames(live.metadata.labels, labels) &&
     haveSameNames(live.metadata.annotations, annotations) &&
-    haveSameNames(withoutMembers(live, 'metadata'), withoutMembers(next, 'metadata'))
+    haveSameNames(live, next, 'metadata')
   );
 }
 
-function haveSameNames(one: unknown, other: unknown): boolean {
+function haveSameNames(one: unknown, other: unknown, except?: string): boolean {
   if (!isJsonObject(one) || !isJsonObject(other)) return isJsonObject(one) === isJsonObject(other);
   const names = Object.keys(one);
   if (names.length !== Object.keys(other).length) return false;
-  return names.every((name) => Object.hasOwn(other, name) && haveSameNames(one[name], other[name]));
+  const [list, otherList] = [heldBy(one)?.name, heldBy(other)?.name];
+  return names.every((name) => {
+    if (!Object.hasOwn(other, name)) return false;
+    const isList = name === list && name === otherList;
+    return isList || name === except || haveSameNames(one[name], other[name]);
+  });
 }

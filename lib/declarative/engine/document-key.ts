@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { knownList } from '../../object/known-list.js';
+import { heldBy, knownList } from '../../object/known-list.js';
 import type { Document } from '../document.js';
 
 /** Longer texts are kept as their SHA-256: a Pod's JSON is some 5 kB, and a key is kept for each. */
@@ -60,7 +60,12 @@ function listText(list: readonly unknown[], known: ListText | undefined): string
 
 function objectText(object: Document, known: ListText | undefined): string {
   let text = '{';
+  const held = known && heldBy(object);
   for (const name of Object.keys(object).sort()) {
+    if (name === held?.name) {
+      text += `${text === '{' ? '' : ','}${JSON.stringify(name)}:#${held.list.known.digest}`;
+      continue;
+    }
     const value = object[name];
     if (value === undefined) continue;
     if (text !== '{') text += ',';

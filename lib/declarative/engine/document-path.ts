@@ -1,3 +1,5 @@
+import { holdList } from '../../object/known-list.js';
+import type { LazyList } from '../../object/known-list.js';
 import type { Document } from '../document.js';
 import { guarded } from '../expression/compile-expression.js';
 import { readPath } from '../expression/compile-path.js';
@@ -17,6 +19,8 @@ export interface DocumentPath {
    * @throws DataError something else stands in the way.
    */
   set(document: Document, value: unknown): Document;
+  /** As `set`, with a list that is made when it is read. */
+  hold(document: Document, list: LazyList): Document;
 }
 
 /** What wants a path, and where it stands. */
@@ -42,7 +46,24 @@ export function compileDocumentPath(source: unknown, site: PathSite): DocumentPa
   // Below the document: what comes out is an object again.
   const set = (document: Document, value: unknown) =>
     setPlace(document, value, document) as Document;
-  return { get: (document) => find(document, document), set: guarded(set, options) };
+  const guardedSet = guarded(set, options);
+  return {
+    get: (document) => find(document, document),
+    set: guardedSet,
+    hold: holding(path, guardedSet),
+  };
+}
+
+function holding({ root, segments }: Path, set: DocumentPath['set']): DocumentPath['hold'] {
+  const last = segments.at(-1)?.selectors[0];
+  if (last?.kind !== 'name') return (document, list) => set(document, list.items);
+  const findHolder = compileFinder({ root, segments: segments.slice(0, -1) });
+  return (document, list) => {
+    // All that is on the way has been copied.
+    const copy = set(document, []);
+    holdList(findHolder(copy, copy) as object, last.name, list);
+    return copy;
+  };
 }
 
 function pathOf(source: unknown, { stage, context }: PathSite): Path | undefined {

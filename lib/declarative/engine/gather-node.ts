@@ -31,18 +31,24 @@ interface Member {
   readonly key: string;
   readonly document: Document;
   readonly name: string;
-  readonly value: unknown;
-  readonly sortKey: SortKey;
+  readonly item: Item;
   weight: number;
   readonly group: Group | undefined;
   readonly error: Error | undefined;
+}
+
+/** The value of a member, without its document, which lists from before would keep. */
+interface Item {
+  readonly key: string;
+  readonly value: unknown;
+  readonly sortKey: SortKey;
 }
 
 /** Documents of one key. */
 class Group {
   readonly key: string;
   /** By their values; equal ones by their keys. One that is there twice stands here twice. */
-  readonly #members = new SortedList<Member>(compareMembers);
+  readonly #members = new SortedList<Item>(compareItems);
   /** By their names. */
   readonly #names = new SortedList<Member>(compareNames);
   /** Of long lists only. */
@@ -59,24 +65,27 @@ class Group {
     return this.#names.first;
   }
 
-  /** The list of all values. */
-  values(): readonly unknown[] {
-    const values: unknown[] = [];
-    for (const chunk of this.#members.chunks) for (const { value } of chunk) values.push(value);
-    if (values.length < shortestKnownList) this.#sum = undefined;
-    else (this.#sum ??= new ListSum(values)).note(values);
-    return values;
+  /** A document with the list of all values at a place. */
+  documentOf({ document }: Member, at: DocumentPath): Document {
+    const { size, chunks } = this.#members;
+    if (size < shortestKnownList) {
+      this.#sum = undefined;
+      return at.set(document, valuesOf(chunks));
+    }
+    this.#sum ??= new ListSum(valuesOf(chunks));
+    const list = this.#sum.list(size, () => valuesOf(chunks));
+    return list === undefined ? at.set(document, valuesOf(chunks)) : at.hold(document, list);
   }
 
   /** Takes in how often a member is there. */
   change(member: Member, from: number, to: number): void {
     for (let n = Math.max(from, 0); n < to; n++) {
-      this.#members.add(member);
-      this.#sum?.count(member.value, 1);
+      this.#members.add(member.item);
+      this.#sum?.count(member.item.value, 1);
     }
     for (let n = Math.max(to, 0); n < from; n++) {
-      this.#members.delete(member);
-      this.#sum?.count(member.value, -1);
+      this.#members.delete(member.item);
+      this.#sum?.count(member.item.value, -1);
     }
     if (from <= 0 && to > 0) this.#names.add(member);
     if (from > 0 && to <= 0) this.#names.delete(member);
@@ -129,8 +138,8 @@ export class GatherNode implements IncrementalNode {
 
   #admit({ key, document }: ZSetEntry): Member {
     const value = this.#step.at.get(document);
-    const named = { key, document, name: rankingName(document), weight: 0 };
-    const member = { ...named, value, sortKey: sortKeyOf(value) };
+    const item = { key, value, sortKey: sortKeyOf(value) };
+    const member = { key, document, name: rankingName(document), weight: 0, item };
     try {
       // One that could not hold the list is left out now: it may have to stand for its group later.
       this.#step.at.set(document, []);
@@ -166,7 +175,7 @@ export class GatherNode implements IncrementalNode {
 
   #outputOf(group: Group): Delta | undefined {
     if (group.lowest === undefined) return undefined;
-    const document = this.#step.at.set(group.lowest.document, group.values());
+    const document = group.documentOf(group.lowest, this.#step.at);
     return { document, weight: 1, key: documentKey(document) };
   }
 
@@ -175,12 +184,18 @@ export class GatherNode implements IncrementalNode {
   }
 }
 
-function compareMembers(one: Member, other: Member): number {
+function compareItems(one: Item, other: Item): number {
   return compareSortKeys(one.sortKey, other.sortKey) || compareTexts(one.key, other.key);
 }
 
 function compareNames(one: Member, other: Member): number {
   return compareTexts(one.name, other.name) || compareTexts(one.key, other.key);
+}
+
+function valuesOf(chunks: readonly (readonly Item[])[]): unknown[] {
+  const values: unknown[] = [];
+  for (const chunk of chunks) for (const { value } of chunk) values.push(value);
+  return values;
 }
 
 /** A text to compare: the name first, then the namespace. */

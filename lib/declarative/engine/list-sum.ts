@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { deepFreeze } from '../../object/deep-freeze.js';
-import { noteList, plainBytes } from '../../object/known-list.js';
+import { LazyList, plainBytes } from '../../object/known-list.js';
 import { canonicalText } from './document-key.js';
 
 /** Deeper items are not looked through. */
@@ -32,10 +32,9 @@ export class ListSum {
     this.#digest += weight > 0 ? digest : -digest;
   }
 
-  /** Notes for all who come across the list, which is frozen, what is known of it. */
-  note(list: readonly unknown[]): void {
-    Object.freeze(list);
-    if (this.#odd > 0) return;
-    noteList(list, { digest: `${list.length}/${this.#digest.toString(36)}`, bytes: this.#bytes });
+  /** The list, as long as something is known of it. @param make - gives its items, which are frozen */
+  list(length: number, make: () => readonly unknown[]): LazyList | undefined {
+    const digest = `${length}/${this.#digest.toString(36)}`;
+    return this.#odd > 0 ? undefined : new LazyList({ digest, bytes: this.#bytes }, make);
   }
 }

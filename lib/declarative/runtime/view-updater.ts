@@ -1,5 +1,5 @@
 import type { Loopback } from '../../apiserver/loopback.js';
-import { isJsonObject, setMember } from '../../object/json.js';
+import { assignMembers, isJsonObject, memberOf } from '../../object/json.js';
 import { plainBytes } from '../../object/known-list.js';
 import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
@@ -79,16 +79,14 @@ function viewOf(target: TargetKey, document: Document): SizedView | undefined {
   const metadata = metadataOf(target, document);
   if (metadata.finalizers !== undefined || metadata.ownerReferences !== undefined) return undefined;
   const object = bareObject(target, metadata);
-  let bytes = 0;
-  let isMarked = metadata.labels !== undefined || metadata.annotations !== undefined;
-  for (const name of Object.keys(document)) {
-    if (name === 'apiVersion' || name === 'kind' || name === 'metadata') continue;
-    const value = document[name];
-    if (name === 'status' && isJsonObject(value) && Object.keys(value).length === 0) continue;
-    bytes += name.length + plainBytes(value, deepest);
-    setMember(object, name, value);
-    isMarked = true;
-  }
+  const status = memberOf(document, 'status');
+  const isEmpty = isJsonObject(status) && Object.keys(status).length === 0;
+  const left = ['apiVersion', 'kind', 'metadata', ...(isEmpty ? ['status'] : [])];
+  assignMembers(object, document, left);
+  const hasContent = Object.keys(object).length > 3;
+  const bytes = plainBytes(object, deepest);
+  const isMarked =
+    hasContent || metadata.labels !== undefined || metadata.annotations !== undefined;
   // Not a number: something in it is no plain JSON.
   const isSmall = bytes <= largestView;
   return isMarked && isSmall ? { object, bytes: bytes + metadataBytes } : undefined;

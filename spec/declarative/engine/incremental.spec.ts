@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Document } from '../../../lib/declarative/document.js';
 import type { Delta } from '../../../lib/declarative/engine/delta.js';
-import { documentKey } from '../../../lib/declarative/engine/document-key.js';
+import { canonicalText, documentKey } from '../../../lib/declarative/engine/document-key.js';
 import { evaluateWhole } from '../../../lib/declarative/engine/evaluate-whole.js';
 import { OutputCollector } from '../../../lib/declarative/engine/output-collector.js';
 import type { OutputChange } from '../../../lib/declarative/engine/output-collector.js';
@@ -100,6 +100,38 @@ function failed(failures: readonly StageFailure[]): string[] {
 }
 
 describe('a pipeline, change by change', () => {
+  it('gives the same as the whole worked out anew, of groups with many members too', () => {
+    const change = fc.record({ n: fc.nat(300), v: fc.nat(20), isThere: fc.boolean() });
+    const plan = planOf([{ '@gather': ['$.k', '$.v'] }], ['A']);
+    fc.assert(
+      fc.property(fc.array(fc.array(change, { maxLength: 60 }), { maxLength: 8 }), (batches) => {
+        const pipeline = new Pipeline(plan);
+        const there = new Map<number, Document>();
+        const put = (n: number, v: number | undefined): Delta[] => {
+          const before = there.get(n);
+          const after = v === undefined ? undefined : { k: n % 2, n, v: v % 5 === 0 ? { v } : v };
+          if (after === undefined) there.delete(n);
+          else there.set(n, after);
+          return [
+            ...(before === undefined ? [] : [{ document: before, weight: -1 }]),
+            ...(after === undefined ? [] : [{ document: after, weight: 1 }]),
+          ];
+        };
+        pipeline.push('A', Array.from({ length: 250 }, (_, n) => put(n, n % 17)).flat());
+        for (const batch of batches) {
+          pipeline.push(
+            'A',
+            batch.flatMap(({ n, v, isThere }) => put(n, isThere ? v : undefined)),
+          );
+          const whole = evaluateWhole(plan, { A: [...there.values()] });
+          const now = pipeline.snapshot().map(({ document }) => canonicalText(document));
+          expect(now.sort()).to.deep.equal(whole.map(canonicalText).sort());
+        }
+      }),
+      { numRuns: tries(30) },
+    );
+  });
+
   for (const [sources, numRuns] of [
     [1, 150],
     [2, 150],

@@ -1,9 +1,13 @@
 import { expect } from 'chai';
+import { EmbeddedApiServer } from '../../../lib/apiserver/index.js';
+import { Cache } from '../../../lib/cache/cache.js';
 import { createClient } from '../../../lib/client/http-client.js';
 import type { Document } from '../../../lib/declarative/document.js';
 import { createTargetWriter } from '../../../lib/declarative/runtime/create-target-writer.js';
 import type { TargetWriter, WriteContext } from '../../../lib/declarative/runtime/target-writer.js';
+import { ViewKinds } from '../../../lib/declarative/views/view-kinds.js';
 import { Views } from '../../../lib/declarative/views/views.js';
+import { LazyList, holdList } from '../../../lib/object/known-list.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
@@ -115,6 +119,52 @@ describe('An Updater of views', () => {
     expect(without).to.deep.equal(within);
   });
 
+  for (const where of ['of the view', 'below']) {
+    it(`neither makes nor reads a long list ${where} that nobody asks for`, async () => {
+      // Not that of the views: what loads on demand is another copy of the modules here.
+      const server = new EmbeddedApiServer({
+        clock,
+        looseCustomResources: true,
+        logBytes: 10 ** 6,
+      });
+      const transport = server.transport(undefined, undefined, { sharesObjects: true });
+      const client = createClient({ transport, clock });
+      const kind = await new ViewKinds(client).ensure('shop', 'Health');
+      const target = { type: 'Updater' } as const;
+      const options = { type: kind, target, fieldManager: 'shop/health', views: { server } };
+      const writer = createTargetWriter(options);
+      let made = 0;
+      const document = (digest: string): Document => {
+        const make = (): string[] => {
+          made++;
+          return Array.from({ length: 1_000 }, (_, n) => `${digest}-${n}`);
+        };
+        const spec = {};
+        const whole = { metadata, spec };
+        const holder = where === 'below' ? spec : whole;
+        holdList(holder, 'list', new LazyList({ digest, bytes: 10_000 }, make));
+        return whole;
+      };
+      await writer.write(key, document('one'), context);
+      made = 0;
+      const cache = new Cache({ client, clock });
+      const informer = cache.informer(kind);
+      cache.start();
+      try {
+        await settledOf(clock, () => informer.synced);
+        expect(await writer.write(key, document('one'), context)).to.equal('unchanged');
+        expect(await writer.write(key, document('two'), context)).to.equal('updated');
+        await settledOf(clock, () => informer.get(key)?.metadata.generation === 2);
+        expect(made).to.equal(0);
+        expect(JSON.stringify(await client.get(kind, key))).to.include('two-999');
+        expect(made).to.equal(1);
+      } finally {
+        await cache.stop();
+        await server.stop();
+      }
+    });
+  }
+
   it('has a trial fail where it would write, and leaves the view alone', async () => {
     const trial = { ...context, isTrial: true };
     await stored.write(key, { metadata, n: 1 }, context);
@@ -136,6 +186,11 @@ describe('An Updater of views', () => {
     expect(await late.catch((error: unknown) => error)).to.have.property('status', 410);
   });
 });
+
+async function settledOf(clock: VirtualClock, isSettled: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 1_000 && !isSettled(); turn++) await clock.advance(0);
+  expect(isSettled()).to.equal(true);
+}
 
 async function firstEvent(events: AsyncIterable<{ readonly type: string }>): Promise<unknown> {
   for await (const event of events) {

@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { deepEqual } from '../../lib/object/deep-equal.js';
+import { deepFreeze } from '../../lib/object/deep-freeze.js';
+import { assignMembers } from '../../lib/object/json.js';
+import { LazyList, holdList, plainBytes } from '../../lib/object/known-list.js';
+
+const items = Array.from({ length: 100 }, (_, n) => ({ n }));
+
+describe('A list that is made when it is read', () => {
+  let made = 0;
+  const holder = (digest = 'same'): { readonly list?: readonly unknown[] } => {
+    const list = new LazyList({ digest, bytes: 900 }, () => {
+      made++;
+      return items;
+    });
+    const object: { name: string; list?: readonly unknown[] } = { name: 'x' };
+    holdList(object, 'list', list);
+    return object;
+  };
+  beforeEach(() => (made = 0));
+
+  it('is a member as any other to its readers, made once', () => {
+    const object = holder();
+    expect(object.list).to.be.frozen.and.deep.equal(items);
+    expect(JSON.parse(JSON.stringify(object))).to.deep.equal({ name: 'x', list: items });
+    expect(structuredClone(object)).to.deep.equal({ name: 'x', list: items });
+    expect({ ...object }).to.deep.equal({ name: 'x', list: items });
+    expect(Object.keys(object)).to.deep.equal(['name', 'list']);
+    expect(made).to.equal(1);
+  });
+
+  it('is copied, frozen, measured and compared without being made', () => {
+    const object = deepFreeze(assignMembers({}, holder(), []));
+    expect(deepEqual({ a: object }, { a: holder() })).to.equal(true);
+    expect(deepEqual(object, holder('other'))).to.equal(false);
+    expect(plainBytes(object, 10)).to.be.within(900, 950);
+    expect(made).to.equal(0);
+  });
+
+  it('equals a list that was there before', () => {
+    expect(deepEqual(holder(), { name: 'x', list: items })).to.equal(true);
+    expect(deepEqual({ name: 'x', list: items.slice(1) }, holder())).to.equal(false);
+  });
+});
