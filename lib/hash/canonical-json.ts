@@ -28,9 +28,21 @@ export function canonicalJson(value: unknown): string {
 function canonicalObject(value: object | null): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  // Not localeCompare: its order is that of the machine's language.
-  members.sort(([a], [b]) => (a < b ? -1 : 1));
-  const texts = members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
-  return `{${texts.join(',')}}`;
+  const object = value as Readonly<Record<string, unknown>>;
+  let text = '';
+  for (const name of sortedKeys(object)) {
+    const member = object[name];
+    if (member === undefined) continue;
+    text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${canonicalJson(member)}`;
+  }
+  return text === '' ? '{}' : `${text}}`;
+}
+
+/** By UTF-16 code units, not as the language of the machine has it. Most objects are in order. */
+function sortedKeys(object: object): readonly string[] {
+  const keys = Object.keys(object);
+  for (let n = 1; n < keys.length; n++) {
+    if ((keys[n - 1] ?? '') > (keys[n] ?? '')) return keys.sort();
+  }
+  return keys;
 }
