@@ -4,7 +4,7 @@ import type { FieldChange } from '../object/diff-by-path.js';
 import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
-import { isUnchanged } from './applied-fields.js';
+import { isUnchanged } from './differences.js';
 import { isStale } from './context.js';
 import type { ApplyContext } from './context.js';
 import type { DesiredObject, ImmutablePolicy, Pair } from './desired-object.js';
@@ -16,7 +16,7 @@ import {
   immutableChanges,
   isGrowthOnly,
   isIgnoredChange,
-} from './immutable-changes.js';
+} from './immutable-fields.js';
 import { desireOfRun, hasRun } from './job-runs.js';
 import { isKind } from './kind-traits.js';
 import { checkOwnership, reasonToWait } from './ownership.js';

@@ -10,7 +10,7 @@ import { valueAtPath } from '../object/value-at-path.js';
 import { withVersion } from './context.js';
 import type { ApplyContext, ApplySettings } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
-import { appliedHashAnnotation } from './marks.js';
+import { appliedHashAnnotation } from './ownership.js';
 
 /** Fields that have to become ours before an object is applied. */
 export interface Adoption {

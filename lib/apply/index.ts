@@ -2,12 +2,9 @@
  * Brings one object to its desired state, and prunes one: who owns it, what differs, what may be
  * written. Everything outside of this folder imports it from here.
  */
-export { isUnchanged } from './applied-fields.js';
-export { completeObject } from './complete-object.js';
 export { applySettings, asRead, readObject, recordingContext, reportFailure } from './context.js';
-export type { ApplyContext, ApplySettings, DeletionLimit } from './context.js';
-export { desiredDifferences } from './desired-differences.js';
-export { desiredObject } from './desired-object.js';
+export type { ApplyContext, ApplySettings } from './context.js';
+export { completeObject, desiredObject } from './desired-object.js';
 export type {
   ClaimOptions,
   DesiredObject,
@@ -16,10 +13,10 @@ export type {
   Pair,
   WantedObject,
 } from './desired-object.js';
-export { immutableChanges } from './immutable-changes.js';
-export { pruneRuns } from './job-runs.js';
+export { desiredDifferences, isUnchanged } from './differences.js';
+export { immutableChanges } from './immutable-fields.js';
+export { placeholderUid, pruneRuns } from './job-runs.js';
 export {
-  builtInType,
   builtInTypes,
   comesBeforeWorkloads,
   comesLast,
@@ -36,10 +33,15 @@ export {
   stageOf,
 } from './kind-traits.js';
 export type { Stage } from './kind-traits.js';
-export type { Lenient } from './lenient.js';
-export { appliedHashAnnotation, managedByLabel, pruneAnnotation, scopeLabel } from './marks.js';
-export { checkOwnership, ownershipOf, reasonToWait } from './ownership.js';
-export { placeholderUid } from './placeholder-uid.js';
+export {
+  appliedHashAnnotation,
+  checkOwnership,
+  managedByLabel,
+  ownershipOf,
+  pruneAnnotation,
+  reasonToWait,
+  scopeLabel,
+} from './ownership.js';
 export { planObject, plannedFailure } from './plan-object.js';
 export type { ObjectPlan, PlannedObject } from './plan-object.js';
 export {
@@ -52,6 +54,7 @@ export type {
   Container,
   EnvFromSource,
   EnvVar,
+  Lenient,
   PodSpec,
   PodTemplate,
   Volume,

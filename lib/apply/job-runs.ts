@@ -6,15 +6,16 @@ import { isJsonObject, withoutMember } from '../object/json.js';
 import { Job } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
-import type { ObjectReference } from '../object/object-reference.js';
 import { referenceTo } from '../object/object-reference.js';
+import type { ObjectReference } from '../object/object-reference.js';
 import type { ApplyContext, ApplySettings } from './context.js';
-import { isKind, refId } from './kind-traits.js';
 import { changedDesire } from './desired-object.js';
 import type { DesiredObject } from './desired-object.js';
-import { appliedHashAnnotation, ranAnnotationPrefix } from './marks.js';
-import { ownershipOf } from './ownership.js';
-import { placeholderUid } from './placeholder-uid.js';
+import { isKind, refId } from './kind-traits.js';
+import { appliedHashAnnotation, ownershipOf, ranAnnotationPrefix } from './ownership.js';
+
+/** What stands in a plan for the UID of what does not exist yet. */
+export const placeholderUid = '00000000-0000-0000-0000-000000000000';
 
 const ttl = 'ttlSecondsAfterFinished';
 

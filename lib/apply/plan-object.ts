@@ -7,20 +7,18 @@ import type { ObjectReference } from '../object/object-reference.js';
 import { redactChanges } from '../object/redact.js';
 import type { OperatorError } from '../system/operator-error.js';
 import { isOperatorError } from '../system/operator-error.js';
-import { appliedChanges, driftOf, expectedChanges } from './applied-fields.js';
-import type { Drift } from './applied-fields.js';
+import { appliedChanges, desiredDifferences, driftOf, expectedChanges } from './differences.js';
+import type { Drift } from './differences.js';
 import { applyOptions, asNew, readObject, whileStale, withUid } from './context.js';
 import type { ApplyContext } from './context.js';
 import { decide, decideAdopted, decideRefused } from './decide.js';
 import type { Adopting, Applying, Decision, Recreating, Refused } from './decide.js';
-import { desiredDifferences } from './desired-differences.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { emptyMaps } from './empty-maps.js';
 import { withManagedFields } from './field-ownership.js';
-import { isGrowthOnly } from './immutable-changes.js';
-import { appliedHashAnnotation } from './marks.js';
+import { checkRecreation, isGrowthOnly } from './immutable-fields.js';
+import { appliedHashAnnotation } from './ownership.js';
 import { podTemplateIn } from './pod-template.js';
-import { checkRecreation } from './recreate-object.js';
 import { failed, refWithUid } from './results.js';
 
 /** What `reconcile()` would do to one object. */

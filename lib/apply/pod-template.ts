@@ -7,12 +7,35 @@ import type { Deployment } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import { appliedFields } from '../object/managed-fields.js';
 import { valueAtPath } from '../object/value-at-path.js';
-import { podTemplatePath } from './kind-traits.js';
-import { changesBesideDrift, driftOf } from './applied-fields.js';
 import { changedDesire } from './desired-object.js';
 import type { DesiredObject, Pair } from './desired-object.js';
-import { droppedFields } from './dropped-fields.js';
-import type { Lenient } from './lenient.js';
+import { changesBesideDrift, driftOf, droppedFields } from './differences.js';
+import { podTemplatePath } from './kind-traits.js';
+
+/**
+ * `T` as a caller may give it. What may be left out may also be undefined: JSON drops it, and
+ * `exactOptionalPropertyTypes` would refuse `{ replicas: options.replicas }`. Lists may be readonly, and
+ * a quantity may be a number, as a field of `s.quantity()` in a custom resource.
+ */
+export type Lenient<T> = T extends readonly (infer Item)[]
+  ? readonly Lenient<Item>[]
+  : T extends object
+    ? {
+        [K in keyof T]:
+          | (K extends QuantityField ? WithNumbers<T[K]> : Lenient<T[K]>)
+          | (object extends Pick<T, K> ? undefined : never);
+      }
+    : T;
+
+/** The fields whose texts, or whose members' texts, are quantities. */
+type QuantityField =
+  'requests' | 'limits' | 'overhead' | 'capacity' | 'sizeLimit' | 'divisor' | 'averageValue';
+
+type WithNumbers<T> = T extends string
+  ? T | number
+  : T extends Readonly<Record<string, string>>
+    ? Readonly<Record<string, string | number | undefined>>
+    : Lenient<T>;
 
 /** A pod template, as it is on the wire. */
 export type PodTemplate = Lenient<NonNullable<Deployment['spec']>['template']>;

@@ -13,8 +13,7 @@ import { OperatorError } from '../system/operator-error.js';
 import { asRead, readObject, reportFailure } from './context.js';
 import type { ApplyContext } from './context.js';
 import { isContainer, isKind } from './kind-traits.js';
-import { allowDeletionsAnnotation, pruneAnnotation, scopeLabel } from './marks.js';
-import { ownershipOf } from './ownership.js';
+import { allowDeletionsAnnotation, ownershipOf, pruneAnnotation, scopeLabel } from './ownership.js';
 import { done, pending } from './results.js';
 import type { Outcome } from './results.js';
 

@@ -2,7 +2,7 @@ import type { Applied } from '../client/client.js';
 import { describeObject } from '../object/describe-object.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
-import { appliedChanges, driftOf, expectedChanges } from './applied-fields.js';
+import { appliedChanges, driftOf, expectedChanges } from './differences.js';
 import { applyOptions, asNew, readObject, whileStale, withVersion } from './context.js';
 import type { ApplyContext } from './context.js';
 import { decide, decideAdopted, decideRefused } from './decide.js';
@@ -17,7 +17,7 @@ import {
 } from './field-ownership.js';
 import { done, pending } from './results.js';
 import type { Outcome } from './results.js';
-import { recreateObject } from './recreate-object.js';
+import { recreateObject } from './immutable-fields.js';
 
 /**
  * Brings one object to its desired state, by server-side apply, with no call where it is there.

@@ -1,16 +1,175 @@
 import isEqual from 'lodash/isEqual.js';
 import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
 import type { FieldChange } from '../object/diff-by-path.js';
-import { pathToString } from '../object/field-path.js';
+import {
+  fieldElement,
+  fieldPath,
+  indexElement,
+  keyElement,
+  pathToString,
+} from '../object/field-path.js';
 import type { FieldPath } from '../object/field-path.js';
+import { isJsonObject, memberOf } from '../object/json.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { appliedFields, fieldManagersOf, lastUpdater } from '../object/managed-fields.js';
+import { equalQuantities, parseQuantity } from '../object/quantity.js';
 import { redactChanges } from '../object/redact.js';
 import { uncoveredPaths } from '../object/uncovered-paths.js';
 import { valueAtPath } from '../object/value-at-path.js';
-import { desiredDifferences, differences } from './desired-differences.js';
 import type { DesiredObject, Pair } from './desired-object.js';
-import { appliedHashAnnotation } from './marks.js';
+import { appliedHashAnnotation } from './ownership.js';
+
+/**
+ * Where `live` is not as `desired` says. Fields that only `live` has are left out (they are defaults,
+ * or somebody else's), and so are quantities of one amount. This is what can be known without the
+ * server; lists of named entries are compared by name, others by position.
+ */
+export function desiredDifferences(desired: object, live: object): readonly FieldChange[] {
+  return differences({ desired, live, path: [] }).map(({ path, from, to }) => ({
+    ...{ path: pathToString(path), from, to },
+  }));
+}
+
+/** Two values to compare, and where they are. */
+export interface Comparison {
+  readonly desired: unknown;
+  readonly live: unknown;
+  readonly path: FieldPath;
+}
+
+/** A difference, and where it is. */
+export interface Difference {
+  readonly path: FieldPath;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** {@link desiredDifferences} of two values anywhere in an object. */
+export function differences({ desired, live, path }: Comparison): readonly Difference[] {
+  if (isSame(desired, live)) return [];
+  if (isJsonObject(desired) && isJsonObject(live)) {
+    return Object.entries(desired).flatMap(([name, value]) =>
+      differences({
+        desired: value,
+        live: memberOf(live, name),
+        path: [...path, fieldElement(name)],
+      }),
+    );
+  }
+  if (Array.isArray(desired) && Array.isArray(live)) return listDifferences(desired, live, path);
+  // What is empty is not stored: `env: []`, `labels: {}`.
+  if (live === undefined && isEmpty(desired)) return [];
+  return [{ path, from: live, to: desired }];
+}
+
+function listDifferences(
+  desired: readonly unknown[],
+  live: readonly unknown[],
+  path: FieldPath,
+): readonly Difference[] {
+  const wanted = desired.map(nameOf);
+  const named = [...wanted, ...live.map(nameOf)].every((name) => name !== undefined);
+  if (!named) return positionalDifferences(desired, live, path);
+  const changed = desired.flatMap((item, index) => {
+    const name = wanted[index] ?? '';
+    const found = live.find((other) => nameOf(other) === name);
+    return differences({ desired: item, live: found, path: [...path, keyElement({ name })] });
+  });
+  const dropped = live.filter((item) => !wanted.includes(nameOf(item)));
+  const removals = dropped.map((item) => ({
+    path: [...path, keyElement({ name: nameOf(item) ?? '' })],
+    ...{ from: item, to: undefined },
+  }));
+  return [...changed, ...removals];
+}
+
+function positionalDifferences(
+  desired: readonly unknown[],
+  live: readonly unknown[],
+  path: FieldPath,
+): readonly Difference[] {
+  const length = Math.max(desired.length, live.length);
+  return Array.from({ length }, (_, index) => index).flatMap((index) => {
+    const at = [...path, indexElement(index)];
+    if (index >= desired.length) return [{ path: at, from: live[index], to: undefined }];
+    return differences({ desired: desired[index], live: live[index], path: at });
+  });
+}
+
+function nameOf(item: unknown): string | undefined {
+  const name = isJsonObject(item) ? item['name'] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (isJsonObject(value)) return Object.values(value).every(isEmpty);
+  return value === '' || value === null;
+}
+
+function isSame(desired: unknown, live: unknown): boolean {
+  if (isEqual(desired, live)) return true;
+  return isAmount(desired) && isAmount(live) && sameAmount(desired, live);
+}
+
+function isAmount(value: unknown): value is string | number {
+  return typeof value === 'number' || (typeof value === 'string' && /^[-+.0-9]/.test(value));
+}
+
+function sameAmount(one: string | number, other: string | number): boolean {
+  try {
+    return equalQuantities(parseQuantity(one), parseQuantity(other));
+  } catch {
+    // Not amounts, only texts that begin like one: a version, an address.
+    return false;
+  }
+}
+
+/**
+ * What `manager` has applied to `live`, alone has, and does not desire any more, so that the next
+ * apply takes it away. A field that is not there at all is one change, whatever was in it.
+ */
+export function droppedFields({ desired, live }: Pair, manager: string): readonly FieldChange[] {
+  const applied = appliedFields(live, manager);
+  const leaves = applied?.leaves().paths() ?? [];
+  const dropped = leaves.flatMap((leaf) => droppedAt(desired.object, live, leaf));
+  const ours = dropped.filter((path) => {
+    const there = valueAtPath(live, path) !== undefined;
+    return there && fieldManagersOf(live, path).every(({ name }) => name === manager);
+  });
+  const changes = ours.map((path) => [pathToString(path), valueAtPath(live, path)] as const);
+  return [...new Map(changes)].map(([path, from]) => ({ path, from, to: undefined }));
+}
+
+function droppedAt(desired: object, live: object, leaf: FieldPath): readonly FieldPath[] {
+  const end = leaf.findIndex((_, at) => valueAtPath(desired, leaf.slice(0, at + 1)) === undefined);
+  if (end >= 0) return [leaf.slice(0, end + 1)];
+  const known = wholes.some((path) => isEqual(path, leaf));
+  return known ? membersDropped(valueAtPath(desired, leaf), valueAtPath(live, leaf), leaf) : [];
+}
+
+// What apply replaces as a whole, and has no members in `managedFields`. Only these: of others (the
+// `fieldRef` of a variable) it can't be told what the server has filled in.
+const wholes = [fieldPath('spec', 'selector'), fieldPath('spec', 'volumeClaimTemplates')];
+
+function membersDropped(desired: unknown, live: unknown, path: FieldPath): readonly FieldPath[] {
+  if (Array.isArray(desired) && Array.isArray(live)) {
+    return desired.flatMap((item: unknown, index) =>
+      membersDropped(item, live[index], [...path, indexElement(index)]),
+    );
+  }
+  if (!isJsonObject(desired) || !isJsonObject(live)) return [];
+  return Object.keys(live).flatMap((name) => {
+    const below = [...path, fieldElement(name)];
+    const value = memberOf(desired, name);
+    if (value !== undefined) return membersDropped(value, memberOf(live, name), below);
+    return filledIn.test(pathToString(below)) ? [] : [below];
+  });
+}
+
+// What the server adds to a template of claims.
+const filledIn =
+  /^spec\.volumeClaimTemplates\[\d+\]\.(apiVersion|kind|status|metadata\.creationTimestamp|spec\.volumeMode)$/;
 
 /**
  * Whether `live` is as `desired` says, without comparing values: we applied the same object before,
