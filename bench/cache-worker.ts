@@ -1,5 +1,5 @@
-// One informer in a process of its own: `cache-worker.ts <ours|theirs> <namespace> <objects>`, the
-// kubeconfig in BENCH_KUBECONFIG. Prints what filling it cost; then, for a line on stdin, what
+// One informer in a process of its own: `cache-worker.ts <ours|theirs> <namespace> <objects>
+// [handler|reconcile]`, the kubeconfig in BENCH_KUBECONFIG. Prints what filling it cost; then, for a line on stdin, what
 // following the events that come cost, and how late each was.
 import { createInterface } from 'node:readline';
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
@@ -21,7 +21,7 @@ interface Followed {
 /** An informer that is ready to be started: code is loaded, connections are made. */
 type Start = () => Promise<Followed>;
 
-const [side = '', namespace = '', objects = '0'] = process.argv.slice(2);
+const [side = '', namespace = '', objects = '0', end = 'handler'] = process.argv.slice(2);
 const text = process.env['BENCH_KUBECONFIG'] ?? '';
 
 async function prepareOurs(): Promise<Start> {
@@ -37,8 +37,11 @@ async function prepareOurs(): Promise<Start> {
     const begin: Followed['begin'] = async (arrived, handled) => {
       let reconciles = 0;
       informer.addHandler(({ type, object }) => {
-        if (type === 'updated') arrived(object.metadata.name, object.data?.['at']);
+        if (type !== 'updated') return;
+        arrived(object.metadata.name, object.data?.['at']);
+        if (end === 'handler') handled(object.metadata.name);
       });
+      if (end === 'handler') return;
       controllerFor(ConfigMap)
         .withOptions({ maxConcurrentReconciles: 4 })
         .complete(async ({ key }) => {
