@@ -25,6 +25,7 @@ import type {
 } from './declarative-controller-options.js';
 import type { Braked } from './feedback-brake.js';
 import { hotLoopError } from './hot-loop-report.js';
+import { Redaction } from './redaction.js';
 import { ReportedErrors } from './reported-errors.js';
 import { resolveKinds } from './resolve-kinds.js';
 import { RunningPipeline } from './running-pipeline.js';
@@ -73,6 +74,7 @@ export class DeclarativeController {
   readonly #writer: ViewWriter;
   readonly #leaveWriters: () => void;
   #hidesValues: boolean;
+  readonly #redaction = new Redaction(() => this.#mayHoldSecrets());
   #starting: Promise<unknown> | undefined;
   #running: RunningPipeline | undefined;
   #added: Added | undefined;
@@ -89,14 +91,13 @@ export class DeclarativeController {
     this.warnings = this.#compiled.warnings;
     const onError = (error: ReportedError): void => this.#tell(() => options.onError(error));
     this.#hidesValues = !showValues;
-    const mayShow = (): boolean => this.#mayShowValues();
     const { name: controller } = spec;
     this.#errors = new ReportedErrors({
       operator,
       controller,
       clock,
       onError,
-      showValues: mayShow,
+      redaction: this.#redaction,
     });
     this.#health = new ControllerHealth(clock);
     this.#writer = asViewWriter(operator, spec, {
@@ -194,10 +195,10 @@ export class DeclarativeController {
   }
 
   /** Once hidden, values stay hidden: what may be a Secret's may be here for longer than its source. */
-  #mayShowValues(): boolean {
+  #mayHoldSecrets(): boolean {
     const { operator, manager } = this.#options;
     this.#hidesValues ||= manager.viewWriters.mayHoldSecrets(operator);
-    return !this.#hidesValues;
+    return this.#hidesValues;
   }
 
   get #label(): string {
@@ -223,14 +224,14 @@ export class DeclarativeController {
       this.#problem = undefined;
       if (this.#ending.signal.aborted) return true;
       const listener = this.#listener();
-      const showValues = (): boolean => this.#mayShowValues();
+      const redaction = this.#redaction;
       const targetPath = [...specPath, 'target'];
       const whenFilled = (signal: AbortSignal): Promise<void> =>
         manager.viewWriters.whenWritten(this.#writer, signal);
       const namespaces = manager.namespacesOf(kinds.target);
       this.#running = new RunningPipeline({
         ...{ namespaces, views, writes, clock, growth },
-        ...{ operator, spec, targetPath, plan, inputs, kinds, showValues, listener, whenFilled },
+        ...{ operator, spec, targetPath, plan, inputs, kinds, redaction, listener, whenFilled },
       });
     } catch (error) {
       this.#notFound(asError(error));
@@ -304,7 +305,7 @@ export class DeclarativeController {
   /** @returns whether the condition has changed */
   #refresh(): boolean {
     // Now: who brought data of Secrets may be gone later, before what came of them.
-    this.#mayShowValues();
+    this.#mayHoldSecrets();
     const running = this.#running;
     const [problem] = this.problems;
     const refused =

@@ -1,9 +1,9 @@
 import type { Clock } from '../../system/clock.js';
-import { isDataError } from '../expression/data-error.js';
 import { formatSpecPath } from '../spec-problem.js';
 import type { SpecPath } from '../spec-problem.js';
 import { trimMiddle } from '../trim-middle.js';
 import type { ReportedError } from './controller-status.js';
+import type { Redaction } from './redaction.js';
 
 /** So many are kept. */
 const kept = 10;
@@ -19,8 +19,7 @@ export interface ReportedErrorsOptions {
   readonly operator: string;
   readonly controller: string;
   readonly clock: Clock;
-  /** Whether errors may show values of documents. */
-  readonly showValues: () => boolean;
+  readonly redaction: Redaction;
   /** Told of each error, once it is kept. */
   readonly onError: (error: ReportedError) => void;
 }
@@ -41,14 +40,12 @@ export class ReportedErrors {
 
   /** Notes an error, and tells of it. */
   report(place: ErrorPlace, thrown: Error): void {
-    const { operator, controller, clock, onError, showValues } = this.#options;
-    const shown = showValues();
-    const error = shown ? thrown : withoutValues(thrown);
-    const subject = shown ? place.subject : withoutText(place.subject);
+    const { operator, controller, clock, onError, redaction } = this.#options;
+    const error = redaction.ofData(thrown);
+    const subject = redaction.ofSubject(place.subject);
     const { stage } = place;
-    const message = trimMiddle(
-      `${operator}/${controller}: ${describe({ ...place, subject }, error)}`,
-    );
+    const said = describe(place, thrown, redaction);
+    const message = trimMiddle(`${operator}/${controller}: ${said}`);
     const reported = { operator, controller, stage, subject, message, atMs: clock.now(), error };
     // A write that is retried must not take the place of all others.
     const known = this.#errors.findIndex((one) => isRepeated(one, reported));
@@ -59,35 +56,19 @@ export class ReportedErrors {
   }
 }
 
-/**
- * The words for an error that show no value of a document. Names of objects are none; what could be no
- * name may have been meant for one, and is left out.
- */
-export function describeWithoutValues(place: ErrorPlace, error: Error): string {
-  return describe({ ...place, subject: withoutText(place.subject) }, withoutValues(error));
-}
-
-function withoutText(subject: string | undefined): string | undefined {
-  if (subject === undefined || subject.split(', ').every((part) => named.test(part)))
-    return subject;
-  return 'an object whose name is left out';
-}
-
-/** An object, or the alias of a source and its object. */
-const named = /^(?:a document without a name|(?:[\w-]+ )?(?:[a-z0-9.-]+\/)?[\w.:~-]+)$/;
-
 function isRepeated(one: ReportedError, other: ReportedError): boolean {
   if (one.stage !== other.stage || one.subject !== other.subject) return false;
   return one.subject !== undefined || one.message === other.message;
 }
 
-/** A data error with the kind of the value in its place; other errors are as they were. */
-function withoutValues(error: Error): Error {
-  return isDataError(error) ? error.withoutValue() : error;
-}
-
 /** What is wrong, and where: without the names of operator and controller. */
-export function describe({ stage, subject, path }: ErrorPlace, error: Error): string {
+export function describe(
+  { stage, subject, path }: ErrorPlace,
+  error: Error,
+  redaction: Redaction,
+): string {
   const where = path === undefined ? stage : `${stage} (${formatSpecPath(path)})`;
-  return `${where}${subject === undefined ? '' : ` of ${subject}`}: ${error.message}`;
+  const shown = redaction.ofSubject(subject);
+  const of = shown === undefined ? '' : ` of ${shown}`;
+  return `${where}${of}: ${redaction.ofData(error).message}`;
 }

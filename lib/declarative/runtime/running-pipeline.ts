@@ -17,7 +17,8 @@ import type { DocumentSource } from './document-source.js';
 import type { Braked, GrowthLimit } from './feedback-brake.js';
 import { PipelineRun } from './pipeline-run.js';
 import type { PipelineRunListener } from './pipeline-run.js';
-import { describe, describeWithoutValues } from './reported-errors.js';
+import type { Redaction } from './redaction.js';
+import { describe } from './reported-errors.js';
 import type { ResolvedKinds } from './resolve-kinds.js';
 import { targetFieldManager } from './target-field-manager.js';
 import { TargetReconciler } from './target-reconciler.js';
@@ -36,7 +37,7 @@ export interface RunningPipelineParts {
   readonly plan: PipelinePlan;
   readonly inputs: readonly PipelineInput[];
   readonly kinds: ResolvedKinds;
-  readonly showValues: () => boolean;
+  readonly redaction: Redaction;
   /** Where to look for what is written; undefined: everywhere. */
   readonly namespaces: readonly string[] | undefined;
   readonly listener: RunningPipelineListener;
@@ -72,7 +73,7 @@ export class RunningPipeline {
   #started: Started | undefined;
 
   constructor(parts: RunningPipelineParts) {
-    const { operator, spec, kinds, showValues, namespaces, listener, writes, clock } = parts;
+    const { operator, spec, kinds, redaction, namespaces, listener, writes, clock } = parts;
     const { name, target } = spec;
     const controller = `${operator}/${name}`;
     const fieldManager = targetFieldManager(operator, name);
@@ -87,7 +88,7 @@ export class RunningPipeline {
       unreadable: () => this.#started?.run.unreadable,
       watched: (key) => this.#started?.watch.get(key),
       enqueue: (key, request) => this.#started?.context.enqueue(key, request) ?? false,
-      showValues,
+      redaction,
       failed: listener.writeFailed,
       slowed: (slowed) => listener.slowed(slowed, kinds.target),
       changed: listener.changed,
@@ -152,8 +153,7 @@ export class RunningPipeline {
     const { run } = this.#started ?? {};
     const [first] = run === undefined || run.failing === 0 ? [] : run.failures();
     if (first === undefined) return undefined;
-    const say = this.#parts.showValues() ? describe : describeWithoutValues;
-    return say(first, first.error);
+    return describe(first, first.error, this.#parts.redaction);
   }
 
   #start(context: SourceContext): StartedSource {

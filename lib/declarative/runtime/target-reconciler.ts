@@ -20,10 +20,10 @@ import { targetText } from '../views/target-writes.js';
 import type { Claimant, Lineage, TargetWrites } from '../views/target-writes.js';
 import { FeedbackBrake } from './feedback-brake.js';
 import type { Braked, FeedbackWrite, GrowthLimit } from './feedback-brake.js';
-import { hideWords } from './hide-words.js';
 import { fullPassKey } from './pipeline-run.js';
 import type { PipelineCause } from './pipeline-run.js';
 import type { DesiredObject } from './pipeline-state.js';
+import type { Redaction } from './redaction.js';
 import type { TargetWriter } from './target-writer.js';
 
 /** What a {@link TargetReconciler} works with. */
@@ -49,8 +49,7 @@ export interface TargetReconcilerParts {
   readonly watched: (key: ObjectKey) => KubernetesObject | undefined;
   /** Asks for reconciles. */
   readonly enqueue: SourceContext['enqueue'];
-  /** Whether errors may show what the server says of an object. */
-  readonly showValues: () => boolean;
+  readonly redaction: Redaction;
   /** Told of each write that failed; `subject`: the object, absent: it was the search for them. */
   readonly failed: (error: Error, subject: string | undefined) => void;
   /** Called when the controller is slowed down, since it feeds itself. */
@@ -351,8 +350,8 @@ export class TargetReconciler {
 
   /** @returns what to throw */
   #failed(subject: string | undefined, thrown: unknown): unknown {
-    const { showValues, failed, changed } = this.#parts;
-    const error = showValues() ? thrown : hideWords(thrown);
+    const { redaction, failed, changed } = this.#parts;
+    const error = redaction.ofWrite(thrown);
     // Somebody else was quicker; it is tried again at once.
     if (isStaleWrite(error)) return error;
     const said = asError(error);

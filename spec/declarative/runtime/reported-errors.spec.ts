@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import type { ReportedError } from '../../../lib/declarative/runtime/controller-status.js';
+import { Redaction } from '../../../lib/declarative/runtime/redaction.js';
 import { ReportedErrors } from '../../../lib/declarative/runtime/reported-errors.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
-const showValues = (): boolean => true;
+const redaction = new Redaction(() => false);
 
 describe('ReportedErrors', () => {
   it('keeps ten, the newest last, and tells of each', () => {
@@ -15,7 +16,7 @@ describe('ReportedErrors', () => {
       controller: 'c',
       clock,
       onError,
-      showValues,
+      redaction,
     });
     for (let n = 0; n < 12; n++) {
       errors.report({ stage: 'target', subject: `ns/a${n}` }, new Error(`no ${n}`));
@@ -29,7 +30,7 @@ describe('ReportedErrors', () => {
   it('keeps the last error of an object that fails again and again, beside those of others', () => {
     const told: ReportedError[] = [];
     const errors = new ReportedErrors({
-      ...{ operator: 'op', controller: 'c', clock: new VirtualClock(), showValues },
+      ...{ operator: 'op', controller: 'c', clock: new VirtualClock(), redaction },
       onError: (error) => void told.push(error),
     });
     errors.report({ stage: 'target', subject: 'ns/other' }, new Error('no'));
@@ -50,7 +51,7 @@ describe('ReportedErrors', () => {
   it('names objects as the condition does where values are hidden, capital letters included', () => {
     const errors = new ReportedErrors({
       ...{ operator: 'op', controller: 'c', clock: new VirtualClock() },
-      ...{ showValues: () => false, onError: () => undefined },
+      ...{ redaction: new Redaction(() => true), onError: () => undefined },
     });
     for (const subject of ['ns/web-TCP-80', 'ns/with_underscore', 'a text of words']) {
       errors.report({ stage: 'target', subject }, new Error('no'));
@@ -68,7 +69,7 @@ describe('ReportedErrors', () => {
       controller: 'c',
       clock,
       onError,
-      showValues,
+      redaction,
     });
     errors.report({ stage: 'source Pod' }, new Error(`begin ${'x'.repeat(5_000)} end`));
     const [error] = errors.all();

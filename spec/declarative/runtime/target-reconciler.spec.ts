@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ReconcileContext } from '../../../lib/controller/reconciler.js';
 import { defaultGrowthLimit } from '../../../lib/declarative/runtime/feedback-brake.js';
+import { Redaction } from '../../../lib/declarative/runtime/redaction.js';
 import { TargetReconciler } from '../../../lib/declarative/runtime/target-reconciler.js';
 import { TargetWrites } from '../../../lib/declarative/views/target-writes.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
@@ -18,7 +19,7 @@ describe('The writes of a declarative controller', () => {
       enqueue: () => true,
       growth: defaultGrowthLimit,
       namespaces: undefined,
-      showValues: () => true,
+      redaction: new Redaction(() => false),
       failed: () => undefined,
       changed: () => undefined,
     });

@@ -1,8 +1,9 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { hideWords } from '../../../lib/declarative/runtime/hide-words.js';
+import { Redaction } from '../../../lib/declarative/runtime/redaction.js';
 import { ApiError } from '../../../lib/object/api-error.js';
 
+const hiding = new Redaction(() => true);
 const context = { verb: 'apply', text: 'Secret: xyzzy' } as const;
 
 /** What is left to be seen of an answer. */
@@ -10,7 +11,7 @@ function hidden(code: number, message: string, field?: string): string {
   const details = { causes: [{ reason: 'FieldValueInvalid', message, field }] };
   const status = { apiVersion: 'v1', kind: 'Status', status: 'Failure', code, message } as const;
   const body = { ...status, ...(field !== undefined && { details }) };
-  return inspect(hideWords(new ApiError(body as never, context as never)), { depth: 9 });
+  return inspect(hiding.ofWrite(new ApiError(body as never, context as never)), { depth: 9 });
 }
 
 describe('The words of a server about a Secret', () => {
@@ -31,6 +32,6 @@ describe('The words of a server about a Secret', () => {
 
   it('are no matter of other errors', () => {
     const error = new Error('no connection');
-    expect(hideWords(error)).to.equal(error);
+    expect(hiding.ofWrite(error)).to.equal(error);
   });
 });
