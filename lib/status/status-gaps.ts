@@ -1,27 +1,32 @@
-import { LruMap } from '../events/lru-map.js';
 import omit from 'lodash/omit.js';
+import { LruMap } from '../events/lru-map.js';
 import { isApiError } from '../object/api-error.js';
+import { isJsonObject } from '../object/json.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { Logger } from '../system/logger.js';
 import type { StatusUpdate } from './status.js';
 
-const known = ['observedGeneration', 'conditions', 'conditions[].observedGeneration'] as const;
+/** The fields of a status that an operator writes by itself. */
+const ownFields = ['observedGeneration', 'conditions', 'conditions[].observedGeneration'];
 
 const rememberedRefusals = 1_000;
-
-/** A field of a status that an operator writes by itself. */
-type OwnField = (typeof known)[number];
 
 /**
  * The fields of the status that the schema of a kind lacks, as the server says when it refuses them. The
  * others are written without them.
  */
 export class StatusGaps {
-  readonly #missing = new Set<OwnField>();
-  readonly #unsaid: OwnField[] = [];
+  readonly #optional: readonly string[];
+  readonly #missing = new Set<string>();
+  readonly #unsaid: string[] = [];
   /** Objects whose conditions the server refuses, by uid. */
   readonly #refused = new LruMap<string, true>(rememberedRefusals);
   #isKept = true;
+
+  /** @param optional - fields beside the usual ones that may be missing, as `list[].field`. */
+  constructor(optional: readonly string[] = []) {
+    this.#optional = [...ownFields, ...optional];
+  }
 
   /** Whether the object keeps conditions, as far as is known. */
   keeps({ metadata: { uid = '' } }: KubernetesObject): boolean {
@@ -41,22 +46,17 @@ export class StatusGaps {
   }
 
   /** `update` without what the schema lacks. */
-  without({ conditions = [], fields = {} }: StatusUpdate): StatusUpdate {
-    const missing = this.#missing;
-    const { observedGeneration, ...others } = fields;
-    const hasGeneration = observedGeneration !== undefined && !missing.has('observedGeneration');
-    const shown = missing.has('conditions') ? [] : conditions;
-    return {
-      fields: hasGeneration ? { ...others, observedGeneration } : others,
-      conditions: missing.has('conditions[].observedGeneration')
-        ? shown.map((condition) => omit(condition, 'observedGeneration'))
-        : shown,
-    };
+  without(update: StatusUpdate): StatusUpdate {
+    if (this.#missing.size === 0) return update;
+    const paths = [...this.#missing].map((field) => field.replaceAll('[]', '').split('.'));
+    const status = { ...update.fields, conditions: update.conditions ?? [] };
+    const { conditions, ...fields } = paths.reduce<StatusFields>(withoutPath, status);
+    return { conditions: conditions ?? [], fields };
   }
 
   /** Whether `error` says that the schema lacks more than was known. */
   found(error: unknown): boolean {
-    const found = undeclaredIn(error).filter((field) => !this.#missing.has(field));
+    const found = undeclaredIn(error, this.#optional).filter((field) => !this.#missing.has(field));
     for (const field of found) this.#missing.add(field);
     this.#unsaid.push(...found);
     return found.length > 0;
@@ -72,7 +72,7 @@ export class StatusGaps {
   }
 }
 
-function undeclaredIn(error: unknown): readonly OwnField[] {
+function undeclaredIn(error: unknown, optional: readonly string[]): readonly string[] {
   if (!isApiError(error)) return [];
   const paths = [...error.message.matchAll(/\.status(\S*): field not declared in schema/g)];
   const fields = paths.map(([, path = '']) =>
@@ -80,8 +80,19 @@ function undeclaredIn(error: unknown): readonly OwnField[] {
   );
   // Without a status there is none of them.
   if (fields.includes('')) return ['observedGeneration', 'conditions'];
-  const own = known.filter((field) => fields.includes(field));
+  const own = optional.filter((field) => fields.includes(field));
   const isOther = (field: string): boolean =>
-    field.startsWith('conditions') && !known.some((each) => each === field);
+    field.startsWith('conditions') && !optional.includes(field);
   return fields.some(isOther) ? [...own, 'conditions'] : own;
+}
+
+type StatusFields = Readonly<Record<string, unknown>> & Pick<StatusUpdate, 'conditions'>;
+
+/** `value` without the field at `path`, in each element of the lists on the way. */
+function withoutPath<T>(value: T, path: readonly string[]): T {
+  const [name = '', ...rest] = path;
+  if (Array.isArray(value)) return value.map((each: unknown) => withoutPath(each, path)) as T;
+  if (!isJsonObject(value) || !(name in value)) return value;
+  if (rest.length === 0) return omit(value, name) as T;
+  return { ...value, [name]: withoutPath(value[name], rest) };
 }

@@ -40,6 +40,8 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
   readonly atomicConditions?: boolean | undefined;
   /** Whether the status has the field `observedGeneration`. */
   readonly generation: boolean;
+  /** Fields, as `list[].field`, that a schema may lack: then the rest is written. @defaultValue none */
+  readonly optional?: readonly string[] | undefined;
   /** The remedy that a warning about a contested condition names. */
   readonly remedy: string;
 }
@@ -93,13 +95,14 @@ interface PreparedStatus<T> {
 export class StatusWriter<T extends KubernetesObject> {
   readonly #options: StatusWriterOptions<T>;
   readonly #claims: ConditionClaims;
-  readonly #gaps = new StatusGaps();
+  readonly #gaps: StatusGaps;
   /** The last status write of each object, by uid. */
   readonly #written = new LruMap<string, StatusWrite>(rememberedWrites);
 
   constructor(options: StatusWriterOptions<T>) {
     this.#options = options;
     this.#claims = new ConditionClaims(options);
+    this.#gaps = new StatusGaps(options.optional);
   }
 
   /** Whether the object keeps conditions, as far as is known. */

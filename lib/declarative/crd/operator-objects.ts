@@ -7,6 +7,7 @@ import { setCondition } from '../../object/conditions.js';
 import type { ConditionUpdate } from '../../object/conditions.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { formatTime } from '../../object/micro-time.js';
+import { StatusWriter } from '../../status/index.js';
 import { asError } from '../../system/as-error.js';
 import type { Clock } from '../../system/clock.js';
 import type { CleanUpPolicy } from '../operator/clean-ups.js';
@@ -20,7 +21,6 @@ import type { OperatorStatus } from './operator-resource.js';
 import { continued, isStarting } from './status-changes.js';
 import { StatusPace } from './status-pace.js';
 import { formerControllers, unrecorded, withRecords } from './status-record.js';
-import { writeStatus } from './write-status.js';
 
 const fieldManager = 'operator-builder-operators';
 const finalizer = cleanUpFinalizer;
@@ -31,6 +31,12 @@ const [lookMs, mostLooks] = [50, 20];
 export class OperatorObjects {
   readonly #group: Group;
   readonly #pace: StatusPace;
+  readonly #status = new StatusWriter<OperatorResource>({
+    ...{ type: OperatorResource, fieldManager, strategy: 'apply', generation: false },
+    // What dcontroller's own definition of the resource has no fields for.
+    optional: ['controllers[].target', 'controllers[].conditions[].observedGeneration'],
+    remedy: 'run one operator for them',
+  });
   /** The operators that are in the group because of an object. */
   readonly #own = new Set<string>();
   /** How often an object was looked at that waits for others. */
@@ -120,8 +126,9 @@ export class OperatorObjects {
   async #prepared(
     object: OperatorResource,
     cleanUp: CleanUpPolicy,
-    { client, signal }: ReconcileContext,
+    context: ReconcileContext,
   ): Promise<OperatorResource> {
+    const { client, signal } = context;
     const options = { finalizer, fieldManager, signal };
     if (cleanUp === 'orphan') return (await removeFinalizer(client, object, options)) ?? object;
     const kept = await addFinalizer(client, object, options);
@@ -131,14 +138,14 @@ export class OperatorObjects {
     const entries = unrecorded(kept.status, needed);
     if (entries.length === 0) return kept;
     const controllers = [...(kept.status?.controllers ?? []), ...entries];
-    return writeStatus(kept, { ...kept.status, controllers }, { client, signal });
+    return this.#write(kept, { ...kept.status, controllers }, context);
   }
 
   /** Writes a status that says something new, as soon as it may. */
   async #report(
     object: OperatorResource,
     told: OperatorStatus,
-    context: Pick<ReconcileContext, 'client' | 'signal'>,
+    context: ReconcileContext,
   ): Promise<Result> {
     const { name = '' } = object.metadata;
     const status = continued(told, object.status);
@@ -146,9 +153,18 @@ export class OperatorObjects {
     // Most have begun in a moment: then one status is enough.
     const waitMs = isStarting(told) ? this.#pace.calmMs(name) : this.#pace.waitMs(name);
     if (waitMs > 0) return requeueAfter(waitMs);
-    await writeStatus(object, status, context);
+    await this.#write(object, status, context);
     this.#pace.written(name);
     return done();
+  }
+
+  /** @returns the object as it is then */
+  async #write(
+    object: OperatorResource,
+    { conditions = [], ...fields }: OperatorStatus,
+    context: ReconcileContext,
+  ): Promise<OperatorResource> {
+    return (await this.#status.write(object, { conditions, fields }, { context })).object;
   }
 
   /** The group runs another operator of this name. */
