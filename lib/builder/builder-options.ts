@@ -11,6 +11,7 @@ import type { TypeReference } from '../object/resource-type.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Resolved } from '../system/resolved.js';
 
@@ -132,21 +133,33 @@ export interface BuilderSettings extends ApplySettings {
  * @throws OperatorError `InvalidOwner`: the namespaces of the owner and of `namespace` differ.
  */
 export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings {
+  refuseUnknownOptions('Builder', options, optionNames);
   const { owner, labels = {}, rolloutOrder, scope, hashPrefixes = {} } = options;
   const { rollout = 'ordered', orderCreation = false, onlyOwned = false, onResult } = options;
   const { configMap = 'CONFIGMAP_HASH_', secret = 'SECRET_HASH_' } = hashPrefixes;
   checkLabels(labels);
   checkScope(scope);
-  const resolved = {
+  // Spreads of so many members are slow, and this is done in each reconcile.
+  return {
     ...applySettings(options),
-    ...{ owns: visitedKinds(options), onlyOwned, onResult, rolloutOrder, orderCreation },
+    owns: visitedKinds(options),
+    onlyOwned,
+    onResult,
+    rolloutOrder,
+    orderCreation,
     rollout: resolveRollout(rollout),
     namespace: namespaceOf(owner, options.namespace),
     hashPrefixes: { configMap, secret },
   };
-  refuseUnknownOptions<BuilderOptions>('Builder', options, { ...resolved, kinds: true });
-  return resolved;
 }
+
+const optionNames: OptionNames<BuilderOptions> = {
+  ...{ client: true, owner: true, controllerName: true, labels: true, namespace: true },
+  ...{ scope: true, owns: true, onlyOwned: true, kinds: true, onImmutable: true, adopt: true },
+  ...{ adoptManagers: true, rolloutOrder: true, rollout: true, orderCreation: true },
+  ...{ maxDeletions: true, onResult: true, recorder: true, emitter: true, pruneClaims: true },
+  ...{ clock: true, logger: true, signal: true, hashPrefixes: true },
+};
 
 function resolveRollout(given: string): 'ordered' | 'parallel' {
   if (given === 'ordered' || given === 'parallel') return given;

@@ -36,7 +36,8 @@ import type {
 } from './kinds/specified.js';
 import { daemonSetLink, deploymentLink, statefulSetLink } from './kinds/workloads.js';
 import type { DaemonSetOptions, DeploymentOptions, StatefulSetOptions } from './kinds/workloads.js';
-import type { Link } from './link.js';
+import { readLink } from './link.js';
+import type { ChainedLink } from './link.js';
 import type { Plan } from './plan-types.js';
 import { Run } from './run.js';
 import { SettledCheck } from './settled.js';
@@ -56,7 +57,7 @@ import { SettledCheck } from './settled.js';
 export class BuilderChain<Names extends ChainNames> {
   readonly #options: BuilderOptions<Names['order']>;
   readonly #settings: BuilderSettings;
-  #links: readonly Link[] = [];
+  #last: LastLink | undefined;
   #rolloutOrder: readonly string[] | undefined;
   #run: Run | undefined;
 
@@ -210,10 +211,11 @@ export class BuilderChain<Names extends ChainNames> {
   /** Everything, in the order in which one needs the other; then what is no longer chained goes. */
   async reconcile(): Promise<readonly ObjectResult[]> {
     if (this.#run !== undefined) return this.#run.reconcileAll();
-    const check = new SettledCheck(this.#completeSettings(), this.#links);
+    const links = this.#links();
+    const check = new SettledCheck(this.#settings, this.#rolloutOrder, links);
     const settled = check.results();
     if (settled !== undefined) return settled;
-    this.#run = new Run(check.settings, this.#links);
+    this.#run = new Run(check.notingSettings(), links.map(readLink));
     const results = await this.#run.reconcileAll();
     check.remember(results);
     return results;
@@ -272,37 +274,48 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   #act(): Run {
-    this.#run ??= new Run(this.#completeSettings(), this.#links);
+    const settings = { ...this.#settings, rolloutOrder: this.#rolloutOrder };
+    this.#run ??= new Run(settings, this.#links().map(readLink));
     return this.#run;
   }
 
-  #completeSettings(): BuilderSettings {
-    return { ...this.#settings, rolloutOrder: this.#rolloutOrder };
+  #links(): readonly ChainedLink[] {
+    const links: ChainedLink[] = [];
+    for (let last = this.#last; last !== undefined; last = last.before) links.push(last.link);
+    return links.reverse();
   }
 
   #copy<Next extends ChainNames>(): BuilderChain<Next> {
     const next = new BuilderChain<Next>(this.#options, this.#settings);
-    next.#links = this.#links;
+    next.#last = this.#last;
     next.#rolloutOrder = this.#rolloutOrder;
     return next;
   }
 
-  #with<Next extends ChainNames>(link: Link): BuilderChain<Next> {
+  #with<Next extends ChainNames>(link: ChainedLink): BuilderChain<Next> {
     this.#refuseUnowned(link);
     const next = this.#copy<Next>();
-    next.#links = [...this.#links, link];
+    next.#last = { link, before: this.#last };
     return next;
   }
 
-  #refuseUnowned({ object }: Link): void {
+  #refuseUnowned({ type, json }: ChainedLink): void {
     const { onlyOwned, owns = [] } = this.#settings;
-    const { apiVersion, kind } = object;
-    const isOwned = owns.some((type) => type.kind === kind && apiVersionOf(type) === apiVersion);
-    if (!onlyOwned || isOwned) return;
+    if (!onlyOwned) return;
+    const { kind } = type;
+    const apiVersion = apiVersionOf(type);
+    if (owns.some((owned) => owned.kind === kind && apiVersionOf(owned) === apiVersion)) return;
     const remedy = `add ${kind} (${apiVersion}) to owns(…) of the controller`;
-    const message = `${describeObject(object)}: the controller does not own its kind; ${remedy}`;
+    const object = describeObject(JSON.parse(json) as KubernetesObject);
+    const message = `${object}: the controller does not own its kind; ${remedy}`;
     throw new OperatorError('InvalidOption', message);
   }
+}
+
+/** The links of a chain, last one first: chains share those that they have in common. */
+interface LastLink {
+  readonly link: ChainedLink;
+  readonly before: LastLink | undefined;
 }
 
 type WithWorkload<

@@ -42,6 +42,17 @@ export interface Link {
   readonly scaleTarget?: ScaleTarget | undefined;
 }
 
+/**
+ * A {@link Link} as it was chained. Its object is JSON, which is read only where the object is looked at:
+ * where the chain is the one of the last reconcile, it is not.
+ */
+export type ChainedLink = Omit<Link, 'object'> & { readonly json: string };
+
+/** Reads the object of a link. */
+export function readLink({ json, ...link }: ChainedLink): Link {
+  return { ...link, object: JSON.parse(json) as UnstructuredObject };
+}
+
 /** A workload outside of the chain. */
 export interface ScaleTarget {
   readonly apiVersion: string;

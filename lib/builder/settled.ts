@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ObjectResult } from '../apply/index.js';
 import type { CacheLooks, ListOptions } from '../client/client.js';
 import { isNotFound } from '../object/api-error.js';
@@ -8,7 +8,7 @@ import { keyOf } from '../object/object-key.js';
 import { apiVersionOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { BuilderSettings } from './builder-options.js';
-import type { Link } from './link.js';
+import type { ChainedLink } from './link.js';
 
 /*
  * Most reconciles find everything as desired. The results of such a reconcile follow from the chain and
@@ -39,34 +39,37 @@ const mostChainsOfAnOwner = 4;
 
 /** Compares one reconcile with the earlier ones of its owner that changed nothing. */
 export class SettledCheck {
-  /** Settings for the reconcile, whose client takes note of what is read. */
-  readonly settings: BuilderSettings;
-  readonly #given: BuilderSettings;
-  readonly #links: readonly Link[];
+  readonly #settings: BuilderSettings;
+  readonly #rolloutOrder: BuilderSettings['rolloutOrder'];
+  readonly #links: readonly ChainedLink[];
   readonly #looks: CacheLooks | undefined;
   readonly #seen: Look[] = [];
   #digest: string | undefined;
   /** Calls and events, of which only looks can be repeated. */
   #begun = 0;
 
-  constructor(given: BuilderSettings, links: readonly Link[]) {
-    this.#given = given;
+  constructor(
+    settings: BuilderSettings,
+    rolloutOrder: BuilderSettings['rolloutOrder'],
+    links: readonly ChainedLink[],
+  ) {
+    this.#settings = settings;
+    this.#rolloutOrder = rolloutOrder;
     this.#links = links;
-    this.#looks = looksOf(given);
-    this.settings = this.#looks === undefined ? given : this.#noting(given, this.#looks);
+    this.#looks = looksOf(settings);
   }
 
   /** The results of an earlier reconcile, where this one would have the same. */
   results(): readonly ObjectResult[] | undefined {
     const looks = this.#looks;
-    const known = settledChains.get(this.#given.owner);
+    const known = settledChains.get(this.#settings.owner);
     if (looks === undefined || known === undefined) return undefined;
-    const digest = (this.#digest = digestOf(this.#given, this.#links));
+    const digest = this.#digestOf();
     const settled = known.find((each) => each.digest === digest);
     if (settled?.looks.every((look) => isSame(look.seen, lookAgain(looks, look))) !== true) {
       return undefined;
     }
-    const { onResult } = this.#given;
+    const { onResult } = this.#settings;
     if (onResult !== undefined) settled.results.forEach((result) => onResult(result));
     return settled.results;
   }
@@ -75,24 +78,29 @@ export class SettledCheck {
   remember(results: readonly ObjectResult[]): void {
     const isRepeatable = this.#looks !== undefined && this.#begun === this.#seen.length;
     if (!isRepeatable || !results.every(isAtRest)) return;
-    const { owner } = this.#given;
-    const digest = this.#digest ?? digestOf(this.#given, this.#links);
+    const { owner } = this.#settings;
+    const digest = this.#digestOf();
     const others = (settledChains.get(owner) ?? []).filter((each) => each.digest !== digest);
     const kept = others.slice(0, mostChainsOfAnOwner - 1);
     settledChains.set(owner, [{ digest, looks: this.#seen, results }, ...kept]);
   }
 
-  #noting(given: BuilderSettings, looks: CacheLooks): BuilderSettings {
-    const { recorder } = given;
+  /** Settings for the reconcile, whose client takes note of what is read. */
+  notingSettings(): BuilderSettings {
+    const looks = this.#looks;
+    const settings = { ...this.#settings, rolloutOrder: this.#rolloutOrder };
+    if (looks === undefined) return settings;
+    const { client, recorder } = settings;
     const record: NonNullable<typeof recorder>['record'] = (event) => {
       this.#begun++;
       recorder?.record(event);
     };
-    return {
-      ...given,
-      client: this.#notingClient(given.client, looks),
-      recorder: recorder && { record },
-    };
+    const noting = this.#notingClient(client, looks);
+    return { ...settings, client: noting, recorder: recorder && { record } };
+  }
+
+  #digestOf(): string {
+    return (this.#digest ??= digestOf(this.#settings, this.#rolloutOrder, this.#links));
   }
 
   /** `client`, noting reads; whatever else is called makes the reconcile one that is not remembered. */
@@ -176,18 +184,22 @@ function versionsOf(objects: readonly KubernetesObject[]): readonly string[] {
 }
 
 /** Chains are plain data, so that equal texts are equal chains. Left out is what says how the work is done. */
-function digestOf(settings: BuilderSettings, links: readonly Link[]): string {
+function digestOf(
+  settings: BuilderSettings,
+  rolloutOrder: BuilderSettings['rolloutOrder'],
+  links: readonly ChainedLink[],
+): string {
   const { controllerName, labels, namespace, scope, owns, onImmutable, pruneClaims } = settings;
-  const { adopt, adoptManagers, rolloutOrder, rollout, orderCreation, hashPrefixes } = settings;
+  const { adopt, adoptManagers, rollout, orderCreation, hashPrefixes } = settings;
   const visited = owns?.map((type) => [apiVersionOf(type), type.kind]);
   const options = [controllerName, labels, namespace, scope, visited, onImmutable, pruneClaims];
   const rules = [adopt, adoptManagers, rolloutOrder, rollout, orderCreation, hashPrefixes];
-  const chain = links.map(({ object, options: own, workload, requires, selects, scaleTarget }) => [
-    ...[object, own, workload, requires, selects, scaleTarget],
+  const others = links.map(({ options: own, workload, requires, selects, scaleTarget }) => [
+    ...[own, workload, requires, selects, scaleTarget],
   ]);
-  return createHash('sha256')
-    .update(JSON.stringify([options, rules, chain]))
-    .digest('base64');
+  const texts = [JSON.stringify([options, rules, others]), ...links.map(({ json }) => json)];
+  // No JSON has a line break.
+  return hash('sha256', texts.join('\n'), 'base64');
 }
 
 function isAtRest({ operation, requeueAfterMs, rollout }: ObjectResult): boolean {

@@ -6,8 +6,17 @@ import { OperatorError } from '../system/operator-error.js';
  * @throws OperatorError `InvalidValue`: see {@link checkJson}.
  */
 export function jsonCopy<T extends object>(value: T, subject: string): T {
+  return JSON.parse(jsonText(value, subject)) as T;
+}
+
+/**
+ * The JSON of `value`, without undefined members.
+ * @param subject - names the value in errors
+ * @throws OperatorError `InvalidValue`: see {@link checkJson}.
+ */
+export function jsonText(value: object, subject: string): string {
   checkJson(value, subject);
-  return JSON.parse(JSON.stringify(value)) as T;
+  return JSON.stringify(value);
 }
 
 /**
@@ -18,12 +27,34 @@ export function jsonCopy<T extends object>(value: T, subject: string): T {
  * @throws OperatorError `InvalidValue`: names the path. Values are not shown.
  */
 export function checkJson(value: object, subject: string): void {
+  if (isClearlyJson(value, shallow)) return;
   // Not recursive: any depth will do.
   const open: Place[] = [{ subject, value, key: undefined, parent: undefined }];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     // The last one is looked at next, so that the first problem is the one that is named.
     for (const member of membersOf(place).reverse()) open.push(member);
   }
+}
+
+const shallow = 50;
+
+/** Whether `value` is plain data of at most so many levels: what most is, found out without a trace. */
+function isClearlyJson(value: unknown, levels: number): boolean {
+  if (typeof value === 'object') {
+    return value === null || (levels > 0 && areClearlyJson(value, levels - 1));
+  }
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value === 'string' || typeof value === 'boolean';
+}
+
+function areClearlyJson(value: object, levels: number): boolean {
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    return !items.includes(undefined) && items.every((item) => isClearlyJson(item, levels));
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+  const members: readonly unknown[] = Object.values(value);
+  return members.every((member) => member === undefined || isClearlyJson(member, levels));
 }
 
 interface Place {

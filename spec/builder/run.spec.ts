@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { resolveBuilderOptions } from '../../lib/builder/builder-options.js';
 import { configMapLink } from '../../lib/builder/kinds/configuration.js';
 import { deploymentLink } from '../../lib/builder/kinds/workloads.js';
-import type { Link } from '../../lib/builder/link.js';
+import { readLink } from '../../lib/builder/link.js';
+import type { ChainedLink, Link } from '../../lib/builder/link.js';
 import { Run } from '../../lib/builder/run.js';
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import type { ConfigMap } from '../../lib/object/kinds.js';
@@ -27,7 +28,8 @@ describe('A reconcile that changes nothing', () => {
     const owner = await client.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
     const settings = resolveBuilderOptions({ client, owner, controllerName: 'shop-operator' });
     let count = 0;
-    const counted = (link: Link): Link => {
+    const counted = (chained: ChainedLink): Link => {
+      const link = readLink(chained);
       const get = (object: Link['object'], member: string): unknown => {
         count++;
         return object[member];

@@ -1,5 +1,5 @@
 import { ConfigMap, Secret } from '../../object/kinds.js';
-import type { Link, ObjectOptions } from '../link.js';
+import type { ChainedLink, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 
 /** Options of {@link BuilderChain.configMap | Builder.configMap}. */
@@ -24,13 +24,13 @@ export interface SecretOptions<Name extends string = string> extends ObjectOptio
 }
 
 /** The link of a ConfigMap. */
-export function configMapLink(options: ConfigMapOptions): Link {
+export function configMapLink(options: ConfigMapOptions): ChainedLink {
   const { data, binaryData, immutable } = options;
   return objectLink(ConfigMap, options, { data, binaryData, immutable });
 }
 
 /** The link of a Secret. */
-export function secretLink(options: SecretOptions): Link {
+export function secretLink(options: SecretOptions): ChainedLink {
   const { type, data, stringData, immutable } = options;
   return objectLink(Secret, options, { type, data, stringData, immutable });
 }

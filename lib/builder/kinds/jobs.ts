@@ -1,6 +1,6 @@
 import { CronJob, Job } from '../../object/kinds.js';
 import type { ChainNames } from '../chain-names.js';
-import type { Link, ObjectOptions } from '../link.js';
+import type { ChainedLink, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 import { podOptionNames, podTemplateOf } from './pod-template.js';
 import type { PodOptions } from './pod-template.js';
@@ -25,7 +25,7 @@ export interface CronJobOptions<Names extends ChainNames = ChainNames, Name exte
 }
 
 /** The link of a Job. Its template is immutable, so it is never stamped. */
-export function jobLink<Names extends ChainNames>(options: JobOptions<Names>): Link {
+export function jobLink<Names extends ChainNames>(options: JobOptions<Names>): ChainedLink {
   const { template, requires } = jobTemplateOf(options);
   const body = { spec: { ...options.spec, template } };
   const link = objectLink(Job, options, body, podOptionNames);
@@ -33,7 +33,7 @@ export function jobLink<Names extends ChainNames>(options: JobOptions<Names>): L
 }
 
 /** The link of a CronJob. Its next run sees a changed ConfigMap. */
-export function cronJobLink<Names extends ChainNames>(options: CronJobOptions<Names>): Link {
+export function cronJobLink<Names extends ChainNames>(options: CronJobOptions<Names>): ChainedLink {
   const { schedule, spec = {}, jobSpec = {} } = options;
   const { template, requires } = jobTemplateOf(options);
   const jobTemplate = { spec: { ...jobSpec, template } };

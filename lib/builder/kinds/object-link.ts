@@ -1,15 +1,15 @@
 import { isKind } from '../../apply/index.js';
 import type { ClaimOptions } from '../../apply/index.js';
 import { describeObject } from '../../object/describe-object.js';
-import { jsonCopy } from '../../object/json-copy.js';
+import { jsonText } from '../../object/json-copy.js';
 import { PersistentVolumeClaim } from '../../object/kinds.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { OptionNames } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
-import type { Link, ObjectOptions } from '../link.js';
+import type { ChainedLink, ObjectOptions } from '../link.js';
 
 const objectOptionNames: OptionNames<ObjectOptions> = {
   ...{ name: true, namespace: true, labels: true, annotations: true },
@@ -26,10 +26,14 @@ export function objectLink(
   options: ObjectOptions & ClaimOptions,
   body: Readonly<Record<string, unknown>>,
   others: object = {},
-): Link {
+): ChainedLink {
   const { name, namespace, labels, annotations } = options;
-  const names = { ...objectOptionNames, ...body, ...others };
-  refuseUnknownOptions<ObjectOptions>(`${type.kind} ${name}`, options, names);
+  const isKnown = (option: string): boolean =>
+    [objectOptionNames, body, others].some((names) => Object.hasOwn(names, option));
+  if (!Object.keys(options).every(isKnown)) {
+    const names = { ...objectOptionNames, ...body, ...others };
+    refuseUnknownOptions<ObjectOptions>(`${type.kind} ${name}`, options, names);
+  }
   const object = {
     apiVersion: apiVersionOf(type),
     kind: type.kind,
@@ -39,7 +43,7 @@ export function objectLink(
   const subject = describeObject({ kind: type.kind, namespace, name });
   return {
     type,
-    object: jsonCopy<object>(object, subject) as UnstructuredObject,
+    json: jsonText(object, subject),
     options: linkOptionsOf(options),
     requires: [],
   };
@@ -71,7 +75,7 @@ function checkChoice(option: string, given: unknown, choices: readonly unknown[]
  * The link of an object of whatever kind.
  * @throws OperatorError `InvalidOption`: `whenOwnerDeleted` for another kind than a claim.
  */
-export function anyObjectLink(object: KubernetesObject, options: ClaimOptions): Link {
+export function anyObjectLink(object: KubernetesObject, options: ClaimOptions): ChainedLink {
   const { apiVersion, kind } = object;
   if (options.whenOwnerDeleted !== undefined && !isKind(object, PersistentVolumeClaim)) {
     const message = `${describeObject(object)}: whenOwnerDeleted is for PersistentVolumeClaims only`;
@@ -79,7 +83,7 @@ export function anyObjectLink(object: KubernetesObject, options: ClaimOptions): 
   }
   return {
     type: { apiVersion, kind },
-    object: jsonCopy(object, describeObject(object)) as UnstructuredObject,
+    json: jsonText(object, describeObject(object)),
     options: linkOptionsOf(options),
     requires: [],
   };

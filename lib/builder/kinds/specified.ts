@@ -12,7 +12,7 @@ import {
 } from '../../object/kinds.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
-import type { Link, ObjectOptions } from '../link.js';
+import type { ChainedLink, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 
 /** The `spec` of objects of type `T`, as it may be given. */
@@ -96,45 +96,49 @@ interface SelectingOptions extends ObjectOptions {
   readonly workload?: string | undefined;
 }
 
-function selectingLink(type: ResourceType<KubernetesObject>, options: SelectingOptions): Link {
+function selectingLink(
+  type: ResourceType<KubernetesObject>,
+  options: SelectingOptions,
+): ChainedLink {
   const { name, spec, workload } = options;
   const selects = { name: workload ?? name, explicit: workload !== undefined };
   return { ...objectLink(type, options, { spec }, { workload }), selects };
 }
 
 /** The link of a Service. */
-export const serviceLink = (options: ServiceOptions): Link => selectingLink(Service, options);
+export const serviceLink = (options: ServiceOptions): ChainedLink =>
+  selectingLink(Service, options);
 
 /** The link of a PersistentVolumeClaim. */
-export const persistentVolumeClaimLink = (options: PersistentVolumeClaimOptions): Link =>
+export const persistentVolumeClaimLink = (options: PersistentVolumeClaimOptions): ChainedLink =>
   objectLink(PersistentVolumeClaim, options, { spec: options.spec }, { whenOwnerDeleted: true });
 
 /** The link of a NetworkPolicy. */
-export const networkPolicyLink = (options: NetworkPolicyOptions): Link =>
+export const networkPolicyLink = (options: NetworkPolicyOptions): ChainedLink =>
   selectingLink(NetworkPolicy, options);
 
 /** The link of an Ingress. */
-export const ingressLink = (options: IngressOptions): Link =>
+export const ingressLink = (options: IngressOptions): ChainedLink =>
   objectLink(Ingress, options, { spec: options.spec });
 
 /** The link of a PodDisruptionBudget. */
-export const podDisruptionBudgetLink = (options: PodDisruptionBudgetOptions): Link =>
+export const podDisruptionBudgetLink = (options: PodDisruptionBudgetOptions): ChainedLink =>
   selectingLink(PodDisruptionBudget, options);
 
 /** The link of a HorizontalPodAutoscaler. */
-export const horizontalPodAutoscalerLink = (options: HorizontalPodAutoscalerOptions): Link =>
+export const horizontalPodAutoscalerLink = (options: HorizontalPodAutoscalerOptions): ChainedLink =>
   selectingLink(HorizontalPodAutoscaler, options);
 
 /** The link of a ServiceAccount. */
-export function serviceAccountLink(options: ServiceAccountOptions): Link {
+export function serviceAccountLink(options: ServiceAccountOptions): ChainedLink {
   const { automountServiceAccountToken, imagePullSecrets } = options;
   return objectLink(ServiceAccount, options, { automountServiceAccountToken, imagePullSecrets });
 }
 
 /** The link of a Role. */
-export const roleLink = (options: RoleOptions): Link =>
+export const roleLink = (options: RoleOptions): ChainedLink =>
   objectLink(Role, options, { rules: options.rules });
 
 /** The link of a RoleBinding. */
-export const roleBindingLink = (options: RoleBindingOptions): Link =>
+export const roleBindingLink = (options: RoleBindingOptions): ChainedLink =>
   objectLink(RoleBinding, options, { roleRef: options.roleRef, subjects: options.subjects });

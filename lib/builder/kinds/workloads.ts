@@ -6,7 +6,7 @@ import type { ResourceType } from '../../object/resource-type.js';
 import type { OptionNames } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { ChainedName, ChainNames } from '../chain-names.js';
-import type { Link, ObjectOptions, RequiredName, WorkloadSettings } from '../link.js';
+import type { ChainedLink, ObjectOptions, RequiredName, WorkloadSettings } from '../link.js';
 import { objectLink } from './object-link.js';
 import { podOptionNames, podTemplateOf } from './pod-template.js';
 import type { PodOptions } from './pod-template.js';
@@ -125,7 +125,7 @@ export interface VolumeClaimTemplate {
 /** The link of a Deployment. */
 export function deploymentLink<Names extends ChainNames>(
   options: Unchecked<DeploymentOptions<Names>>,
-): Link {
+): ChainedLink {
   const { replicas, strategy, minReadySeconds, progressDeadlineSeconds, spec = {} } = options;
   return workloadLink(Deployment, options, {
     ...spec,
@@ -140,7 +140,7 @@ export function deploymentLink<Names extends ChainNames>(
 /** The link of a StatefulSet. */
 export function statefulSetLink<Names extends ChainNames>(
   options: Unchecked<StatefulSetOptions<Names>>,
-): Link {
+): ChainedLink {
   const { replicas, serviceName, volumeClaimTemplates, updateStrategy, spec = {} } = options;
   const { podManagementPolicy, persistentVolumeClaimRetentionPolicy, minReadySeconds } = options;
   const link = workloadLink(StatefulSet, options, {
@@ -163,7 +163,7 @@ export function statefulSetLink<Names extends ChainNames>(
 /** The link of a DaemonSet. */
 export function daemonSetLink<Names extends ChainNames>(
   options: Unchecked<DaemonSetOptions<Names>>,
-): Link {
+): ChainedLink {
   const { updateStrategy, minReadySeconds, spec = {} } = options;
   return workloadLink(DaemonSet, options, {
     ...spec,
@@ -199,7 +199,7 @@ function workloadLink<Names extends ChainNames>(
   type: ResourceType<KubernetesObject>,
   options: AnyWorkloadOptions<Names>,
   spec: Readonly<Record<string, unknown>>,
-): Link {
+): ChainedLink {
   checkCounts(type, options);
   const matchLabels = { ...(options.selector ?? defaultSelector(type.kind, options.name)) };
   const { rolloutOn = [], envFromConfigMap = [], envFromSecret = [] } = options;
