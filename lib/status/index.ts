@@ -1,4 +1,4 @@
-export { patchStatus, statusConditions, statusToApply } from './status.js';
+export { patchStatus, statusConditions } from './status.js';
 export type { PatchStatusOptions, StatusUpdate } from './status.js';
 export { mergeStatus } from './merge-status.js';
 export type { StatusMerge } from './merge-status.js';

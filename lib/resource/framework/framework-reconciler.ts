@@ -21,9 +21,14 @@ import { isResourceFailed } from '../resource-failed-error.js';
 import type { ResourceFailedError } from '../resource-failed-error.js';
 import type { ResourceSet } from '../resource-set.js';
 import type { FrameworkMetrics } from './framework-metrics.js';
-import { ObjectState, describeKeepers, readinessOf } from './object-state.js';
-import { OnceTold } from './once-told.js';
-import { isOverlapError, overlapCondition } from './overlap.js';
+import {
+  ObjectState,
+  OnceTold,
+  describeKeepers,
+  isOverlapError,
+  overlapCondition,
+  readinessOf,
+} from './object-state.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 import { tellWhenStuck } from './stuck-watch.js';
 import { Turns } from '../../system/turns.js';

@@ -2,31 +2,32 @@ import { Cache } from '../../cache/cache.js';
 import { cachedClient } from '../../cache/cached-client.js';
 import { controllerFor } from '../../controller/controller-builder.js';
 import type { Controller } from '../../controller/controller.js';
+import type { Result } from '../../controller/result.js';
 import type { Source } from '../../controller/source.js';
 import { EventRecorder } from '../../events/event-recorder.js';
-import { Manager } from '../../manager/manager.js';
+import { watchVerbs } from '../../manager/access/required-access.js';
 import type { RequiredAccess } from '../../manager/access/required-access.js';
 import type { Added, ManagerAddOptions } from '../../manager/manager-entries.js';
 import type { ManagerOptions } from '../../manager/manager-options.js';
+import { Manager } from '../../manager/manager.js';
+import { recorderEnd } from '../../manager/recorder-end.js';
 import type { Runnable } from '../../manager/runnable.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { CustomResourceDefinition, Event } from '../../object/kinds.js';
+import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
 import { noMetrics } from '../../system/metrics.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { InvalidConfigError } from '../invalid-config-error.js';
 import { messageOf } from '../message-of.js';
 import { crdInstaller } from './crd-installer.js';
-import { DirectPasses } from './direct-passes.js';
 import { feedEvents } from './feed-events.js';
 import type { FrameworkEvents } from './feed-events.js';
-import { frameworkAccess } from './framework-access.js';
 import { metricsSource, newFrameworkMetrics } from './framework-metrics.js';
 import type { FrameworkMetrics } from './framework-metrics.js';
 import type { FrameworkOptions } from './framework-options.js';
 import { FrameworkReconciler } from './framework-reconciler.js';
-import type { FrameworkTelling } from './framework-reconciler.js';
+import type { FrameworkPass, FrameworkTelling } from './framework-reconciler.js';
 import { OwnRecorder } from './own-recorder.js';
-import { recorderEnd } from '../../manager/recorder-end.js';
 import { resolveFrameworkOptions } from './resolve-framework-options.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 import { toldSource } from './told-source.js';
@@ -269,4 +270,55 @@ interface FrameworkSources {
   /** Undefined: a watch of the kind. */
   readonly self: Source | undefined;
   readonly others: readonly Source[];
+}
+
+/** What a framework does, whatever its resources do. */
+export function frameworkAccess<T extends KubernetesObject>({
+  type,
+  crd,
+  recorder,
+}: Pick<ResolvedFrameworkOptions<T>, 'type' | 'crd' | 'recorder'>): readonly RequiredAccess[] {
+  const definitions: readonly RequiredAccess[] =
+    crd === undefined
+      ? []
+      : [{ type: CustomResourceDefinition, verbs: [...watchVerbs, 'create', 'patch'] }];
+  const events: readonly RequiredAccess[] =
+    recorder === undefined ? [{ type: Event, verbs: ['create', 'patch'] }] : [];
+  return [
+    ...definitions,
+    { type, verbs: [...watchVerbs, 'patch'] },
+    { type, verbs: ['patch'], subresource: 'status' },
+    ...events,
+  ];
+}
+
+type Parts = Pick<
+  ResolvedFrameworkOptions<KubernetesObject>,
+  'client' | 'logger' | 'name' | 'type'
+>;
+
+/** Passes that are made when they are asked for, without a queue. */
+export class DirectPasses {
+  readonly #reconcile: (pass: FrameworkPass) => Promise<Result>;
+  readonly #parts: Parts;
+
+  constructor(reconcile: (pass: FrameworkPass) => Promise<Result>, parts: Parts) {
+    this.#reconcile = reconcile;
+    this.#parts = parts;
+  }
+
+  /** Resolves when a pass that began after the call has ended. Never throws: what a pass does is logged. */
+  async run(key: ObjectKey): Promise<void> {
+    const { client, name, type } = this.#parts;
+    const logger = this.#parts.logger.child({ controller: name, kind: type.kind, ...key });
+    const { signal } = new AbortController();
+    try {
+      const pass = { key, cluster: '', client, signal, logger };
+      const result = await this.#reconcile(pass);
+      // The finalizer was added: this is what a queue would do next.
+      if (result.type === 'requeueAfter' && result.afterMs <= 1) await this.#reconcile(pass);
+    } catch (error) {
+      logger.error('reconcile failed', { error });
+    }
+  }
 }

@@ -1,14 +1,16 @@
+import { TerminalError } from '../../controller/terminal-error.js';
+import { LruMap } from '../../events/lru-map.js';
 import type { Recorder } from '../../events/recorder.js';
 import { isForbidden } from '../../object/api-error.js';
-import type { ConditionUpdate } from '../../object/conditions.js';
-import { cutCharacters } from '../../object/conditions.js';
+import { cutCharacters, findCondition } from '../../object/conditions.js';
+import type { Condition, ConditionUpdate } from '../../object/conditions.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { StatusWriter, pauseOf, statusConditions } from '../../status/index.js';
 import type { StatusWriting, WrittenStatus } from '../../status/index.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import { messageOf } from '../message-of.js';
 import type { Cancellation } from '../resource-context.js';
 import type { ResourceSet } from '../resource-set.js';
-import type { OnceTold } from './once-told.js';
-import { overlapEndToTell, overlapError, overlapToTell } from './overlap.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 
 /** An object, what names it among all others, and what writes to it. */
@@ -158,4 +160,72 @@ export function describeKeepers(keepers: readonly Cancellation[]): string {
       return reason === '' ? who : `${who} (${reason})`;
     })
     .join(', ');
+}
+
+/** The type of the condition of an object that several sets handle, and the reason of the event. */
+export const overlapCondition = 'ResourceSetsOverlap';
+
+/** The condition that tells of an overlap, or undefined where one says so already. */
+export function overlapToTell(
+  framework: string,
+  conditions: readonly Condition[],
+  sets: readonly { readonly name: string }[],
+): ConditionUpdate | undefined {
+  const names = sets.map(({ name }) => name).join(', ');
+  const message = `${framework}: several resource sets handle it: ${names}; nothing is reconciled`;
+  const told = findCondition(conditions, overlapCondition);
+  if (told?.status === 'True') {
+    // That of another framework is no reason to write it in turns.
+    if (told.message === message || !isOf(framework, told)) return undefined;
+  }
+  return { type: overlapCondition, status: 'True', reason: 'SeveralResourceSets', message };
+}
+
+/** The condition that tells that an overlap is over, or undefined where this framework told of none. */
+export function overlapEndToTell(
+  framework: string,
+  conditions: readonly Condition[],
+): ConditionUpdate | undefined {
+  const told = findCondition(conditions, overlapCondition);
+  if (told?.status !== 'True' || !isOf(framework, told)) return undefined;
+  const message = `${framework}: at most one resource set handles it`;
+  return { type: overlapCondition, status: 'False', reason: 'NoOverlap', message };
+}
+
+/** An overlap is not tried again: what handles an object depends on the object alone. */
+export function overlapError(cause: unknown): TerminalError {
+  return new TerminalError(messageOf(cause), { cause });
+}
+
+/** Whether `error` is one of {@link overlapError}. */
+export function isOverlapError(error: unknown): boolean {
+  return isOperatorError(error, 'Terminal') && isOperatorError(error.cause, 'ExecutionFailed');
+}
+
+function isOf(framework: string, { message }: Condition): boolean {
+  return message.startsWith(`${framework}: `);
+}
+
+const remembered = 10_000;
+
+/**
+ * What was told of which object, so that it is told once and not in every pass. A restart forgets it,
+ * and so do ten thousand other objects.
+ */
+export class OnceTold {
+  readonly #told = new LruMap<string, Map<string, string>>(remembered);
+
+  /** Notes that `text` is told of `topic`. @returns whether it is new */
+  isNew(object: string, topic: string, text: string): boolean {
+    const topics = this.#told.get(object) ?? new Map<string, string>();
+    if (topics.get(topic) === text) return false;
+    topics.set(topic, text);
+    this.#told.set(object, topics);
+    return true;
+  }
+
+  /** Forgets a topic, for what it told of is over. @returns whether something was told */
+  isOver(object: string, topic: string): boolean {
+    return this.#told.get(object)?.delete(topic) ?? false;
+  }
 }

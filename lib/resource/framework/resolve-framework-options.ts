@@ -19,7 +19,7 @@ import {
 import type { FrameworkOptions } from './framework-options.js';
 import { commonPauseAnnotations, pausedCondition } from '../../status/index.js';
 import type { PauseAnnotations } from '../../status/index.js';
-import { overlapCondition } from './overlap.js';
+import { overlapCondition } from './object-state.js';
 
 type Given<T extends KubernetesObject> = FrameworkOptions<T>;
 type Optional = 'crd' | 'informer' | 'configure' | 'recorder' | 'metrics';
