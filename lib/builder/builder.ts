@@ -38,7 +38,7 @@ import { daemonSetLink, deploymentLink, statefulSetLink } from './kinds/workload
 import type { DaemonSetOptions, DeploymentOptions, StatefulSetOptions } from './kinds/workloads.js';
 import { readLink } from './link.js';
 import type { ChainedLink } from './link.js';
-import type { Plan } from './plan-types.js';
+import type { Plan } from './plan.js';
 import { Run } from './run.js';
 import { SettledCheck } from './settled.js';
 

@@ -1,4 +1,5 @@
 import { isKind, kindKey, podReferencesOf, podTemplateIn, refId } from '../apply/index.js';
+import { describeObject } from '../object/describe-object.js';
 import {
   ConfigMap,
   CustomResourceDefinition,
@@ -14,7 +15,9 @@ import {
   StatefulSet,
 } from '../object/kinds.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { ObjectReference } from '../object/object-reference.js';
 import type { ResourceType } from '../object/resource-type.js';
+import { OperatorError } from '../system/operator-error.js';
 import type { ChainedObject } from './chain.js';
 
 /**
@@ -92,4 +95,16 @@ function tlsSecretsOf(object: Readonly<Record<string, unknown>>): readonly strin
 
 function ingressSpecOf(object: Readonly<Record<string, unknown>>): NonNullable<Ingress['spec']> {
   return object['spec'] ?? {};
+}
+
+/** An object that failed, and why. */
+export interface FailedObject {
+  readonly ref: ObjectReference;
+  readonly error: OperatorError;
+}
+
+/** The error of an object that was not reconciled, for `broken`, which it needs, failed. */
+export function dependencyFailed(ref: ObjectReference, broken: FailedObject): OperatorError {
+  const message = `${describeObject(ref)} was left as it is: it needs ${describeObject(broken.ref)}, which failed`;
+  return new OperatorError('DependencyFailed', message, { cause: broken.error });
 }

@@ -27,6 +27,6 @@ export type {
   WorkloadOptions,
 } from './kinds/workloads.js';
 export type { ObjectOptions } from './link.js';
-export type { Plan, PlannedRollout } from './plan-types.js';
+export type { Plan, PlannedRollout } from './plan.js';
 export { renderPlan } from './render-plan.js';
 export type { RenderPlanOptions } from './render-plan.js';

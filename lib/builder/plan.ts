@@ -1,26 +1,53 @@
-import { changesTemplate, isContainer, plannedFailure, refId, rollsPods } from '../apply/index.js';
-import type { PlannedObject } from '../apply/index.js';
+import {
+  changesTemplate,
+  isContainer,
+  isKind,
+  plannedFailure,
+  planObject,
+  refId,
+  rollsPods,
+} from '../apply/index.js';
+import type { DesiredObject, ObjectPlan, PlannedObject } from '../apply/index.js';
 import { dryRun } from '../client/dry-run.js';
 import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
+import { Service } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import { isRollingOut, rolloutStatus } from '../object/rollout-status.js';
-import type { OperatorError } from '../system/operator-error.js';
 import { isOperatorError } from '../system/operator-error.js';
+import type { OperatorError } from '../system/operator-error.js';
 import { phasesOf } from './apply-order.js';
 import type { Chain, ChainedObject, LostObject } from './chain.js';
 import type { RunContext } from './context.js';
-import { dependenciesOf } from './dependencies.js';
-import { dependencyFailed } from './dependency-failed.js';
-import { failedStep, planStep } from './plan-object.js';
-import type { PlannedStep } from './plan-object.js';
-import { planPruning } from './plan-pruning.js';
-import type { Plan, PlannedRollout } from './plan-types.js';
+import { dependenciesOf, dependencyFailed } from './dependencies.js';
+import { finishObject, prepareObject } from './prepare-object.js';
+import { decidePruning } from './prune.js';
 import { inRolloutOrder } from './reconcile-workloads.js';
-import { reasonToHold } from './rollout-gate.js';
-import { isPaused, updatesOnDelete } from './rollout-state.js';
+import { isPaused, reasonToHold, updatesOnDelete } from './rollout-state.js';
+import { stampsFor, stampSources } from './stamp.js';
+import { reasonToStay } from './successors.js';
+
+/** A workload whose pods would be replaced. */
+export interface PlannedRollout {
+  readonly ref: ObjectReference;
+  /** The changes of the pod template that cause it. */
+  readonly changes: readonly FieldChange[];
+  /** The ConfigMaps and Secrets whose data cause it. */
+  readonly causes: readonly ObjectReference[];
+  /** The workload that has to be rolled out before, if any. */
+  readonly after?: ObjectReference;
+}
+
+/** What `reconcile()` would do now. Nothing was written to find out. */
+export interface Plan {
+  readonly owner: ObjectReference;
+  readonly objects: readonly PlannedObject[];
+  readonly rollouts: readonly PlannedRollout[];
+  /** Whether any object is not `unchanged`. */
+  readonly changed: boolean;
+}
 
 /** What reconciling all of `chain` would do. Writes nothing. */
 export async function makePlan(context: RunContext, chain: Chain): Promise<Plan> {
@@ -178,4 +205,89 @@ function withOrder(planned: PlannedObject, { after }: PlannedOrder): PlannedObje
   const whole =
     planned.action !== 'configure' || templateChanges(planned).length === planned.changes.length;
   return { ...planned, reason: whole ? once : `its pod template ${once}, the rest at once` };
+}
+
+/** What is planned for one object of a chain, and what the rest of the plan needs to know. */
+export interface PlannedStep extends ObjectPlan {
+  readonly chained: ChainedObject;
+  /** What it would be afterwards; undefined where it can't be reconciled. */
+  readonly desired?: DesiredObject;
+  /** The ConfigMaps and Secrets whose changed data replaces its pods. */
+  readonly causes: readonly ObjectReference[];
+}
+
+/** Plans one object. Failures are part of the plan. */
+export async function planStep(
+  context: RunContext,
+  chain: Chain,
+  chained: ChainedObject,
+): Promise<PlannedStep> {
+  try {
+    const desired = await desiredOf(context, chain, chained);
+    const plan = await planObject(context, desired);
+    const { live } = plan;
+    if (live === undefined) return { ...plan, chained, desired, causes: [] };
+    const causes = desired.causesOf?.(live) ?? [];
+    const stays =
+      plan.planned.action === 'configure' && isKind(chained.ref, Service)
+        ? await reasonToStay(context, chain, { chained, live })
+        : undefined;
+    const planned = stays === undefined ? plan.planned : { ...plan.planned, reason: stays };
+    return { ...plan, chained, desired, causes, planned };
+  } catch (error) {
+    return failedStep(chained, plannedFailure(chained.ref, error));
+  }
+}
+
+/** The step of an object that is left as it is. */
+export function failedStep(chained: ChainedObject, planned: PlannedObject): PlannedStep {
+  return { chained, causes: [], keepsPods: false, planned };
+}
+
+async function desiredOf(
+  context: RunContext,
+  chain: Chain,
+  chained: ChainedObject,
+): Promise<DesiredObject> {
+  const prepared = prepareObject(context.settings, chain, chained);
+  const known = stampSources(context, { chain, outcomes: new Map(), of: chained.ref });
+  const stamps = await stampsFor(prepared, { ...known, applied: () => true });
+  return finishObject(context, prepared, stamps);
+}
+
+/** What is known when pruning is planned. */
+export interface PlannedSoFar {
+  readonly chain: Chain;
+  readonly steps: readonly PlannedStep[];
+  readonly planned: readonly PlannedObject[];
+}
+
+/** What would be pruned: nothing as long as any object fails. */
+export async function planPruning(
+  context: RunContext,
+  { chain, steps, planned }: PlannedSoFar,
+): Promise<readonly PlannedObject[]> {
+  // Workloads are updated before anything is pruned, so what they will refer to counts.
+  const becoming = new Map<string, UnstructuredObject>();
+  for (const { desired, planned: step } of steps) {
+    const updated = step.action === 'configure' || step.action === 'recreate';
+    if (desired !== undefined && updated) becoming.set(refId(step.ref), desired.object);
+  }
+  const fails = planned.some(({ action }) => action === 'fail' || action === 'violate');
+  const forecast = {
+    becoming,
+    coming: planned.filter(({ action }) => action === 'create').length,
+    hold: fails ? 'nothing is pruned as long as an object fails' : undefined,
+  };
+  try {
+    const decisions = await decidePruning(context, chain, forecast);
+    return decisions.map(({ candidate, ...decision }) => ({
+      ...{ action: decision.action, ref: referenceTo(candidate.object) },
+      ...{ changes: [], approximate: false },
+      ...(decision.action === 'wait' && { reason: decision.reason }),
+    }));
+  } catch (error) {
+    if (!isOperatorError(error)) throw error;
+    return [plannedFailure(referenceTo(context.settings.owner), error)];
+  }
 }

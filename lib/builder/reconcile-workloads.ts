@@ -7,11 +7,10 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
 import { isRollingOut, rolloutStatus } from '../object/rollout-status.js';
-import { blockedMessage, blockingPod } from './blocking-pod.js';
+import { blockedMessage, blockingPod, rolloutStateOf } from './rollout-state.js';
 import type { ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
-import type { WorkloadGate } from './rollout-gate.js';
-import { rolloutStateOf } from './rollout-state.js';
+import type { WorkloadGate } from './rollout-state.js';
 
 /** Workloads in the order of their updates: by `rolloutOrder`, and within a type as chained. */
 export function inRolloutOrder(

@@ -5,7 +5,7 @@ import { describeObject } from '../object/describe-object.js';
 import { fieldsOf } from '../object/diff-by-path.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import type { ObjectReference } from '../object/object-reference.js';
-import type { Plan, PlannedRollout } from './plan-types.js';
+import type { Plan, PlannedRollout } from './plan.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link renderPlan}. */

@@ -24,19 +24,17 @@ import type { BuilderSettings } from './builder-options.js';
 import { resolveChain } from './chain.js';
 import type { Chain, ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
-import { containersOf, dependenciesOf } from './dependencies.js';
-import { dependencyFailed } from './dependency-failed.js';
+import { containersOf, dependenciesOf, dependencyFailed } from './dependencies.js';
 import type { Link } from './link.js';
 import { makePlan } from './plan.js';
-import type { Plan } from './plan-types.js';
+import type { Plan } from './plan.js';
 import { finishObject, prepareObject } from './prepare-object.js';
 import { decidePruning } from './prune.js';
 import type { PruneDecision } from './prune.js';
 import { reconcileWorkloads, withRollout } from './reconcile-workloads.js';
-import { reasonToHold } from './rollout-gate.js';
-import type { WorkloadGate } from './rollout-gate.js';
-import { stampsFor } from './stamps-for.js';
-import { stampSources } from './stamp-sources.js';
+import { reasonToHold } from './rollout-state.js';
+import type { WorkloadGate } from './rollout-state.js';
+import { stampsFor, stampSources } from './stamp.js';
 import { reasonToStay } from './successors.js';
 
 /**

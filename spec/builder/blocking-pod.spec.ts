@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { blockingPod } from '../../lib/builder/blocking-pod.js';
+import { blockingPod } from '../../lib/builder/rollout-state.js';
 import type { RunContext } from '../../lib/builder/context.js';
 import type { Pod } from '../../lib/object/kinds.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
