@@ -34,7 +34,8 @@ export interface Phases {
 export function phasesOf(objects: readonly ChainedObject[]): Phases {
   const early = objects.filter(({ ref }) => comesBeforeWorkloads(ref));
   const workloads = objects.filter(({ stage }) => stage === 'workload');
-  const others = objects.filter((one) => !early.includes(one) && !workloads.includes(one));
+  const taken = new Set([...early, ...workloads]);
+  const others = objects.filter((one) => !taken.has(one));
   return {
     early: [
       ...early.filter(({ ref }) => isContainer(ref)),

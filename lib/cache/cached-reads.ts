@@ -259,7 +259,7 @@ function selectionOf(
   { namespace = '', labelSelector = '', controllerUid }: ListOptions,
   fields: readonly FieldTerm[],
 ): (object: KubernetesObject) => boolean {
-  const labels = parseLabelSelector(labelSelector);
+  const labels = labelSelector === '' ? [] : parseLabelSelector(labelSelector);
   return (object) =>
     (namespace === '' || object.metadata.namespace === namespace) &&
     (controllerUid === undefined || controllerOf(object)?.uid === controllerUid) &&
