@@ -109,7 +109,8 @@ async function nodeScript(script: string): Promise<readonly string[]> {
   });
   const folder = flag('fleet-profile');
   const profile = folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
-  return [process.execPath, ...profile, outfile];
+  // As images of generated projects start an operator.
+  return [process.execPath, '--max-semi-space-size=4', ...profile, outfile];
 }
 
 const goFolder = join(import.meta.dirname, '..', 'peers', 'go');

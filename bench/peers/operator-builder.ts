@@ -1,6 +1,5 @@
-// Our operator of the fleet bench: `operator-builder.ts --namespace NS [--elect] [--workers N]`.
+// Our operator of the fleet bench, as a program: `operator-builder.ts --namespace NS [--elect] [--workers N]`.
 import { parseArgs } from 'node:util';
-import { clientFromKubeConfig, pinoLogger } from '../built.js';
 import { shipOperator } from '../fleet/ship-operator.js';
 
 const { values } = parseArgs({
@@ -11,9 +10,8 @@ const { values } = parseArgs({
   },
 });
 const { namespace } = values;
-await shipOperator({ workers: Number(values.workers) }).run({
-  client: await clientFromKubeConfig({ path: process.env['KUBECONFIG'] ?? '' }),
-  logger: pinoLogger({ level: 'error' }),
+const args = ['--namespace', namespace, ...(values.elect ? ['--leader-elect'] : [])];
+await shipOperator({ workers: Number(values.workers) }).main(args, {
   cacheOptions: { namespaces: [namespace] },
-  leaderElection: values.elect ? { namespace, name: 'bench' } : false,
+  logFormat: 'json',
 });

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { Client } from '../client/client.js';
 import { defaultClient } from '../client/default-client.js';
 import type { ConnectedClient } from '../client/http-client.js';
@@ -107,12 +108,27 @@ export async function operatorMain(
 ): Promise<void> {
   try {
     const line = readCommandLine(args);
-    if (line.help) process.stdout.write(usageOf(operator.name));
-    else await runOperator(operator, options, line);
+    if (line.help) {
+      process.stdout.write(usageOf(operator.name));
+      return;
+    }
+    collectSooner();
+    await runOperator(operator, options, line);
   } catch (error) {
     process.stderr.write(`${readableMessage(asError(error))}\n`);
     process.exitCode = 1;
   }
+}
+
+// V8 lets a small heap grow to four times of what lives in it before it collects. Of an operator most is
+// garbage of reconciles: at half as much again it needs a third less memory, for no CPU time to speak of.
+const heapGrowingPercent = 50;
+
+/** For the whole process, which is why only a program does it; a flag of its own on the command line wins. */
+function collectSooner(): void {
+  const flag = '--heap-growing-percent';
+  const isGiven = process.execArgv.some((arg) => arg.replaceAll('_', '-').startsWith(flag));
+  if (!isGiven) setFlagsFromString(`${flag}=${heapGrowingPercent}`);
 }
 
 function namespaceOf(account: string | undefined, isCluster: boolean): string | undefined {
