@@ -7,7 +7,8 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
 import { isRollingOut, rolloutStatus } from '../object/rollout-status.js';
-import { blockedMessage, blockingPod, rolloutStateOf } from './rollout-state.js';
+import type { WorkloadSettings } from './link.js';
+import { blockedMessage, blockingPod, mayBeBlocked, rolloutStateOf } from './rollout-state.js';
 import type { ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import type { WorkloadGate } from './rollout-state.js';
@@ -103,9 +104,8 @@ export async function withRollout(
   outcome: Outcome,
 ): Promise<Outcome> {
   if (outcome.state === 'failed' || outcome.live === undefined) return outcome;
-  const { clock, controllerName } = context.settings;
   const { progressDeadlineSeconds = 600, unblock = false } = link.workload ?? {};
-  const judgement = { clock, controllerName, progressDeadlineSeconds };
+  const judgement = { ...context.settings, progressDeadlineSeconds };
   const timed = rolloutStateOf(outcome.live, judgement);
   if (timed === undefined) return outcome;
   const { deadlineInMs, ...judged } = timed;
@@ -113,7 +113,7 @@ export async function withRollout(
     ? await unblocked(context, outcome.live, { unblock, progressDeadlineSeconds })
     : undefined;
   const rollout = blocked ?? judged;
-  emitRollout(context, outcome, outcome.live);
+  emitRollout(context.settings, outcome.result, outcome.live);
   if (rollout.state === 'stuck') {
     const note = rollout.message;
     context.report({
@@ -133,16 +133,32 @@ export async function withRollout(
   return { ...outcome, result };
 }
 
-// A listener is told when a rollout begins, and how far it is as long as it goes on.
-function emitRollout(
-  { settings: { emitter, owner } }: RunContext,
-  { result }: Exclude<Outcome, { state: 'failed' }>,
+/** Emits how far a rollout is: when it begins, and as long as it goes on. */
+export function emitRollout(
+  { emitter, owner }: RunContext['settings'],
+  result: ObjectResult,
   live: UnstructuredObject,
 ): void {
   const status = rolloutStatus(live);
   if (status.complete) return;
   const cause = causeOfRollout(result.causes ?? []);
   emitter?.emit('rollout', { ref: result.ref, owner: referenceTo(owner), cause, status });
+}
+
+/**
+ * Judges a rollout by its workload alone.
+ * @returns undefined where it is stuck, or its pods say more
+ */
+export function quietRollout(
+  settings: RunContext['settings'],
+  live: UnstructuredObject,
+  { progressDeadlineSeconds = 600 }: Partial<WorkloadSettings> = {},
+): Pick<ObjectResult, 'rollout' | 'requeueAfterMs'> | undefined {
+  const timed = rolloutStateOf(live, { ...settings, progressDeadlineSeconds });
+  if (timed === undefined || timed.state === 'stuck') return undefined;
+  const { deadlineInMs, ...rollout } = timed;
+  if (isUnderway({ rollout }) && mayBeBlocked(live)) return undefined;
+  return { rollout, ...(deadlineInMs !== undefined && { requeueAfterMs: deadlineInMs }) };
 }
 
 interface Unblocking {

@@ -137,13 +137,9 @@ export async function blockingPod(
   live: UnstructuredObject,
   graceSeconds: number,
 ): Promise<Pod | undefined> {
-  if (!isKind(live, StatefulSet)) return undefined;
+  if (!mayBeBlocked(live)) return undefined;
   const set = live as unknown as StatefulSet;
   const { spec, status } = set;
-  const waits = (spec?.podManagementPolicy ?? 'OrderedReady') === 'OrderedReady';
-  const { readyReplicas = 0, updatedReplicas = 0, replicas = 0 } = status ?? {};
-  const outdated = updatedReplicas < replicas;
-  if (!waits || !outdated || !isObserved(set) || readyReplicas >= replicas) return undefined;
   const pods = await podsOf(context, live);
   const firstUpdated = spec?.updateStrategy?.rollingUpdate?.partition ?? 0;
   return pods
@@ -151,6 +147,15 @@ export async function blockingPod(
     .sort((one, other) => ordinalOf(other) - ordinalOf(one))
     .filter((pod) => isOutdated(pod, status?.updateRevision ?? ''))
     .find((pod) => isBroken(pod, context.settings.clock.now() - graceSeconds * 1_000));
+}
+
+/** Whether a StatefulSet waits for a pod of an older revision. */
+export function mayBeBlocked(live: UnstructuredObject): boolean {
+  if (!isKind(live, StatefulSet)) return false;
+  const set = live as unknown as StatefulSet;
+  const waits = (set.spec?.podManagementPolicy ?? 'OrderedReady') === 'OrderedReady';
+  const { readyReplicas = 0, updatedReplicas = 0, replicas = 0 } = set.status ?? {};
+  return waits && updatedReplicas < replicas && isObserved(set) && readyReplicas < replicas;
 }
 
 /** Whether a pod of a workload can't start, and will not by waiting alone. */

@@ -1,19 +1,28 @@
 import { hash } from 'node:crypto';
+import { rollsPods } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
 import type { CacheLooks, ListOptions } from '../client/client.js';
 import { isNotFound } from '../object/api-error.js';
+import { deepEqual, sameMembers } from '../object/deep-equal.js';
 import { withoutMember } from '../object/json.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  UnstructuredObject,
+} from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { apiVersionOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
+import { LruMap } from '../system/lru-map.js';
 import type { BuilderSettings } from './builder-options.js';
 import type { ChainedLink } from './link.js';
+import { emitRollout, quietRollout } from './reconcile-workloads.js';
 
 /*
  * Most reconciles find everything as desired. The results of such a reconcile follow from the chain and
  * from what it read: while both stay the same, so do the results. To find that out takes a digest of
- * the chain, and a look at each object in the cache; nothing is completed, hashed or compared.
+ * the chain, and a look at each object in the cache; nothing is completed, hashed or compared. Of a
+ * workload the status may be another one: only its rollout is judged then.
  */
 
 /** A look into the cache, and what it showed. */
@@ -22,8 +31,7 @@ interface Look {
   /** One object; undefined: it was a list. */
   readonly key: ObjectKey | undefined;
   readonly options: ListOptions;
-  /** UID and version of each object, in turn. */
-  readonly seen: readonly string[];
+  readonly seen: readonly KubernetesObject[];
 }
 
 /** A reconcile that changed nothing, and waits for nothing. */
@@ -33,8 +41,11 @@ interface Settled {
   readonly results: readonly ObjectResult[];
 }
 
-/** By the owner as the cache has it: another version of it is another object, and what is gone is forgotten. */
-const settledChains = new WeakMap<KubernetesObject, readonly Settled[]>();
+/** What was seen in one cache, by the UID of the owner. */
+type SettledChains = LruMap<string, readonly Settled[]>;
+
+const settledChains = new WeakMap<CacheLooks, SettledChains>();
+const mostOwners = 50_000;
 const mostChainsOfAnOwner = 4;
 
 /** Compares one reconcile with the earlier ones of its owner that changed nothing. */
@@ -47,6 +58,7 @@ export class SettledCheck {
   #digest: string | undefined;
   /** Calls and events, of which only looks can be repeated. */
   #begun = 0;
+  readonly #ownerUid: string;
 
   constructor(
     settings: BuilderSettings,
@@ -57,32 +69,69 @@ export class SettledCheck {
     this.#rolloutOrder = rolloutOrder;
     this.#links = links;
     this.#looks = looksOf(settings);
+    this.#ownerUid = settings.owner.metadata.uid ?? '';
   }
 
-  /** The results of an earlier reconcile, where this one would have the same. */
+  /** The results of an earlier reconcile, where this one would have the same but for rollouts. */
   results(): readonly ObjectResult[] | undefined {
     const looks = this.#looks;
-    const known = settledChains.get(this.#settings.owner);
+    const known = looks && chainsIn(looks).get(this.#ownerUid);
     if (looks === undefined || known === undefined) return undefined;
     const digest = this.#digestOf();
     const settled = known.find((each) => each.digest === digest);
-    if (settled?.looks.every((look) => isSame(look.seen, lookAgain(looks, look))) !== true) {
-      return undefined;
-    }
+    const now = settled && this.#seenNow(looks, settled);
+    if (now === undefined) return undefined;
+    if (now !== settled) this.#keep(looks, now);
     const { onResult } = this.#settings;
-    if (onResult !== undefined) settled.results.forEach((result) => onResult(result));
-    return settled.results;
+    if (onResult !== undefined) now.results.forEach((result) => onResult(result));
+    return now.results;
   }
 
-  /** Remembers the reconcile, where it changed nothing and waits for nothing. */
+  /** Remembers the reconcile, where it changed nothing and waits for nothing but rollouts. */
   remember(results: readonly ObjectResult[]): void {
-    const isRepeatable = this.#looks !== undefined && this.#begun === this.#seen.length;
-    if (!isRepeatable || !results.every(isAtRest)) return;
-    const { owner } = this.#settings;
-    const digest = this.#digestOf();
-    const others = (settledChains.get(owner) ?? []).filter((each) => each.digest !== digest);
-    const kept = others.slice(0, mostChainsOfAnOwner - 1);
-    settledChains.set(owner, [{ digest, looks: this.#seen, results }, ...kept]);
+    const looks = this.#looks;
+    const isRepeatable = looks !== undefined && this.#begun === this.#seen.length;
+    if (!isRepeatable || !results.every(isAsDesired)) return;
+    this.#keep(looks, { digest: this.#digestOf(), looks: this.#seen, results });
+  }
+
+  #keep(looks: CacheLooks, settled: Settled): void {
+    const chains = chainsIn(looks);
+    const { digest } = settled;
+    const others = (chains.get(this.#ownerUid) ?? []).filter((each) => each.digest !== digest);
+    chains.set(this.#ownerUid, [settled, ...others.slice(0, mostChainsOfAnOwner - 1)]);
+  }
+
+  /** @returns `settled` where all is as it was, with rollouts as they are now; undefined: something is not */
+  #seenNow(looks: CacheLooks, settled: Settled): Settled | undefined {
+    const now: Look[] = [];
+    for (const look of settled.looks) {
+      const seen = lookAgain(looks, look);
+      if (seen === undefined || !isSame(look.seen, seen, isSameButStatus)) return undefined;
+      now.push({ ...look, seen });
+    }
+    const isAtRest = settled.results.every(({ rollout }) => isOver(rollout));
+    const isEqual = now.every(({ seen }, nth) => isSame(settled.looks[nth]?.seen ?? [], seen));
+    if (isAtRest && isEqual) return settled;
+    const results = settled.results.map((result) => this.#judged(result, now));
+    const known = results.flatMap((result) => result ?? []);
+    return known.length < results.length ? undefined : { ...settled, looks: now, results: known };
+  }
+
+  /** `result` with the rollout as it is now; undefined: more has to be read to tell. */
+  #judged(result: ObjectResult, looks: readonly Look[]): ObjectResult | undefined {
+    if (result.rollout === undefined) return result;
+    const { ref } = result;
+    const live = looks.flatMap(({ seen }) => seen).find(({ metadata }) => metadata.uid === ref.uid);
+    if (live === undefined) return undefined;
+    const link = this.#links.find(
+      ({ type, json }) => type.kind === ref.kind && nameIn(json) === ref.name,
+    );
+    const judged = quietRollout(this.#settings, live as UnstructuredObject, link?.workload);
+    if (judged === undefined) return undefined;
+    emitRollout(this.#settings, result, live as UnstructuredObject);
+    const { operation, changes } = result;
+    return { operation, ref, changes, ...judged };
   }
 
   /** Settings for the reconcile, whose client takes note of what is read. */
@@ -110,9 +159,9 @@ export class SettledCheck {
       return client;
     };
     const note = (read: Omit<Look, 'seen'>, found: readonly KubernetesObject[]): void => {
-      const look = { ...read, seen: versionsOf(found) };
+      const seen = lookAgain(looks, read);
       // Else it was not read from the cache, or that has changed meanwhile.
-      if (isSame(look.seen, lookAgain(looks, look))) this.#seen.push(look);
+      if (seen !== undefined && isSame(found, seen)) this.#seen.push({ ...read, seen });
     };
     return {
       get: async (type, key, options = {}) => {
@@ -168,19 +217,40 @@ function lookAgain(
   return object === null ? [] : object && [object];
 }
 
-function isSame(seen: readonly string[], now: readonly KubernetesObject[] | undefined): boolean {
-  if (now === undefined || 2 * now.length !== seen.length) return false;
-  return now.every(
-    ({ metadata: { uid, resourceVersion } }, nth) =>
-      seen[2 * nth] === uid && seen[2 * nth + 1] === resourceVersion,
-  );
+function isSame(
+  seen: readonly KubernetesObject[],
+  now: readonly KubernetesObject[],
+  isSameObject: (one: KubernetesObject, other: KubernetesObject) => boolean = isSameVersion,
+): boolean {
+  if (seen.length !== now.length) return false;
+  return seen.every((one, nth) => {
+    const other = now[nth];
+    return other !== undefined && (one === other || isSameObject(one, other));
+  });
 }
 
-function versionsOf(objects: readonly KubernetesObject[]): readonly string[] {
-  return objects.flatMap(({ metadata: { uid = '', resourceVersion = '' } }) => [
-    uid,
-    resourceVersion,
+function isSameVersion({ metadata: one }: KubernetesObject, { metadata: other }: KubernetesObject) {
+  return one.uid === other.uid && one.resourceVersion === other.resourceVersion;
+}
+
+/**
+ * Whether nothing else than the status of a workload has changed. Its generation says so of the spec; of
+ * other kinds the status may say more than how far a rollout is.
+ */
+function isSameButStatus(one: KubernetesObject, other: KubernetesObject): boolean {
+  if (isSameVersion(one, other)) return true;
+  const { generation, uid } = one.metadata;
+  if (uid !== other.metadata.uid || generation !== other.metadata.generation) return false;
+  if (generation === undefined || !rollsPods(one)) return false;
+  const isSameElse = sameMembers(one.metadata, other.metadata, [
+    'managedFields',
+    'resourceVersion',
   ]);
+  return isSameElse && deepEqual(fieldsBesideStatus(one), fieldsBesideStatus(other));
+}
+
+function fieldsBesideStatus({ metadata: { managedFields = [] } }: KubernetesObject): object {
+  return managedFields.filter(({ subresource }) => subresource !== 'status');
 }
 
 /** Chains are plain data, so that equal texts are equal chains. Left out is what says how the work is done. */
@@ -189,10 +259,23 @@ function digestOf(
   rolloutOrder: BuilderSettings['rolloutOrder'],
   links: readonly ChainedLink[],
 ): string {
-  const { controllerName, labels, namespace, scope, owns, onImmutable, pruneClaims } = settings;
+  const { owner, controllerName, labels, namespace, scope, owns, onImmutable, pruneClaims } =
+    settings;
+  const { apiVersion, kind } = owner;
+  const { uid, name, namespace: home, annotations, deletionTimestamp } = owner.metadata;
+  const whose = [apiVersion, kind, uid, name, home, annotations, deletionTimestamp];
   const { adopt, adoptManagers, rollout, orderCreation, hashPrefixes } = settings;
   const visited = owns?.map((type) => [apiVersionOf(type), type.kind]);
-  const options = [controllerName, labels, namespace, scope, visited, onImmutable, pruneClaims];
+  const options = [
+    whose,
+    controllerName,
+    labels,
+    namespace,
+    scope,
+    visited,
+    onImmutable,
+    pruneClaims,
+  ];
   const rules = [adopt, adoptManagers, rolloutOrder, rollout, orderCreation, hashPrefixes];
   const others = links.map(({ options: own, workload, requires, selects, scaleTarget }) => [
     ...[own, workload, requires, selects, scaleTarget],
@@ -202,7 +285,22 @@ function digestOf(
   return hash('sha256', texts.join('\n'), 'base64');
 }
 
-function isAtRest({ operation, requeueAfterMs, rollout }: ObjectResult): boolean {
-  const isRolledOut = rollout === undefined || ['complete', 'unwatched'].includes(rollout.state);
-  return operation === 'unchanged' && requeueAfterMs === undefined && isRolledOut;
+function isAsDesired({ operation, requeueAfterMs, rollout }: ObjectResult): boolean {
+  if (operation !== 'unchanged') return false;
+  // One that goes on is looked at again when its time is over.
+  return rollout?.state === 'progressing' || (requeueAfterMs === undefined && isOver(rollout));
+}
+
+function isOver(rollout: ObjectResult['rollout']): boolean {
+  return rollout === undefined || ['complete', 'unwatched'].includes(rollout.state);
+}
+
+function chainsIn(looks: CacheLooks): SettledChains {
+  const known = settledChains.get(looks) ?? new LruMap(mostOwners);
+  settledChains.set(looks, known);
+  return known;
+}
+
+function nameIn(json: string): string | undefined {
+  return (JSON.parse(json) as KubernetesObject).metadata.name;
 }

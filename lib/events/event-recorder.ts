@@ -13,7 +13,7 @@ import { isUnwritten, SeriesBook, seriesKey } from './event-series.js';
 import type { Moment, SeriesEntry } from './event-series.js';
 import { writeEntry } from './event-writer.js';
 import type { WriteOutcome } from './event-writer.js';
-import { LruMap } from './lru-map.js';
+import { LruMap } from '../system/lru-map.js';
 import { newEvent } from './new-event.js';
 import type { ObjectEvent, Recorder } from './recorder.js';
 import { SpamFilter } from './spam-filter.js';

@@ -1,5 +1,5 @@
 import type { Event } from '../object/kinds.js';
-import { LruMap } from './lru-map.js';
+import { LruMap } from '../system/lru-map.js';
 
 /*
  * An Event and those like it:

@@ -1,4 +1,4 @@
-import { LruMap } from './lru-map.js';
+import { LruMap } from '../system/lru-map.js';
 
 /** Options of {@link SpamFilter}. */
 export interface SpamFilterOptions {

@@ -1,6 +1,6 @@
 import type { Event } from '../object/kinds.js';
 import { cutText } from './cut-text.js';
-import { LruMap } from './lru-map.js';
+import { LruMap } from '../system/lru-map.js';
 
 /*
  * Events of one topic that get no Event of their own:

@@ -1,4 +1,4 @@
-import { LruMap } from '../events/lru-map.js';
+import { LruMap } from '../system/lru-map.js';
 import { findCondition } from '../object/conditions.js';
 import type { Condition, ConditionUpdate } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';

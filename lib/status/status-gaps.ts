@@ -1,5 +1,5 @@
 import omit from 'lodash/omit.js';
-import { LruMap } from '../events/lru-map.js';
+import { LruMap } from '../system/lru-map.js';
 import { isApiError } from '../object/api-error.js';
 import { isJsonObject } from '../object/json.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';

@@ -1,7 +1,7 @@
 import isEqual from 'lodash/isEqual.js';
 import type { Client } from '../client/client.js';
 import { getIfExists } from '../client/get-if-exists.js';
-import { LruMap } from '../events/lru-map.js';
+import { LruMap } from '../system/lru-map.js';
 import { isInvalid, isNotFound } from '../object/api-error.js';
 import { findCondition } from '../object/conditions.js';
 import type { Condition } from '../object/conditions.js';

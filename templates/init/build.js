@@ -4,11 +4,8 @@ import { build } from 'esbuild';
 
 const banner = `
 import { createRequire as requireOf } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
 // Packages that are no ES modules call require.
 const require = requireOf(import.meta.url);
-// The HTTP parser is WebAssembly. Optimizing it takes 40 MB of memory, for nothing that an operator notices.
-setFlagsFromString('--liftoff-only');
 `;
 
 rmSync('dist', { recursive: true, force: true });

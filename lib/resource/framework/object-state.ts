@@ -1,5 +1,5 @@
 import { TerminalError } from '../../controller/terminal-error.js';
-import { LruMap } from '../../events/lru-map.js';
+import { LruMap } from '../../system/lru-map.js';
 import type { Recorder } from '../../events/recorder.js';
 import { isForbidden } from '../../object/api-error.js';
 import { cutCharacters, findCondition } from '../../object/conditions.js';

@@ -15,13 +15,13 @@ class Watched {
   readonly close: () => Promise<void>;
   /** Reads of the builder that were not answered by a mere look into the cache. */
   reads: string[] = [];
-  readonly #cached: Client;
+  readonly cached: Client;
   readonly #client: Client;
 
   private constructor(scene: Scene, cached: Client, close: () => Promise<void>) {
     this.scene = scene;
     this.close = close;
-    this.#cached = cached;
+    this.cached = cached;
     this.#client = {
       ...cached,
       get: (type, key, options) => {
@@ -48,7 +48,7 @@ class Watched {
     const { namespace, target } = this.scene;
     // The cache may learn of the owner later than of all else.
     const owner = await target.eventually(() =>
-      this.#cached.get(ConfigMap, { namespace, name: 'shop' }),
+      this.cached.get(ConfigMap, { namespace, name: 'shop' }),
     );
     this.reads = [];
     return chain(this.scene.builder({ client: this.#client, owner, ...options })).reconcile();
@@ -171,6 +171,40 @@ export function settledSuite(open: OpenScene): void {
     });
     expect(rolled.filter(({ ref }) => ref.kind === 'StatefulSet')).not.to.be.empty;
     expect((await watched.settle()).at(-1)?.rollout?.state).to.equal('complete');
+  });
+
+  it('takes no read where only the status of a workload has changed', async () => {
+    await watched.settle();
+    const { admin, namespace } = watched.scene;
+    const body = { status: { replicas: 0, collisionCount: 7 } };
+    const key = { namespace, name: 'server' };
+    await admin.patch(StatefulSet, key, { type: 'merge', body }, { subresource: 'status' });
+    await watched.scene.target.eventually(async () => {
+      const { status } = await watched.cached.get(StatefulSet, key);
+      expect(status?.collisionCount).to.equal(7);
+    });
+    const [, server] = await watched.reconcile();
+    expect(watched.reads).to.deep.equal([]);
+    expect(server?.rollout?.state).to.equal('complete');
+  });
+
+  it('repairs a label of a workload, which does not change its generation', async () => {
+    await watched.settle();
+    const labels = { 'app.kubernetes.io/name': 'stolen' };
+    await watched.scene.edit(StatefulSet, 'server', { body: { metadata: { labels } } });
+    await watched.expectDone('configured StatefulSet/server');
+  });
+
+  it('takes no read where something of the owner has changed that the chain does not show', async () => {
+    await watched.settle();
+    await watched.scene.edit(ConfigMap, 'shop', { body: { data: { note: 'changed' } } });
+    await watched.scene.target.eventually(async () => {
+      const { namespace } = watched.scene;
+      const { data } = await watched.cached.get(ConfigMap, { namespace, name: 'shop' });
+      expect(data?.['note']).to.equal('changed');
+    });
+    await watched.reconcile();
+    expect(watched.reads).to.deep.equal([]);
   });
 
   it('prunes what another process has made for the owner', async () => {

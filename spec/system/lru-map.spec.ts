@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LruMap } from '../../lib/events/lru-map.js';
+import { LruMap } from '../../lib/system/lru-map.js';
 
 describe('LruMap', () => {
   it('gives back the entry that had to go', () => {
