@@ -2,7 +2,7 @@ import type { Applied } from '../client/client.js';
 import { describeObject } from '../object/describe-object.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
-import { appliedChanges, driftOf, expectedChanges } from './differences.js';
+import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './differences.js';
 import { applyOptions, asNew, readObject, whileStale, withVersion } from './context.js';
 import type { ApplyContext } from './context.js';
 import { decide, decideAdopted, decideRefused } from './decide.js';
@@ -74,7 +74,8 @@ async function carryOut(
 async function createObject(context: ApplyContext, desired: DesiredObject): Promise<Outcome> {
   await desired.check?.();
   const { object } = await apply(context, asNew(desired.creation));
-  return done('created', desired.ref, { live: object });
+  const isSettled = isUnchanged({ desired, live: object }, context.settings.controllerName);
+  return done('created', desired.ref, { live: object, isSettled });
 }
 
 async function updateObject(context: ApplyContext, decision: Applying): Promise<Outcome> {
@@ -93,8 +94,9 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
     warnOfDroppedManagers(context, { desired, before: live, after });
     const object = await releaseFields(context, { desired, live: after });
     if (isHeld) return pending(ref, hold ?? '', { live: object, changes, blocks: false });
+    const isSettled = isUnchanged({ desired, live: object }, context.settings.controllerName);
     return done('configured', ref, {
-      ...{ changes, live: object },
+      ...{ changes, live: object, isSettled },
       ...(causes.length > 0 && { causes }),
     });
   } catch (error) {

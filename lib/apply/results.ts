@@ -60,6 +60,8 @@ export type Outcome =
       readonly result: ObjectResult;
       /** The object as it is now; absent where it is not there. */
       readonly live?: UnstructuredObject;
+      /** Whether the next reconcile would find `live` as desired. */
+      readonly isSettled: boolean;
     }
   | {
       readonly state: 'pending';
@@ -70,15 +72,22 @@ export type Outcome =
     }
   | { readonly state: 'failed'; readonly ref: ObjectReference; readonly error: OperatorError };
 
+/** What a finished outcome may say beside its operation. */
+export interface DoneDetails extends Partial<ObjectResult> {
+  readonly live?: UnstructuredObject;
+  /** @defaultValue whether nothing was done */
+  readonly isSettled?: boolean;
+}
+
 /** The outcome of an object that is as desired, or was brought there. */
 export function done(
   operation: Exclude<Operation, 'pending'>,
   ref: ObjectReference,
-  details: Partial<ObjectResult> & { readonly live?: UnstructuredObject } = {},
+  details: DoneDetails = {},
 ): Outcome {
-  const { live, ...rest } = details;
+  const { live, isSettled = operation === 'unchanged', ...rest } = details;
   const result = { operation, ref: refWithUid(ref, live), changes: [], ...rest };
-  return { state: 'done', result, ...(live !== undefined && { live }) };
+  return { state: 'done', result, isSettled, ...(live !== undefined && { live }) };
 }
 
 /** What a pending outcome may say beside its reason. */

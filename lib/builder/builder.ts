@@ -217,7 +217,7 @@ export class BuilderChain<Names extends ChainNames> {
     if (settled !== undefined) return settled;
     this.#run = new Run(check.notingSettings(), links.map(readLink));
     const results = await this.#run.reconcileAll();
-    check.remember(results);
+    check.remember(this.#run.settledResults(results));
     return results;
   }
 

@@ -68,6 +68,21 @@ export class Run {
     return resultsOf([...outcomes, ...pruned]);
   }
 
+  /** What the next reconcile would find, where that is nothing to do; undefined: it may find something. */
+  settledResults(results: readonly ObjectResult[]): readonly ObjectResult[] | undefined {
+    const isSettled = results.every(({ ref }) => {
+      const outcome = this.#outcomes.get(refId(ref));
+      return outcome?.state === 'done' && outcome.isSettled;
+    });
+    if (!isSettled) return undefined;
+    return results.map(({ ref, reason, rollout, requeueAfterMs }) => ({
+      ...{ operation: 'unchanged', ref, changes: [] },
+      ...(reason !== undefined && { reason }),
+      ...(rollout !== undefined && { rollout }),
+      ...(requeueAfterMs !== undefined && { requeueAfterMs }),
+    }));
+  }
+
   async reconcileStage(stage: Stage): Promise<readonly ObjectResult[]> {
     if (this.#ownerIsLeaving()) return [];
     const chain = await this.#resolve();

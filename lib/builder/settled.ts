@@ -56,8 +56,9 @@ export class SettledCheck {
   readonly #looks: CacheLooks | undefined;
   readonly #seen: Look[] = [];
   #digest: string | undefined;
-  /** Calls and events, of which only looks can be repeated. */
+  /** Calls that can't be repeated by a look. */
   #begun = 0;
+  #hasWritten = false;
   readonly #ownerUid: string;
 
   constructor(
@@ -87,11 +88,12 @@ export class SettledCheck {
     return now.results;
   }
 
-  /** Remembers the reconcile, where it changed nothing and waits for nothing but rollouts. */
-  remember(results: readonly ObjectResult[]): void {
+  /** Remembers what the next reconcile would find, where that is nothing to do but to wait for rollouts. */
+  remember(results: readonly ObjectResult[] | undefined): void {
     const looks = this.#looks;
-    const isRepeatable = looks !== undefined && this.#begun === this.#seen.length;
-    if (!isRepeatable || !results.every(isAsDesired)) return;
+    if (looks === undefined || this.#begun > 0 || results?.every(isAsDesired) !== true) return;
+    // What was read first may have been written since.
+    if (this.#hasWritten && !this.#seen.every((look) => isSeenAgain(looks, look))) return;
     this.#keep(looks, { digest: this.#digestOf(), looks: this.#seen, results });
   }
 
@@ -141,7 +143,8 @@ export class SettledCheck {
     if (looks === undefined) return settings;
     const { client, recorder } = settings;
     const record: NonNullable<typeof recorder>['record'] = (event) => {
-      this.#begun++;
+      // What was done is done; what is wrong is told again.
+      if (event.type === 'Warning') this.#begun++;
       recorder?.record(event);
     };
     const noting = this.#notingClient(client, looks);
@@ -152,34 +155,35 @@ export class SettledCheck {
     return (this.#digest ??= digestOf(this.#settings, this.#rolloutOrder, this.#links));
   }
 
-  /** `client`, noting reads; whatever else is called makes the reconcile one that is not remembered. */
+  /** `client`, noting reads and applies; other calls make the reconcile one that is not remembered. */
   #notingClient(client: BuilderSettings['client'], looks: CacheLooks): BuilderSettings['client'] {
     const begin = (): BuilderSettings['client'] => {
       this.#begun++;
       return client;
     };
-    const note = (read: Omit<Look, 'seen'>, found: readonly KubernetesObject[]): void => {
-      const seen = lookAgain(looks, read);
-      // Else it was not read from the cache, or that has changed meanwhile.
-      if (seen !== undefined && isSame(found, seen)) this.#seen.push({ ...read, seen });
-    };
     return {
       get: async (type, key, options = {}) => {
         const read = { type, key, options: withoutMember({ ...options }, 'signal') };
         try {
-          const found = await begin().get(type, key, options);
-          note(read, [found]);
+          const found = await client.get(type, key, options);
+          this.#note(looks, read, [found]);
           return found;
         } catch (error) {
-          if (isNotFound(error)) note(read, []);
+          if (isNotFound(error)) this.#note(looks, read, []);
+          else this.#begun++;
           throw error;
         }
       },
       list: async (type, options = {}) => {
-        const list = await begin().list(type, options);
+        const list = await client.list(type, options);
         const kept = withoutMember({ ...options }, 'signal');
-        note({ type, key: undefined, options: kept }, list.items);
+        this.#note(looks, { type, key: undefined, options: kept }, list.items);
         return list;
+      },
+      apply: async (object, options) => {
+        const applied = await client.apply(object, options);
+        this.#noteWritten(looks, applied.object);
+        return applied;
       },
       resourceType: (type) => client.resourceType(type),
       pages: (type, options) => begin().pages(type, options),
@@ -188,13 +192,37 @@ export class SettledCheck {
       create: (object, options) => begin().create(object, options),
       update: (object, options) => begin().update(object, options),
       patch: (type, key, patch, options) => begin().patch(type, key, patch, options),
-      apply: (object, options) => begin().apply(object, options),
       delete: (type, key, options) => begin().delete(type, key, options),
       deleteCollection: (type, options) => begin().deleteCollection(type, options),
       get live() {
         return begin().live;
       },
     };
+  }
+
+  #note(looks: CacheLooks, read: Omit<Look, 'seen'>, found: readonly KubernetesObject[]): void {
+    const look = { ...read, seen: found };
+    // Else it was not read from the cache, or that has changed meanwhile.
+    if (isSeenAgain(looks, look)) this.#seen.push(look);
+    else this.#begun++;
+  }
+
+  /** From now on the object is to be seen as it was written. */
+  #noteWritten(looks: CacheLooks, written: KubernetesObject): void {
+    this.#hasWritten = true;
+    const { apiVersion, kind } = written;
+    const { name, namespace } = written.metadata;
+    const nth = this.#seen.findLastIndex(
+      ({ type, key }) =>
+        key?.name === name &&
+        key?.namespace === namespace &&
+        type.kind === kind &&
+        apiVersionOf(type) === apiVersion,
+    );
+    const read = this.#seen[nth];
+    const look = read && { ...read, seen: [written] };
+    if (look === undefined || !isSeenAgain(looks, look)) this.#begun++;
+    else this.#seen[nth] = look;
   }
 }
 
@@ -215,6 +243,11 @@ function lookAgain(
   if (Object.keys(options).length > 0) return undefined;
   const object = looks.get(type, key);
   return object === null ? [] : object && [object];
+}
+
+function isSeenAgain(looks: CacheLooks, look: Look): boolean {
+  const now = lookAgain(looks, look);
+  return now !== undefined && isSame(look.seen, now, isSameButStatus);
 }
 
 function isSame(

@@ -112,6 +112,24 @@ export function settledSuite(open: OpenScene): void {
     expect(await watched.scene.writes()).to.deep.equal([]);
   });
 
+  it('takes no read after a reconcile that has written, where nothing has changed since', async () => {
+    await watched.settle();
+    const debug = (builder: Builder): Builder => chainOf(builder, 'debug');
+    const written = summary(await watched.reconcile({}, debug));
+    expect(written).to.deep.equal(['configured ConfigMap/env', 'configured StatefulSet/server']);
+    const again = summary(await watched.reconcile({}, debug));
+    expect(watched.reads).to.deep.equal([]);
+    expect(again).to.deep.equal(['unchanged ConfigMap/env', 'unchanged StatefulSet/server']);
+  });
+
+  it('repairs what is changed right after it was written', async () => {
+    await watched.settle();
+    const debug = (builder: Builder): Builder => chainOf(builder, 'debug');
+    await watched.reconcile({}, debug);
+    await watched.scene.edit(ConfigMap, 'env', { body: { data: { level: 'off' } } });
+    await watched.expectDone('configured ConfigMap/env', {}, debug);
+  });
+
   it('applies a changed option of an object', async () => {
     await watched.settle();
     const results = await watched.reconcile({}, (builder) => chainOf(builder, 'debug'));
