@@ -224,6 +224,8 @@ export type {
   Applied,
   ApplyOptions,
   Call,
+  CacheLooks,
+  CachingClient,
   CallOptions,
   Client,
   ClientOptions,

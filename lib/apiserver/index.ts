@@ -24,7 +24,10 @@ export type {
   CommittedChange,
   Loopback,
   LoopbackDeleteOptions,
+  LoopbackPutOptions,
   LoopbackWriteOptions,
+  PutObject,
 } from './loopback.js';
+export type { InProcessOptions } from './in-process-transport.js';
 export type { RequestEntry, RequestLog, RequestMark } from './request-log.js';
 export { StatusError, isStatusError } from './status-error.js';

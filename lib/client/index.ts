@@ -45,6 +45,8 @@ export { withFieldManager } from './with-field-manager.js';
 export type {
   Applied,
   ApplyOptions,
+  CacheLooks,
+  CachingClient,
   CallOptions,
   Client,
   DeleteCollectionOptions,

@@ -29,9 +29,12 @@ try {
   for (const [keyword, rest] of instructions(readFileSync(join(context, 'Dockerfile'), 'utf8'))) {
     carryOut(keyword, rest);
   }
-  const [, program = '', ...fixed] = entrypoint;
+  const [, ...words] = entrypoint;
+  const flags = words.filter((word) => word.startsWith('--'));
+  const [program = '', ...fixed] = words.filter((word) => !word.startsWith('--'));
   const options = { cwd: stage.folder, stdio: ['ignore', 'inherit', 'inherit'] };
-  execFileSync(process.execPath, [join(stage.folder, program), ...fixed, '--help'], options);
+  const own = [...flags, join(stage.folder, program), ...fixed, '--help'];
+  execFileSync(process.execPath, own, options);
 } finally {
   rmSync(root, { recursive: true, force: true });
 }
