@@ -3,7 +3,7 @@ import type { Transport, TransportRequest } from '../system/transport.js';
 import { WatchStream } from './reads/watch-stream.js';
 import type { RequestHandler } from './http-adapter.js';
 
-/** Options of {@link inProcessTransport}. */
+/** Options of `EmbeddedApiServer.transport`. */
 export interface InProcessOptions {
   /**
    * Whether watches give the stored objects themselves, frozen, in place of copies.
