@@ -20,15 +20,15 @@ import { OperatorError } from '../system/operator-error.js';
 import type { ImmutablePolicy } from './desired-object.js';
 import { refId } from './kind-traits.js';
 
-/** For whom, as whom and how objects are applied. */
+/** Settings for applying objects: client, owner, identity and policies. */
 export interface ApplySettings {
   readonly client: CachingClient;
   readonly owner: KubernetesObject;
   /** The field manager, and the value of `app.kubernetes.io/managed-by`. */
   readonly controllerName: string;
-  /** Labels of every object, under its own. */
+  /** Labels that every object gets; an object's own labels override them. */
   readonly labels: Readonly<Record<string, string>>;
-  /** The part of the owner's objects that is pruned. */
+  /** The value of the scope label: only objects with the same value are pruned. */
   readonly scope: string | undefined;
   readonly onImmutable: ImmutablePolicy;
   readonly adopt: boolean;
@@ -42,14 +42,14 @@ export interface ApplySettings {
   readonly signal: AbortSignal | undefined;
 }
 
-/** {@link ApplySettings} as they are given; those with a default may be left out. */
+/** {@link ApplySettings} as a caller gives them; settings with a default are optional. */
 export type ApplySettingsOptions = Pick<ApplySettings, 'client' | 'owner' | 'controllerName'> & {
   readonly [Name in keyof Omit<ApplySettings, 'maxDeletions'>]?: ApplySettings[Name] | undefined;
 } & { readonly maxDeletions?: number | string | undefined };
 
 /**
  * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: `controllerName` or `maxDeletions` is of a wrong shape.
+ * @throws OperatorError `InvalidOption`: `controllerName` or `maxDeletions` has an invalid form.
  */
 export function applySettings(options: ApplySettingsOptions): ApplySettings {
   const { client, owner, controllerName, scope, recorder, emitter, signal, pruneClaims } = options;
@@ -71,7 +71,7 @@ function checkControllerName(name: string): void {
 }
 
 function deletionLimit(given: number | string | undefined): DeletionLimit {
-  // Small sets shrink in larger shares: one of two objects is no accident, all of them may well be.
+  // Small sets may shrink by a larger share: deleting one of two objects is normal, deleting all is suspect.
   if (given === undefined) {
     return ({ owned, staying }) => (staying === 0 ? 0 : Math.max(5, Math.floor(owned / 2)));
   }
@@ -84,36 +84,36 @@ function deletionLimit(given: number | string | undefined): DeletionLimit {
   return ({ owned }) => Math.floor((owned * percent) / 100);
 }
 
-/** How many objects one pruning may delete, of those `owned`, and of which `staying` are desired. */
+/** Returns how many objects one prune may delete, given the number owned and the number still desired. */
 export type DeletionLimit = (objects: {
   readonly owned: number;
   readonly staying: number;
 }) => number;
 
-/** Something worth an event on the owner that is not the outcome of a single call. */
+/** An event on the owner that does not stem from a single call. */
 export interface Report {
   readonly type: 'Normal' | 'Warning';
   /** CamelCase, for example `RolloutStuck`. */
   readonly reason: string;
   readonly action: string;
   readonly note: string;
-  /** The object that it is about. */
+  /** The object that the event is about. */
   readonly related: ObjectReference;
-  /** The failure that it reports; listeners receive it unless a failed call has reported it. */
+  /** The failure behind the event. Listeners receive it unless a failed call has already reported it. */
   readonly error?: OperatorError;
 }
 
-/** What everything that acts is given. */
+/** The shared context of all functions that read or write objects. */
 export interface ApplyContext<Settings extends ApplySettings = ApplySettings> {
   readonly settings: Settings;
-  /** Records what it writes. */
+  /** Records its writes as events. */
   readonly client: Client;
   readonly report: (report: Report) => void;
-  /** Says what the next write to the object of `ref` changes, for its event. */
+  /** Sets the details of the next write to the object of `ref`, for its event. */
   readonly announce: (ref: ObjectReference, details: WriteDetails) => void;
 }
 
-/** Reads an object; undefined where there is none. */
+/** Reads an object; undefined if it does not exist. */
 export function readObject(
   { client, settings }: Pick<ApplyContext, 'client' | 'settings'>,
   type: TypeReference<KubernetesObject>,
@@ -123,28 +123,30 @@ export function readObject(
   return getIfExists(client, type as ResourceType, { namespace, name }, { signal });
 }
 
-/** How objects are applied: unknown fields are refused, and other managers' are taken. */
+/**
+ * Returns the options of an apply: unknown fields are errors, and fields of other managers are taken over.
+ */
 export function applyOptions({ settings }: Pick<ApplyContext, 'settings'>): ApplyOptions {
   const { controllerName: fieldManager, signal } = settings;
   return { force: true, fieldManager, signal, fieldValidation: 'Strict' };
 }
 
-/** `object` for an apply that must meet `live` and no other of its name. */
+/** Returns `object` with the uid of `live`, so that the apply fails on another object of the same name. */
 export function withUid(object: UnstructuredObject, live: UnstructuredObject): UnstructuredObject {
   const { uid } = live.metadata;
   return { ...object, metadata: { ...object.metadata, ...(uid !== undefined && { uid }) } };
 }
 
 /**
- * `object` for an apply that makes it: a 409 where an object of its name exists by then. Apply has no
- * "must not exist", but it compares the version that it names, which no stored object has: a store
- * without objects is of version 1, and each write to it makes the next one.
+ * Returns `object` for an apply that may only create it: a 409 if an object of that name exists. Apply has no
+ * "must not exist" precondition, but it compares the given resource version. No stored object has version 1:
+ * an empty store is at version 1, and every write gets a higher one.
  */
 export function asNew(object: UnstructuredObject): UnstructuredObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: '1' } };
 }
 
-/** The preconditions of a write that was decided on `live`: this very object, in this very version. */
+/** Returns the preconditions of a write that was decided on `live`: same uid and same resource version. */
 export function asRead({ metadata: { uid, resourceVersion } }: KubernetesObject): {
   readonly uid?: string;
   readonly resourceVersion?: string;
@@ -156,8 +158,8 @@ export function asRead({ metadata: { uid, resourceVersion } }: KubernetesObject)
 }
 
 /**
- * `object` for an apply that was decided on `live`. A late one, whose process was stopped or has lost its
- * Lease, is a 409 where another process has written the object meanwhile.
+ * Returns `object` for an apply that was decided on `live`. If another process has written the object
+ * meanwhile, the apply is a 409. This guards late writes of a process that was stopped or has lost its Lease.
  */
 export function withVersion(
   object: UnstructuredObject,
@@ -166,11 +168,11 @@ export function withVersion(
   return { ...object, metadata: { ...object.metadata, ...asRead(live) } };
 }
 
-// A cached read waits for the watch after a conflict, so the next attempt sees the truth, unless the
-// status of the object changes all the time, as during a rollout.
+// After a conflict, a cached read waits for the watch, so the next attempt sees the current object. That
+// fails only while the status of the object changes all the time, as during a rollout.
 const maxAttempts = 5;
 
-/** Makes another attempt where the object is not what was read. */
+/** Runs `attempt` again while the object differs from what was read, at most `maxAttempts` times. */
 export async function whileStale<T>(attempt: () => Promise<T>): Promise<T> {
   for (let made = 1; ; made++) {
     try {
@@ -182,9 +184,9 @@ export async function whileStale<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Whether the object is not what was read. An apply of a version that is not the live one is a 409, and
- * so is one that creates what exists; the UID of one that was replaced is a 422, and so is a second
- * controller, where somebody else has got it since it was read.
+ * Returns true if the live object is not the one that was read. An apply with an old resource version is a
+ * 409, and so is the creation of an object that exists. An apply with the uid of a replaced object is a 422,
+ * and so is a second controller, if another one took the object since the read.
  */
 export function isStale(error: unknown): boolean {
   if (isConflict(error) || isAlreadyExists(error)) return true;
@@ -193,7 +195,7 @@ export function isStale(error: unknown): boolean {
   return causes.some(({ field = '' }) => identity.includes(field));
 }
 
-/** A context whose writes are recorded as events on the owner. */
+/** Creates a context that records its writes as events on the owner. */
 export function recordingContext<Settings extends ApplySettings>(
   settings: Settings,
 ): ApplyContext<Settings> {
@@ -219,7 +221,7 @@ export function recordingContext<Settings extends ApplySettings>(
   };
 }
 
-/** Hands everything on, and notes the errors of which listeners have heard. */
+/** Forwards all events, and remembers the errors that listeners have received. */
 class NotedEvents extends OperatorEvents {
   readonly #listeners: OperatorEvents;
   readonly #heard: WeakSet<object>;
@@ -244,8 +246,8 @@ function isNoted(heard: WeakSet<object>, error: unknown): boolean {
   return error instanceof Error && heard.has(error);
 }
 
-// Failures of calls are recorded where the calls are made, and those of dependencies with what they
-// depend on. These are found without a call, or say more than the server did.
+// Failed calls are recorded by the client, and failed dependencies together with their dependents. These
+// failures occur without a call, or explain more than the server's answer.
 const reported: ReadonlySet<ErrorCode> = new Set([
   ...(['NotOurs', 'AlreadyOwned', 'InvalidOwner', 'InvalidObject'] as const),
   ...(['ImmutableField', 'UnknownKind', 'TooManyDeletions'] as const),

@@ -23,7 +23,7 @@ import { checkOwnership, reasonToWait } from './ownership.js';
 import { changesTemplate, withLiveTemplate } from './pod-template.js';
 import { isPruneGuarded } from './prune-object.js';
 
-/** What is to be done about one object: `reconcile` carries it out, `plan` describes it. */
+/** The decision about one object: `reconcile` carries it out, `plan` describes it. */
 export type Decision =
   | { readonly action: 'create'; readonly desired: DesiredObject }
   | { readonly action: 'nothing'; readonly live?: UnstructuredObject; readonly reason?: string }
@@ -33,19 +33,19 @@ export type Decision =
   | Recreating
   | Refused;
 
-/** Something has to come first. */
+/** The object has to wait for something else. */
 export interface Waiting {
   readonly action: 'wait';
   readonly reason: string;
   readonly live?: UnstructuredObject;
-  /** Whether what depends on the object has to wait too. */
+  /** True if dependents of the object have to wait too. */
   readonly blocks: boolean;
-  /** The changes that wait. @defaultValue not known */
+  /** The changes that wait. @defaultValue unknown */
   readonly waiting?: readonly FieldChange[];
   readonly requeueAfterMs?: number;
 }
 
-/** Fields become ours; then it is decided again. */
+/** Field ownership is taken over first; then a new decision follows. */
 export interface Adopting extends Pair {
   readonly action: 'adopt';
   readonly adoption: Adoption;
@@ -54,42 +54,42 @@ export interface Adopting extends Pair {
 /** The object is updated. */
 export interface Applying extends Pair {
   readonly action: 'apply';
-  /** Why its pods must not be replaced yet; undefined: they may be. */
+  /** The reason why its pods must not be replaced yet; undefined if they may be. */
   readonly hold: string | undefined;
-  /** Whether a changed pod template is left out of `desired` for that reason. */
+  /** True if `desired` lacks a changed pod template for that reason. */
   readonly isHeld: boolean;
 }
 
-/** The object is deleted and made again, for immutable fields. */
+/** The object is deleted and created again, because immutable fields change. */
 export interface Recreating extends Pair {
   readonly action: 'recreate';
   /** The immutable fields. */
   readonly changes: readonly FieldChange[];
-  /** The pods stay and are taken over. */
+  /** True if the pods stay and the new object takes them over. */
   readonly orphan: boolean;
-  /** Claims of its templates grow first. */
+  /** True if the claims of its templates grow first. */
   readonly grows: boolean;
 }
 
-/** Immutable fields would have to change. */
+/** The change is refused, because it affects immutable fields. */
 export interface Refused {
   readonly action: 'refuse';
   readonly changes: readonly FieldChange[];
   readonly error: OperatorError;
 }
 
-/** What an object has to wait for. */
+/** Conditions that hold back a change of an object. */
 export interface Gate {
-  /** Says why its pods must not be replaced yet; undefined: they may be. */
+  /** Returns the reason why its pods must not be replaced yet; undefined if they may be. */
   readonly replacement?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
-  /** Says why it must not be changed yet; undefined: it may be. */
+  /** Returns the reason why it must not be changed yet; undefined if it may be. */
   readonly update?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
-  /** Why it must not be created yet; undefined: it may be. */
+  /** The reason why it must not be created yet; undefined if it may be. */
   readonly creation?: string | undefined;
 }
 
 /**
- * Decides what is to be done about an object, by what was read.
+ * Decides about an object from its desired and its live state.
  * @throws OperatorError `NotOurs`, `AlreadyOwned`
  */
 export async function decide(
@@ -115,14 +115,14 @@ export async function decide(
   return decideUpdate(context, { desired, live }, gate);
 }
 
-/** Decides what follows once the fields of `adopting` are ours. */
+/** Decides the next step after the fields of `adopting` have become ours. */
 export async function decideAdopted(
   context: ApplyContext,
   { desired, live, adoption }: Adopting,
   gate: Gate = {},
 ): Promise<Decision> {
   const next = await decideUpdate(context, { desired, live }, gate);
-  // What we have now and do not desire goes away by an apply only.
+  // Only an apply removes adopted fields that are not desired.
   const leaves = next.action === 'nothing' && (adoption.removals ?? []).length > 0;
   return leaves ? { action: 'apply', desired, live, hold: undefined, isHeld: false } : next;
 }
@@ -148,8 +148,8 @@ async function decideUpdate(context: ApplyContext, pair: Pair, gate: Gate): Prom
 }
 
 /**
- * Decides what follows where the server has refused to apply.
- * @returns undefined where the refusal has nothing to do with immutable fields
+ * Decides the next step after the server has refused an apply.
+ * @returns undefined if the refusal does not concern immutable fields
  */
 export function decideRefused(
   context: ApplyContext,
@@ -169,7 +169,7 @@ export function decideRefused(
 
 interface ImmutableChange {
   readonly changes: readonly FieldChange[];
-  /** The server's refusal, where it was asked. */
+  /** The server's refusal; undefined if no request was made. */
   readonly error?: unknown;
 }
 
@@ -195,7 +195,7 @@ function immutablePolicy(
   { onImmutable }: ApplyContext['settings'],
   { options, object }: DesiredObject,
 ): ImmutablePolicy {
-  // To recreate a claim is to lose its data: only who says so of the claim itself can mean it.
+  // Recreating a guarded object loses data, so only its own option can ask for that.
   return options.onImmutable ?? (isPruneGuarded(object) ? 'fail' : onImmutable);
 }
 

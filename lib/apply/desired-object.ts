@@ -25,35 +25,40 @@ import {
 } from './ownership.js';
 
 /**
- * What to do when an immutable field has to change. `fail`: an error names the field. `recreate`:
- * delete the object and make it again, after a dry run has shown that the new one is valid.
- * `recreateOrphan`: the same, but the pods stay and are taken over.
+ * Policy for a change of an immutable field. `fail`: an error names the field. `recreate`: delete the object
+ * and create it again, after a dry run has shown that the new one is valid. `recreateOrphan`: the same, but
+ * the pods stay and the new object takes them over.
  */
 export type ImmutablePolicy = 'fail' | 'recreate' | 'recreateOrphan';
 
-/** What every object of a chain can be given. */
+/** Options of every object of a chain. */
 export interface LinkOptions {
-  /** @defaultValue `onImmutable` of the builder; for PersistentVolumeClaims always `fail` */
+  /**
+   * The policy for a change of an immutable field.
+   * @defaultValue `onImmutable` of the builder, but `fail` for claims, Namespaces and CustomResourceDefinitions
+   */
   readonly onImmutable?: ImmutablePolicy | undefined;
   /**
-   * Delete the object once it is no longer chained. Remembered in the annotation
-   * `operator-builder.io/prune`. @defaultValue true, but false for PersistentVolumeClaims
+   * Delete the object once it is no longer chained. The annotation `operator-builder.io/prune` stores the
+   * value.
+   * @defaultValue true, but false for Namespaces and CustomResourceDefinitions, and `pruneClaims` for claims
    */
   readonly prune?: boolean | undefined;
-  /** Take the object over when it exists and nobody controls it. @defaultValue `adopt` of the builder */
+  /** Take over an existing object that has no controller. @defaultValue `adopt` of the builder */
   readonly adopt?: boolean | undefined;
 }
 
-/** What only a PersistentVolumeClaim can be given. */
+/** Options of a PersistentVolumeClaim. */
 export interface ClaimOptions extends LinkOptions {
   /**
-   * `delete`: garbage collection takes the claim with its owner. `retain`: it stays, and a new owner
-   * of that kind and name takes it over. @defaultValue 'retain'
+   * `delete`: garbage collection deletes the claim with its owner. `retain`: the claim stays, and a new owner
+   * of the same kind and name takes it over.
+   * @defaultValue 'retain'
    */
   readonly whenOwnerDeleted?: 'delete' | 'retain' | undefined;
 }
 
-/** An object that is wanted. */
+/** An object as the chain requests it. */
 export interface WantedObject {
   readonly type: ResourceType<KubernetesObject>;
   readonly ref: ObjectReference;
@@ -63,27 +68,27 @@ export interface WantedObject {
 
 /** An object in its final form. */
 export interface DesiredObject extends WantedObject {
-  /** What is applied to an object that exists. */
+  /** The object to apply if it exists already. */
   readonly object: UnstructuredObject;
-  /** What is applied where there is none: with `replicas`, also where they are somebody else's. */
+  /** The object to create if it is absent; it has `replicas` even if those are external. */
   readonly creation: UnstructuredObject;
-  /** Its hash, which stands in its annotations too. */
+  /** The hash of `object`, also stored in its annotations. */
   readonly hash: string;
-  /** `spec.replicas` is somebody else's. */
+  /** True if another manager, such as an autoscaler, sets `spec.replicas`. */
   readonly replicasExternal: boolean;
-  /** The ConfigMaps and Secrets whose changed data replaces the pods of `live`. @defaultValue none */
+  /** Returns the ConfigMaps and Secrets whose changed data replaces the pods of `live`. @defaultValue none */
   readonly causesOf?: ((live: UnstructuredObject) => readonly ObjectReference[]) | undefined;
-  /** Refuses the object before it is written. @defaultValue refuses nothing */
+  /** Throws if the object must not be written. @defaultValue accepts everything */
   readonly check?: (() => Promise<void>) | undefined;
 }
 
-/** A desired object and the one that is there. */
+/** A desired object and its live counterpart. */
 export interface Pair {
   readonly desired: DesiredObject;
   readonly live: UnstructuredObject;
 }
 
-/** Completes a wanted object with its hash. Where `replicas` are external, only its creation has them. */
+/** Adds the hash to a wanted object. With external `replicas`, only its creation sets them. */
 export function desiredObject<T extends WantedObject & { readonly replicasExternal: boolean }>(
   wanted: T,
 ): T & DesiredObject {
@@ -91,7 +96,7 @@ export function desiredObject<T extends WantedObject & { readonly replicasExtern
   return { ...wanted, ...hashed(replicasExternal ? withoutReplicas(object) : object, object) };
 }
 
-/** `desired` with `change` made to what is applied, and the hash of the result. */
+/** Returns `desired` with `change` applied to its objects, and with the new hash. */
 export function changedDesire(
   desired: DesiredObject,
   change: (object: UnstructuredObject) => UnstructuredObject,
@@ -126,19 +131,19 @@ function withoutHash(object: UnstructuredObject): UnstructuredObject {
 }
 
 /**
- * The object as it is to be applied, but for hashes: in its namespace, with owner and labels.
- * @throws AlreadyOwnedError `AlreadyOwned`: it is wanted with another controller.
+ * Returns the object to apply, without hash: with its namespace, owner and labels.
+ * @throws AlreadyOwnedError `AlreadyOwned`: the object names another controller.
  */
 export function completeObject(settings: ApplySettings, wanted: WantedObject): UnstructuredObject {
   const { object } = wanted;
   const metadata = completeMetadata(settings, wanted);
   const body = builtInType(object) === undefined ? object : withoutNulls(object);
-  // Whoever writes the status, it is not the applier of the spec: it would never count as applied.
+  // The status has its own writer. If applied with the spec, it would always count as not applied.
   const complete = encodeSecret({ ...withoutMember(body, 'status'), metadata });
   return retains(wanted) ? complete : withController(settings, wanted, complete);
 }
 
-/** Whether the object outlives its owner. */
+/** Returns true if the object outlives its owner. */
 export function retains({ object, options }: WantedObject): boolean {
   if (!isKind(object, PersistentVolumeClaim)) return false;
   return (options.whenOwnerDeleted ?? 'retain') === 'retain';
@@ -172,7 +177,7 @@ function labelsOf(settings: ApplySettings, { object }: WantedObject): Record<str
     'app.kubernetes.io/instance': labelValueOf(owner.metadata.name ?? ''),
     ...labels,
     ...object.metadata.labels,
-    // Not to be overlaid: pruning goes by them.
+    // Set last, so that no other label overrides them: pruning selects by them.
     [managedByLabel]: labelValueOf(controllerName),
     ...(scope !== undefined && { [scopeLabel]: scope }),
   };
@@ -193,7 +198,7 @@ function retainedMarks(owner: KubernetesObject): Marks {
   };
 }
 
-// What an object says of its pruning must still be there when it is no longer desired.
+// The annotation keeps the setting for the time when the object is no longer desired.
 function pruneMark({ options }: WantedObject): Readonly<Record<string, string>> {
   const { prune } = options;
   return prune === undefined ? {} : { [pruneAnnotation]: String(prune) };
@@ -211,14 +216,14 @@ function withController(
   });
 }
 
-// A key that was once applied as `stringData` could never be removed again.
+// A key that was once applied as `stringData` could never be removed.
 function encodeSecret(object: UnstructuredObject): UnstructuredObject {
   if (!isKind(object, Secret) || object['stringData'] === undefined) return object;
   const data = encodedData(object as ConfigurationData);
   return { ...withoutMember(object, 'stringData'), data };
 }
 
-// In a built-in kind null says what absence says, but would be owned as a field of its own.
+// In a built-in kind null means the same as absence, but would be owned as a field.
 function withoutNulls(object: UnstructuredObject): UnstructuredObject {
   return dropNulls(object) as UnstructuredObject;
 }

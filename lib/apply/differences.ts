@@ -20,9 +20,9 @@ import type { DesiredObject, Pair } from './desired-object.js';
 import { appliedHashAnnotation } from './ownership.js';
 
 /**
- * Where `live` is not as `desired` says. Fields that only `live` has are left out (they are defaults,
- * or somebody else's), and so are quantities of one amount. This is what can be known without the
- * server; lists of named entries are compared by name, others by position.
+ * Returns the differences between `live` and `desired`, as far as they can be known without the server. It
+ * ignores fields that only `live` has (defaults, or fields of other managers) and equal quantities in
+ * different notation. Lists of named entries are compared by name, other lists by position.
  */
 export function desiredDifferences(desired: object, live: object): readonly FieldChange[] {
   return differences({ desired, live, path: [] }).map(({ path, from, to }) => ({
@@ -30,14 +30,14 @@ export function desiredDifferences(desired: object, live: object): readonly Fiel
   }));
 }
 
-/** Two values to compare, and where they are. */
+/** Two values to compare, with their path. */
 export interface Comparison {
   readonly desired: unknown;
   readonly live: unknown;
   readonly path: FieldPath;
 }
 
-/** A difference, and where it is. */
+/** A difference, with its path. */
 export interface Difference {
   readonly path: FieldPath;
   readonly from: unknown;
@@ -57,7 +57,7 @@ export function differences({ desired, live, path }: Comparison): readonly Diffe
     );
   }
   if (Array.isArray(desired) && Array.isArray(live)) return listDifferences(desired, live, path);
-  // What is empty is not stored: `env: []`, `labels: {}`.
+  // Empty values such as `env: []` and `labels: {}` are not stored.
   if (live === undefined && isEmpty(desired)) return [];
   return [{ path, from: live, to: desired }];
 }
@@ -120,14 +120,14 @@ function sameAmount(one: string | number, other: string | number): boolean {
   try {
     return equalQuantities(parseQuantity(one), parseQuantity(other));
   } catch {
-    // Not amounts, only texts that begin like one: a version, an address.
+    // No quantity, only a text that begins like one: a version, an address.
     return false;
   }
 }
 
 /**
- * What `manager` has applied to `live`, alone has, and does not desire any more, so that the next
- * apply takes it away. A field that is not there at all is one change, whatever was in it.
+ * Returns the fields of `live` that `manager` alone has applied and no longer desires, so that the next apply
+ * removes them. A field that is absent from `desired` is one change, whatever its content.
  */
 export function droppedFields({ desired, live }: Pair, manager: string): readonly FieldChange[] {
   const applied = appliedFields(live, manager);
@@ -148,8 +148,8 @@ function droppedAt(desired: object, live: object, leaf: FieldPath): readonly Fie
   return known ? membersDropped(valueAtPath(desired, leaf), valueAtPath(live, leaf), leaf) : [];
 }
 
-// What apply replaces as a whole, and has no members in `managedFields`. Only these: of others (the
-// `fieldRef` of a variable) it can't be told what the server has filled in.
+// Fields that apply replaces as a whole, without members in `managedFields`. Other such fields (the
+// `fieldRef` of a variable) are left out: values that the server fills in can't be recognized there.
 const wholes = [fieldPath('spec', 'selector'), fieldPath('spec', 'volumeClaimTemplates')];
 
 function membersDropped(desired: unknown, live: unknown, path: FieldPath): readonly FieldPath[] {
@@ -167,13 +167,13 @@ function membersDropped(desired: unknown, live: unknown, path: FieldPath): reado
   });
 }
 
-// What the server adds to a template of claims.
+// Fields that the server adds to a claim template.
 const filledIn =
   /^spec\.volumeClaimTemplates\[\d+\]\.(apiVersion|kind|status|metadata\.creationTimestamp|spec\.volumeMode)$/;
 
 /**
- * Whether `live` is as `desired` says, without comparing values: we applied the same object before,
- * and every field of it is still ours.
+ * Returns true if `live` matches `desired`, without comparing values: we applied the same object before, and
+ * still own each of its fields.
  */
 export function isUnchanged({ live, desired }: Pair, manager: string): boolean {
   if (!isSameDesire(live, desired)) return false;
@@ -185,7 +185,7 @@ function isSameDesire(live: UnstructuredObject, { hash }: DesiredObject): boolea
   return live.metadata.annotations?.[appliedHashAnnotation] === hash;
 }
 
-/** A field that somebody has taken from us. */
+/** A field that another manager has taken from us. */
 export interface Drift {
   readonly path: FieldPath;
   readonly from: unknown;
@@ -194,8 +194,8 @@ export interface Drift {
 }
 
 /**
- * The fields of `desired` that were taken from us: changed or removed by `manager`. Where nobody has
- * the field now, whoever wrote last is named.
+ * Returns the fields of `desired` that another manager has changed or removed. For a field without an owner,
+ * `manager` is the last writer.
  */
 export function driftOf({ live, desired }: Pair, manager: string): readonly Drift[] {
   const fields = appliedFields(live, manager);
@@ -205,13 +205,13 @@ export function driftOf({ live, desired }: Pair, manager: string): readonly Drif
     differing({ live, desired }, uncovered).flatMap((difference) => {
       const taker = ownerOf(live, difference.path, manager) ?? ownerOf(live, uncovered, manager);
       if (taker !== undefined) return [{ ...difference, manager: taker }];
-      // Nobody's, and we want something else than we applied: it is new, not taken.
+      // The field has no owner, and the desired object has changed since: the field is new, not taken.
       return sameDesire ? [{ ...difference, manager: newestWriter(live, manager) }] : [];
     }),
   );
 }
 
-// Nothing says what was taken (the managers were cleared, or not read), so only values can tell.
+// The managers were cleared or not read, so only a comparison of values finds drift.
 function unownedDrift({ live, desired }: Pair, manager: string): readonly Drift[] {
   return differences({ desired: desired.object, live, path: [] }).map((difference) => ({
     ...difference,
@@ -219,7 +219,7 @@ function unownedDrift({ live, desired }: Pair, manager: string): readonly Drift[
   }));
 }
 
-/** What differs at or below `path`; `path` itself where it was taken with the value left as it was. */
+/** Returns the differences at or below `path`, or `path` itself if it was taken without a new value. */
 function differing({ live, desired }: Pair, path: FieldPath): readonly Omit<Drift, 'manager'>[] {
   const [from, to] = [valueAtPath(live, path), valueAtPath(desired.object, path)];
   const found = differences({ desired: to, live: from, path });
@@ -236,10 +236,10 @@ function newestWriter(live: UnstructuredObject, manager: string): string {
   return last === undefined || last === manager ? 'unknown' : last;
 }
 
-// What the server does by itself, and our own bookkeeping.
+// Fields that the server sets, and our own bookkeeping.
 const unasked = [...serverSetFields, 'status', `metadata.annotations["${appliedHashAnnotation}"]`];
 
-/** What an apply is going to change, as far as it can be known before the server has answered. */
+/** Returns the changes that an apply is expected to make, before the server has answered. */
 export function expectedChanges(
   { desired, live }: Pair,
   drift: readonly Drift[],
@@ -251,7 +251,7 @@ export function expectedChanges(
   return redactChanges(live.kind, [...repaired, ...others].filter(isAskedFor));
 }
 
-/** The differences between live and desired object that are not `drift`. */
+/** Returns the differences between the live and the desired object that are not `drift`. */
 export function changesBesideDrift(
   { desired, live }: Pair,
   drift: readonly Drift[],
@@ -266,14 +266,14 @@ function isAskedFor({ path }: FieldChange): boolean {
   return !unasked.includes(path);
 }
 
-/** What {@link appliedChanges} compares. */
+/** Arguments of {@link appliedChanges}. */
 export interface AppliedObjects {
   readonly before: UnstructuredObject;
   readonly after: UnstructuredObject;
   readonly drift: readonly Drift[];
 }
 
-/** What an apply changed: the drift that it repaired, with who had caused it, then all the rest. */
+/** Returns the changes that an apply made: first the repaired drift with its cause, then all others. */
 export function appliedChanges({ before, after, drift }: AppliedObjects): readonly FieldChange[] {
   const repaired = drift.map(({ path, from, manager }) => ({
     ...{ path: pathToString(path), from, to: valueAtPath(after, path), manager },
@@ -285,8 +285,8 @@ export function appliedChanges({ before, after, drift }: AppliedObjects): readon
   return redactChanges(after.kind, changes.filter(isAskedFor));
 }
 
-// One is the other or above it. The two write list keys in different ways, so that a step into a list
-// meets any other step into that list by another key.
+// True if the paths are equal or one contains the other. The sources of the paths write list keys in
+// different ways, so a step into a list matches any step into that list by another key.
 function pathsMeet(one: string, other: string): boolean {
   const [a, b] = [stepsOf(one), stepsOf(other)];
   const length = Math.min(a.length, b.length);

@@ -15,10 +15,10 @@ import type { Pair } from './desired-object.js';
 import { builtInType } from './kind-traits.js';
 
 /**
- * Empties the maps of a custom resource that are desired without members and hold fields of ours only.
- * An apply can't: the server takes the last field away, makes null of the map that is left (`{d: 3}`,
- * then `{}`), and refuses that by the schema. The kinds of Kubernetes itself read null as empty.
- * @returns the object as it is afterwards; costs a write only where there is something to empty
+ * Empties the maps of a custom resource that are desired without members and hold only our fields. An apply
+ * can't: the server removes the last field, replaces the remaining map by null (`{d: 3}`, then `{}`), and the
+ * schema refuses null. Built-in kinds read null as empty.
+ * @returns the object after the write, or `live` if there is nothing to empty
  */
 export async function emptyMaps(
   context: ApplyContext,
@@ -31,7 +31,7 @@ export async function emptyMaps(
     return { op: 'replace', path: formatJsonPointer(pointer), value: to };
   });
   const { resourceVersion } = live.metadata;
-  // With the version: the indices of lists are those of what was read.
+  // Guards the patch: the list indices are valid only for the version that was read.
   const version = {
     op: 'replace',
     path: '/metadata/resourceVersion',
@@ -50,10 +50,10 @@ export async function emptyMaps(
   )) as UnstructuredObject;
 }
 
-/** A map that is to be emptied. */
+/** A map to empty. */
 interface FullMap {
   readonly path: FieldPath;
-  /** Where it is in the live object. */
+  /** The path in the live object. */
   readonly pointer: readonly string[];
   readonly from: unknown;
   readonly to: unknown;
@@ -69,7 +69,7 @@ function mapsToEmpty({ desired, live }: Pair, manager: string): readonly FullMap
   return membersToEmpty({ desired: fields, live, node: ours.root, path: [], pointer: [] }, others);
 }
 
-/** A place in the desired object, in the live one and in the set of our fields. */
+/** A position in the desired object, in the live object and in the set of our fields. */
 interface Place {
   readonly desired: unknown;
   readonly live: unknown;
@@ -80,7 +80,7 @@ interface Place {
 
 function below(place: Place, others: readonly FieldSet[]): readonly FullMap[] {
   const { desired, live, node, path, pointer } = place;
-  // What is a whole to the server (an atomic list or map) stays ours when it is empty.
+  // An atomic list or map stays ours when it is empty.
   if (node === undefined || isLeaf(node)) return [];
   if (Array.isArray(desired)) return itemsToEmpty(place, others);
   if (!isJsonObject(desired) || !isJsonObject(live)) return [];
@@ -125,7 +125,7 @@ function itemsToEmpty(
   });
 }
 
-// An empty list that is no whole to the server vanishes, and its map with it.
+// The server drops an empty list that is not atomic, and the map around it.
 function holdsNothing(desired: Readonly<Record<string, unknown>>, node: FieldNode): boolean {
   return Object.entries(desired).every(([name, member]) => {
     const child = node[fieldElement(name)];
@@ -134,7 +134,7 @@ function holdsNothing(desired: Readonly<Record<string, unknown>>, node: FieldNod
   });
 }
 
-/** Whether all of a map is in the set. */
+/** Returns true if the set contains the whole map. */
 function isOurs(live: Readonly<Record<string, unknown>>, node: FieldNode): boolean {
   return Object.entries(live).every(([name, member]) => {
     const child = node[fieldElement(name)];
@@ -145,7 +145,7 @@ function isOurs(live: Readonly<Record<string, unknown>>, node: FieldNode): boole
   });
 }
 
-/** Whether the set has anything below `path`. */
+/** Returns true if the set has a field below `path`. */
 function isUsed(set: FieldSet, path: FieldPath): boolean {
   return !path.reduce((rest, element) => rest.below(element), set).isEmpty;
 }

@@ -12,20 +12,23 @@ import type { ApplyContext, ApplySettings } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { appliedHashAnnotation } from './ownership.js';
 
-/** Fields that have to become ours before an object is applied. */
+/** Fields whose ownership we take over before an object is applied. */
 export interface Adoption {
-  /** The managers as they are afterwards. */
+  /** The managers after the adoption. */
   readonly managedFields: readonly ManagedFieldsEntry[];
-  /** Why, where it is not that others' fields are adopted. */
+  /** The cause, unless fields of other managers are adopted. */
   readonly cause?: string;
-  /** The adopted fields that are not desired, so that they go away; undefined: none are adopted. */
+  /**
+   * The adopted fields that are not desired, so that the apply removes them; undefined if none are adopted.
+   */
   readonly removals?: readonly FieldChange[];
 }
 
 /**
- * What `adoptManagers` have written by create and update, and what was ours before somebody cleared
- * `managedFields`. A field that another manager owns too would stay for ever once it is not desired.
- * @returns undefined where there is nothing to adopt
+ * Returns the fields to adopt: those that `adoptManagers` wrote by create and update, and those that were
+ * ours before `managedFields` was cleared. A field that another manager owns too would stay forever once it
+ * is no longer desired.
+ * @returns undefined if there is nothing to adopt
  */
 export function adoptionOf(pair: Pair, settings: ApplySettings): Adoption | undefined {
   const { controllerName: into, adoptManagers: managers } = settings;
@@ -60,17 +63,17 @@ function adoptedRemovals(
 }
 
 const cleared = 'its managedFields had been cleared';
-// Whom the server gives all fields of an object without managers to, when it is first applied.
+// The manager that gets all fields of an object without managers, at its first apply.
 const nobody = 'before-first-apply';
 const appliedHashPath = fieldPath('metadata', 'annotations', appliedHashAnnotation);
 
 /**
- * The managers of `live` with the applied fields ours alone where somebody had cleared `managedFields`
- * after we had applied: at the next apply the server gives what was there to `before-first-apply`.
- * What else that entry holds may be others', and is left in it.
+ * Returns the managers of `live` with the applied fields ours alone, if `managedFields` was cleared after we
+ * had applied. At the next apply, the server assigns the existing fields to `before-first-apply`. That entry
+ * keeps all other fields, because they may belong to other managers.
  *
- * It goes by what the entry holds, not by what an apply has just found: whoever is stopped between the
- * two finds it at the next start.
+ * The function reads the entry itself, not the result of a recent apply. A process that stops between the two
+ * thus finds the entry after its restart.
  */
 function releasedFields(
   live: UnstructuredObject,
@@ -85,14 +88,14 @@ function releasedFields(
   if (entry === undefined) return undefined;
   const ours = appliedFields(live, manager);
   const all = FieldSet.fromFieldsV1(entry.fieldsV1 ?? {});
-  // An object that nobody had applied before has the entry, too, but not with our annotation.
+  // An object that was never applied before also has the entry, but without our annotation.
   if (ours === undefined || !all.has(appliedHashPath)) return undefined;
   const rest = all.difference(ours);
   const kept = rest.equals(FieldSet.empty) ? [] : [{ ...entry, fieldsV1: rest.toFieldsV1() }];
   return managedFields.toSpliced(index, 1, ...kept);
 }
 
-/** Writes the managers of `adoption`. @returns the object as it is afterwards */
+/** Writes the managers of `adoption`. @returns the object after the write */
 export async function adoptFields(
   { client, settings, announce }: ApplyContext,
   { desired: { type, ref }, live }: Pair,
@@ -100,7 +103,7 @@ export async function adoptFields(
 ): Promise<UnstructuredObject> {
   const { controllerName: fieldManager, signal } = settings;
   const { resourceVersion } = live.metadata;
-  // With the version: what was merged must be what is there, or the patch is a conflict.
+  // Makes the patch a conflict if the object changed since it was read.
   const operations = [
     { op: 'replace', path: '/metadata/managedFields', value: managedFields },
     { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
@@ -110,7 +113,7 @@ export async function adoptFields(
   return (await client.patch(type, ref, patch, { fieldManager, signal })) as UnstructuredObject;
 }
 
-/** Adopts again what an apply has given to `before-first-apply`; see {@link adoptionOf}. */
+/** Adopts the fields that an apply has assigned to `before-first-apply`; see {@link adoptionOf}. */
 export async function releaseFields(
   context: ApplyContext,
   pair: Pair,
@@ -120,7 +123,7 @@ export async function releaseFields(
   return adoptFields(context, pair, { managedFields, cause: cleared });
 }
 
-/** `live` with the managers of `adoption`, as a plan goes on with it. */
+/** Returns `live` with the managers of `adoption`, for the rest of a plan. */
 export function withManagedFields(
   live: UnstructuredObject,
   { managedFields }: Adoption,
@@ -131,9 +134,9 @@ export function withManagedFields(
 const keeper = 'operator-builder-replicas';
 
 /**
- * Before we stop setting `replicas`, because an autoscaler does from now on, the live value is applied
- * under another manager's name: a field that only we own would fall back to its default, 1.
- * @returns the object as it is afterwards
+ * Applies the live `replicas` under another field manager, before we stop setting them in favour of an
+ * autoscaler. A field that only we own would fall back to its default, 1.
+ * @returns the object after the write
  */
 export async function handOverReplicas(
   { client, settings }: ApplyContext,
@@ -156,19 +159,19 @@ export async function handOverReplicas(
   return (await client.apply(withVersion(kept, live), options)).object;
 }
 
-/** An object before and after it was applied. */
+/** An object before and after an apply. */
 interface Reapplied {
   readonly desired: DesiredObject;
   readonly before: UnstructuredObject;
   readonly after: UnstructuredObject;
 }
 
-// Each kind once, for whoever has one client for a long time: a chain is made anew for each reconcile.
+// One warning per kind and client: the chain is built for each reconcile, but the client stays.
 const warned = new WeakMap<Client, Set<string>>();
 
 /**
- * Warns where an apply changed nothing because the object was read without its managers, as from a
- * cache that drops them: every reconcile would then apply again.
+ * Warns if an apply changed nothing because the object was read without its managers, as from a cache that
+ * drops them. Every reconcile would then apply again.
  */
 export function warnOfDroppedManagers(
   { settings }: ApplyContext,
@@ -177,7 +180,7 @@ export function warnOfDroppedManagers(
   const { client, controllerName, logger } = settings;
   const isOurs = before.metadata.annotations?.[appliedHashAnnotation] !== undefined;
   if (!isOurs || appliedFields(before, controllerName) !== undefined) return;
-  // Had somebody cleared them on the server, the apply would have made a new version.
+  // If the managers were missing on the server, the apply would have made a new version.
   if (before.metadata.resourceVersion !== after.metadata.resourceVersion) return;
   const kinds = warned.get(client) ?? new Set();
   warned.set(client, kinds);

@@ -12,13 +12,13 @@ import type { Pair } from './desired-object.js';
 import { pending } from './results.js';
 import type { Outcome } from './results.js';
 
-// Nothing that a controller watches tells of a claim that outlives its owner.
+// No watch reports a claim that outlives its owner.
 const unboundRetryMs = 30_000;
 
 /**
- * Grows the claims that a StatefulSet has made of its templates to what the templates now ask for.
- * A claim that has it already is left alone, so that this can be done again after a crash.
- * @returns what to wait for where a claim is not bound yet, for only then it can grow
+ * Grows the claims that a StatefulSet has made from its templates to the size that the templates now request.
+ * It skips claims of that size, so that it can run again after a crash.
+ * @returns a pending outcome if a claim is not bound yet, because only a bound claim can grow
  * @throws OperatorError `Terminal`: the storage class of a claim does not allow it.
  */
 export async function growClaimsOfTemplates(
@@ -48,7 +48,7 @@ export async function growClaimsOfTemplates(
   return pending(desired.ref, reason, { live, blocks: false, requeueAfterMs: unboundRetryMs });
 }
 
-/** Whether it could; false: it has to be bound before. */
+/** Returns true if the claim has grown, false if it has to be bound first. */
 async function growClaim(
   { client, settings }: ApplyContext,
   claim: PersistentVolumeClaim,
@@ -76,7 +76,7 @@ async function growClaim(
   }
 }
 
-// The only 403 that says that the class can't; others are of rights, quotas, policies.
+// The only 403 about the storage class; others concern permissions, quotas or policies.
 function isResizeRefused(error: unknown): boolean {
   const refusal = /only dynamically provisioned pvc can be resized/i;
   return isForbidden(error) && refusal.test((error as Error).message);
@@ -97,8 +97,8 @@ function templatesOf(object: UnstructuredObject): readonly PersistentVolumeClaim
 }
 
 /**
- * Decides that a claim that can't grow (now) goes on as it is, and so does what depends on it.
- * @returns undefined where something else is wrong with it
+ * Decides that a claim that can't grow now stays as it is and does not block its dependents.
+ * @returns undefined if the error has another cause
  */
 export function notGrown(
   context: ApplyContext,

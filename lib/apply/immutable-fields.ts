@@ -28,9 +28,9 @@ import { done, pending } from './results.js';
 import type { Outcome } from './results.js';
 
 /**
- * The changes of the live object that the server never allows, by our own comparison: it often says
- * only `spec`. Where we know of none, what `refusal`, the server's 422, says is immutable. Fields that
- * `manager` has applied and that are not desired any more count too.
+ * Returns the changes of the live object that the server never allows. They come from a local comparison,
+ * because the server often names only `spec`. If that finds no change, they are the fields that `refusal`,
+ * the server's 422, calls immutable. Fields that `manager` has applied and no longer desires count too.
  */
 export function immutableChanges(
   pair: Pair,
@@ -49,8 +49,8 @@ export function immutableChanges(
 }
 
 /**
- * Whether the server would take the update, and yet leave the live object as it is: a Service that is
- * not to be headless any more stays so without a word.
+ * Returns true if the server would accept the update without changing the live object: a Service that is no
+ * longer to be headless stays headless, without an error.
  */
 export function isIgnoredChange(pair: Pair, manager: string): boolean {
   if (!isKind(pair.live, Service)) return false;
@@ -58,7 +58,7 @@ export function isIgnoredChange(pair: Pair, manager: string): boolean {
   return dropped.some(({ path }) => isFrozen(pair.live, path));
 }
 
-// Who does not say which address a Service has is content with any; but none at all is another thing.
+// A Service without a desired address accepts any assigned one; being headless is a different state.
 function isFilledAnew({ desired, live }: Pair, { from }: FieldChange): boolean {
   if (!isKind(live, Service)) return false;
   const { type } = (desired.object['spec'] ?? {}) as { readonly type?: string };
@@ -72,7 +72,7 @@ function isWithin(path: string, parent: string): boolean {
 
 function isFrozen(live: UnstructuredObject, path: string): boolean {
   const holdsData = isKind(live, ConfigMap) || isKind(live, Secret);
-  // Data can't be changed once `immutable: true` stands in the live object; the type never can.
+  // Data can't change once the live object has `immutable: true`; the type never can.
   if (holdsData && path !== 'type' && live['immutable'] !== true) return false;
   return isImmutablePath(live, path);
 }
@@ -92,7 +92,7 @@ function saidToBeImmutable(refusal: unknown): readonly FieldChange[] {
 const claimSize = 'spec.resources.requests.storage';
 const templateSize = /^spec\.volumeClaimTemplates\[\d+\]\.spec\.resources\.requests\.storage$/;
 
-/** Whether `changes` are nothing but a claim, or templates of claims, that ask for more. */
+/** Returns true if `changes` only request more storage for a claim or for claim templates. */
 export function isGrowthOnly(object: UnstructuredObject, changes: readonly FieldChange[]): boolean {
   const isSize = (path: string): boolean =>
     (isKind(object, PersistentVolumeClaim) && path === claimSize) ||
@@ -100,7 +100,7 @@ export function isGrowthOnly(object: UnstructuredObject, changes: readonly Field
   return changes.length > 0 && changes.every((change) => isSize(change.path) && grows(change));
 }
 
-/** Whether `changes`, whatever else they are, ask for larger claims of a StatefulSet's templates. */
+/** Returns true if `changes` include larger claims in the templates of a StatefulSet. */
 export function growsTemplates(
   object: UnstructuredObject,
   changes: readonly FieldChange[],
@@ -116,14 +116,14 @@ function grows({ from, to }: FieldChange): boolean {
 }
 
 /**
- * Deletes `live` and makes the desired object in its place.
+ * Deletes `live` and creates the desired object in its place.
  *
  * ## Guarantees
- * Nothing is deleted before a dry run has shown that the server would take the new object, and only
- * the very object that was read is. Where it does not go at once (finalizers), the outcome is
- * pending, and the next reconcile finds nothing and creates.
+ * A dry run has to show that the server accepts the new object before `live` is deleted, and only the object
+ * that was read is deleted. If finalizers delay the deletion, the outcome is pending, and a later reconcile
+ * creates the object.
  * @throws OperatorError `Terminal`: the new object is invalid. Nothing was deleted.
- * @throws OperatorError `ImmutableField`: pods were to be kept that the new object would not select.
+ * @throws OperatorError `ImmutableField`: the pods are to stay, but the new object would not select them.
  */
 export async function recreateObject(
   context: ApplyContext,
@@ -149,9 +149,9 @@ export async function recreateObject(
 }
 
 /**
- * Finds out whether {@link recreateObject} would do it. Writes nothing.
- * @returns what would be made
- * @throws OperatorError `Terminal`, `ImmutableField`: see there.
+ * Checks that {@link recreateObject} would succeed. Writes nothing.
+ * @returns the object that would be created
+ * @throws OperatorError `Terminal`, `ImmutableField`: as {@link recreateObject} does.
  */
 export async function checkRecreation(
   context: ApplyContext,
@@ -163,7 +163,7 @@ export async function checkRecreation(
   return creation;
 }
 
-// What an autoscaler has set is not to be lost.
+// Keeps the `replicas` that an autoscaler has set.
 function creationBeside(desired: DesiredObject, live: UnstructuredObject): UnstructuredObject {
   const { spec } = desired.creation;
   if (!desired.replicasExternal || !isJsonObject(spec) || !isJsonObject(live['spec'])) {
@@ -190,7 +190,7 @@ async function probe(
   }
 }
 
-// The old Service still holds its address and ports: the probe would fail for them alone.
+// The old Service still holds its address and ports, which alone would fail the dry run.
 function probeObject(object: UnstructuredObject): UnstructuredObject {
   if (!isKind(object, Service)) return object;
   const given = object['spec'] as NonNullable<Service['spec']>;
@@ -201,7 +201,7 @@ function probeObject(object: UnstructuredObject): UnstructuredObject {
   return { ...object, spec };
 }
 
-// Pods that the new selector leaves out would keep their names, and block the new set for ever.
+// Pods outside of the new selector would keep their names, and block the new set forever.
 async function checkSelection(
   { client, settings }: ApplyContext,
   desired: DesiredObject,

@@ -1,6 +1,6 @@
 /**
- * Brings one object to its desired state, and prunes one: who owns it, what differs, what may be
- * written. Everything outside of this folder imports it from here.
+ * Applies and prunes single objects: ownership, differences and permitted writes. Code outside of this folder
+ * imports from this file.
  */
 export { applySettings, asRead, readObject, recordingContext, reportFailure } from './context.js';
 export type { ApplyContext, ApplySettings } from './context.js';

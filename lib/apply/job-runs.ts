@@ -14,19 +14,19 @@ import type { DesiredObject } from './desired-object.js';
 import { isKind, refId } from './kind-traits.js';
 import { appliedHashAnnotation, ownershipOf, ranAnnotationPrefix } from './ownership.js';
 
-/** What stands in a plan for the UID of what does not exist yet. */
+/** The UID that a plan uses for an owner that does not exist yet. */
 export const placeholderUid = '00000000-0000-0000-0000-000000000000';
 
 const ttl = 'ttlSecondsAfterFinished';
 
-/** Why a Job that is not there is as desired. */
+/** The reason why an absent Job counts as unchanged. */
 export const hasRun = 'it has run, and its ttlSecondsAfterFinished is over';
 
 /**
- * What is to be applied of a Job that Kubernetes deletes once it has finished, so that it runs once for
- * one specification. The field is left out until the Job has finished and an annotation of the owner
- * says so; only then may the Job go. Whoever is stopped between two of these steps finds the Job there.
- * @returns `desired` itself for any other object; undefined where the Job has run and is gone
+ * Returns the object to apply for a Job with `ttlSecondsAfterFinished`, so that it runs once per
+ * specification. The field is left out until the Job has finished and an annotation of the owner records
+ * that. Only then may Kubernetes delete the Job, so a process that stops between two steps still finds it.
+ * @returns `desired` itself for any other object; undefined if the Job has run and is gone
  */
 export async function desireOfRun(
   context: ApplyContext,
@@ -43,7 +43,7 @@ export async function desireOfRun(
   }
   if (!isFinished(live) || ownershipOf(live, owner).state !== 'ours') return untilFinished;
   if (isKnown) return desired;
-  // It ran for what was applied to it last; what is desired by now may be something else.
+  // The run belongs to the applied specification; the desired one may have changed since.
   const applied = live.metadata.annotations?.[appliedHashAnnotation] ?? '';
   if (![desired.hash, untilFinished.hash].includes(applied)) return untilFinished;
   return (await record(context, desired.ref, run)) ? desired : untilFinished;
@@ -65,13 +65,13 @@ function isFinished(live: UnstructuredObject): boolean {
   );
 }
 
-/** What an owner's annotation says of a Job that has run. */
+/** The record of a Job that has run, in an annotation of the owner. */
 interface RunRecord {
   readonly key: string;
   readonly value: string;
 }
 
-// With the owner's UID: an owner that is made again from its manifest has run nothing.
+// Includes the owner's UID: an owner that is recreated from its manifest has no runs.
 function runOf({ metadata: { uid } }: KubernetesObject, { ref, object }: DesiredObject): string {
   return `${ref.name} ${hashObject({ uid, spec: withoutTtl(object)['spec'] })}`;
 }
@@ -84,7 +84,7 @@ function keyOfRun(settings: ApplySettings, ref: ObjectReference): string {
   return `${prefixOf(settings)}${hashObject(refId(ref)).slice(0, 16)}`;
 }
 
-// The owner that the chain was given may be older than the end of the Job.
+// The owner given to the chain may be older than the end of the Job.
 async function isRecorded({ settings }: ApplyContext, { key, value }: RunRecord): Promise<boolean> {
   const { owner, signal } = settings;
   if (owner.metadata.uid === placeholderUid) return false;
@@ -93,7 +93,7 @@ async function isRecorded({ settings }: ApplyContext, { key, value }: RunRecord)
   return found?.metadata.annotations?.[key] === value;
 }
 
-/** Whether the record could be made. */
+/** Records the run. @returns false if the operator may not patch the owner */
 async function record(
   context: ApplyContext,
   ref: ObjectReference,
@@ -112,7 +112,7 @@ async function record(
   }
 }
 
-/** Takes the records of Jobs that are not among `desired` off the owner. */
+/** Removes the records of Jobs that are not among `desired` from the owner. */
 export async function pruneRuns(
   context: ApplyContext,
   desired: readonly ObjectReference[],
@@ -128,7 +128,7 @@ export async function pruneRuns(
   try {
     await annotateOwner(context, removed, 'Jobs that have run are no longer chained');
   } catch (error) {
-    // They stay with the owner, and do no harm.
+    // The records stay on the owner, without harm.
     if (!isForbidden(error) && !isNotFound(error)) throw error;
   }
 }

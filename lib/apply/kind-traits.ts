@@ -29,23 +29,23 @@ import { apiVersionOf, groupOf } from '../object/resource-type.js';
 import type { ResourceType, TypeReference } from '../object/resource-type.js';
 import { isOperatorError } from '../system/operator-error.js';
 
-/** Which of the `reconcile` methods of a Builder an object belongs to. */
+/** The `reconcile` method of a Builder to which an object belongs. */
 export type Stage =
   'configuration' | 'service' | 'workload' | 'storage' | 'networkPolicy' | 'other';
 
-/** What the builder knows of a kind. */
+/** Facts about a kind that the builder relies on. */
 interface KindTraits {
   readonly type: ResourceType<KubernetesObject>;
   readonly stage: Stage;
-  /** Where in the object its pod template is. */
+  /** The path of the pod template in the object. */
   readonly podTemplate?: readonly string[];
-  /** A change of the pod template replaces pods, and one can wait for that. */
+  /** True if a change of the pod template starts a rollout that can be awaited. */
   readonly rolls?: boolean;
-  /** Paths that the server never lets change; `spec` with {@link mutable} takes some back. */
+  /** Paths that the server never lets change; {@link mutable} lists exceptions below `spec`. */
   readonly immutable?: readonly string[];
-  /** Exceptions from `immutable`. */
+  /** Exceptions to `immutable`. */
   readonly mutable?: readonly string[];
-  /** Pods need it, so it is made before them; see {@link comesBeforeWorkloads}. */
+  /** True if pods need it, so that it is created before them; see {@link comesBeforeWorkloads}. */
   readonly early?: boolean;
 }
 
@@ -98,30 +98,30 @@ const knownKinds: readonly KindTraits[] = [
 
 const traitsByKind = new Map(knownKinds.map((traits) => [kindKey(traits.type), traits] as const));
 
-/** `group/kind`: what names a kind whatever the version of its API. */
+/** Returns `group/kind`: the name of a kind in any version of its API. */
 export function kindKey(type: TypeMeta | ResourceType<KubernetesObject>): string {
   const group = 'apiVersion' in type ? groupOf(type.apiVersion) : type.group;
   return `${group}/${type.kind}`;
 }
 
-/** A text that names the object of `ref`, whatever the version of its API. */
+/** Returns a text that identifies the object of `ref` in any version of its API. */
 export function refId({ apiVersion, kind, namespace = '', name }: ObjectReference): string {
   return `${kindKey({ apiVersion, kind })}/${namespace}/${name}`;
 }
 
-/** Every kind that the builder has a method for. */
+/** All kinds for which the builder has a method. */
 export const builtInTypes: readonly ResourceType<KubernetesObject>[] = knownKinds.map(
   ({ type }) => type,
 );
 
-/** Where a kind is served that needs no discovery, or undefined. */
+/** Returns the resource type of a kind that needs no discovery, or undefined. */
 export function builtInType(type: TypeMeta): ResourceType<KubernetesObject> | undefined {
   const known = traitsByKind.get(kindKey(type))?.type;
-  // Another version of the API is another matter: discovery knows it.
+  // Other versions of the API need discovery.
   return known !== undefined && apiVersionOf(known) === type.apiVersion ? known : undefined;
 }
 
-/** Where a kind is served; only other kinds than {@link builtInTypes} need discovery. */
+/** Returns the resource type of a kind; kinds other than {@link builtInTypes} need discovery. */
 export async function servedType(
   client: Client,
   type: TypeReference<KubernetesObject>,
@@ -130,7 +130,7 @@ export async function servedType(
   return builtInType(type) ?? (await client.resourceType(type));
 }
 
-/** Where those of `types` are served that the server knows; of the others there can't be any objects. */
+/** Returns the resource types of the served kinds among `types`; unserved kinds can't have objects. */
 export async function servedTypes(
   client: Client,
   types: readonly TypeReference<KubernetesObject>[],
@@ -146,23 +146,23 @@ export async function servedTypes(
   return (await Promise.all(served)).flat();
 }
 
-/** Whether `error` says that the server knows no such kind. */
+/** Returns true if `error` means that the server does not serve the kind. */
 export function isAbsentKind(error: unknown): boolean {
   return isNotFound(error) || isOperatorError(error, 'UnknownKind');
 }
 
-/** Which `reconcile` method the objects of a kind belong to. */
+/** Returns the `reconcile` method to which the objects of a kind belong. */
 export function stageOf(type: TypeMeta): Stage {
   return traitsByKind.get(kindKey(type))?.stage ?? 'other';
 }
 
-// Kinds without a link of their own that pods may need.
+// Kinds without a builder method that pods may need.
 const alsoEarly = new Set([
   ...[ClusterRole, ClusterRoleBinding, StorageClass].map((type) => kindKey(type)),
   'scheduling.k8s.io/PriorityClass',
 ]);
 
-/** Whether pods may need objects of this kind, so that they come before any workload. */
+/** Returns true if pods may need objects of this kind, so that they come before any workload. */
 export function comesBeforeWorkloads(type: TypeMeta): boolean {
   if (isContainer(type) || alsoEarly.has(kindKey(type))) return true;
   const traits = traitsByKind.get(kindKey(type));
@@ -170,12 +170,12 @@ export function comesBeforeWorkloads(type: TypeMeta): boolean {
   return traits.stage !== 'other' || traits.early === true;
 }
 
-/** Whether other objects live in those of the kind: applied before them, and deleted after them. */
+/** Returns true if objects of the kind contain others: applied before their content, deleted after it. */
 export function isContainer(type: TypeMeta): boolean {
   return isKind(type, Namespace) || isKind(type, CustomResourceDefinition);
 }
 
-/** Whether the server calls what the object names, so that all the rest comes before it. */
+/** Returns true if objects of the kind make the server call a webhook, so that all others come first. */
 export function comesLast(type: TypeMeta): boolean {
   const key = kindKey(type);
   return ['Validating', 'Mutating'].some(
@@ -183,17 +183,17 @@ export function comesLast(type: TypeMeta): boolean {
   );
 }
 
-/** Where the pod template of a kind is, or undefined. */
+/** Returns the path of the pod template of a kind, or undefined. */
 export function podTemplatePath(type: TypeMeta): readonly string[] | undefined {
   return traitsByKind.get(kindKey(type))?.podTemplate;
 }
 
-/** Whether changing the pod template of a kind replaces running pods. */
+/** Returns true if a change of the pod template of a kind replaces running pods. */
 export function rollsPods(type: TypeMeta): boolean {
   return traitsByKind.get(kindKey(type))?.rolls === true;
 }
 
-/** Whether the server refuses every change of the field at `path` (`spec.selector`). */
+/** Returns true if the server refuses every change of the field at `path` (`spec.selector`). */
 export function isImmutablePath(type: TypeMeta, path: string): boolean {
   const { immutable = [], mutable = [] } = traitsByKind.get(kindKey(type)) ?? {};
   const within = (parent: string): boolean =>
@@ -201,7 +201,7 @@ export function isImmutablePath(type: TypeMeta, path: string): boolean {
   return immutable.some(within) && !mutable.some(within);
 }
 
-/** Whether `type` is the kind of `known`, in whatever version. */
+/** Returns true if `type` is the kind of `known`, in any version. */
 export function isKind(type: TypeMeta, known: ResourceType<KubernetesObject>): boolean {
   return kindKey(type) === kindKey(known);
 }

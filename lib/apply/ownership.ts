@@ -4,45 +4,44 @@ import { AlreadyOwnedError, controllerOf, ownerUidLabel } from '../object/owner-
 import { groupOf } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
 
-/** The hash of the object as we last applied it. */
+/** Annotation with the hash of the object that we last applied. */
 export const appliedHashAnnotation = 'operator-builder.io/applied-hash';
 
 /**
- * `false`: never prune the object. `true`, on a claim, a Namespace or a CustomResourceDefinition: do.
+ * Annotation that controls pruning. `false`: never prune the object. `true`: prune it even if it is a claim,
+ * a Namespace or a CustomResourceDefinition.
  */
 export const pruneAnnotation = 'operator-builder.io/prune';
 
-/**
- * On an owner: the `metadata.generation` at which more objects may be pruned than `maxDeletions` allows.
- */
+/** Annotation of an owner: the `metadata.generation` for which `maxDeletions` does not limit pruning. */
 export const allowDeletionsAnnotation = 'operator-builder.io/allow-deletions';
 
-/** On an owner: what the annotations begin with that say which Jobs have run; see `desireOfRun`. */
+/** Prefix of the owner's annotations that record which Jobs have run; see `desireOfRun`. */
 export const ranAnnotationPrefix = 'operator-builder.io/ran-';
 
-/** The part of the owner's objects that a chain is; see `scope` of the builder's options. */
+/** Label with the chain's part of the owner's objects; see `scope` of the builder's options. */
 export const scopeLabel = 'operator-builder.io/scope';
 
-/** On what outlives its owner: the owner's kind and group, as `Kind.group`. */
+/** Annotation of an object that outlives its owner: the owner's kind and group, as `Kind.group`. */
 export const ownerKindAnnotation = 'operator-builder.io/owner-kind';
 
-/** On what outlives its owner: the owner's name. */
+/** Annotation of an object that outlives its owner: the owner's name. */
 export const ownerNameAnnotation = 'operator-builder.io/owner-name';
 
-/** Whose tool manages the object: our `controllerName`. */
+/** Label with the tool that manages the object: our `controllerName`. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';
 
-/** Whose a live object is, seen from an owner. */
+/** Ownership of a live object, from the view of one owner. */
 export type Ownership =
   | { readonly state: 'ours' }
-  /** Kept when an earlier owner of this kind and name was deleted; ours to take over. */
+  /** Kept when an earlier owner of this kind and name was deleted; we may take it over. */
   | { readonly state: 'retained' }
-  /** An earlier owner of this kind and name controls it: garbage collection is about to take it. */
+  /** An earlier owner of this kind and name controls it; garbage collection will delete it. */
   | { readonly state: 'earlier' }
   | { readonly state: 'nobody' }
   | { readonly state: 'foreign'; readonly controller: OwnerReference };
 
-/** Says whose `live` is. Identity is the owner's UID: names come back, UIDs do not. */
+/** Returns the ownership of `live`. UIDs identify the owner, because names can be reused. */
 export function ownershipOf(live: KubernetesObject, owner: KubernetesObject): Ownership {
   const controller = controllerOf(live);
   if (controller === undefined) return ownershipByMarks(live, owner);
@@ -65,13 +64,13 @@ function ownershipByMarks(live: KubernetesObject, owner: KubernetesObject): Owne
   return sameName ? { state: 'retained' } : { state: 'nobody' };
 }
 
-/** `Kind.group`, or `Kind` for the core group. */
+/** Returns `Kind.group`, or `Kind` for the core group. */
 export function ownerKindOf(owner: KubernetesObject): string {
   const group = groupOf(owner.apiVersion);
   return group === '' ? owner.kind : `${owner.kind}.${group}`;
 }
 
-/** Why an object that exists can't be written yet; undefined: it can, as far as this goes. */
+/** Returns the reason why an existing object can't be written yet; undefined if ownership allows it. */
 export function reasonToWait(live: KubernetesObject, owner: KubernetesObject): string | undefined {
   const { deletionTimestamp, finalizers = [] } = live.metadata;
   if (deletionTimestamp !== undefined) {
@@ -82,9 +81,9 @@ export function reasonToWait(live: KubernetesObject, owner: KubernetesObject): s
 }
 
 /**
- * Refuses to write over what is not ours.
- * @throws AlreadyOwnedError `AlreadyOwned`: another controller has it.
- * @throws OperatorError `NotOurs`: nobody has it, and `adopt` is not set.
+ * Throws if `live` must not be overwritten.
+ * @throws AlreadyOwnedError `AlreadyOwned`: another controller owns it.
+ * @throws OperatorError `NotOurs`: it has no controller, and `adopt` is not set.
  */
 export function checkOwnership(
   live: KubernetesObject,

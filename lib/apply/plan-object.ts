@@ -21,39 +21,39 @@ import { appliedHashAnnotation } from './ownership.js';
 import { podTemplateIn } from './pod-template.js';
 import { failed, refWithUid } from './results.js';
 
-/** What `reconcile()` would do to one object. */
+/** The action that `reconcile()` would take on one object. */
 export interface PlannedObject {
   /**
-   * `violate`: the change is refused, for the field is immutable and `onImmutable` is `fail`.
-   * `wait`: nothing yet; `reason` says for what. `fail`: `error` says why.
+   * `violate`: the change is refused, because the field is immutable and `onImmutable` is `fail`. `wait`:
+   * nothing happens yet; `reason` names the cause. `fail`: see `error`.
    */
   readonly action:
     'create' | 'configure' | 'recreate' | 'unchanged' | 'prune' | 'violate' | 'wait' | 'fail';
   readonly ref: ObjectReference;
-  /** For `create`: every field that is set. */
+  /** For `create`: every field of the object. */
   readonly changes: readonly FieldChange[];
-  /** The change was computed here, not by a dry run: defaults and admission are not in it. */
+  /** True if `changes` were computed without a dry run: they lack the effects of defaults and admission. */
   readonly approximate: boolean;
-  /** Why, for example why the dry run was not possible. */
+  /** The reason for the action, or for the missing dry run. */
   readonly reason?: string;
   /** The immutable fields, for `violate` and `recreate`. */
   readonly immutable?: readonly string[];
   readonly error?: OperatorError;
 }
 
-/** A planned object, and what it goes by. */
+/** A planned object with its live state. */
 export interface ObjectPlan {
   readonly planned: PlannedObject;
-  /** Undefined: there is no such object. */
+  /** The live object; undefined if it does not exist. */
   readonly live?: UnstructuredObject;
-  /** Whether it is made again, and its pods stay as they are. */
+  /** True if the object is recreated and its pods stay unchanged. */
   readonly keepsPods: boolean;
 }
 
 /**
- * Plans what {@link applyObject} would do.
- * @param context - with a client that makes dry runs only
- * @throws OperatorError what it would throw.
+ * Plans the effect of {@link applyObject}.
+ * @param context - with a client that only makes dry runs
+ * @throws OperatorError the error that {@link applyObject} would throw.
  */
 export function planObject(context: ApplyContext, desired: DesiredObject): Promise<ObjectPlan> {
   return whileStale(async () => {
@@ -65,8 +65,8 @@ export function planObject(context: ApplyContext, desired: DesiredObject): Promi
 }
 
 /**
- * The entry of an object that would fail.
- * @throws `error` where it is no failure of the object.
+ * Returns the plan entry of an object that would fail.
+ * @throws `error` if it is not a failure of the object.
  */
 export function plannedFailure(ref: ObjectReference, error: unknown): PlannedObject {
   const outcome = failed(ref, error);
@@ -123,7 +123,7 @@ async function planCreation(context: ApplyContext, desired: DesiredObject): Prom
   }
 }
 
-// Identity is in the reference, owner and hash are the same bookkeeping for every object.
+// Leaves out the identity, which the reference has, and bookkeeping that is the same for every object.
 function worthShowing({ metadata, ...fields }: UnstructuredObject): object {
   const { labels, annotations = {} } = metadata;
   const own = omit(annotations, appliedHashAnnotation);
@@ -131,7 +131,7 @@ function worthShowing({ metadata, ...fields }: UnstructuredObject): object {
   return { metadata: shown, ...omit(fields, ['apiVersion', 'kind']) };
 }
 
-// The fields are taken over by a write of its own, which a dry run can't build upon.
+// The adoption is a separate write, which a dry run can't build upon.
 async function planAdoption(
   context: ApplyContext,
   ref: ObjectReference,
@@ -186,7 +186,7 @@ async function dryApply(
   return appliedChanges({ before: live, after, drift });
 }
 
-// Its maps are emptied by a write of its own, which a dry run can't build upon.
+// The maps are emptied by a separate write, which a dry run can't build upon.
 function afterEmptying(
   pair: Pair,
   emptied: UnstructuredObject,
@@ -218,7 +218,7 @@ async function planRecreation(
   return { planned, keepsPods: orphan && isSame };
 }
 
-/** Why it could not be tried. @throws OperatorError: it was tried, and would fail. */
+/** Returns the reason why a dry run was not possible. @throws OperatorError: the dry run failed. */
 async function recreationProblem(
   context: ApplyContext,
   decision: Recreating,
@@ -239,7 +239,7 @@ function violation(ref: ObjectReference, { changes, error }: Refused): PlannedOb
   return { action: 'violate', ref, changes, approximate: false, immutable, reason, error };
 }
 
-/** Why the server could not try it; undefined: it could, and the error is the answer. */
+/** Returns the reason why no dry run was possible; undefined if the error is the result of the dry run. */
 function dryRunProblem(error: unknown): string | undefined {
   if (isOperatorError(error, 'UnknownKind')) return 'the server does not serve the kind yet';
   if (!isApiError(error)) return undefined;

@@ -13,9 +13,9 @@ import { changesBesideDrift, driftOf, droppedFields } from './differences.js';
 import { podTemplatePath } from './kind-traits.js';
 
 /**
- * `T` as a caller may give it. What may be left out may also be undefined: JSON drops it, and
- * `exactOptionalPropertyTypes` would refuse `{ replicas: options.replicas }`. Lists may be readonly, and
- * a quantity may be a number, as a field of `s.quantity()` in a custom resource.
+ * `T` as a caller may write it. Optional fields may be undefined: JSON drops them, and
+ * `exactOptionalPropertyTypes` would refuse `{ replicas: options.replicas }`. Lists may be readonly, and a
+ * quantity may be a number, as in a field of `s.quantity()` of a custom resource.
  */
 export type Lenient<T> = T extends readonly (infer Item)[]
   ? readonly Lenient<Item>[]
@@ -27,7 +27,7 @@ export type Lenient<T> = T extends readonly (infer Item)[]
       }
     : T;
 
-/** The fields whose texts, or whose members' texts, are quantities. */
+/** The fields that are quantities, or whose members are. */
 type QuantityField =
   'requests' | 'limits' | 'overhead' | 'capacity' | 'sizeLimit' | 'divisor' | 'averageValue';
 
@@ -37,9 +37,9 @@ type WithNumbers<T> = T extends string
     ? Readonly<Record<string, string | number | undefined>>
     : Lenient<T>;
 
-/** A pod template, as it is on the wire. */
+/** A pod template in wire format. */
 export type PodTemplate = Lenient<NonNullable<Deployment['spec']>['template']>;
-/** A pod's specification, as it is on the wire; what may be left out may be undefined. */
+/** The specification of a pod in wire format; optional fields may be undefined. */
 export type PodSpec = Lenient<NonNullable<NonNullable<Deployment['spec']>['template']['spec']>>;
 /** A container of a {@link PodSpec}. */
 export type Container = PodSpec['containers'][number];
@@ -52,17 +52,17 @@ export type Volume = NonNullable<PodSpec['volumes']>[number];
 /** An entry of a container's `volumeMounts`. */
 export type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
-/** What a pod template refers to by name, each name once, in the order of their appearance. */
+/** The names to which a pod template refers, without duplicates, in order of appearance. */
 export interface PodReferences {
   readonly configMaps: readonly string[];
   readonly secrets: readonly string[];
-  /** Secrets that only the image pull needs: a change of one is no reason to replace pods. */
+  /** Secrets that only image pulls need: their changes do not replace pods. */
   readonly pullSecrets: readonly string[];
   readonly claims: readonly string[];
   readonly serviceAccount: string | undefined;
 }
 
-/** The pod template of `object`, or undefined where its kind has none. */
+/** Returns the pod template of `object`, or undefined if its kind has none. */
 export function podTemplateIn(object: KubernetesObject): PodTemplate | undefined {
   let node: unknown = podTemplatePath(object) && object;
   for (const field of podTemplatePath(object) ?? []) {
@@ -71,7 +71,7 @@ export function podTemplateIn(object: KubernetesObject): PodTemplate | undefined
   return isJsonObject(node) ? node : undefined;
 }
 
-/** A copy of `object` with `template` in the place of its pod template. */
+/** Returns a copy of `object` with `template` as its pod template. */
 export function withPodTemplate<T extends KubernetesObject>(object: T, template: PodTemplate): T {
   const replace = (node: unknown, [field, ...rest]: readonly string[]): unknown => {
     if (field === undefined) return template;
@@ -81,7 +81,7 @@ export function withPodTemplate<T extends KubernetesObject>(object: T, template:
   return replace(object, podTemplatePath(object) ?? []) as T;
 }
 
-/** Everything that the pods of `template` can't start, or are not right, without. */
+/** Returns all references that the pods of `template` need to start or to run correctly. */
 export function podReferencesOf({ spec }: PodTemplate): PodReferences {
   const sources = spec === undefined ? [] : [...volumeSources(spec), ...containerSources(spec)];
   const pick = (kind: Source['kind']): readonly string[] => [
@@ -130,8 +130,8 @@ function containerSources({ initContainers = [], containers }: PodSpec): readonl
 }
 
 /**
- * Whether applying `desired` would change the pod template, apart from the repair of drift: fields
- * that another manager changed by hand.
+ * Returns true if applying `desired` would change the pod template. The repair of drift, fields that another
+ * manager changed, does not count.
  */
 export function changesTemplate(pair: Pair, manager: string): boolean {
   const template = podTemplatePath(pair.live) ?? [];
@@ -142,8 +142,8 @@ export function changesTemplate(pair: Pair, manager: string): boolean {
 }
 
 /**
- * `desired` with the pod template that `manager` has applied before and still owns, so that applying it
- * leaves the pods alone. Its hash is another one: the next reconcile still finds the change.
+ * Returns `desired` with the pod template that `manager` has applied before and still owns, so that an apply
+ * leaves the pods unchanged. The result has another hash, so the next reconcile still finds the change.
  */
 export function withLiveTemplate({ desired, live }: Pair, manager: string): DesiredObject {
   const template = appliedTemplate(live, manager);
@@ -166,10 +166,12 @@ function appliedTemplate(live: UnstructuredObject, manager: string): PodTemplate
   return ownPart(valueAtPath(live, path), node) as PodTemplate;
 }
 
-/** The fields of `value` that are in the set of `node`; lists keep their order, by which pods roll. */
+/**
+ * Returns the fields of `value` in the set of `node`. Lists keep their order, because a new order rolls pods.
+ */
 function ownPart(value: unknown, node: FieldNode): unknown {
   const elements = elementsOf(node);
-  // Without anything below it, the field is owned as a whole; with itself only, as an empty one.
+  // An empty node owns the field as a whole; a node with only itself owns it as an empty field.
   if (elements.length === 0 && Object.keys(node).length === 0) return value;
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;

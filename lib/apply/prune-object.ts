@@ -17,22 +17,22 @@ import { allowDeletionsAnnotation, ownershipOf, pruneAnnotation, scopeLabel } fr
 import { done, pending } from './results.js';
 import type { Outcome } from './results.js';
 
-/** An object that the owner has, looked at by pruning. */
+/** An object of the owner that may be pruned. */
 export interface Candidate {
   readonly type: ResourceType<KubernetesObject>;
-  /** Its metadata; the rest is not read. */
+  /** The metadata of the object; its other fields are not read. */
   readonly object: UnstructuredObject;
 }
 
-/** Whose deletion takes along what nobody has asked to delete: stored data, or all that is in it. */
+/** Returns true for kinds whose deletion also destroys stored data or contained objects. */
 export function isPruneGuarded(type: TypeMeta): boolean {
   return isKind(type, PersistentVolumeClaim) || isContainer(type);
 }
 
 /**
- * Whether an object that is no longer desired may be deleted: claims, Namespaces and
- * CustomResourceDefinitions only where their annotation `operator-builder.io/prune` is `true`, all
- * others unless it is `false`. What is being deleted already is left alone.
+ * Returns true if an object that is no longer desired may be deleted. Claims, Namespaces and
+ * CustomResourceDefinitions need the annotation `operator-builder.io/prune: true`; all other objects may be
+ * deleted unless it is `false`. Objects that are already being deleted are left out.
  */
 export function mayBePruned(
   { apiVersion, kind, metadata }: KubernetesObject,
@@ -46,16 +46,16 @@ export function mayBePruned(
   return (claim ? pruneClaims : undefined) ?? mark === 'true';
 }
 
-/** How many objects an owner has, and how many of them it keeps. */
+/** The number of objects that an owner has, and the number that stays. */
 export interface OwnedCount {
   readonly owned: number;
   readonly staying: number;
 }
 
 /**
- * Refuses to delete more than `maxDeletions` allows; by default never all that the owner has. The user
- * of the owner can allow it for one generation, by an annotation.
- * @throws OperatorError `TooManyDeletions`, with the list; nothing was deleted. It is recorded.
+ * Throws if pruning would delete more than `maxDeletions` allows; the default never allows all objects of the
+ * owner. An annotation of the owner can allow it for one generation.
+ * @throws OperatorError `TooManyDeletions`, with the list. Nothing was deleted, and the failure is recorded.
  */
 export function checkDeletions(
   context: ApplyContext,
@@ -93,16 +93,13 @@ const retrySoon = { requeueAfterMs: 1_000 };
 /** Options of {@link deleteOrphan}. */
 export interface DeleteOrphanOptions {
   /**
-   * Has the server delete what the orphan owns first. The orphan is pending until it is gone.
+   * Waits until the server has deleted the dependents of the orphan; it is pending until then.
    * @defaultValue false: the orphan counts as deleted, and garbage collection follows
    */
   readonly waits?: boolean | undefined;
 }
 
-/**
- * Deletes an orphan: this very one, as it was when it was judged. One that has changed since is judged
- * again.
- */
+/** Deletes an orphan in the version that was examined. An orphan that has changed since is examined again. */
 export async function deleteOrphan(
   context: ApplyContext,
   candidate: Candidate,
@@ -117,7 +114,7 @@ export async function deleteOrphan(
     const attempted = await tryDelete(context, orphan, waits ? 'Foreground' : 'Background');
     remaining = attempted.remaining;
     if (attempted.isDeleted) break;
-    // Its controller may be writing its status all the time.
+    // Its controller may write its status continuously.
     if (attempt >= maxAttempts) return pending(ref, 'changes while it is being pruned', retrySoon);
     const current = await judgedAgain(context, orphan);
     if (current === 'kept') return pending(ref, 'changed while it was being pruned', retrySoon);
@@ -128,7 +125,7 @@ export async function deleteOrphan(
   return done('deleted', ref, { reason: cause });
 }
 
-/** The outcome of an object that is being deleted and still exists; its reason names what holds it. */
+/** Returns the outcome of an object that is being deleted; its reason names the finalizers. */
 export function leaving(object: UnstructuredObject): Outcome {
   const { finalizers = [] } = object.metadata;
   const holders = finalizers.length === 0 ? '' : `, held by ${finalizers.join(', ')}`;
@@ -136,7 +133,7 @@ export function leaving(object: UnstructuredObject): Outcome {
 }
 
 interface DeleteAttempt {
-  /** False: the object is not what it was when it was judged. */
+  /** False if the object has changed since it was examined. */
   readonly isDeleted: boolean;
   /** The object, if it still exists. */
   readonly remaining?: UnstructuredObject | undefined;
@@ -161,7 +158,7 @@ async function tryDelete(
   }
 }
 
-/** The orphan as it is now; undefined: it is gone; `kept`: it is none any more. */
+/** Returns the current orphan; undefined if it is gone, `kept` if it is no longer an orphan. */
 async function judgedAgain(
   context: ApplyContext,
   { type, object }: Candidate,
@@ -169,7 +166,7 @@ async function judgedAgain(
   const current = await readObject(context, type, referenceTo(object));
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return undefined;
   const scopes = [current, object].map(({ metadata }) => metadata.labels?.[scopeLabel]);
-  // A chain of another scope may have it now.
+  // Another chain with a different scope may have taken it over.
   const isSameScope = scopes[0] === scopes[1];
   const ours = isSameScope && ownershipOf(current, context.settings.owner).state === 'ours';
   return ours && mayBePruned(current, context.settings) ? { type, object: current } : 'kept';

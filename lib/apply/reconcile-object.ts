@@ -20,7 +20,7 @@ import type { Outcome } from './results.js';
 import { recreateObject } from './immutable-fields.js';
 
 /**
- * Brings one object to its desired state, by server-side apply, with no call where it is there.
+ * Applies one object by server-side apply; sends nothing if the object is as desired.
  * @throws OperatorError `NotOurs`, `AlreadyOwned`, `ImmutableField`, `Terminal`, `ApiError`, …
  */
 export function applyObject(
@@ -30,7 +30,7 @@ export function applyObject(
 ): Promise<Outcome> {
   const { type, ref } = desired;
   return whileStale(async () => {
-    // What was said of the last write is not true of the next one.
+    // The details of the last write do not hold for the next one.
     context.announce(ref, {});
     const live = await readObject(context, type, ref);
     return carryOut(context, ref, await decide(context, desired, live, gate), gate);
@@ -69,8 +69,8 @@ async function carryOut(
   }
 }
 
-// The read may be of a cache that is behind: an object that exists is a conflict, and whose it is, is
-// judged by the next read.
+// The cache may be stale. If the object exists, the apply is a conflict, and the next read checks who owns
+// it.
 async function createObject(context: ApplyContext, desired: DesiredObject): Promise<Outcome> {
   await desired.check?.();
   const { object } = await apply(context, asNew(desired.creation));
@@ -106,7 +106,7 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
   }
 }
 
-/** `causes` in words; undefined for none. */
+/** Describes `causes`; undefined without causes. */
 export function causeOfRollout(causes: readonly ObjectReference[]): string | undefined {
   if (causes.length === 0) return undefined;
   return `${causes.map((ref) => describeObject(ref)).join(', ')} changed`;

@@ -6,80 +6,80 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
 
-/** How far the rollout of a workload is. */
+/** The rollout progress of a workload. */
 export interface RolloutState {
   /**
-   * `complete`: every pod runs the newest template and is available. `stuck`: no progress for
-   * longer than `progressDeadlineSeconds`, or a pod of a broken revision is in the way.
-   * `unwatched`: there is nothing to wait for (`OnDelete`, a paused Deployment).
+   * `complete`: every pod runs the newest template and is available. `stuck`: no progress for longer than
+   * `progressDeadlineSeconds`, or a pod of a broken revision blocks the rollout. `unwatched`: there is no
+   * rollout to wait for (`OnDelete`, a paused Deployment).
    */
   readonly state: 'complete' | 'progressing' | 'stuck' | 'unwatched';
-  /** What it waits for, in words. */
+  /** A description of the state, such as the cause of the wait. */
   readonly message: string;
 }
 
-/** What was done to an object. */
+/** The operation on an object. */
 export type Operation =
   'created' | 'configured' | 'unchanged' | 'recreated' | 'deleted' | 'pending';
 
-/** What a reconcile did to one object. */
+/** The result of a reconcile for one object. */
 export interface ObjectResult {
   /**
-   * `created`: it was not there. `configured`: changed, drift repaired included. `recreated`:
-   * deleted and made again because of an immutable field. `deleted`: pruned. `pending`: something is
-   * still to be done; `reason` says what it waits for, and a watch on the builder's kinds wakes it.
+   * `created`: it did not exist. `configured`: it was changed, or drift was repaired. `recreated`: deleted
+   * and created again, because an immutable field changed. `deleted`: pruned. `pending`: work remains;
+   * `reason` names the cause of the wait, and a watch on the builder's kinds triggers the next reconcile.
    */
   readonly operation: Operation;
   readonly ref: ObjectReference;
   /**
-   * The fields that changed, for `configured` and `recreated`; for `pending` those that did not have
-   * to wait: of a workload whose pod template waits, the rest is applied. `manager` says who had taken a field
-   * from us: drift. Values of a Secret are not shown.
+   * The fields that changed, for `configured` and `recreated`. For `pending`, the fields that did not have to
+   * wait: if the pod template of a workload waits, its other fields are applied. `manager` names the manager
+   * that had taken a field from us (drift). Values of a Secret are not shown.
    */
   readonly changes: readonly FieldChange[];
-  /** Why; always there for `pending`. */
+  /** The reason; always present for `pending`. */
   readonly reason?: string;
-  /** For workloads that exist. */
+  /** The rollout of a workload that exists. */
   readonly rollout?: RolloutState;
   /** The ConfigMaps and Secrets whose changed data rolls the pods of the workload. */
   readonly causes?: readonly ObjectReference[];
-  /** Reconcile again after so many milliseconds: no watch tells of what it waits for. */
+  /** Milliseconds until the next reconcile, if no watch reports the awaited change. */
   readonly requeueAfterMs?: number;
 }
 
-/** The shortest `requeueAfterMs` of `results`, or undefined. */
+/** Returns the shortest `requeueAfterMs` of `results`, or undefined. */
 export function requeueAfterOf(results: readonly ObjectResult[]): number | undefined {
   const delays = results.flatMap(({ requeueAfterMs }) => requeueAfterMs ?? []);
   return delays.length === 0 ? undefined : Math.min(...delays);
 }
 
-/** What became of one object. */
+/** The outcome for one object. */
 export type Outcome =
   | {
       readonly state: 'done';
       readonly result: ObjectResult;
-      /** The object as it is now; absent where it is not there. */
+      /** The current object; undefined if it does not exist. */
       readonly live?: UnstructuredObject;
-      /** Whether the next reconcile would find `live` as desired. */
+      /** True if the next reconcile would find `live` as desired. */
       readonly isSettled: boolean;
     }
   | {
       readonly state: 'pending';
       readonly result: ObjectResult;
       readonly live?: UnstructuredObject;
-      /** Whether what depends on the object has to wait too. */
+      /** True if dependents of the object have to wait too. */
       readonly blocks: boolean;
     }
   | { readonly state: 'failed'; readonly ref: ObjectReference; readonly error: OperatorError };
 
-/** What a finished outcome may say beside its operation. */
+/** Optional details of a finished outcome. */
 export interface DoneDetails extends Partial<ObjectResult> {
   readonly live?: UnstructuredObject;
-  /** @defaultValue whether nothing was done */
+  /** @defaultValue true for `unchanged`, else false */
   readonly isSettled?: boolean;
 }
 
-/** The outcome of an object that is as desired, or was brought there. */
+/** Returns the outcome of an object that is as desired now. */
 export function done(
   operation: Exclude<Operation, 'pending'>,
   ref: ObjectReference,
@@ -90,17 +90,17 @@ export function done(
   return { state: 'done', result, isSettled, ...(live !== undefined && { live }) };
 }
 
-/** What a pending outcome may say beside its reason. */
+/** Optional details of a pending outcome. */
 export interface PendingDetails {
   readonly live?: UnstructuredObject | undefined;
   /** @defaultValue true */
   readonly blocks?: boolean;
   readonly requeueAfterMs?: number;
-  /** What was changed all the same. @defaultValue none */
+  /** The changes that were made nevertheless. @defaultValue none */
   readonly changes?: readonly FieldChange[];
 }
 
-/** The outcome of an object that waits for something. */
+/** Returns the outcome of an object that waits. */
 export function pending(
   ref: ObjectReference,
   reason: string,
@@ -118,12 +118,12 @@ export function pending(
 }
 
 /**
- * The outcome of an object for which `error` was thrown.
- * @throws `error` where it is no failure of the object: the call was aborted, or there is a defect.
+ * Returns the outcome of an object for which `error` was thrown.
+ * @throws `error` if it is not a failure of the object: the call was aborted, or the error is a defect.
  */
 export function failed(ref: ObjectReference, error: unknown): Outcome {
   if (!isOperatorError(error) || error.code === 'Aborted') throw error;
-  // Not worth an event: the owner is on its way out with its namespace.
+  // Needs no event: the owner is being deleted with its namespace.
   if (isNamespaceTerminating(error)) return pending(ref, 'its namespace is being deleted');
   return { state: 'failed', ref, error: isApiError(error) ? explained(ref, error) : error };
 }
@@ -134,8 +134,8 @@ function explained(ref: ObjectReference, error: ApiError): OperatorError {
   return new OperatorError('Terminal', message, { cause: error });
 }
 
-// An apply that can't be merged (an unknown field, a list key twice), or makes what can't be read (an
-// amount that is none), is a 500 without a reason.
+// The server answers 500 without a reason if it can't merge an apply (an unknown field, a duplicate list key)
+// or can't read the result (an invalid quantity).
 const unusable = /failed to (create typed patch object|convert new object)/;
 
 function isTerminal(error: ApiError): boolean {
@@ -143,7 +143,7 @@ function isTerminal(error: ApiError): boolean {
   return error.status === 500 && unusable.test(error.message);
 }
 
-/** `ref` with the UID of `live`. */
+/** Returns `ref` with the UID of `live`. */
 export function refWithUid(
   ref: ObjectReference,
   live: UnstructuredObject | undefined,
@@ -153,13 +153,13 @@ export function refWithUid(
 }
 
 /**
- * Some objects of a chain could not be reconciled. The others were; what depends on a failed one was
- * left alone, and nothing was pruned.
+ * Some objects of a chain could not be reconciled. The others were. Dependents of a failed object were left
+ * unchanged, and nothing was pruned.
  */
 export class ReconcileFailedError extends OperatorError {
-  /** One error for each object that failed, in the order of the chain. */
+  /** One error per failed object, in the order of the chain. */
   readonly errors: readonly OperatorError[];
-  /** What was done to the others. */
+  /** The results of the other objects. */
   readonly results: readonly ObjectResult[];
 
   constructor(errors: readonly OperatorError[], results: readonly ObjectResult[]) {
@@ -169,8 +169,8 @@ export class ReconcileFailedError extends OperatorError {
   }
 
   /**
-   * Whether no retry can help before the desired state changes: every error is of that sort, and none
-   * of {@link results} asks to be looked at again (`requeueAfterMs`).
+   * True if no retry can help before the desired state changes: every error is terminal, and none of
+   * {@link results} requests a requeue (`requeueAfterMs`).
    */
   get terminal(): boolean {
     return this.errors.every(isFinal) && requeueAfterOf(this.results) === undefined;
@@ -178,8 +178,8 @@ export class ReconcileFailedError extends OperatorError {
 }
 
 /**
- * The results of `outcomes`.
- * @throws ReconcileFailedError where one failed.
+ * Returns the results of `outcomes`.
+ * @throws ReconcileFailedError if an object failed.
  */
 export function resultsOf(outcomes: readonly Outcome[]): readonly ObjectResult[] {
   const results = outcomes.flatMap((each) => (each.state === 'failed' ? [] : [each.result]));
@@ -188,12 +188,12 @@ export function resultsOf(outcomes: readonly Outcome[]): readonly ObjectResult[]
   return results;
 }
 
-/** Whether `error` is a {@link ReconcileFailedError}, from whichever copy of this package. */
+/** Returns true if `error` is a {@link ReconcileFailedError}, from any copy of this package. */
 export function isReconcileFailed(error: unknown): error is ReconcileFailedError {
   return isOperatorError(error, 'ReconcileFailed');
 }
 
-// A failed dependency is as final as the failure itself, which stands beside it in the list.
+// A failed dependency counts as terminal: the list also has the failure itself, which decides.
 const terminalCodes = new Set([
   ...['Terminal', 'InvalidObject', 'ImmutableField', 'InvalidOwner', 'DependencyFailed'],
   ...['InvalidValue', 'TooManyDeletions'],

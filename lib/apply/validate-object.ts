@@ -13,12 +13,13 @@ import { OperatorError } from '../system/operator-error.js';
 import { isKind } from './kind-traits.js';
 import { podTemplateIn } from './pod-template.js';
 
-/** What the API server accepts of a ConfigMap's or Secret's values together, in bytes: 1 MiB. */
+/** The API server's limit for all values of a ConfigMap or Secret together, in bytes: 1 MiB. */
 export const maxDataBytes = 1_048_576;
 
 /**
- * Refuses what the API server would refuse without a good reason, or accept and never get right.
- * @throws OperatorError `InvalidObject`, with what to change.
+ * Throws if the API server would refuse the object without a clear reason, or accept an object that can't
+ * work.
+ * @throws OperatorError `InvalidObject`; the message names the remedy.
  */
 export function validateObject(object: UnstructuredObject): void {
   const problem =
@@ -68,7 +69,7 @@ function dataProblem(object: UnstructuredObject): string | undefined {
   return `its values have ${bytes} bytes, at most ${maxDataBytes} are allowed: split it`;
 }
 
-// Never the value: it may be the secret itself, not encoded by mistake.
+// Never returns the value, which may be the unencoded secret.
 function keyOfBrokenBase64(data: unknown): string | undefined {
   if (!isJsonObject(data)) return undefined;
   const broken = Object.entries(data).find(
@@ -77,7 +78,7 @@ function keyOfBrokenBase64(data: unknown): string | undefined {
   return broken?.[0];
 }
 
-// As the server reads it: padded, the alphabet of RFC 4648 that is not for URLs, lines as they like.
+// Matches the server's rules: padding, and the standard alphabet of RFC 4648. Line breaks are removed first.
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 function sizeOf(data: unknown, bytesOf: (value: string) => number): number {
@@ -106,7 +107,7 @@ function duplicatesOf(object: UnstructuredObject): readonly DuplicateKey[] {
   return template === undefined ? [] : duplicatesInPod(template.spec, 'spec.template.spec');
 }
 
-/** A list that the server merges by key, and its keys with the values of absent ones. */
+/** A list that the server merges by key, and its keys with the defaults of absent ones. */
 interface KeyedList {
   readonly path: readonly string[];
   readonly keys: Readonly<Record<string, unknown>>;
@@ -130,7 +131,7 @@ const serviceLists: readonly KeyedList[] = [
   { path: ['ports'], keys: { port: undefined, protocol: 'TCP' } },
 ];
 
-/** Two entries of a list that have one key. */
+/** Two entries of a list with the same key. */
 export interface DuplicateKey {
   /** For example `spec.template.spec.containers[name=web].env`. */
   readonly path: string;
@@ -138,7 +139,7 @@ export interface DuplicateKey {
   readonly key: string;
 }
 
-/** The entries of a pod specification that the server would take for one; see {@link DuplicateKey}. */
+/** Returns the entries of a pod specification that the server would merge; see {@link DuplicateKey}. */
 export function duplicatesInPod(spec: unknown, path: string): readonly DuplicateKey[] {
   const own = duplicatesIn(spec, podLists, path);
   const ofContainers = ['initContainers', 'containers'].flatMap((list) =>
@@ -150,7 +151,7 @@ export function duplicatesInPod(spec: unknown, path: string): readonly Duplicate
   return [...own, ...ofContainers];
 }
 
-/** The entries of a Service's specification that the server would take for one. */
+/** Returns the entries of a Service's specification that the server would merge. */
 export function duplicatesInService(spec: unknown, path: string): readonly DuplicateKey[] {
   return duplicatesIn(spec, serviceLists, path);
 }

@@ -6,7 +6,7 @@ import type { Authority, CertificateAndKey, ClientSubject, IssueOptions } from '
 const dayMs = 24 * 60 * 60_000;
 const names = ['127.0.0.1', '::1', 'localhost', 'kubernetes', 'kubernetes.default.svc'];
 
-/** The certificates of a cluster that speaks HTTPS: its authority's and its server's. */
+/** The certificates of a cluster that serves HTTPS: its authority's and its server's. */
 export class ClusterCertificates {
   /** The authority's certificate, in PEM. */
   readonly authority: string;
@@ -26,7 +26,7 @@ export class ClusterCertificates {
   }
 
   static async create(random: Random): Promise<ClusterCertificates> {
-    // Not the cluster's clock: who checks them lives by the machine's.
+    // Uses the system clock, because clients check the validity against the real time.
     const now = systemClock.now();
     const options = { random, validity: { fromMs: now - dayMs, untilMs: now + 365 * dayMs } };
     const authority = await createAuthority('embedded-cluster', options);
@@ -34,7 +34,7 @@ export class ClusterCertificates {
     return new ClusterCertificates({ authority, server, options });
   }
 
-  /** A client certificate. */
+  /** Issues a client certificate. */
   client(subject: ClientSubject): Promise<CertificateAndKey> {
     return issueClientCertificate(this.#authority, subject, this.#options);
   }

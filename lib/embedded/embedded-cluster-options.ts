@@ -13,7 +13,7 @@ import type { Logger } from '../system/logger.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
 
-/** Has a CustomResourceDefinition, as a resource of `defineResource`. */
+/** An object with a CustomResourceDefinition, such as a resource of `defineResource`. */
 export interface WithDefinition {
   readonly crd: CustomResourceDefinition;
 }
@@ -21,67 +21,72 @@ export interface WithDefinition {
 /** Options of `EmbeddedCluster.start`. */
 export interface EmbeddedClusterOptions {
   /**
-   * Custom resources to serve from the start: what `defineResource` made, or
-   * CustomResourceDefinitions. @defaultValue none
+   * Custom resources to serve from the start: results of `defineResource`, or CustomResourceDefinitions.
+   * @defaultValue none
    */
   readonly crds?: readonly (CustomResourceDefinition | WithDefinition)[] | undefined;
   /**
-   * Let Deployments, StatefulSets, Jobs, … make pods that run, Services get endpoints and claims
-   * volumes. Without it, only garbage collection and namespace deletion run. @defaultValue false
+   * Simulate workloads: Deployments, StatefulSets, Jobs, … create pods that run, Services get endpoints and
+   * claims get volumes. Otherwise only garbage collection and namespace deletion run.
+   * @defaultValue false
    */
   readonly simulateWorkloads?: boolean | undefined;
-  /** Single controllers to run or not to run, against `simulateWorkloads`. */
+  /** Single controllers to switch on or off, in deviation from `simulateWorkloads`. */
   readonly controllers?: ControllersOptions['controllers'];
-  /** How pods are simulated. */
+  /** Options of the simulated pods. */
   readonly pods?: PodOptions | undefined;
-  /** How many Nodes there are, at least 0. @defaultValue 1 */
+  /** The number of Nodes, at least 0. @defaultValue 1 */
   readonly nodes?: number | undefined;
-  /** How long a Job waits with a new pod after one failed, in milliseconds. @defaultValue 10_000 */
+  /** Delay before a Job replaces a failed pod, in milliseconds. @defaultValue 10_000 */
   readonly jobPodBackoffMs?: number | undefined;
-  /** Bearer tokens and whom they stand for, over HTTP. @defaultValue none: all are administrators */
+  /** Users by bearer token, for HTTP. @defaultValue none: all clients are administrators */
   readonly users?: Readonly<Record<string, string | UserOptions>> | undefined;
   /**
-   * Whether Roles and their bindings decide who may do what, as on a real cluster: clients of other
-   * users than the administrator start with next to no rights, and the default roles (`cluster-admin`,
-   * `admin`, `edit`, `view`, …) are there. @defaultValue false: everyone may do everything
+   * Enforce Roles and their bindings, as on a real cluster. Clients of users other than the administrator
+   * then have almost no permissions, and the default roles (`cluster-admin`, `admin`, `edit`, `view`, …)
+   * exist.
+   * @defaultValue false: all requests are allowed
    */
   readonly rbac?: boolean | undefined;
   /**
-   * Where the Services are that admission and conversion webhooks name, by `namespace/name`: a base
-   * URL (`https://127.0.0.1:9443`; its certificate must be for `name.namespace.svc`), or a function
-   * that answers in their place. @defaultValue none: calls of webhooks by Service fail
+   * Targets of the Services that admission and conversion webhooks name, by `namespace/name`: a base URL
+   * (`https://127.0.0.1:9443`; its certificate must be for `name.namespace.svc`), or a function that answers
+   * in place of the Service.
+   * @defaultValue none: webhook calls by Service fail
    */
   readonly services?: WebhookServices | undefined;
-  /** Listen on this port of 127.0.0.1 from the start; 0: any free one. @defaultValue don't listen */
+  /** The port of 127.0.0.1 to listen on from the start; 0: any free port. @defaultValue no listening */
   readonly port?: number | undefined;
   /**
-   * Serve over HTTPS, with an authority of its own: kubeconfigs hold it, and clients can have
-   * certificates (`EmbeddedCluster.clientCertificate`). @defaultValue false: plain HTTP
+   * Serve HTTPS with an own certificate authority. Kubeconfigs contain it, and clients can use certificates
+   * (`EmbeddedCluster.clientCertificate`).
+   * @defaultValue false: plain HTTP
    */
   readonly tls?: boolean | undefined;
   /**
-   * Host names that requests without credentials may be sent to, beside `localhost` and IP addresses.
-   * Requests to any other name are refused, since a website can point its own name at this server.
+   * Host names that requests without credentials may use, beside `localhost` and IP addresses. Requests to
+   * any other name are refused, because a website can point its own name at this server.
    * @defaultValue none
    */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** How many changes can be watched from behind, at least 1. @defaultValue the server's */
+  /** The number of past changes that watches can resume from, at least 1. @defaultValue the server's */
   readonly logLength?: number | undefined;
   /**
-   * How far apart the bookmarks of a watch are, in milliseconds, at least 1; `Infinity`: a watch gets one
-   * when it ends. Tests of long virtual times are quicker without them, but clients then do not notice
-   * a watch that fell silent. @defaultValue 60_000, as a real server
+   * The interval of a watch's bookmarks in milliseconds, at least 1. With `Infinity`, a watch gets one only
+   * when it ends. Tests of long virtual times run faster without bookmarks, but clients then do not notice a
+   * silent watch.
+   * @defaultValue 60_000, as a real server
    */
   readonly bookmarkEveryMs?: number | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** Source of uids and names. @defaultValue the machine's */
+  /** Source of uids and names. @defaultValue the system's */
   readonly random?: Random | undefined;
-  /** Gets what a controller of the cluster failed at. @defaultValue none */
+  /** Logs the failures of the cluster's controllers. @defaultValue none */
   readonly logger?: Logger | undefined;
 }
 
-/** {@link EmbeddedClusterOptions} as its parts take them. */
+/** {@link EmbeddedClusterOptions} with defaults, for the parts of the cluster. */
 export interface ResolvedEmbeddedClusterOptions extends ControllersOptions {
   readonly random: Random;
   readonly users: Readonly<Record<string, string | UserOptions>>;
@@ -106,12 +111,12 @@ const embeddedClusterOptionNames: OptionNames<EmbeddedClusterOptions> = {
   },
 };
 
-/** Who has a token without being named. */
+/** The user of the token that is generated with `rbac`. */
 const administrator = 'system:admin';
 
 const alwaysOn: readonly ControllerName[] = ['garbageCollector', 'namespaces'];
 
-/** Defaults; ranges are checked by the parts. */
+/** Fills in the defaults; the parts check the ranges. */
 export function resolveEmbeddedClusterOptions(
   options: EmbeddedClusterOptions,
 ): ResolvedEmbeddedClusterOptions {

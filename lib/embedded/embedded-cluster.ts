@@ -24,28 +24,29 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 /** Options of {@link EmbeddedCluster.client}. */
 export interface EmbeddedClientOptions extends ClientSettings {
   /**
-   * Who asks: the user of the request log. `system:serviceaccount:ns:name` has the groups of a
-   * ServiceAccount. @defaultValue 'system:admin'
+   * The user of the requests, also in the request log. `system:serviceaccount:ns:name` has the groups of a
+   * ServiceAccount.
+   * @defaultValue 'system:admin'
    */
   readonly user?: string | undefined;
-  /** Groups of the user, beside `system:authenticated`. @defaultValue those that its name implies */
+  /** Groups of the user, beside `system:authenticated`. @defaultValue those that the user name implies */
   readonly groups?: readonly string[] | undefined;
   /**
-   * Decides what the client may do, whatever the other clients may. @defaultValue the roles of the
-   * cluster, if it was started with `rbac`
+   * Authorizes the requests of this client only.
+   * @defaultValue the roles of the cluster, if it was started with `rbac`
    */
   readonly authorizer?: Authorizer | undefined;
 }
 
 /** Options of {@link EmbeddedCluster.settled}. */
 export interface SettledOptions {
-  /** Move a `VirtualClock` on to what the controllers wait for. @defaultValue true */
+  /** Advance a `VirtualClock` to the next time at which a controller has work. @defaultValue true */
   readonly advanceClock?: boolean | undefined;
 }
 
 /**
- * A Kubernetes cluster in this process: an {@link EmbeddedApiServer} and the controllers that make a
- * cluster of it. For tests and demonstrations: it keeps everything in memory.
+ * A Kubernetes cluster in this process: an {@link EmbeddedApiServer} with the controllers of a cluster. For
+ * tests and demonstrations: it keeps everything in memory.
  *
  * @example
  * ```ts
@@ -57,9 +58,9 @@ export interface SettledOptions {
  * ```
  */
 export class EmbeddedCluster<C extends Clock = Clock> {
-  /** The server, for what the cluster has no name for. */
+  /** The server, for functions that the cluster does not offer. */
   readonly server: EmbeddedApiServer;
-  /** The clock that it was started with. */
+  /** The clock of the cluster. */
   readonly clock: C;
   readonly #options: ResolvedEmbeddedClusterOptions;
   readonly #controllers: Controllers;
@@ -86,14 +87,14 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     });
   }
 
-  /** Starts a cluster that lives by `options.clock`, for example a `VirtualClock`. */
+  /** Starts a cluster with `options.clock`, for example a `VirtualClock`. */
   static start<C extends Clock>(
     options: EmbeddedClusterOptions & { readonly clock: C },
   ): Promise<EmbeddedCluster<C>>;
   /**
-   * Starts a cluster; its custom resources are served when it is there.
+   * Starts a cluster. Its custom resources are served when the promise resolves.
    * @throws OperatorError `InvalidOption`: an option is out of its range.
-   * @throws ApiError a custom resource definition is not accepted.
+   * @throws ApiError the server refuses a custom resource definition.
    */
   static start(options?: EmbeddedClusterOptions): Promise<EmbeddedCluster>;
   static async start(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
@@ -108,7 +109,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     return cluster;
   }
 
-  /** What was asked of the server by clients; its own controllers don't count. */
+  /** Requests of clients; those of the cluster's own controllers are left out. */
   get requests(): RequestLog {
     return this.server.requests;
   }
@@ -119,8 +120,8 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   }
 
   /**
-   * Where the server listens, for example `http://127.0.0.1:41231`, or `https://…`.
-   * @throws OperatorError `Stopped`: it does not listen; see {@link EmbeddedCluster.listen}.
+   * The URL of the server, for example `http://127.0.0.1:41231`, or `https://…`.
+   * @throws OperatorError `Stopped`: the server does not listen; see {@link EmbeddedCluster.listen}.
    */
   get url(): string {
     if (this.#url === undefined) {
@@ -129,7 +130,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     return this.#url;
   }
 
-  /** A client without a socket. It is closed with the cluster. */
+  /** Creates a client without a socket. The cluster closes it when it stops. */
   client(options: EmbeddedClientOptions = {}): ConnectedClient {
     const { user, groups, authorizer, ...rest } = options;
     const { clock = this.clock, random = this.#options.random, ...settings } = rest;
@@ -143,7 +144,10 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     return client;
   }
 
-  /** Serves over HTTP, or HTTPS with `tls`, on 127.0.0.1, once. @returns the URL */
+  /**
+   * Listens on 127.0.0.1, by HTTPS if `tls` is set, else by HTTP. Later calls change nothing.
+   * @returns the URL
+   */
   async listen(port = 0): Promise<string> {
     if (this.#url !== undefined) return this.#url;
     if (this.#options.tls) {
@@ -157,7 +161,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   }
 
   /**
-   * The certificate of the cluster's authority, in PEM.
+   * The certificate of the cluster's authority in PEM format.
    * @throws OperatorError `Stopped`: the cluster does not listen, or not over HTTPS.
    */
   get certificateAuthority(): string {
@@ -165,8 +169,9 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   }
 
   /**
-   * A certificate that a client can show over HTTPS instead of a token, and its key, in PEM.
-   * @param user - who it is. @param groups - what it is a member of, beside `system:authenticated`.
+   * Issues a certificate and its key in PEM format; a client can use it over HTTPS instead of a token.
+   * @param user - the user name.
+   * @param groups - its groups, beside `system:authenticated`.
    * @throws OperatorError `Stopped`: the cluster does not listen, or not over HTTPS.
    */
   async clientCertificate(
@@ -185,10 +190,10 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   }
 
   /**
-   * A kubeconfig for kubectl and other clients: YAML. @param user - one of the `users`; without one
-   * it is the administrator's.
+   * Returns a kubeconfig in YAML for kubectl and other clients.
+   * @param user - one of the `users`; the administrator if it is left out
    * @throws OperatorError `Stopped`: the cluster does not listen.
-   * @throws OperatorError `InvalidOption`: there is no such user.
+   * @throws OperatorError `InvalidOption`: the user is unknown.
    */
   kubeConfig(user?: string): string {
     const { users, rbac } = this.#options;
@@ -204,15 +209,15 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   /** Writes {@link EmbeddedCluster.kubeConfig} to a file that only its owner can read. */
   async writeKubeConfig(path: string, user?: string): Promise<void> {
     await writeFile(path, this.kubeConfig(user), { mode: 0o600 });
-    // The mode above counts only where the file is new.
+    // `writeFile` sets the mode of a new file only.
     await chmod(path, 0o600);
   }
 
   /**
-   * Resolves when the cluster's controllers have nothing left to do: pods are ready or stuck,
-   * rollouts are over or blocked, what was deleted is gone. Crash loops, schedules and deadlines go
-   * on for ever and do not count. Time of a `VirtualClock` moves on as far as that takes, unless
-   * `advanceClock` is false: then it resolves when nothing is due now.
+   * Resolves when the cluster's controllers have no work left: pods are ready or stuck, rollouts are complete
+   * or blocked, and deleted objects are gone. Crash loops, schedules and deadlines never end, so they do not
+   * count. The time of a `VirtualClock` advances as far as needed. With `advanceClock: false` it stands
+   * still, and the promise resolves when no work is due now.
    */
   async settled(options: SettledOptions = {}): Promise<void> {
     const { advanceClock = true } = options;
@@ -231,7 +236,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   }
 
   /**
-   * What the cluster stores at the moment. Cheap: objects are shared, not copied.
+   * Returns the current content of the store. Cheap: objects are shared, not copied.
    *
    * @example
    * ```ts
@@ -245,16 +250,15 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   }
 
   /**
-   * Brings back what was stored at the snapshot, also one of another cluster. Objects that changed
-   * since get new versions, open watches end, and versions from before are gone (410), so that
-   * clients list again. Time, the request log and faults stay as they are; the cluster's own
-   * controllers go on from what is there now.
+   * Restores the content of a snapshot, possibly of another cluster. Objects that changed since get new
+   * versions, open watches end, and older versions are gone (410), so that clients list again. Time, the
+   * request log and faults stay unchanged. The cluster's own controllers continue from the restored content.
    */
   restore(snapshot: StoreSnapshot): void {
     this.server.restore(snapshot);
   }
 
-  /** Ends the controllers, every client and watch, and the server. No timer or socket is left. */
+  /** Stops the controllers, all clients and watches, and the server. No timer or socket remains. */
   async stop(): Promise<void> {
     this.#controllers.stop();
     await Promise.all([...this.#clients].map((client) => client.close()));

@@ -2,24 +2,24 @@ import { stringify } from 'yaml';
 import type { UserOptions } from '../apiserver/index.js';
 import { OperatorError } from '../system/operator-error.js';
 
-/** What a kubeconfig is made of. */
+/** Parts of a kubeconfig. */
 export interface KubeConfigParts {
   readonly url: string;
-  /** The certificate of the server's authority, in PEM; undefined: it speaks HTTP. */
+  /** The certificate of the server's authority in PEM format; undefined for HTTP. */
   readonly authority?: string | undefined;
-  /** Who it is for; undefined: whoever needs no token. */
+  /** The user of the kubeconfig; undefined for a client without token. */
   readonly user: string | undefined;
-  /** Bearer tokens and whom they stand for. */
+  /** Users by bearer token. */
   readonly users: Readonly<Record<string, string | UserOptions>>;
   /** The name of the cluster and of the context. @defaultValue 'embedded' */
   readonly cluster?: string | undefined;
-  /** The namespace of the context. @defaultValue undefined: none, which is `default` */
+  /** The namespace of the context. @defaultValue none, which means `default` */
   readonly namespace?: string | undefined;
 }
 
 /**
- * A kubeconfig with one context: YAML. It may hold a token: don't log it.
- * @throws OperatorError `InvalidOption`: no token stands for the user.
+ * Returns a kubeconfig with one context, in YAML. It may contain a token: don't log it.
+ * @throws OperatorError `InvalidOption`: the user has no token.
  */
 export function kubeConfigText(parts: KubeConfigParts): string {
   const { url, authority, user, users, cluster = 'embedded', namespace } = parts;

@@ -12,70 +12,70 @@ const rememberedObjects = 10_000;
 const contestMs = 60_000;
 const mostReplaced = 2;
 
-/** How a condition is contested by a manager that applies it, too. */
+/** The state of a condition that another manager applies too. */
 interface Claim {
   readonly rival: string;
-  /** `taken`: this operator took it from the rival, once. `left`: the rival took it back, and has it. */
+  /** `taken`: this operator took it from the rival, once. `left`: the rival took it back and keeps it. */
   readonly state: 'taken' | 'left';
 }
 
-/** How a writer of conditions goes about it. */
+/** Options of a writer of conditions. */
 export interface ClaimsOptions {
   readonly fieldManager: string;
   readonly strategy: 'apply' | 'merge';
-  /** Named by warnings. */
+  /** The remedy that warnings name. */
   readonly remedy: string;
 }
 
-/** When and for what conditions are to be written. */
+/** The circumstances of a write of conditions. */
 export interface ClaimsMoment {
   readonly nowMs: number;
-  /** Whether they report a reconcile. */
+  /** True if the conditions report a reconcile. */
   readonly isObserved: boolean;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** A condition as a merge patch has written it. */
+/** A condition that a merge patch has written. */
 interface WrittenCondition {
   readonly update: ConditionUpdate;
   readonly atMs: number;
-  /** How often in a row it replaced the value of another writer. */
+  /** The number of times in a row that it replaced the value of another writer. */
   readonly replaced: number;
 }
 
 type LastWrite = ReadonlyMap<string, WrittenCondition>;
 
-/** The conditions of an object that its operator is to write. */
+/** The conditions of an object that this operator may write. */
 export interface OwnConditions {
   readonly conditions: readonly ConditionUpdate[];
-  /** Notes what was taken from rivals, once it has been written. */
+  /** Records the conditions taken from rivals, after the write. */
   written(): void;
 }
 
 /**
- * Knows which conditions other operators apply, too. Whoever comes later takes a condition over once:
- * the former owner may be an earlier release, of another name. When that one takes it back it is alive,
- * and the condition is left to it. An owner of whom a condition is taken, and who took it from no other,
- * takes it back; so of two operators one has it in the end.
+ * Tracks the conditions that other operators apply too. A new operator takes a condition over once, because
+ * the former owner may be an earlier release with another name. If the former owner takes the condition back,
+ * it still runs, and keeps the condition. An operator takes a lost condition back unless it took the
+ * condition from another one. So exactly one of two operators keeps it.
  *
- * Merge patches name no owner: there a condition is left alone once another writer has replaced it
- * several times in a row.
+ * Merge patches name no owner. With them, an operator stops writing a condition that another writer has
+ * replaced several times in a row.
  */
 export class ConditionClaims {
   readonly #options: ClaimsOptions;
-  /** By uid, then by the type of the condition. */
+  /** Claims by uid, then by condition type. */
   readonly #claims = new LruMap<string, ReadonlyMap<string, Claim>>(rememberedObjects);
-  /** The conditions that were written last, by uid; only for merge patches. */
+  /** The last written conditions by uid; only for merge patches. */
   readonly #last = new LruMap<string, LastWrite>(rememberedObjects);
   readonly #told = new Set<string>();
-  /** The types of conditions that are left to a writer without a name. */
+  /** The condition types that are left to a writer without a name. */
   readonly #lost = new Set<string>();
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
   }
 
-  /** Leaves out what is left to rivals, and warns once of each. */
+  /** Leaves out the conditions that rivals keep, and warns once about each. */
   own(
     object: KubernetesObject,
     conditions: readonly ConditionUpdate[],
@@ -84,12 +84,12 @@ export class ConditionClaims {
     if (this.#options.strategy === 'apply') {
       return this.#besideAppliers(object, conditions, now.logger);
     }
-    // Several controllers may say in turns that an object is paused, and that it is not.
+    // Several controllers may alternate in reporting a pause and its end.
     if (!now.isObserved) return { conditions, written: () => undefined };
     return this.#besideReplacers(object, conditions, now);
   }
 
-  /** Reads `managedFields` only. */
+  /** Finds rivals in `managedFields`. */
   #besideAppliers(
     object: KubernetesObject,
     conditions: readonly ConditionUpdate[],
@@ -122,7 +122,7 @@ export class ConditionClaims {
     };
   }
 
-  /** A merge patch names no owner of a condition: what was written last is compared. */
+  /** Finds other writers by comparing with the last write, because a merge patch names no owner. */
   #besideReplacers(
     object: KubernetesObject,
     conditions: readonly ConditionUpdate[],
@@ -167,7 +167,7 @@ export class ConditionClaims {
   }
 }
 
-/** How often in a row another writer has replaced a condition, each time within a minute. */
+/** Returns how often in a row another writer has replaced a condition, each time within a minute. */
 function replacedCount(
   last: WrittenCondition | undefined,
   current: Condition | undefined,
@@ -180,7 +180,7 @@ function replacedCount(
   return isOurs ? 0 : last.replaced + 1;
 }
 
-/** The conditions that a manager applies. */
+/** The conditions that one manager applies. */
 interface AppliedConditions {
   readonly manager: string;
   readonly set: FieldSet;
@@ -195,7 +195,7 @@ function conditionsIn({ manager = '', fieldsV1 = {} }: ManagedFieldsEntry): Appl
   return { manager, set: status.below(fieldElement('conditions')) };
 }
 
-/** The other manager that has the state of a condition. A plain list has one owner, and no rivals. */
+/** Returns the other manager that owns the state of a condition. A plain list has one owner, so no rivals. */
 function rivalOf(
   applied: readonly AppliedConditions[],
   type: string,

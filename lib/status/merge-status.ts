@@ -7,25 +7,28 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import type { TypeReference } from '../object/resource-type.js';
 
-/** A status that {@link mergeStatus} writes. */
+/** A status for {@link mergeStatus} to write. */
 export interface StatusMerge<T extends KubernetesObject> {
   readonly type: TypeReference<T>;
-  /** Makes the merge patch for the object as it is now. Undefined: there is nothing to write. */
+  /** Returns the merge patch for the current object; undefined if there is nothing to write. */
   readonly patch: (object: T) => object | undefined;
-  /** Whether the status is still right for an object that someone else changed meanwhile. @defaultValue yes */
+  /**
+   * Returns true if the status still holds for an object that changed meanwhile.
+   * @defaultValue always true
+   */
   readonly stands?: ((now: T) => boolean) | undefined;
-  /** @defaultValue none: the status is written with the object */
+  /** The subresource to write. @defaultValue none: the status is written with the object */
   readonly subresource?: string | undefined;
 }
 
 const maxAttempts = 3;
 
 /**
- * Writes a status by a merge patch that the uid and the resourceVersion of the object guard. Where
- * someone else changed the object meanwhile, but neither its spec nor its deletion, it reads the object
- * from the server and writes again.
- * @returns the object as it is now; `object` where nothing was sent, or another object has its name
- * @throws ApiError 409: another spec, or a status that does not stand; else what the server answers.
+ * Writes a status by a merge patch, guarded by the uid and the resourceVersion of the object. If the object
+ * changed meanwhile, but neither its spec nor its deletion, it reads the object from the server and retries.
+ * @returns the current object; the object last read if nothing was sent or another object has its name
+ * @throws ApiError 409: the spec changed, the status no longer holds, or too many attempts failed; else the
+ * server's error.
  */
 export async function mergeStatus<T extends KubernetesObject>(
   object: T,
@@ -52,7 +55,7 @@ export async function mergeStatus<T extends KubernetesObject>(
   }
 }
 
-/** Whether a reconcile would find the same: neither the spec nor the deletion differs. */
+/** Returns true if neither the spec nor the deletion differs, so that a reconcile would act the same. */
 function isSameRequest(one: KubernetesObject, other: KubernetesObject): boolean {
   const requestOf = ({ metadata, ...rest }: KubernetesObject): object => ({
     ...omit(rest, 'status'),

@@ -2,41 +2,41 @@ import { findCondition } from '../object/conditions.js';
 import type { Condition, ConditionUpdate } from '../object/conditions.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 
-/** Annotations that pause an object, with the value that does. */
+/** Annotations that pause an object, with the value that each needs. */
 export type PauseAnnotations = Readonly<Record<string, string>>;
 
-/** The annotations that pause an object of every style. */
+/** The annotations that pause an object in every API style. */
 export const commonPauseAnnotations: PauseAnnotations = {
   'operator-builder.io/paused': 'true',
   'cluster.x-k8s.io/paused': 'true',
 };
 
-/** The type of the condition of an object that is paused, or was. */
+/** The type of the condition that shows a pause, present or past. */
 export const pausedCondition = 'Paused';
 
 const pausedReason = 'PausedByAnnotation';
 const waitingDeletion = '; its deletion waits until the annotation is gone';
 
-/** How an object stands to its pause annotations, and what is to be shown of it. */
+/** The pause state of an object, and the condition that shows it. */
 export interface PauseState {
-  /** What pauses the object, in words; undefined: nothing does. */
+  /** The annotation that pauses the object, in words; undefined if it is not paused. */
   readonly by: string | undefined;
-  /** The condition `Paused` to be set; undefined: the object shows it as it is. */
+  /** The condition `Paused` to write; undefined if the object already shows it. */
   readonly update: ConditionUpdate | undefined;
-  /** Whether the condition said before that the object is paused. */
+  /** True if the object's condition shows a pause so far. */
   readonly wasPaused: boolean;
 }
 
-/** A condition as every style has it: reasons and messages may be missing. */
+/** A condition of any API style: reason and message are optional. */
 interface ShownCondition extends Pick<Condition, 'type' | 'status'> {
   readonly reason?: string;
   readonly message?: string;
 }
 
 /**
- * Says whether an annotation of `pausing` pauses `object`, which shows `conditions`. The first that is
- * found counts, in the order of `pausing`, so that two controllers come to the same words. That another
- * controller names another annotation, or has its own words, is no reason to write the condition in turns.
+ * Finds the annotation of `pausing` that pauses `object`, which shows `conditions`. The first match in the
+ * order of `pausing` counts, so that two controllers write the same message. A condition with another
+ * annotation or message of another controller stays, so that two controllers do not overwrite it in turns.
  */
 export function pauseOf(
   object: KubernetesObject,
@@ -64,7 +64,7 @@ export function pauseOf(
   return { by, update: isShown ? undefined : update, wasPaused };
 }
 
-/** Whether what the condition says is so: it names an annotation of the object, or is none of ours. */
+/** Returns true if the condition still holds: it names an annotation of the object, or is not ours. */
 function isToldStill(
   { reason, message = '' }: ShownCondition,
   { metadata }: KubernetesObject,

@@ -6,46 +6,46 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { Logger } from '../system/logger.js';
 import type { StatusUpdate } from './status.js';
 
-/** The fields of a status that an operator writes by itself. */
+/** The status fields that an operator writes by itself. */
 const ownFields = ['observedGeneration', 'conditions', 'conditions[].observedGeneration'];
 
 const rememberedRefusals = 1_000;
 
 /**
- * The fields of the status that the schema of a kind lacks, as the server says when it refuses them. The
- * others are written without them.
+ * Status fields that the schema of a kind lacks, learned from the server's refusals. The other fields are
+ * written without them.
  */
 export class StatusGaps {
   readonly #optional: readonly string[];
   readonly #missing = new Set<string>();
   readonly #unsaid: string[] = [];
-  /** Objects whose conditions the server refuses, by uid. */
+  /** Uids of objects whose conditions the server refuses. */
   readonly #refused = new LruMap<string, true>(rememberedRefusals);
   #isKept = true;
 
-  /** @param optional - fields beside the usual ones that may be missing, as `list[].field`. */
+  /** @param optional - further fields that a schema may lack, as `list[].field`. */
   constructor(optional: readonly string[] = []) {
     this.#optional = [...ownFields, ...optional];
   }
 
-  /** Whether the object keeps conditions, as far as is known. */
+  /** Returns true if the object keeps conditions, as far as is known. */
   keeps({ metadata: { uid = '' } }: KubernetesObject): boolean {
     return this.#isKept && this.#refused.get(uid) === undefined;
   }
 
-  /** Notes that no object of the kind keeps conditions. */
+  /** Records that objects of the kind keep no conditions. */
   giveUp({ kind }: KubernetesObject, why: string, logger: Logger): void {
     this.#isKept = false;
     logger.info(`${kind} keeps no conditions, ${why}: events and log tell instead`);
   }
 
-  /** Notes that the server refuses the status of an object as invalid. */
+  /** Records that the server refuses the status of an object as invalid. */
   refused({ metadata: { uid = '' } }: KubernetesObject, error: unknown, logger: Logger): void {
     this.#refused.set(uid, true);
     logger.warn('a condition can not be written: events and log tell instead', { error });
   }
 
-  /** `update` without what the schema lacks. */
+  /** Returns `update` without the fields that the schema lacks. */
   without(update: StatusUpdate): StatusUpdate {
     if (this.#missing.size === 0) return update;
     const paths = [...this.#missing].map((field) => field.replaceAll('[]', '').split('.'));
@@ -54,7 +54,7 @@ export class StatusGaps {
     return { conditions: conditions ?? [], fields };
   }
 
-  /** Whether `error` says that the schema lacks more than was known. */
+  /** Records the missing fields that `error` names. Returns true if there are new ones. */
   found(error: unknown): boolean {
     const found = undeclaredIn(error, this.#optional).filter((field) => !this.#missing.has(field));
     for (const field of found) this.#missing.add(field);
@@ -62,7 +62,7 @@ export class StatusGaps {
     return found.length > 0;
   }
 
-  /** Warns of what was found since the last call. The server names one field at a time. */
+  /** Warns about the fields found since the last call. The server names one field at a time. */
   warn({ kind }: KubernetesObject, logger: Logger): void {
     const fields = this.#unsaid.splice(0).map((field) => `status.${field}`);
     if (fields.length === 0) return;
@@ -78,7 +78,7 @@ function undeclaredIn(error: unknown, optional: readonly string[]): readonly str
   const fields = paths.map(([, path = '']) =>
     path.replaceAll(/\[[^\]]*\]/g, '[]').replace(/^\./, ''),
   );
-  // Without a status there is none of them.
+  // A schema without status has none of these fields.
   if (fields.includes('')) return ['observedGeneration', 'conditions'];
   const own = optional.filter((field) => fields.includes(field));
   const isOther = (field: string): boolean =>
@@ -88,7 +88,7 @@ function undeclaredIn(error: unknown, optional: readonly string[]): readonly str
 
 type StatusFields = Readonly<Record<string, unknown>> & Pick<StatusUpdate, 'conditions'>;
 
-/** `value` without the field at `path`, in each element of the lists on the way. */
+/** Returns `value` without the field at `path`, in each element of the lists on the way. */
 function withoutPath<T>(value: T, path: readonly string[]): T {
   const [name = '', ...rest] = path;
   if (Array.isArray(value)) return value.map((each: unknown) => withoutPath(each, path)) as T;

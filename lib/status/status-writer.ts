@@ -27,26 +27,25 @@ import type { StatusUpdate } from './status.js';
 /** Options of a {@link StatusWriter}. */
 export interface StatusWriterOptions<T extends KubernetesObject> {
   readonly type: TypeReference<T>;
-  /** Owner of the written fields. */
+  /** The field manager of the status. */
   readonly fieldManager: string;
   /**
    * `apply`: server-side apply; a kind without the subresource status is an error. `merge`: a merge patch
-   * that the resourceVersion guards, for objects whose status others apply under the same name; a kind
-   * or an object that keeps no conditions gets none, and a condition that another writer replaces again
-   * and again is left to it.
+   * guarded by the resourceVersion, for objects whose status others apply under the same name. It skips kinds
+   * and objects that keep no conditions, and conditions that another writer replaces repeatedly.
    */
   readonly strategy: 'apply' | 'merge';
-  /** As in {@link PatchStatusOptions}. */
+  /** See {@link PatchStatusOptions}. */
   readonly atomicConditions?: boolean | undefined;
-  /** Whether the status has the field `observedGeneration`. */
+  /** True if the status has the field `observedGeneration`. */
   readonly generation: boolean;
-  /** Fields, as `list[].field`, that a schema may lack: then the rest is written. @defaultValue none */
+  /** Fields, as `list[].field`, that a schema may lack; the others are written then. @defaultValue none */
   readonly optional?: readonly string[] | undefined;
-  /** The remedy that a warning about a contested condition names. */
+  /** The remedy in warnings about a contested condition. */
   readonly remedy: string;
 }
 
-/** How a status is written. */
+/** Circumstances of a status write. */
 export interface StatusWriting {
   readonly context: {
     readonly client: Client & { readonly live?: Client };
@@ -54,10 +53,11 @@ export interface StatusWriting {
     readonly logger: Logger;
     readonly signal: AbortSignal;
   };
-  /** As in {@link PatchStatusOptions}; a merge patch keeps all others. @defaultValue false */
+  /** See {@link PatchStatusOptions}; a merge patch keeps all others. @defaultValue false */
   readonly keepOthers?: boolean | undefined;
   /**
-   * Whether it reports a reconcile of the generation: then a message that alone changes may have to wait.
+   * True if the write reports a reconcile of the generation. A write that only changes messages may have to
+   * wait then.
    * @defaultValue true
    */
   readonly isObserved?: boolean | undefined;
@@ -65,33 +65,33 @@ export interface StatusWriting {
 
 /** The result of a write. */
 export interface WrittenStatus<T> {
-  /** As it is now; the given object where nothing was sent. */
+  /** The current object; the given one if nothing was sent. */
   readonly object: T;
-  /** Milliseconds after which a changed message may be written; undefined: nothing is left. */
+  /** Milliseconds until a changed message may be written; undefined if nothing remains to write. */
   readonly waitMs?: number | undefined;
 }
 
 const rememberedWrites = 10_000;
-/** A status write wakes every watcher of the object: a message that only counts on must not do so often. */
+/** Minimum interval of writes that only change messages: each write wakes all watchers of the object. */
 const messageIntervalMs = 5_000;
 
 /** The last status write of an object. */
 interface StatusWrite {
   readonly atMs: number;
-  /** What was sent, and is not answered yet. */
+  /** The status of a request that is still unanswered. */
   readonly sent?: object | undefined;
   readonly resourceVersion?: string | undefined;
-  /** What was sent and what is stored, where the server changed it: by defaults of the schema. */
+  /** The sent and the stored status, if the server changed it by defaults of the schema. */
   readonly changed?: { readonly sent: object; readonly stored: object } | undefined;
 }
 
-/** A status that is to be sent. */
+/** A status to send. */
 interface PreparedStatus<T> {
   readonly status: object;
   readonly send: () => Promise<T>;
 }
 
-/** Writes the status of the objects of one kind, and knows its own writes again. */
+/** Writes the status of the objects of one kind, and recognizes its own writes. */
 export class StatusWriter<T extends KubernetesObject> {
   readonly #options: StatusWriterOptions<T>;
   readonly #claims: ConditionClaims;
@@ -105,15 +105,15 @@ export class StatusWriter<T extends KubernetesObject> {
     this.#gaps = new StatusGaps(options.optional);
   }
 
-  /** Whether the object keeps conditions, as far as is known. */
+  /** Returns true if the object keeps conditions, as far as is known. */
   keeps(object: T): boolean {
     return this.#gaps.keeps(object);
   }
 
   /**
-   * Whether all that changed from `old` to `object` is the status that this process wrote: no reason to
-   * reconcile. The resourceVersion of the answer says so; where the watch is faster than the answer, the
-   * status that was sent does.
+   * Returns true if `old` and `object` differ only in a status that this process wrote, so that no reconcile
+   * is needed. It compares the resourceVersion of the server's answer. If the watch event arrives before the
+   * answer, it compares the status that was sent.
    */
   isOwnWrite(old: T, object: T): boolean {
     const last = this.#written.get(object.metadata.uid ?? '');
@@ -126,7 +126,7 @@ export class StatusWriter<T extends KubernetesObject> {
     return isOurs && isEqual(besideStatus(old, manager), besideStatus(object, manager));
   }
 
-  /** Writes what differs from the status of `object`. */
+  /** Writes the differences from the status of `object`. */
   async write(object: T, wanted: StatusUpdate, how: StatusWriting): Promise<WrittenStatus<T>> {
     if (!this.keeps(object)) return { object };
     const { context, isObserved = true } = how;
@@ -160,7 +160,7 @@ export class StatusWriter<T extends KubernetesObject> {
     }
   }
 
-  /** The status to be sent; undefined: the object shows it. */
+  /** Returns the status to send; undefined if the object already shows it. */
   #prepared(object: T, update: StatusUpdate, how: StatusWriting): PreparedStatus<T> | undefined {
     const { strategy, type, fieldManager, atomicConditions } = this.#options;
     const { client, clock, signal } = how.context;
@@ -179,7 +179,7 @@ export class StatusWriter<T extends KubernetesObject> {
       const next = statusFor(now);
       return next === undefined ? undefined : { status: next };
     };
-    // What is said of a pause depends on what the object showed.
+    // A pause condition depends on the object as it was read.
     const stands = (): boolean => how.isObserved !== false;
     const merge = { type, patch, stands, subresource: 'status' };
     return { status, send: () => mergeStatus(object, merge, { client, signal }) };
@@ -210,14 +210,20 @@ export class StatusWriter<T extends KubernetesObject> {
     }
   }
 
-  /** A merge patch does not fail where the schema has no conditions: the server drops them. */
+  /**
+   * Detects dropped conditions: without them in the schema, the server drops them from a merge patch
+   * silently.
+   */
   #noteDropped(answer: T, status: object, logger: Logger): void {
     const isDropped = 'conditions' in status && statusConditions(answer).length === 0;
     if (!isDropped || this.#options.strategy === 'apply') return;
     this.#gaps.giveUp(answer, 'its schema has no conditions', logger);
   }
 
-  /** @throws the error, or one that explains it, unless the status can do without the write. */
+  /**
+   * Handles the error of a status write.
+   * @throws the error, or one that explains it, unless the status can do without the write.
+   */
   async #explain(object: T, error: unknown, context: StatusWriting['context']): Promise<void> {
     const isOptional = this.#options.strategy === 'merge';
     if (isOptional && isInvalid(error)) this.#gaps.refused(object, error, context.logger);
@@ -226,7 +232,7 @@ export class StatusWriter<T extends KubernetesObject> {
       if (!isOptional) throw noSubresource(object, error);
       this.#gaps.giveUp(object, 'it has no status subresource', context.logger);
     } else if (isOptional) throw error;
-    // Else it was deleted meanwhile: there is no status to write.
+    // Otherwise the object was deleted meanwhile: there is no status to write.
   }
 
   async #isThere(object: T, { client, signal }: StatusWriting['context']): Promise<boolean> {
@@ -236,7 +242,7 @@ export class StatusWriter<T extends KubernetesObject> {
   }
 }
 
-/** How long a report has to wait that changes only messages, in milliseconds. */
+/** Returns how long a report that only changes messages has to wait, in milliseconds. */
 function messageWaitMs(
   object: KubernetesObject,
   { conditions = [], fields = {} }: StatusUpdate,
@@ -247,7 +253,7 @@ function messageWaitMs(
   const { conditions: sent } = (last.changed?.sent ?? {}) as { conditions?: readonly Condition[] };
   const updates = conditions.map((update) => {
     const current = findCondition(live, update.type);
-    // A schema may drop the field.
+    // The schema may lack the field.
     const generation =
       current?.observedGeneration ?? findCondition(sent, update.type)?.observedGeneration;
     return { update, current, generation };
@@ -264,7 +270,7 @@ function messageWaitMs(
   return isSameState && hasNewMessage ? last.atMs + messageIntervalMs - nowMs : 0;
 }
 
-/** An object without what a status write of `manager` changes. */
+/** Returns the object without the parts that a status write of `manager` changes. */
 function besideStatus(object: KubernetesObject, manager: string): object {
   const { metadata } = object;
   const managedFields = (metadata.managedFields ?? []).filter(

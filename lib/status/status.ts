@@ -17,37 +17,39 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 export interface StatusUpdate {
   /** Conditions, one of each type. @defaultValue none */
   readonly conditions?: readonly ConditionUpdate[] | undefined;
-  /** Other fields of the status, by name; a field that is undefined is not set. @defaultValue none */
+  /** Other status fields by name; undefined fields are not set. @defaultValue none */
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Options of {@link patchStatus}. */
 export interface PatchStatusOptions {
-  /** Owner of the written fields: the name of the operator. */
+  /** The owner of the written fields: the name of the operator. */
   readonly fieldManager: string;
   /**
-   * Keep the fields and conditions that `fieldManager` applied before and the update does not name,
-   * instead of removing them. @defaultValue false
+   * Keep fields and conditions that `fieldManager` applied before, even if the update does not name them,
+   * instead of removing them.
+   * @defaultValue false
    */
   readonly keepOthers?: boolean | undefined;
   /**
-   * The schema has `conditions` as a plain list, not as a map by `type`: the list is written as a
-   * whole, guarded by the object's resourceVersion. @defaultValue as `managedFields` say, else false
+   * Treat `conditions` as a plain list in the schema, not as a map by `type`. The list is then written as a
+   * whole, guarded by the object's resourceVersion.
+   * @defaultValue derived from `managedFields`, else false
    */
   readonly atomicConditions?: boolean | undefined;
-  /** For `lastTransitionTime`. @defaultValue the machine's */
+  /** Clock for `lastTransitionTime`. @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** Ends the call. @defaultValue none */
+  /** Aborts the call. @defaultValue none */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Writes the status of an object by server-side apply: only the fields of `fieldManager`, so that
- * conditions and fields of other writers stay. Sends nothing where the status is as wanted, and keeps
- * `lastTransitionTime` of a condition whose status does not change.
- * @param object - as it was read, with `managedFields` where fields that are no longer set have to go:
- * its uid guards the write
- * @returns the object as it is now; `object` itself where nothing was sent
+ * Writes the status of an object by server-side apply. It applies only the fields of `fieldManager`, so that
+ * conditions and fields of other writers stay. It sends nothing if the status is as wanted, and keeps
+ * `lastTransitionTime` of conditions whose status does not change.
+ * @param object - as read; its uid guards the write. It needs `managedFields` if fields that are no longer
+ * set are to be removed.
+ * @returns the current object; `object` itself if nothing was sent
  * @throws ApiError 409 (`isConflict`): another object has the name now. 404: it is gone.
  * @throws OperatorError `InvalidValue`: a field is not JSON.
  */
@@ -64,10 +66,10 @@ export async function patchStatus<T extends KubernetesObject>(
   return applied === undefined ? object : ((await applyStatus(client, applied, options)) as T);
 }
 
-/** A status of which nothing else is known. */
+/** An object with only a status to apply. */
 export type AppliedStatus = KubernetesObject & { readonly status: object };
 
-/** What an apply of `update` has to send; undefined: the status is as wanted. */
+/** Returns the object to apply for `update`; undefined if the status is as wanted. */
 export function statusToApply(
   object: KubernetesObject,
   update: StatusUpdate,
@@ -105,7 +107,7 @@ export function statusToApply(
   };
 }
 
-/** Sends what `statusToApply` has made, and returns the object as it is then. */
+/** Applies the result of `statusToApply`, and returns the object after the write. */
 export async function applyStatus(
   client: Client,
   applied: AppliedStatus,
@@ -116,7 +118,7 @@ export async function applyStatus(
   return object;
 }
 
-/** The status that a merge patch for `update` has; undefined: the conditions and fields are as wanted. */
+/** Returns the status of a merge patch for `update`; undefined if conditions and fields are as wanted. */
 export function statusToMerge(
   object: KubernetesObject,
   { conditions = [], fields = {} }: StatusUpdate,
@@ -124,13 +126,13 @@ export function statusToMerge(
 ): object | undefined {
   const live = statusOf(object);
   const next = desiredConditions(live.conditions, live.conditions, { conditions }, clock);
-  // The generation goes with a write, but is no reason for one: a schema may lack it.
+  // The generation alone is no reason to write, because a schema may lack the field.
   const others = Object.entries(fields).filter(([name]) => name !== 'observedGeneration');
   const isSame = others.every(([name, value]) => isEqual(value, live.fields[name]));
   return isSame && next === live.conditions ? undefined : { ...fields, conditions: next };
 }
 
-/** Whether the status of `object` has all that `status` says; others may have more in it. */
+/** Returns true if the status of `object` contains all of `status`. */
 export function showsStatus(object: KubernetesObject, status: object): boolean {
   const live = statusOf(object);
   const { fields, conditions } = statusOf({ ...object, status } as KubernetesObject);
@@ -140,7 +142,7 @@ export function showsStatus(object: KubernetesObject, status: object): boolean {
   );
 }
 
-/** Whether the conditions are a plain list for the server: they have one owner, as a whole. */
+/** Returns true if the conditions are a plain list for the server, with one owner as a whole. */
 function hasAtomicConditions(object: KubernetesObject): boolean {
   if (statusConditions(object).length === 0) return false;
   const [status, conditions] = [fieldElement('status'), fieldElement('conditions')];
@@ -150,7 +152,7 @@ function hasAtomicConditions(object: KubernetesObject): boolean {
   return sets.length > 0 && sets.every((set) => set.below(conditions).isEmpty);
 }
 
-/** The conditions in the status of an object; none where these have another shape. */
+/** Returns the conditions in the status of an object; empty if `conditions` is not a list. */
 export function statusConditions(object: KubernetesObject): readonly Condition[] {
   return statusOf(object).conditions;
 }
@@ -166,7 +168,7 @@ function statusOf(object: KubernetesObject): LiveStatus {
   return { fields, conditions: Array.isArray(conditions) ? (conditions as Condition[]) : [] };
 }
 
-/** The names of the fields, and the types of the conditions, that a manager has applied. */
+/** The field names and the condition types that a manager has applied. */
 interface OwnedStatus {
   readonly fields: ReadonlySet<string>;
   readonly conditions: ReadonlySet<string>;

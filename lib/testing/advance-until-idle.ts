@@ -4,15 +4,15 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link advanceUntilIdle}. */
 export interface AdvanceUntilIdleOptions {
-  /** The most that time moves on, in milliseconds. @defaultValue 3_600_000: an hour */
+  /** The limit of the time that passes, in milliseconds. @defaultValue 3_600_000: an hour */
   readonly maxMs?: number | undefined;
 }
 
 /**
- * Moves `clock` on from timer to timer until none waits.
- * @returns how far it has moved, in milliseconds
- * @throws OperatorError `Timeout`: timers still wait; something goes on for ever, such as a watch of a
- * cache, a resync or a lease that is renewed: stop it first, or use `advance`.
+ * Advances `clock` from timer to timer until none is left.
+ * @returns the time that passed, in milliseconds
+ * @throws OperatorError `Timeout`: timers are left. Some work continues forever, such as the watch of a
+ * cache, a resync or a lease renewal: stop it first, or use `advance`.
  */
 export async function advanceUntilIdle(
   clock: VirtualClock,

@@ -7,20 +7,20 @@ import { errorMessage } from '../system/as-error.js';
 
 /** Options of {@link eventually}. */
 export interface EventuallyOptions {
-  /** How long to try, by the clock, in milliseconds, more than 0. @defaultValue 10_000 */
+  /** The timeout by the clock, in milliseconds, more than 0. @defaultValue 10_000 */
   readonly timeoutMs?: number | undefined;
-  /** How long to wait between two tries, in milliseconds, at least 1. @defaultValue 50 */
+  /** The delay between two attempts, in milliseconds, at least 1. @defaultValue 50 */
   readonly intervalMs?: number | undefined;
   /**
-   * A `VirtualClock` is moved on from try to try: to its next timer, or by `intervalMs` where none
-   * waits. @defaultValue the machine's
+   * A `VirtualClock` advances between attempts: to its next timer, by at most `intervalMs`.
+   * @defaultValue the system clock
    */
   readonly clock?: Clock | undefined;
-  /** Ends the waiting. @defaultValue none */
+  /** Aborts the wait. @defaultValue none */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What an assertion library puts into its errors, for the difference that a runner prints. */
+/** Fields of an assertion library's error, from which a test runner prints the difference. */
 interface Difference {
   readonly actual?: unknown;
   readonly expected?: unknown;
@@ -28,8 +28,7 @@ interface Difference {
 }
 
 /**
- * Calls `check` until it throws no more, and returns what it returns: for assertions about what
- * happens in the background.
+ * Calls `check` until it no longer throws, and returns its result. For assertions about background work.
  *
  * @example
  * ```ts
@@ -38,8 +37,8 @@ interface Difference {
  *   expect(status?.readyReplicas).to.equal(2);
  * });
  * ```
- * @throws OperatorError `Timeout`: it still throws; the message has the last failure, which is the
- * cause. A try that never ends counts as one.
+ * @throws OperatorError `Timeout`: `check` still throws. The message has the last failure, which is also the
+ * cause. An attempt that never ends counts as a failure.
  * @throws OperatorError `InvalidOption`: a number is out of its range.
  * @throws the signal's reason, as soon as `signal` is aborted.
  */
@@ -89,7 +88,7 @@ interface Limits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What a try came to; undefined: it has not ended by the deadline. */
+/** Returns the outcome of an attempt; undefined if it has not ended by the deadline. */
 async function triedUntil<T>(
   check: () => T | Promise<T>,
   { clock, deadlineMs, signal }: Limits,
@@ -97,7 +96,7 @@ async function triedUntil<T>(
   let outcome: Outcome<T> | undefined;
   const trying = outcomeOf(check).then((found) => (outcome = found));
   if (clock instanceof VirtualClock) {
-    // A check may need time itself: a request with latency.
+    // The check itself may need time, such as a request with latency.
     await clock.advance(0);
     while (outcome === undefined && clock.monotonicMs() < deadlineMs) {
       await letTimePass(clock, deadlineMs - clock.monotonicMs(), signal);
@@ -128,7 +127,7 @@ async function outcomeOf<T>(check: () => T | Promise<T>): Promise<Outcome<T>> {
 async function letTimePass(clock: Clock, maxMs: number, signal?: AbortSignal): Promise<void> {
   if (!(clock instanceof VirtualClock)) return sleep(clock, maxMs, signal);
   signal?.throwIfAborted();
-  // Never by 0: time has to end.
+  // At least 1, so that time reaches the deadline.
   await clock.advance(Math.max(1, Math.min(maxMs, clock.nextTimerMs ?? maxMs)));
 }
 
@@ -136,7 +135,7 @@ interface Attempts {
   readonly tries: number;
   readonly timeoutMs: number;
   readonly failure: { readonly error: unknown } | undefined;
-  /** Whether the last try has not ended. */
+  /** True if the last attempt has not ended. */
   readonly isOpen: boolean;
 }
 

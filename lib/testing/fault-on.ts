@@ -4,24 +4,24 @@ import { OperatorError } from '../system/operator-error.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 
 /**
- * Calls that {@link faultOn} is about. What is left out matches everything; but without a `kind` the
- * manager's own bookkeeping is left alone, see `FaultRule`.
+ * The calls that {@link faultOn} selects. Fields that are left out match everything, but without a `kind` the
+ * manager's own requests do not match; see `FaultRule`.
  */
 export interface FaultTarget {
   readonly verb?: FaultyVerb | undefined;
-  /** `*` is any kind, bookkeeping included. */
+  /** The kind; `*` matches any kind, including those of the manager's own requests. */
   readonly kind?: string | undefined;
   readonly name?: string | undefined;
-  /** Only the nth call that matches, counted from 1. @defaultValue every one */
+  /** The number of the call among those that match, from 1. @defaultValue every call */
   readonly nth?: number | undefined;
-  /** `after`: the call is carried out, only its answer is lost. @defaultValue 'before' */
+  /** `after`: the call is carried out, but its answer is lost. @defaultValue 'before' */
   readonly when?: 'before' | 'after' | undefined;
-  /** It may never happen: `testCluster` does not report it then. @defaultValue false */
+  /** True if the fault may never occur: `testCluster` does not report it then. @defaultValue false */
   readonly optional?: boolean | undefined;
 }
 
 /**
- * A rule of `faulty` in one line.
+ * Creates a rule of `faulty` in one line.
  *
  * @example
  * ```ts
@@ -54,10 +54,10 @@ const status = (code: number, reason: string, retryAfterMs?: number): FailingFau
 });
 
 /**
- * Asserts that every fault has happened: one that has not shows nothing. `testCluster` does it after each
- * test, for the rules of its cluster and of `faulty` clients on the cluster's clients.
+ * Asserts that every fault has occurred, because a fault that never occurs tests nothing. `testCluster` calls
+ * it after each test, for the rules of its cluster and of `faulty` clients on the cluster's clients.
  * @param sources - clients that `faulty` made, and clusters.
- * @throws OperatorError `FaultNotInjected`: names the rules that never struck.
+ * @throws OperatorError `FaultNotInjected`: names the rules that were never applied.
  */
 export function assertFaultsInjected(
   ...sources: readonly (FaultyClient | { readonly faults: Faults })[]
@@ -72,25 +72,25 @@ export function assertFaultsInjected(
   throw new OperatorError('FaultNotInjected', message);
 }
 
-/** What goes wrong with API servers. */
+/** Common failures of API servers. */
 export const faults = {
-  /** 409: somebody else has written in between. */
+  /** 409: another client has written the object meanwhile. */
   conflict: (): FailingFault => status(409, 'Conflict'),
   /** 403: a permission is missing. */
   forbidden: (): FailingFault => status(403, 'Forbidden'),
-  /** 404: it is not there. */
+  /** 404: the object does not exist. */
   notFound: (): FailingFault => status(404, 'NotFound'),
   /** 410: the version is too old; for watches and lists. */
   gone: (): FailingFault => status(410, 'Expired'),
-  /** 429, with how long to wait in milliseconds. */
+  /** 429, with the time to wait in milliseconds. */
   tooManyRequests: (retryAfterMs = 1_000): FailingFault =>
     status(429, 'TooManyRequests', retryAfterMs),
   /** 500. */
   serverError: (): FailingFault => status(500, 'InternalError'),
   /** The connection breaks. */
   reset: (): FailingFault => ({ type: 'reset' }),
-  /** No answer comes in time. */
+  /** No answer arrives in time. */
   timeout: (): FailingFault => ({ type: 'timeout' }),
-  /** It takes so many milliseconds longer. */
+  /** Delays the answer by `ms` milliseconds. */
   delay: (ms: number): Fault => ({ type: 'delay', ms }),
 } as const;

@@ -12,13 +12,13 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import { eventually } from './eventually.js';
 
-/** A {@link Client} that notes what it creates. */
+/** A {@link Client} that records the objects it creates. */
 export interface RecordingClient extends Client {
-  /** The objects that were created so far, oldest first. Grows while the client is used. */
+  /** The objects created so far, oldest first. Grows while the client is used. */
   readonly created: readonly ObjectReference[];
 }
 
-/** Notes every object that is created by `client`, for {@link assertNothingLeft}. */
+/** Records every object that `client` creates, for {@link assertNothingLeft}. */
 export function recordCreations(client: Client, created: ObjectReference[] = []): RecordingClient {
   const note = (object: KubernetesObject): void => {
     const isStored = object.metadata.uid !== undefined && !isBookkeeping('create', object.kind);
@@ -44,9 +44,9 @@ export function recordCreations(client: Client, created: ObjectReference[] = [])
   };
 }
 
-/** The owner whose end is checked, and what may outlive it. */
+/** The owner whose deletion is checked, and the objects that may outlive it. */
 export interface LeftOverCheck {
-  /** The object that is deleted, for example the custom resource. It may be gone already. */
+  /** The object to delete, for example the custom resource. It may be gone already. */
   readonly owner: ObjectReference;
   /** Objects that may outlive the owner, such as a backup. @defaultValue none */
   readonly keep?: ((object: UnstructuredObject) => boolean) | undefined;
@@ -54,18 +54,18 @@ export interface LeftOverCheck {
 
 /** Options of {@link assertNothingLeft}. */
 export interface AssertNothingLeftOptions extends LeftOverCheck {
-  /** `created` of the client of {@link recordCreations} that the operator uses. */
+  /** The field `created` of the operator's client, made by {@link recordCreations}. */
   readonly created: readonly ObjectReference[];
-  /** How long the objects may take to go, by the clock, in milliseconds. @defaultValue 60_000 */
+  /** The time by the clock in which the objects have to go, in milliseconds. @defaultValue 60_000 */
   readonly timeoutMs?: number | undefined;
-  /** A `VirtualClock` is moved on. @defaultValue the machine's */
+  /** The clock; a `VirtualClock` is advanced. @defaultValue the system clock */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Deletes the owner, and waits until nothing that the operator created for it is there: garbage
- * collection took it, or a finalizer of the operator, which has to keep running. Objects that are older
- * than the owner or that have other owners do not count.
+ * Deletes the owner, and waits until all objects that the operator created for it are gone. Garbage
+ * collection or a finalizer of the operator deletes them, so the operator has to keep running. Objects that
+ * are older than the owner or that have other owners do not count.
  *
  * @example
  * ```ts
@@ -74,8 +74,8 @@ export interface AssertNothingLeftOptions extends LeftOverCheck {
  * // … runs the operator with that client, and waits until it has done its work …
  * await assertNothingLeft(client, { owner: referenceTo(shop), created, clock });
  * ```
- * @param client - of an administrator: deletes the owner and reads what is left.
- * @throws OperatorError `LeftOvers`: names what is left, and why.
+ * @param client - of an administrator: deletes the owner and reads the remaining objects.
+ * @throws OperatorError `LeftOvers`: names the remaining objects, with the reason of each.
  */
 export async function assertNothingLeft(
   client: Client,
@@ -100,14 +100,14 @@ export async function assertNothingLeft(
   }
 }
 
-/** An owner that was deleted, as it last was. */
+/** A deleted owner, in its last state. */
 export interface DeletedOwner {
   readonly reference: ObjectReference;
-  /** undefined: it was gone before. */
+  /** The last state; undefined if the owner was gone before. */
   readonly live: UnstructuredObject | undefined;
 }
 
-/** Deletes the owner, if it is there. */
+/** Deletes the owner, if it exists. */
 export async function deleteOwner(
   client: Client,
   reference: ObjectReference,
@@ -129,7 +129,7 @@ export interface LeftOverSearch {
   readonly keep?: LeftOverCheck['keep'];
 }
 
-/** Names what is left of the owner and of the objects created for it, and why. */
+/** Describes the remaining objects, of the owner and created for it, with the reason of each. */
 export async function findLeftOvers(
   client: Client,
   { deleted, created, keep = () => false }: LeftOverSearch,
@@ -160,7 +160,7 @@ async function find(
   }
 }
 
-/** Why `object` outlives its owner; undefined: another owner needs it. */
+/** Returns the reason why `object` outlives its owner; undefined if another owner needs it. */
 function reasonOf(
   object: UnstructuredObject,
   { reference, uid }: Pick<DeletedOwner, 'reference'> & { readonly uid: string | undefined },

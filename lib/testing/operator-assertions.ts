@@ -14,34 +14,34 @@ import type { RequestFilter } from './request-filter.js';
 import type { RequestEntry } from '../apiserver/request-log.js';
 
 declare global {
-  // chai's types are global; only they can be added to.
+  // chai's types are in a global namespace, which others can only extend.
   // eslint-disable-next-line @typescript-eslint/no-namespace
   namespace Chai {
     interface Assertion {
-      /** So many requests that `filter` means, in a request log, a cluster or a list of entries. */
+      /** Asserts the number of requests that match `filter`, in a log, a cluster or a list of entries. */
       requests(filter: RequestFilter, count: number): Assertion;
-      /** So many writes among the requests (that `filter` means). */
+      /** Asserts the number of writes among the requests, or among those that match `filter`. */
       writes(count: number, filter?: RequestFilter): Assertion;
-      /** So many reads among the requests (that `filter` means); a watch is one. */
+      /** Asserts the number of reads among the requests, or those that match `filter`; watches count. */
       reads(count: number, filter?: RequestFilter): Assertion;
-      /** A condition in the object's status, with this status and reason where they are given. */
+      /** Asserts a condition in the object's status, with this status and reason if given. */
       condition(type: string, status?: 'True' | 'False' | 'Unknown', reason?: string): Assertion;
-      /** The controller of the object is `owner`, by its UID. */
+      /** Asserts that `owner` is the controller of the object, by UID. */
       controlledBy(owner: KubernetesObject): Assertion;
-      /** One of the object's finalizers. */
+      /** Asserts a finalizer of the object. */
       finalizer(name: string): Assertion;
-      /** A label of the object, with this value where it is given. */
+      /** Asserts a label of the object, with this value if given. */
       label(name: string, value?: string): Assertion;
-      /** An annotation of the object, with this value where it is given. */
+      /** Asserts an annotation of the object, with this value if given. */
       annotation(name: string, value?: string): Assertion;
     }
   }
 }
 
-/** What a chai plugin uses of chai; any version has it. */
+/** The part of chai that a plugin uses; any version of chai has it. */
 export interface ChaiLike {
   readonly Assertion: {
-    // As chai has it: each method knows what it takes.
+    // Typed as in chai: each method declares its own arguments.
     // eslint-disable-next-line @typescript-eslint/no-explicit-any
     addMethod(name: string, method: (this: ChaiAssertion, ...given: any[]) => void): void;
   };
@@ -60,8 +60,8 @@ export interface ChaiAssertion {
 }
 
 /**
- * Assertions about API budgets and Kubernetes objects, for `chai.use(operatorAssertions)`. With their
- * types; chai itself is not loaded.
+ * Assertions about API budgets and Kubernetes objects, for `chai.use(operatorAssertions)`. Includes their
+ * types; it does not load chai.
  *
  * @example
  * ```ts

@@ -1,30 +1,30 @@
 import type { RequestEntry, RequestLog } from '../apiserver/request-log.js';
 
-/** Which requests of a log are meant; what is left out matches everything. */
+/** Selects requests of a log; fields that are left out match everything. */
 export interface RequestFilter {
-  /** `patch` for an apply, too: so the API server calls it. */
+  /** The verb in the API server's terms: an apply is a `patch`. */
   readonly verb?: RequestEntry['verb'] | undefined;
   /** The plural, for example `configmaps`. */
   readonly resource?: string | undefined;
-  /** Empty: none. */
+  /** The subresource; an empty string matches requests without one. */
   readonly subresource?: string | undefined;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
   readonly user?: string | undefined;
 }
 
-/** What requests can be counted in. */
+/** Sources of requests to count. */
 export type RequestSource =
   RequestLog | readonly RequestEntry[] | { readonly requests: RequestLog };
 
 const reading: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
-/** Whether a request was a write. */
+/** Returns true if the request was a write. */
 export function isWrite({ verb }: RequestEntry): boolean {
   return !reading.has(verb);
 }
 
-/** The requests in `source`; undefined: it is no such thing. */
+/** Returns the requests of `source`; undefined if it is not a source of requests. */
 export function requestsOf(source: unknown): readonly RequestEntry[] | undefined {
   if (Array.isArray(source)) return source as readonly RequestEntry[];
   if (typeof source !== 'object' || source === null) return undefined;
@@ -34,7 +34,7 @@ export function requestsOf(source: unknown): readonly RequestEntry[] | undefined
   return 'requests' in source ? requestsOf(source.requests) : undefined;
 }
 
-/** Whether `entry` is one that `filter` means. */
+/** Returns true if `entry` matches `filter`. */
 export function matchesFilter(entry: RequestEntry, filter: RequestFilter): boolean {
   const { verb, resource, subresource = '', namespace, name, user } = entry;
   const asked: Required<RequestFilter> = { verb, resource, subresource, namespace, name, user };
@@ -42,7 +42,7 @@ export function matchesFilter(entry: RequestEntry, filter: RequestFilter): boole
   return fields.every((field) => filter[field] === undefined || filter[field] === asked[field]);
 }
 
-/** `patch deployments/status shop/web by operator → 200`. */
+/** Describes a request: `patch deployments/status shop/web by operator → 200`. */
 export function describeEntry(entry: RequestEntry): string {
   const { verb, resource, subresource, namespace, name, user, code } = entry;
   const what = subresource === undefined ? resource : `${resource}/${subresource}`;
@@ -50,7 +50,7 @@ export function describeEntry(entry: RequestEntry): string {
   return `${verb} ${what} ${key} by ${user} → ${code}`;
 }
 
-/** `{ verb: create, resource: configmaps }`, for messages; empty for all. */
+/** Describes a filter in messages: `{ verb: create, resource: configmaps }`; empty if it matches all. */
 export function describeFilter(filter: RequestFilter): string {
   const parts = Object.entries(filter)
     .filter(([, value]) => value !== undefined)

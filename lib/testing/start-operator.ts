@@ -14,48 +14,49 @@ export type StartedOperator =
   | (Pick<OperatorDefinition, 'setup'> &
       Partial<Pick<OperatorDefinition, 'name' | 'cacheOptions'>>);
 
-/** Options of {@link startOperator}: beside its own those of the manager. */
+/** Options of {@link startOperator}, including those of the manager. */
 export interface StartOperatorOptions extends Omit<
   ManagerOptions,
   'client' | 'clusters' | 'tracer'
 > {
-  /** Let the operator do everything, without a role. @defaultValue false */
+  /** Run the operator without a role, with all permissions. @defaultValue false */
   readonly asAdmin?: boolean | undefined;
   /**
-   * Rules of the role beside those that the operator declares, such as those below the marker in
-   * `config/rbac/role.yaml`. @defaultValue none
+   * Rules of the role beside those that the operator declares, such as the rules below the marker in
+   * `config/rbac/role.yaml`.
+   * @defaultValue none
    */
   readonly rules?: readonly PolicyRule[] | undefined;
 }
 
-/** An operator that runs on an embedded cluster, see {@link startOperator}. */
+/** An operator that runs on an embedded cluster; see {@link startOperator}. */
 export interface RunningOperator {
   readonly manager: Manager;
-  /** Its user name in `cluster.requests`: that of its ServiceAccount. */
+  /** The user name of its ServiceAccount, as in `cluster.requests`. */
   readonly user: string;
   /**
-   * Aborted as soon as the operator fails: it lacks a rule (`MissingPermission`), or its manager ends
-   * with an error. The reason is the error.
+   * Aborted as soon as the operator fails: it lacks a rule (`MissingPermission`), or its manager ends with an
+   * error. The error is the reason.
    */
   readonly signal: AbortSignal;
   /**
-   * Calls `check` until it no longer throws, as the function `eventually` does, by the cluster's clock.
-   * @throws at once what the operator fails with.
+   * Calls `check` until it no longer throws, like the function `eventually`, by the cluster's clock.
+   * @throws the operator's error, as soon as it fails.
    */
   readonly eventually: <T>(check: () => T | Promise<T>, options?: EventuallyOptions) => Promise<T>;
   /**
-   * Rights that its role gives and that it has not used, for example `delete deployments.apps`. The
-   * rights to read what it watches count as one.
+   * Returns the permissions of its role that it has not used, for example `delete deployments.apps`. The
+   * permissions to read a watched kind count as one.
    */
   readonly unusedRights: () => readonly string[];
-  /** Stops the operator. @throws what it failed with. */
+  /** Stops the operator. @throws the error with which it failed. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Starts an operator on an embedded cluster under its role: it may do what its controllers declare, as
- * `operator-builder manifests` would write it into `config/rbac/role.yaml`. A request that lacks a rule
- * fails with 403, and fails the operator: the error has the rule to add.
+ * Starts an operator on an embedded cluster with its role: the permissions that its controllers declare, as
+ * `operator-builder manifests` would write them into `config/rbac/role.yaml`. A request without a rule gets a
+ * 403 and fails the operator; the error has the rule to add.
  *
  * @example
  * ```ts
@@ -65,7 +66,7 @@ export interface RunningOperator {
  * });
  * await operator.stop();
  * ```
- * @throws what its `setup` throws.
+ * @throws any error of its `setup`.
  */
 export async function startOperator(
   cluster: EmbeddedCluster,
@@ -87,7 +88,7 @@ export async function startOperator(
   const client = cluster.client({ user, authorizer: asAdmin ? undefined : role });
   const manager = new Manager({
     ...{ clock, cacheOptions, ...others, leaderElection, client, tracer },
-    // Alone it has every key.
+    // The only replica owns all keys.
     shards: shards ?? (leaderElection === undefined ? false : undefined),
   });
   await definition.setup(manager);
@@ -115,7 +116,7 @@ function definitionOf(
   return typeof operator === 'function' ? { setup: operator } : operator;
 }
 
-/** Rights that do not show in requests, or only with time: events that come again are patched. */
+/** Permissions that requests show late or never: repeated events are patched. */
 const unseen = /^(update \S+\/finalizers(\..*)?|patch events\.events\.k8s\.io)$/;
 
 function unusedOf(
@@ -132,7 +133,7 @@ function unusedOf(
   );
 }
 
-/** `verb resource.group` for each right of rules. */
+/** Returns `verb resource.group` for each permission in the rules. */
 function rightsOf(rules: readonly PolicyRule[]): readonly string[] {
   return rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) =>

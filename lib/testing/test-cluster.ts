@@ -11,7 +11,7 @@ import { assertFaultsInjected } from './fault-on.js';
 /** A hook of a test runner: mocha, node:test, vitest, jest. */
 export type TestHook = (run: () => Promise<void>) => unknown;
 
-/** The hooks that {@link testCluster} hangs itself on. */
+/** The hooks in which {@link testCluster} starts and stops its cluster. */
 export interface TestHooks {
   readonly before: TestHook;
   readonly after: TestHook;
@@ -22,21 +22,27 @@ export interface TestClusterOptions<C extends Clock = VirtualClock> extends Omit
   EmbeddedClusterOptions,
   'clock'
 > {
-  /** @defaultValue a `VirtualClock` for each cluster: hand `cluster().clock` to what is tested */
+  /**
+   * Creates the clock.
+   * @defaultValue a `VirtualClock` per cluster: pass `cluster().clock` to the tested code
+   */
   readonly clock?: (() => C) | undefined;
   /** One cluster for the whole suite, not one for each test. @defaultValue false */
   readonly shared?: boolean | undefined;
-  /** @defaultValue the global `beforeEach` and `afterEach`; if `shared`, `before` and `after` */
+  /**
+   * The hooks to use.
+   * @defaultValue the global `beforeEach` and `afterEach`; if `shared`, `before` and `after`
+   */
   readonly hooks?: TestHooks | undefined;
 }
 
 /**
- * An `EmbeddedCluster` for the tests of a suite: it starts before each of them (in a few milliseconds)
- * and stops after it. Call it in a `describe`. Workloads are simulated, and chance is seeded, unless
- * the options say something else.
+ * Creates an `EmbeddedCluster` for the tests of a suite: it starts before each test (in a few milliseconds)
+ * and stops after it. Call it in a `describe`. By default, workloads are simulated and random values are
+ * seeded.
  *
- * After each test it asserts that every fault has happened that the test has put into `cluster().faults`
- * or given to `faulty` with a client of the cluster, see `assertFaultsInjected`.
+ * After each test it asserts that every fault has occurred that the test added to `cluster().faults`, or gave
+ * to `faulty` with a client of the cluster; see `assertFaultsInjected`.
  *
  * @example
  * ```ts
@@ -48,11 +54,11 @@ export interface TestClusterOptions<C extends Clock = VirtualClock> extends Omit
  *   });
  * });
  * ```
- * @returns what gives the running cluster; it throws `Stopped` outside of a test
- * @throws OperatorError `InvalidOption`: there are no global hooks, and none were given.
+ * @returns a function that returns the running cluster; it throws `Stopped` outside of a test
+ * @throws OperatorError `InvalidOption`: no hooks were given, and there are no global hooks.
  */
 export function testCluster(options?: TestClusterOptions): () => EmbeddedCluster<VirtualClock>;
-/** The same, by another clock. */
+/** Creates a cluster with another clock. */
 export function testCluster<C extends Clock>(
   options: TestClusterOptions<C> & { readonly clock: () => C },
 ): () => EmbeddedCluster<C>;
@@ -79,7 +85,7 @@ export function testCluster(options: TestClusterOptions<Clock> = {}): () => Embe
   };
 }
 
-/** The clients that `cluster` makes from now on. */
+/** Records the clients that `cluster` creates from now on. */
 function clientsOf(cluster: EmbeddedCluster): readonly Client[] {
   const clients: Client[] = [];
   const newClient = cluster.client.bind(cluster);
@@ -91,7 +97,7 @@ function clientsOf(cluster: EmbeddedCluster): readonly Client[] {
   return clients;
 }
 
-/** Whether the test has failed already, as far as mocha's context says so: then that is what counts. */
+/** Returns true if mocha's context reports that the test has failed; its failure takes precedence. */
 function hasFailed(context: unknown): boolean {
   const { currentTest } = (context ?? {}) as {
     readonly currentTest?: { readonly state?: string | undefined } | undefined;

@@ -10,25 +10,25 @@ import { comparableObject } from './comparable-object.js';
 
 /** An object of a {@link ClusterState}. */
 export interface ObservedObject {
-  /** `ConfigMap shop/env`; made-up names end in `*`. */
+  /** For example `ConfigMap shop/env`; a generated name ends in `*` and a number. */
   readonly name: string;
-  /** As it is on the server. */
+  /** The object as stored on the server. */
   readonly live: UnstructuredObject;
-  /** As it is compared. */
+  /** The object as compared with other runs. */
   readonly comparable: UnstructuredObject;
 }
 
 /**
- * The objects of a cluster by group, kind, namespace and name. Names that the server has made up count
- * as their prefix with a number, in the order of what is in the objects.
+ * The objects of a cluster by group, kind, namespace and name. A generated name counts as its prefix with a
+ * number, in the order of the objects' content.
  */
 export type ClusterState = ReadonlyMap<string, ObservedObject>;
 
-/** What {@link observe} looks at. */
+/** Arguments of {@link observe}. */
 export interface Observation {
   readonly client: Client;
   readonly kinds: readonly TypeReference<KubernetesObject>[];
-  /** Absent: everywhere. */
+  /** The namespace to observe; undefined for all. */
   readonly namespace: string | undefined;
   readonly comparable: (object: UnstructuredObject) => UnstructuredObject;
 }
@@ -65,13 +65,13 @@ async function listKind(
   }
 }
 
-/** Of the kind nothing is kept: it is not served (any more), or answers only, as a review does (405). */
+/** Returns true if the kind has no objects: it is not served, or is only answered, as a review is (405). */
 function isWithoutObjects(error: unknown): boolean {
   if (isNotFound(error) || isOperatorError(error, 'UnknownKind')) return true;
   return isApiError(error) && error.status === 405;
 }
 
-/** Each run may have a namespace of its own. */
+/** Removes the namespace, because each run may have its own. */
 function withoutNamespace(name: string, namespace: string | undefined): string {
   return namespace === undefined ? name : name.replace(`${namespace}/`, '');
 }
@@ -82,7 +82,7 @@ function nameOf(object: UnstructuredObject): string {
   return describeObject({ kind: object.kind, namespace, name: `${generateName}*` });
 }
 
-/** Objects of one made-up name, told apart by a number. */
+/** Numbers the objects with the same generated name. */
 function numbered(objects: readonly ObservedObject[]): ObservedObject[] {
   const counts = new Map<string, number>();
   const text = ({ comparable }: ObservedObject): string => JSON.stringify(comparable);

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ManagedFieldsEntry } from '../../object/kubernetes-object.js';
 
-// What the server or the cluster makes up, so that it differs from run to run.
+// Values that the server or the cluster generates, so that they differ between runs.
 const madeUp: ReadonlySet<string> = new Set([
   ...['clusterIP', 'clusterIPs', 'nodePort', 'healthCheckNodePort'],
   ...['podIP', 'podIPs', 'containerID', 'nodeName'],
@@ -18,9 +18,9 @@ const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 
 /**
- * `object` without what differs between two runs that came to the same end: UIDs (those of known
- * objects become their names), times, versions, generations (as long as `observedGeneration` is the
- * newest one), addresses, and the order of managed fields.
+ * Returns `object` without the differences between two runs with the same result: UIDs (those of known
+ * objects become their names), times, versions, generations (as long as `observedGeneration` is current),
+ * addresses, and the order of managed fields.
  */
 export function comparableObject(object: UnstructuredObject, names: Names): UnstructuredObject {
   const { metadata, ...rest } = object;
@@ -40,11 +40,11 @@ export function comparableObject(object: UnstructuredObject, names: Names): Unst
   return stable(whole, { ...names, generation }) as UnstructuredObject;
 }
 
-/** What stands for what in a {@link comparableObject}. */
+/** Replacements of values in a {@link comparableObject}. */
 export interface Names {
-  /** The objects that have them. */
+  /** Names of objects by UID. */
   readonly uids: ReadonlyMap<string, string>;
-  /** The one in which the run takes place, where each has its own. */
+  /** The namespace of the run, if each run has its own. */
   readonly namespace: string | undefined;
 }
 

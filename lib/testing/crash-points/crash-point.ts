@@ -1,107 +1,107 @@
 import { describeCall } from '../../client/call.js';
 
 /**
- * Where the operator dies, as by SIGKILL: nothing more is sent.
- * - `before`: the request is not sent. Tried for the first of each step only: later it is the same as
- *   `unanswered` at the one before.
- * - `unanswered`: the request has taken effect, its answer is never seen, and nothing else that was
- *   about to be sent beside it is. Tried for writes only: what reads leave is the same as before them.
- * - `answered`: its answer is seen, and what was sent beside it takes effect.
+ * The way in which the operator dies, as by SIGKILL: it sends no more requests.
+ * - `before`: the request is not sent. Tried only for the first request of each step: for later ones it
+ *   equals `unanswered` at the previous request.
+ * - `unanswered`: the request takes effect, but its answer is lost, and concurrent requests are not sent.
+ *   Tried only for writes, because a read changes nothing.
+ * - `answered`: the operator receives the answer, and concurrent requests take effect.
  */
 export type CrashMode = 'before' | 'unanswered' | 'answered';
 
-/** One place in a scenario at which the operator dies. */
+/** A point in a scenario at which the operator dies. */
 export interface CrashPoint {
-  /** The step; `start` is the operator's start, before the first. */
+  /** The step; `start` is the operator's start, before the first step. */
   readonly step: string;
-  /** Which request of the step it is, from 1. */
+  /** The number of the request in the step, from 1. */
   readonly request: number;
   readonly mode: CrashMode;
 }
 
 /**
- * How a request fails once, while the operator goes on.
- * - `conflict`: 409, for writes only; nothing is written.
- * - `serverError`: 500; nothing is written.
+ * The way in which a request fails once, while the operator continues.
+ * - `conflict`: 409, for writes only; the server writes nothing.
+ * - `serverError`: 500; the server writes nothing.
  * - `resetBefore`: the connection breaks before the request arrives.
- * - `resetAfter`: the server carries the request out, and its answer is lost; for writes only, as a read
- *   that is lost is the same as one that never arrived.
- * - `timeout`: no answer comes in time, and nothing is written.
+ * - `resetAfter`: the server carries out the request, but its answer is lost. For writes only, because a lost
+ *   read equals one that never arrived.
+ * - `timeout`: no answer arrives in time, and the server writes nothing.
  */
 export type RequestFailure = 'conflict' | 'serverError' | 'resetBefore' | 'resetAfter' | 'timeout';
 
-/** One request of a scenario that fails once. */
+/** A request of a scenario that fails once. */
 export interface FaultPoint {
-  /** The step; `start` is the operator's start, before the first. */
+  /** The step; `start` is the operator's start, before the first step. */
   readonly step: string;
-  /** Which request of the step it is, from 1. */
+  /** The number of the request in the step, from 1. */
   readonly request: number;
   readonly mode: RequestFailure;
 }
 
-/** Where a run of a scenario is interrupted. */
+/** A point at which a run of a scenario is interrupted. */
 export type Interruption = CrashPoint | FaultPoint;
 
-/** The step that begins with the operator's start. */
+/** The name of the step in which the operator starts. */
 export const startStep = 'start';
 
-/** A request of the operator. Starts of watches and discovery are none. */
+/** A request of the operator. Starts of watches and discovery do not count. */
 export interface CrashRequest {
   readonly step: string;
-  /** Which request of the step it is, from 1. */
+  /** The number of the request in the step, from 1. */
   readonly request: number;
   readonly verb: string;
   readonly apiVersion: string;
   readonly kind: string;
   readonly subresource?: string | undefined;
   readonly namespace?: string | undefined;
-  /** With a `*` at its end where the server makes it up. */
+  /** The name of the object; ends in `*` if the server generates it. */
   readonly name?: string | undefined;
   readonly write: boolean;
-  /** Whether it has made an object. */
+  /** True if the request created an object. */
   readonly created: boolean;
 }
 
-/** `apply ConfigMap shop/env`, `apply ParseableTenant/status shop/logs`. */
+/** Describes a request: `apply ConfigMap shop/env`, `apply ParseableTenant/status shop/logs`. */
 export function describeRequest(request: Omit<CrashRequest, 'created'>): string {
   const { verb, kind, subresource, namespace, name } = request;
   const what = subresource === undefined ? kind : `${kind}/${subresource}`;
   return describeCall({ verb, kind: what, namespace, name });
 }
 
-/** What a crash or a failed request broke. */
+/** A problem that a crash or a failed request caused. */
 export interface CrashProblem {
   readonly type:
-    /** The step was not carried out in its time, or the operator ended by itself. */
+    /** The step did not complete in time, or the operator ended on its own. */
     | 'notConverged'
-    /** An object is there that is not in the uninterrupted run. */
+    /** An object exists that the uninterrupted run does not have. */
     | 'orphan'
-    /** An object of the uninterrupted run is not there. */
+    /** An object of the uninterrupted run is missing. */
     | 'missing'
-    /** It is there, but is not the one that was there before the interruption. */
+    /** The object exists, but has another UID than before the interruption. */
     | 'replaced'
-    /** It was made more often than in the uninterrupted run. */
+    /** The object was created more often than in the uninterrupted run. */
     | 'createdTwice'
-    /** It is not as it is in the uninterrupted run. */
+    /** The object differs from that of the uninterrupted run. */
     | 'differs'
-    /** It should be gone, but a finalizer holds it. */
+    /** The object should be gone, but a finalizer holds it. */
     | 'finalizerLeft'
-    /** Something was written after all had been done. */
+    /** The operator wrote something after all work was done. */
     | 'writesWhenConverged'
-    /** The owner is gone, and an object that the operator created for it is not. */
+    /** The owner is gone, but an object that the operator created for it remains. */
     | 'leftOver'
-    /** The scenario's own invariant does not hold. */
+    /** The scenario's invariant does not hold. */
     | 'invariant';
-  /** For people; names the object and what is wrong. */
+  /** A description that names the object and the problem. */
   readonly message: string;
 }
 
-/** Result of the run that was interrupted at one point. */
+/** Result of a run that was interrupted at one point. */
 export interface PointResult<P extends Interruption> {
   readonly point: P;
-  /** The request that was interrupted; undefined: this run never came so far. */
+  /** The interrupted request; undefined if the run did not reach the point. */
   readonly request: CrashRequest | undefined;
-  /** Empty: the operator has come through. */
+  /** The problems; empty if the operator recovered. */
   readonly problems: readonly CrashProblem[];
 }
 

@@ -11,7 +11,7 @@ import type {
 
 const mostShown = 10;
 
-/** Some crash points failed, or the scenario itself did without a crash. */
+/** Some crash points failed, or the uninterrupted run failed. */
 export class CrashPointsError extends OperatorError {
   readonly report: CrashPointsReport;
 
@@ -27,7 +27,7 @@ export class CrashPointsError extends OperatorError {
   }
 }
 
-/** An operator did not get over some failed requests, or the scenario fails without them. */
+/** An operator did not recover from some failed requests, or the uninterrupted run failed. */
 export class FaultSweepError extends OperatorError {
   readonly report: FaultSweepReport;
 

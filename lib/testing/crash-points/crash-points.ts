@@ -10,23 +10,26 @@ export type CrashPointsOptions = SweepOptions<CrashPoint>;
 const allModes: readonly CrashMode[] = ['before', 'unanswered', 'answered'];
 
 /**
- * Shows that an operator can be killed at any moment: plays `scenario` without a crash, to count the
- * operator's requests, and then once for each of them, each time on a fresh cluster: the operator
- * dies there, is started again, and has to come to the same end.
+ * Checks that an operator can be killed at any moment. It plays `scenario` without a crash, to count the
+ * operator's requests. Then it plays the scenario once for each request, each time on a fresh cluster: the
+ * operator dies there, is restarted, and has to reach the same final state.
  *
- * ## What is checked
- * After the step of the crash, against the same moment of the uninterrupted run: the objects of every
- * kind that the operator writes are the same, field by field and manager by manager (so: no orphan,
- * nothing missing, no finalizer left); what lived through the step still has its UID; nothing was made
- * twice. And by itself: nothing is written for `steadyMs` once all is done, nothing by an operator that
- * is started once more, and the scenario's own `invariant` holds at the crash and after each step.
+ * ## Checks
+ * After the step of the crash, compared with the same moment of the uninterrupted run:
+ * - The objects of every kind that the operator writes are the same, in every field and field manager. So
+ *   there is no orphan, no missing object and no leftover finalizer.
+ * - Objects that live through the step keep their UID, and no object is created twice.
+ *
+ * Without a comparison:
+ * - No write happens for `steadyMs` after the work is done, and a restarted operator writes nothing.
+ * - The scenario's `invariant` holds at the crash and after each step.
  *
  * ## Caveats
- * The run ends with the step of the crash. An operator is killed by its client, which sends no more:
- * what it does outside of the cluster goes on until its signal ends it.
- * @throws CrashPointsError where one of them failed; it names each, and has the report.
- * @throws OperatorError `InvalidOption`: no point is as `only` says, or the scenario is wrong,
- * or an option is unknown or out of its range.
+ * The run ends with the step of the crash. The operator dies only in its client, which sends no more
+ * requests: its work outside of the cluster continues until its signal aborts it.
+ * @throws CrashPointsError if some crash points failed; it names each, and has the report.
+ * @throws OperatorError `InvalidOption`: no point matches `only`, the scenario is invalid, or an option is
+ * unknown or out of its range.
  */
 export async function crashPoints<C extends CrashCluster = DefaultCrashCluster>(
   scenario: CrashScenario<C>,

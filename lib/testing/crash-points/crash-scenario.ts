@@ -6,68 +6,68 @@ import type { Clock } from '../../system/clock.js';
 import type { Random } from '../../system/random.js';
 import type { VirtualClock } from '../../system/virtual-clock.js';
 
-/** What a scenario is played on: an `EmbeddedCluster`, or anything with these. */
+/** The cluster of a scenario: an `EmbeddedCluster`, or any object with these members. */
 export interface CrashCluster {
-  /** Time of a `VirtualClock` is moved on as the scenario needs it; any other is waited for. */
+  /** The clock of the cluster. The scenario advances a `VirtualClock`, and waits with any other. */
   readonly clock: Clock;
-  /** Only objects of this namespace are compared. @defaultValue everywhere */
+  /** The only namespace whose objects are compared. @defaultValue all namespaces */
   readonly namespace?: string | undefined;
   client(options?: { readonly user?: string | undefined }): Client;
-  /** Resolves when the cluster's own controllers have nothing left to do. @defaultValue not waited for */
+  /** Resolves when the cluster's own controllers have no work left. @defaultValue no wait */
   settled?(): Promise<void>;
-  /** Called when the scenario is over. */
+  /** Stops the cluster at the end of a run. */
   stop(): Promise<void>;
 }
 
-/** The cluster that a scenario gets that makes none of its own. */
+/** The cluster of a scenario without `cluster`. */
 export type DefaultCrashCluster = EmbeddedCluster<VirtualClock>;
 
-/** What the functions of a {@link CrashScenario} are handed: a fresh cluster for each run. */
+/** Arguments for the functions of a {@link CrashScenario}: a fresh cluster for each run. */
 export interface CrashStage<C extends CrashCluster = DefaultCrashCluster> {
   readonly cluster: C;
-  /** The administrator's: its requests are not counted, and it never dies. */
+  /** The administrator's client: its requests are not counted, and it never dies. */
   readonly client: Client;
 }
 
-/** What the operator of a {@link CrashScenario} is handed. */
+/** Arguments for the operator of a {@link CrashScenario}. */
 export interface OperatorStage<C extends CrashCluster = DefaultCrashCluster> {
   readonly cluster: C;
-  /** Counts requests, and dies at the crash point: from there on every call throws `Stopped`. */
+  /** Counts requests, and dies at the crash point: every later call throws `Stopped`. */
   readonly client: Client;
-  /** Aborted when the operator has to end, and right after it has died. */
+  /** Aborted when the operator has to stop, and right after a crash. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** The same sequence in every run. */
+  /** A source of random values, with the same sequence in every run. */
   readonly random: Random;
 }
 
-/** Something that happens to a cluster, and what the operator makes of it. */
+/** A change of a cluster, and the result that the operator has to reach. */
 export interface CrashStep<C extends CrashCluster = DefaultCrashCluster> {
-  /** Names the step in failures; unique in its scenario. */
+  /** The name of the step in failures; unique in its scenario. */
   readonly name: string;
-  /** What somebody does, by the administrator's client. */
+  /** Makes the change, with the administrator's client. */
   readonly change: (stage: CrashStage<C>) => Promise<unknown>;
-  /** Whether it has been carried out: throws, or returns false, until it has. */
+  /** Throws or returns false until the step is complete. */
   readonly until: (stage: CrashStage<C>) => Promise<unknown>;
 }
 
 /**
- * The life of an operator to be interrupted by `crashPoints` and `faultSweep`: setup, start, then step by step.
- * It has to do the same each time that it is played: take time and chance from the stage.
+ * The life of an operator, for `crashPoints` and `faultSweep` to interrupt: setup, start, then step by step.
+ * It has to act the same in every run, so take time and random values from the stage.
  */
 export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {
-  /** Names the scenario in failures. */
+  /** The name of the scenario in failures. */
   readonly name: string;
   /**
-   * Makes a fresh cluster for each run.
+   * Creates a fresh cluster for each run.
    * @defaultValue an `EmbeddedCluster` that simulates workloads, on a `VirtualClock`
    */
   readonly cluster?: (() => Promise<C>) | undefined;
-  /** What has to be there before the operator starts: custom resource definitions, namespaces. */
+  /** Prepares the cluster before the operator starts: custom resource definitions, namespaces. */
   readonly setup?: ((stage: CrashStage<C>) => Promise<unknown>) | undefined;
   /**
-   * Runs the operator until `signal` is aborted. Called once at the start, and again after a crash:
-   * nothing in memory may outlive it. What it throws before the signal is aborted is a failure.
+   * Runs the operator until `signal` is aborted. Called at the start, and again after a crash, so keep no
+   * state in memory between calls. An error before the signal is aborted is a failure.
    */
   readonly operator: (stage: OperatorStage<C>) => Promise<void>;
   readonly steps: readonly CrashStep<C>[];
@@ -77,21 +77,24 @@ export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {
    */
   readonly kinds?: readonly TypeReference<KubernetesObject>[] | undefined;
   /**
-   * Kinds that do not count, neither their objects nor requests for them.
+   * Kinds to ignore: their objects, and requests for them.
    * @defaultValue Event and Lease
    */
   readonly ignoredKinds?: readonly string[] | undefined;
-  /** The last word on what of an object is compared; times, UIDs and versions are out already. */
+  /**
+   * Changes an object before it is compared, for example removes fields. Times, UIDs and versions are already
+   * removed.
+   */
   readonly comparable?: ((object: UnstructuredObject) => UnstructuredObject) | undefined;
   /**
-   * What holds at any time, by the server: looked at when the operator has died, before the next one
-   * starts, and after each step. Throws where it does not hold.
+   * Checks a property that holds at any time, from the server's view. Called after a crash, before the
+   * operator restarts, and after each step. Throws if the property does not hold.
    */
   readonly invariant?: ((stage: CrashStage<C>) => Promise<unknown>) | undefined;
-  /** How long a step may take by the cluster's clock, in milliseconds. @defaultValue 600_000 */
+  /** The timeout of a step by the cluster's clock, in milliseconds. @defaultValue 600_000 */
   readonly timeoutMs?: number | undefined;
   /**
-   * How long nothing must be written once a step is carried out, in milliseconds.
+   * The time without any write that has to follow a step, in milliseconds.
    * @defaultValue 60_000
    */
   readonly steadyMs?: number | undefined;

@@ -13,17 +13,17 @@ const allModes: readonly RequestFailure[] = [
 ];
 
 /**
- * Shows that an operator gets over a request that fails: plays `scenario` without a failure, to count the
- * operator's requests, and then once for each of them and each way to fail, each time on a fresh
- * cluster. The request fails once, the operator goes on, and has to come to the same end.
+ * Checks that an operator recovers from a failed request. It plays `scenario` without a failure, to count the
+ * operator's requests. Then it plays the scenario once for each request and each kind of failure, each time
+ * on a fresh cluster. The request fails once, the operator continues, and has to reach the same final state.
  *
- * It finds errors that are swallowed, creates that do not expect their object to exist, and work that
- * is noted before it is done. What is checked is the same as for `crashPoints`; the `invariant` is
- * checked right after the failure, too. The manager's own bookkeeping does not fail: access and token
- * reviews, leases, events, and look-ups of CustomResourceDefinitions.
- * @throws FaultSweepError where some failures broke the operator; it names each, and has the report.
- * @throws OperatorError `InvalidOption`: no point is as `only` says, or the scenario is wrong,
- * or an option is unknown or out of its range.
+ * It finds swallowed errors, creates that do not expect an existing object, and work that is recorded before
+ * it is done. The checks are those of `crashPoints`; the `invariant` is also checked right after the failure.
+ * The manager's own requests do not fail: access and token reviews, leases, events, and look-ups of
+ * CustomResourceDefinitions.
+ * @throws FaultSweepError if some failures broke the operator; it names each, and has the report.
+ * @throws OperatorError `InvalidOption`: no point matches `only`, the scenario is invalid, or an option is
+ * unknown or out of its range.
  */
 export async function faultSweep<C extends CrashCluster = DefaultCrashCluster>(
   scenario: CrashScenario<C>,

@@ -7,8 +7,8 @@ import type { ClusterState, ObservedObject } from './cluster-state.js';
 import type { Played, PlayedStep } from './play.js';
 
 /**
- * What is wrong with a run that was interrupted, seen beside the one that was not: its own problems,
- * and those of each step that both have carried out, from the crash on.
+ * Returns the problems of an interrupted run: its own, and the differences from the uninterrupted run, for
+ * each step that both completed, from the interruption on.
  */
 export function judgePlay(played: Played, whole: Played): CrashProblem[] {
   const at = played.steps.findIndex(({ name }) => name === played.interruptedAt?.step);
@@ -38,7 +38,7 @@ function createdTwice(step: PlayedStep, whole: PlayedStep): CrashProblem[] {
 function creationsIn(requests: readonly CrashRequest[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const request of requests.filter(({ created }) => created)) {
-    // Each run may have a namespace of its own.
+    // Each run may have its own namespace.
     const name = describeRequest({ ...request, namespace: undefined });
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
@@ -47,7 +47,7 @@ function creationsIn(requests: readonly CrashRequest[]): Map<string, number> {
 
 type BeforeAndAfter = readonly [before: ClusterState, after: ClusterState];
 
-/** Objects that live through the step in the uninterrupted run only. */
+/** Returns objects that keep their UID through the step in the uninterrupted run only. */
 function replaced([before, after]: BeforeAndAfter, whole: BeforeAndAfter): CrashProblem[] {
   return [...after].flatMap(([key, { name, live }]) => {
     const wasKept = isSame(whole[0].get(key), whole[1].get(key));

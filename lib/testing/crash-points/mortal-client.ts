@@ -3,7 +3,7 @@ import type { KubernetesObject, ObjectKey, ObjectList } from '../../object/kuber
 import type { OperatorLife } from './operator-life.js';
 import type { TracedCall } from './request-trace.js';
 
-/** A Client that ends with `life`: reads, watches, discovery. Every call is traced. */
+/** Creates a client that dies with `life`. It traces every request except watches and discovery. */
 export function mortalClient(client: Client, life: OperatorLife): Client {
   return {
     resourceType: async (type) => {
@@ -85,7 +85,7 @@ function mortalWrites(client: Client, life: OperatorLife): Writes {
   };
 }
 
-/** The last `next` of an iterator is no request, so it is not made. */
+/** Skips the last `next` of an iterator, which would send no request. */
 async function* pagesUntilLast<T extends KubernetesObject>(
   next: () => Promise<IteratorResult<ObjectList<T>, unknown>>,
 ): AsyncGenerator<ObjectList<T>> {
@@ -97,7 +97,7 @@ async function* pagesUntilLast<T extends KubernetesObject>(
   }
 }
 
-/** What the operator dies at arrives in any case: the end of the signal must not call it back. */
+/** Removes the signal of the last call: that request arrives in any case, so no signal may abort it. */
 function sent<O extends CallOptions>(options: O | undefined, last: boolean): O | undefined {
   return last && options !== undefined ? { ...options, signal: undefined } : options;
 }

@@ -7,26 +7,26 @@ import { faults } from '../fault-on.js';
 import { mortalClient } from './mortal-client.js';
 import type { RequestTrace, TracedCall } from './request-trace.js';
 
-/** What an {@link OperatorLife} is made of. */
+/** Options of an {@link OperatorLife}. */
 export interface OperatorLifeOptions {
-  /** Leads to the cluster. */
+  /** The client of the cluster. */
   readonly client: Client;
   readonly trace: RequestTrace;
-  /** How it dies at the crash point, or how the request there fails. */
+  /** The way in which the operator dies, or in which the request fails. */
   readonly mode: Interruption['mode'];
 }
 
-/** How a call is made. */
+/** Functions that send a call. */
 export interface Sending<T> {
-  /** @param last - it must not be called back by a signal: it is what the operator dies at. */
+  /** Sends the call. @param last - true for the call of the crash, which no signal may abort */
   readonly send: (last: boolean) => Promise<T>;
-  /** Whether the answer says that an object was made. @defaultValue never */
+  /** Returns true if the answer shows that an object was created. @defaultValue always false */
   readonly wasCreated?: (answer: T) => boolean;
 }
 
 /**
- * One process of the operator, as far as the cluster can tell: a client and a signal. Once it is dead
- * its client sends nothing more; the code above it unwinds, which nobody outside can see.
+ * One process of the operator, from the view of the cluster: a client and a signal. After its death, the
+ * client sends nothing; the operator's code unwinds without an effect on the cluster.
  */
 export class OperatorLife {
   readonly client: Client;
@@ -49,18 +49,18 @@ export class OperatorLife {
     return this.#isDead;
   }
 
-  /** Ends it: nothing is sent from now on. */
+  /** Ends the operator: its client sends nothing from now on. */
   kill(): void {
     this.#isDead = true;
     this.#stop.abort();
   }
 
-  /** @throws OperatorError `Stopped`: it is dead. */
+  /** Checks that the operator lives. @throws OperatorError `Stopped`: it is dead. */
   check(): void {
     if (this.#isDead) throw killed();
   }
 
-  /** Makes a call that can be its last. */
+  /** Sends a call, which can be the last one. */
   async call<T>(call: TracedCall, { send, wasCreated = () => false }: Sending<T>): Promise<T> {
     if (this.#trace.isHot) this.kill();
     this.check();
@@ -82,11 +82,11 @@ export class OperatorLife {
 
   async #die<T>(send: () => Promise<T>): Promise<T> {
     const mode = this.#mode;
-    // From here on: what is about to be sent beside it is not.
+    // Stops concurrent calls that have not been sent yet.
     if (mode !== 'answered') this.#isDead = true;
     const answer = mode === 'before' ? undefined : await outcomeOf(send());
     this.#isDead = true;
-    // Not at once: the answer is seen first.
+    // Deferred, so that the operator receives the answer first.
     queueMicrotask(() => this.kill());
     if (mode !== 'answered' || answer === undefined) throw killed();
     return answer();
@@ -106,7 +106,7 @@ const failures: Readonly<Record<RequestFailure, Failure>> = {
   timeout: { fault: faults.timeout(), when: 'before' },
 };
 
-/** Whether `mode` lets a request fail, and the operator live. */
+/** Returns true if `mode` makes a request fail without a crash of the operator. */
 export function isFailure(mode: Interruption['mode']): mode is RequestFailure {
   return Object.hasOwn(failures, mode);
 }
@@ -124,7 +124,7 @@ function killed(): OperatorError {
   return new OperatorError('Stopped', 'the operator was killed: nothing is sent any more');
 }
 
-/** What a promise came to: to be returned or thrown. */
+/** Settles a promise; the result returns its value or throws its error. */
 async function outcomeOf<T>(promise: Promise<T>): Promise<() => T> {
   try {
     const value = await promise;

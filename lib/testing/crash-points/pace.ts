@@ -5,8 +5,9 @@ import { VirtualClock } from '../../system/virtual-clock.js';
 const pollMs = 50;
 
 /**
- * Lets a moment pass: with a `VirtualClock` all that needs no time, then the time to the next timer; or
- * else a little time of the machine. @param maxMs - time moves on by no more
+ * Lets time pass. A `VirtualClock` completes the work that is due, then advances to the next timer. Any other
+ * clock waits for at most 50 ms.
+ * @param maxMs - the limit of the time that passes
  */
 export async function letTimePass(clock: Clock, maxMs: number): Promise<void> {
   if (clock instanceof VirtualClock) {
@@ -16,7 +17,7 @@ export async function letTimePass(clock: Clock, maxMs: number): Promise<void> {
   await sleep(clock, Math.min(maxMs, pollMs));
 }
 
-/** Lets all happen that needs no time to pass, of a `VirtualClock`. */
+/** Completes all work that is due now, with a `VirtualClock`. */
 export async function letWorkHappen(clock: Clock): Promise<void> {
   if (clock instanceof VirtualClock) await clock.advance(0);
 }

@@ -16,31 +16,31 @@ import type { ObjectReference } from '../../object/object-reference.js';
 import { errorMessage } from '../../system/as-error.js';
 import { deleteOwner, findLeftOvers, recordCreations } from '../left-overs.js';
 
-/** What became of a step. */
+/** The result of a step. */
 export interface PlayedStep {
   readonly name: string;
   readonly requests: readonly CrashRequest[];
-  /** After it. */
+  /** The state after the step. */
   readonly state: ClusterState;
 }
 
-/** What became of a run. */
+/** The result of a run. */
 export interface Played {
-  /** The steps that were carried out. */
+  /** The steps that were completed. */
   readonly steps: readonly PlayedStep[];
   readonly requests: readonly CrashRequest[];
   readonly interruptedAt: CrashRequest | undefined;
-  /** Of the objects that the operator has written. */
+  /** The kinds of the objects that the operator has written. */
   readonly writtenKinds: readonly TypeMeta[];
-  /** What was found without comparing; the run ends at the first step that has one. */
+  /** Problems found without a comparison; the run ends at the first step that has one. */
   readonly problems: readonly CrashProblem[];
 }
 
-// Long enough for what follows from the last write to begin.
+// Long enough for reactions to the last write to begin.
 const calmMs = 1_000;
 const shutdownMs = 60_000;
 
-/** Ends a run at what is wrong with it. */
+/** Ends a run with a problem. */
 class PlayEnded extends Error {
   readonly problem: CrashProblem;
 
@@ -50,7 +50,7 @@ class PlayEnded extends Error {
   }
 }
 
-/** One run of a scenario, on a cluster of its own, interrupted at `point` or not at all. */
+/** One run of a scenario on its own cluster, interrupted at `point`, or uninterrupted without it. */
 export class Play<C extends CrashCluster> {
   readonly #scenario: ResolvedScenario<C>;
   readonly #point: Interruption | undefined;
@@ -109,7 +109,7 @@ export class Play<C extends CrashCluster> {
     const start = { name: startStep, change: async () => this.#live(), until: async () => true };
     for (const step of [start, ...steps]) {
       await this.#step(step);
-      // From an equal state, what follows is the same as in the uninterrupted run.
+      // From an equal state, the rest is the same as in the uninterrupted run.
       if (this.#trace.interruptedAt !== undefined) return;
     }
   }
@@ -127,12 +127,12 @@ export class Play<C extends CrashCluster> {
     this.#played.push({ name, requests, state: await this.#observe() });
   }
 
-  /** Until the step is carried out, the cluster has settled and the operator writes no more. */
+  /** Waits until the step is complete, the cluster has settled and the operator writes no more. */
   async #converge({ name, until }: CrashStep<C>): Promise<void> {
     const { cluster } = this.#stage;
     const deadlineMs = cluster.clock.monotonicMs() + this.#scenario.timeoutMs;
     for (;;) {
-      // Looked at once more when time is up: a moment may be all of it.
+      // Checks once more after the deadline, because the last move of the clock may span the whole timeout.
       const isLast = cluster.clock.monotonicMs() >= deadlineMs;
       const why = await this.#whyNot(until);
       if (why === undefined) {
@@ -161,7 +161,7 @@ export class Play<C extends CrashCluster> {
     }
   }
 
-  /** @throws PlayEnded: something was written. */
+  /** Waits for `steadyMs`. @throws PlayEnded: the operator wrote something. */
   async #stayCalm(step: string, since: string): Promise<void> {
     const { length } = this.#trace.writes;
     await this.#pass(this.#scenario.steadyMs);
@@ -182,7 +182,7 @@ export class Play<C extends CrashCluster> {
     }
   }
 
-  /** An operator that starts where all is done finds nothing to do. */
+  /** Starts the operator again, and checks that it writes nothing, since all work is done. */
   async #restart(): Promise<void> {
     this.#life.kill();
     this.#trace.begin('restart');
@@ -197,7 +197,7 @@ export class Play<C extends CrashCluster> {
     throw ended('writesWhenConverged', message);
   }
 
-  /** Nothing of the owner is left when it is gone. */
+  /** Deletes the owner, and checks that no object created for it is left. */
   async #deleteOwner(): Promise<void> {
     const { leftOvers, ignoredKinds, timeoutMs, steadyMs } = this.#scenario;
     if (leftOvers === undefined) return;
@@ -222,7 +222,7 @@ export class Play<C extends CrashCluster> {
     }
   }
 
-  /** Waits for what the operator leaves behind. */
+  /** Waits until all runs of the operator have ended. */
   async #end(): Promise<void> {
     this.#life.kill();
     const { clock } = this.#stage.cluster;
@@ -254,7 +254,7 @@ export class Play<C extends CrashCluster> {
     await this.#work();
   }
 
-  /** Lets the operator do what it can do now; brings it back to life where it died. */
+  /** Lets the operator do the work that is due now; restarts it after a crash. */
   async #work(): Promise<void> {
     const { clock } = this.#stage.cluster;
     let isNew: boolean;
@@ -264,7 +264,7 @@ export class Play<C extends CrashCluster> {
       isNew = this.#life.isDead;
       if (isNew) await this.#rise();
       else await this.#checkAfterFailure();
-      // An answer can need the machine's time (zlib has threads of its own), and a new life its start.
+      // An answer can take real time (zlib has its own threads), and so can the start of a new operator.
     } while (clock instanceof VirtualClock && (!this.#trace.isIdle || isNew || this.#life.isDead));
     if (this.#failure === undefined) return;
     const { error } = this.#failure;
@@ -272,7 +272,7 @@ export class Play<C extends CrashCluster> {
     throw ended('notConverged', `the operator ended by itself: ${why}`);
   }
 
-  /** Checks the invariant at a request that has failed, before the operator tries again. */
+  /** Checks the invariant right after a failed request, before the operator retries. */
   async #checkAfterFailure(): Promise<void> {
     const { interruptedAt } = this.#trace;
     if (interruptedAt === undefined || this.#isFailureChecked) return;
@@ -289,7 +289,7 @@ export class Play<C extends CrashCluster> {
   async #rise(): Promise<void> {
     const { clock } = this.#stage.cluster;
     this.#life.kill();
-    // What it had sent arrives before the next one starts.
+    // Requests of the dead operator arrive before the next one starts.
     do await letWorkHappen(clock);
     while (clock instanceof VirtualClock && !this.#trace.isIdle);
     await this.#checkInvariant(`${this.#trace.interruptedAt?.step ?? ''}, at the crash`);

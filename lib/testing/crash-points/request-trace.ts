@@ -4,7 +4,7 @@ import { apiVersionOf, groupOf } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import type { CrashRequest, Interruption } from './crash-point.js';
 
-/** A call of a client, before it is made. */
+/** A call of a client, before it is sent. */
 export interface TracedCall {
   readonly verb: keyof Client | 'deletecollection';
   readonly type: TypeReference<KubernetesObject>;
@@ -14,9 +14,9 @@ export interface TracedCall {
   readonly dryRun?: boolean | undefined;
 }
 
-/** A request that was let through; told what came of it. */
+/** A request under way; the sender reports its result here. */
 export interface TracedRequest {
-  /** Whether the run is interrupted here. */
+  /** True if the run is interrupted at this request. */
   readonly isHit: boolean;
   created(): void;
   ended(): void;
@@ -25,13 +25,13 @@ export interface TracedRequest {
 const hotLoop = 500;
 const writing = ['create', 'update', 'patch', 'apply', 'delete', 'deletecollection'];
 
-/** Whether objects of `type` are created to get an answer, and never stored: access and token reviews. */
+/** Returns true if objects of `type` are never stored, only answered: access and token reviews. */
 function isQuestion(type: TypeReference<KubernetesObject>): boolean {
   const group = groupOf(apiVersionOf(type));
   return group === 'authorization.k8s.io' || group === 'authentication.k8s.io';
 }
 
-/** The requests of all lives of an operator in one run, and how many are under way. */
+/** Records the requests of all operator processes of one run, and counts those under way. */
 export class RequestTrace {
   readonly #point: Interruption | undefined;
   readonly #ignoredKinds: readonly string[];
@@ -60,8 +60,8 @@ export class RequestTrace {
   }
 
   /**
-   * Whether there were more requests without any time passing in between than an operator can want. In
-   * one process they may follow each other so fast that nothing else gets its turn.
+   * True if the operator sent too many requests without any time passing. In one process, such requests can
+   * follow so fast that no other work gets a turn.
    */
   get isHot(): boolean {
     return this.#thisMoment > hotLoop;
@@ -76,13 +76,13 @@ export class RequestTrace {
     return this.#interruptedAt;
   }
 
-  /** Requests belong to `step` from now on. */
+  /** Assigns the following requests to `step`. */
   begin(step: string): void {
     this.#step = step;
     this.#inStep = 0;
   }
 
-  /** Notes a request that is about to be sent. */
+  /** Records a request that is about to be sent. */
   add(call: TracedCall): TracedRequest {
     const { verb, type, dryRun = false, ...target } = call;
     this.#underWay += 1;

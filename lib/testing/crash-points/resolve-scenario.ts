@@ -8,7 +8,7 @@ import type { LeftOverCheck } from '../left-overs.js';
 import { startStep } from './crash-point.js';
 import type { CrashCluster, CrashScenario } from './crash-scenario.js';
 
-/** A {@link CrashScenario} with nothing left open. */
+/** A {@link CrashScenario} with all defaults. */
 export interface ResolvedScenario<C extends CrashCluster> extends Resolved<
   Omit<CrashScenario<C>, 'setup' | 'invariant'>
 > {
@@ -18,7 +18,8 @@ export interface ResolvedScenario<C extends CrashCluster> extends Resolved<
 }
 
 /**
- * Fills in defaults. @param leftOvers - checked at the end of each run.
+ * Fills in the defaults.
+ * @param leftOvers - checked at the end of each run
  * @throws OperatorError `InvalidOption`: a number is out of its range, or two steps share a name.
  */
 export function resolveScenario<C extends CrashCluster>(
@@ -28,7 +29,7 @@ export function resolveScenario<C extends CrashCluster>(
   const { name, operator, steps, setup, invariant, kinds = [] } = scenario;
   const { ignoredKinds = ['Event', 'Lease'], timeoutMs = 600_000, steadyMs = 60_000 } = scenario;
   const { comparable = (object: UnstructuredObject) => object } = scenario;
-  // Who makes no cluster has a scenario for the default one.
+  // A scenario without `cluster` has the type of the default cluster.
   const { cluster = defaultCluster as () => Promise<CrashCluster> as () => Promise<C> } = scenario;
   for (const [option, value] of Object.entries({ timeoutMs, steadyMs })) {
     if (value >= 1) continue;

@@ -19,36 +19,37 @@ import type { ResolvedScenario } from './resolve-scenario.js';
 
 /** Options of `crashPoints` and `faultSweep`. */
 export interface SweepOptions<P extends Interruption> {
-  /** Only this point, or those that have what it says: how a failure is looked into. @defaultValue all */
+  /** Only the points with these fields, to investigate a failure. @defaultValue all */
   readonly only?: Partial<P> | undefined;
-  /** How the operator or the request is interrupted. @defaultValue all modes */
+  /** The ways to interrupt the operator or the request. @defaultValue all modes */
   readonly modes?: readonly P['mode'][] | undefined;
-  /** Not every point, but `count` of them, chosen by `seed`. @defaultValue every one */
+  /** Only `count` points, chosen by `seed`. @defaultValue every point */
   readonly sample?: { readonly count: number; readonly seed: number } | undefined;
   /**
-   * How many points are played at once, each on a cluster (or namespace) of its own; at least 1. Saves
-   * time where runs mostly wait, as on a real cluster; the results are in order all the same.
+   * The number of points that run concurrently, each on its own cluster (or namespace); at least 1. Saves
+   * time if runs mostly wait, as on a real cluster. The results stay in order.
    * @defaultValue 1
    */
   readonly concurrency?: number | undefined;
   /**
-   * At the end of each run, deletes the owner while the operator runs: nothing that the operator created
-   * for it may be left. @defaultValue not checked
+   * Deletes the owner at the end of each run, while the operator runs. No object that the operator created
+   * for it may be left.
+   * @defaultValue not checked
    */
   readonly leftOvers?: LeftOverCheck | undefined;
 }
 
 /** A way to interrupt every request of a scenario. */
 export interface Sweep<P extends Interruption> {
-  /** The function that the user calls. */
+  /** The name of the function that the user calls. */
   readonly call: string;
   readonly allModes: readonly P['mode'][];
-  /** Whether a request that is interrupted so differs from all others. */
+  /** Returns true if an interruption of this request in this mode differs from all other points. */
   readonly differs: (request: CrashRequest, mode: P['mode']) => boolean;
   readonly failed: (report: PointsReport<P>, own?: readonly CrashProblem[]) => Error;
 }
 
-/** Plays `scenario` uninterrupted, and again for each point, each time on a fresh cluster. */
+/** Plays `scenario` uninterrupted, and then once for each point, each time on a fresh cluster. */
 export async function playSweep<C extends CrashCluster, P extends Interruption>(
   scenario: CrashScenario<C>,
   options: SweepOptions<P>,
@@ -87,7 +88,7 @@ function checkModes<P extends Interruption>(
   throw new OperatorError('InvalidOption', message);
 }
 
-/** @throws OperatorError `InvalidOption`: it would draw nothing, and a sweep of nothing finds nothing. */
+/** Checks the sample size. @throws OperatorError `InvalidOption`: the sample would be empty. */
 function checkSample(
   { call }: { readonly call: string },
   sample: { readonly count: number } | undefined,
@@ -98,7 +99,7 @@ function checkSample(
 }
 
 interface Uninterrupted<C extends CrashCluster> {
-  /** Knows all kinds that the operator writes. */
+  /** The scenario with all kinds that the operator writes. */
   readonly resolved: ResolvedScenario<C>;
   readonly whole: Played;
 }
@@ -114,11 +115,11 @@ async function uninterrupted<C extends CrashCluster>(
   );
   const resolved = { ...asGiven, kinds: [...kinds, ...unknown] };
   if (first.problems.length > 0 || unknown.length === 0) return { resolved, whole: first };
-  // Now that the kinds are known, their objects are looked at from the start.
+  // Now that the kinds are known, the second run observes their objects from the start.
   return { resolved, whole: await Play.run(resolved) };
 }
 
-/** Calls `each` for all items, `atOnce` of them at a time. */
+/** Calls `each` for all items, with `atOnce` calls at a time. */
 async function inOrder<T, R>(
   items: readonly T[],
   atOnce: number,
@@ -151,7 +152,7 @@ async function resultAt<C extends CrashCluster, P extends Interruption>(
 }
 
 interface Choice<P extends Interruption> {
-  /** The scenario's. */
+  /** The name of the scenario. */
   readonly name: string;
   readonly sweep: Sweep<P>;
 }
