@@ -21,13 +21,13 @@ import type { RunContext } from './context.js';
 import { containersOf, definitionId } from './dependencies.js';
 import type { Wait } from './successors.js';
 
-/** The objects of a chain in the order in which they are applied: one phase after the other. */
+/** The objects of a chain by phase. Each phase starts after the previous one ends. */
 export interface Phases {
-  /** Namespaces and definitions first, then what pods need. */
+  /** Namespaces and definitions first, then the objects that pods need. */
   readonly early: readonly ChainedObject[];
   readonly workloads: readonly ChainedObject[];
   readonly late: readonly ChainedObject[];
-  /** Webhook configurations: calls to them would fail before the rest is there. */
+  /** Webhook configurations: calls to the webhooks would fail before their backends exist. */
   readonly last: readonly ChainedObject[];
 }
 
@@ -48,8 +48,8 @@ export function phasesOf(objects: readonly ChainedObject[]): Phases {
 }
 
 /**
- * The kinds that CustomResourceDefinitions among `objects` define, by their {@link kindName}. Their objects
- * can be desired before the server serves them.
+ * Returns the kinds that CustomResourceDefinitions among `objects` define, by their {@link kindName}. Their
+ * objects can be chained before the server serves the kinds.
  */
 export function definedKinds(
   objects: readonly KubernetesObject[],
@@ -68,14 +68,14 @@ export function definedKinds(
   );
 }
 
-/** Names a kind in one version of its API. */
+/** Returns the key of a kind in one version of its API. */
 export function kindName({ apiVersion, kind }: TypeMeta): string {
   return `${apiVersion} ${kind}`;
 }
 
 function isDefinition(object: KubernetesObject): object is CustomResourceDefinition {
   if (!isKind(object, CustomResourceDefinition)) return false;
-  // The server reports what is wrong with it.
+  // The server reports errors in the definition.
   const { spec } = object as Partial<CustomResourceDefinition>;
   const versions: unknown = spec?.versions;
   return Array.isArray(versions) && versions.every(isJsonObject) && isJsonObject(spec?.names);
@@ -85,8 +85,8 @@ const justAppliedMs = 1_000;
 const establishingMs = 5_000;
 
 /**
- * The outcome of a custom resource whose definition was applied and is not in force yet; undefined: it may
- * be applied. A server works with a changed schema a moment after the change.
+ * Returns the pending outcome of a custom resource whose definition was applied but is not yet in force;
+ * undefined if the object may be applied. A server uses a changed schema only a moment after the change.
  * @param outcomes - of the objects that were reconciled before, by id
  */
 export async function waitForDefinition(
@@ -114,7 +114,8 @@ export async function waitForDefinition(
   }
 }
 
-// The repair of drift does not count: where another writer changes it all the time, there is no end to it.
+// Repairs of drift do not count: a writer that changes the definition all the time would block the object
+// forever.
 function isRedefined({ changes }: ObjectResult): boolean {
   return changes.some(({ path, manager }) => path.startsWith('spec') && manager === undefined);
 }
@@ -131,8 +132,8 @@ function whyNotEstablished(definition: object = {}): string | undefined {
 }
 
 /**
- * Which of the containers among `orphans` still have something of the owner in them, and what. The deletion
- * of a container deletes everything in it: what is desired, too, and what is never pruned.
+ * Returns the containers among `orphans` that still contain objects of the owner, with the reason to wait.
+ * Deleting a container also deletes the desired objects in it, and those that are never pruned.
  * @param controlled - everything that the owner controls
  */
 export function occupiedContainers(

@@ -17,91 +17,98 @@ import type { Resolved } from '../system/resolved.js';
 
 /** Options of {@link Builder}. */
 export interface BuilderOptions<Order extends string = string> {
-  /** How the cluster is reached. With a cached client an unchanged chain costs no call at all. */
+  /** Client of the cluster. With a cached client, an unchanged chain makes no API calls. */
   readonly client: BuilderClient;
   /** The object, read from the server, that owns everything in the chain. */
   readonly owner: KubernetesObject;
   /**
-   * Field manager, reporting controller of events, and value of `app.kubernetes.io/managed-by`; for
-   * example `parseable-operator`. At most 128 characters. Changing it orphans what was written.
+   * Field manager, reporting controller of Events, and value of `app.kubernetes.io/managed-by`; for example
+   * `parseable-operator`. At most 128 characters. Changing it orphans the existing objects.
    */
   readonly controllerName: string;
-  /** Labels of every object (not of pods), under the object's own. */
+  /** Labels of every object except pods. An object's own labels override them. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /**
-   * Where the objects go. Needed for, and only allowed with, a cluster-scoped owner. Pruning then looks
-   * in this namespace and in those of chained objects: what is in another one, of which nothing is
-   * chained any more, stays until the owner is deleted.
+   * Namespace of the objects. A cluster-scoped owner needs it for namespaced objects without a namespace of
+   * their own; any other owner must leave it out or repeat its own. Pruning visits this namespace and those
+   * of chained objects. Objects in another namespace that is no longer in the chain stay until the owner is
+   * deleted.
    */
   readonly namespace?: string | undefined;
   /**
-   * Which part of the owner's objects the chain is, where several chains make objects for one owner: the
-   * label `operator-builder.io/scope` of its objects. A chain prunes only in its own scope, one without a
-   * scope only what has none. @defaultValue none: the chain is all there is
+   * Value of the label `operator-builder.io/scope` on the chain's objects. Set it if several chains make
+   * objects for one owner. A chain prunes only objects of its own scope; a chain without a scope prunes only
+   * objects without one.
+   * @defaultValue undefined: a single chain makes all objects
    */
   readonly scope?: string | undefined;
   /**
-   * The kinds that pruning visits, with those of the chain.
-   * @defaultValue what the controller owns whose reconcile `client` is for; with any other client every
-   * kind that the builder has a method for, each ten minutes, and in between those that the owner has
+   * Kinds that pruning visits in addition to those of the chain.
+   * @defaultValue the kinds owned by the controller whose reconcile provides `client`. With any other client:
+   * all built-in kinds of the builder every ten minutes, and in between the kinds that the owner has objects
+   * of
    */
   readonly owns?: readonly TypeReference<KubernetesObject>[] | undefined;
   /**
-   * Refuse a link whose kind `owns` does not name: `InvalidOption` where it is chained.
+   * Reject a link whose kind is missing from `owns` with `InvalidOption` when it is chained.
    * @defaultValue false
    */
   readonly onlyOwned?: boolean | undefined;
-  /** The same as `owns`. */
+  /** Alias of `owns`; the lists are merged. */
   readonly kinds?: readonly TypeReference<KubernetesObject>[] | undefined;
   /** @defaultValue 'fail' */
   readonly onImmutable?: ImmutablePolicy | undefined;
-  /** Take over objects that exist and that nobody controls. @defaultValue false */
+  /** Take over existing objects that have no controller. @defaultValue false */
   readonly adopt?: boolean | undefined;
   /**
-   * Managers that wrote our objects by create and update before us: their fields become ours, so
-   * that a dropped one goes away. @defaultValue none
+   * Managers that wrote the objects with create and update before this operator did. The builder takes over
+   * their fields, so that a field dropped from the chain is removed.
+   * @defaultValue `[]`
    */
   readonly adoptManagers?: readonly string[] | undefined;
-  /** Workloads roll out in this order of their `nodeType`. @defaultValue the order of the chain */
+  /** Order in which workloads roll out, by `nodeType`. @defaultValue the order of the chain */
   readonly rolloutOrder?: readonly Order[] | undefined;
   /**
-   * `ordered`: a changed pod template waits while a workload before it rolls out. `parallel`: it never
-   * waits. @defaultValue 'ordered'
+   * `ordered`: a changed pod template waits until the rollout of earlier workloads is complete. `parallel`:
+   * workloads roll out at the same time.
+   * @defaultValue 'ordered'
    */
   readonly rollout?: 'ordered' | 'parallel' | undefined;
   /**
-   * Create a workload only once those before it are rolled out. @defaultValue false: all at once
+   * Create a workload only after earlier workloads are rolled out.
+   * @defaultValue false: create all at once
    */
   readonly orderCreation?: boolean | undefined;
   /**
-   * The most objects that one pruning may delete: a number, or a share such as `'50%'`, rounded down.
-   * The user of the owner can allow more by its annotation `operator-builder.io/allow-deletions`, whose
-   * value is the owner's `metadata.generation`.
-   * @defaultValue half of the objects owned, at least 5, but never all of them
+   * Maximum number of objects that one pruning may delete: a number, or a share such as `'50%'`, rounded
+   * down. To allow more, users set the owner's annotation `operator-builder.io/allow-deletions` to its
+   * `metadata.generation`.
+   * @defaultValue half of the owned objects, at least 5, but never all of them
    */
   readonly maxDeletions?: number | `${number}%` | undefined;
-  /** Called with the result of each object that did not fail. @defaultValue nothing is called */
+  /** Called with the result of each object that did not fail. @defaultValue undefined */
   readonly onResult?: ((result: ObjectResult) => void) | undefined;
-  /** Where Kubernetes events on the owner go. @defaultValue nowhere */
+  /** Recorder of Kubernetes Events on the owner. @defaultValue no Events */
   readonly recorder?: Recorder | undefined;
-  /** Where events within this process go. @defaultValue nowhere */
+  /** Emitter of events within this process. @defaultValue no events */
   readonly emitter?: OperatorEvents | undefined;
   /**
-   * What becomes of claims that are no longer chained, whatever `prune` they were given while they
-   * were: `true` deletes them, `false` keeps them. @defaultValue each as its own `prune` says
+   * Action for claims that are no longer chained, regardless of the `prune` option they had: `true` deletes
+   * them, `false` keeps them.
+   * @defaultValue each claim's own `prune`
    */
   readonly pruneClaims?: boolean | undefined;
-  /** @defaultValue the clock of the machine */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue none */
+  /** @defaultValue no logs */
   readonly logger?: Logger | undefined;
-  /** Ends every call; what was not begun by then is not begun. */
+  /** Cancels running calls and prevents new ones. */
   readonly signal?: AbortSignal | undefined;
-  /** Names the environment variables that carry hashes. */
+  /** Prefixes of the environment variables that carry hashes. */
   readonly hashPrefixes?: HashPrefixes | undefined;
 }
 
-/** What the names of hash variables begin with. */
+/** Prefixes of the names of hash variables. */
 export interface HashPrefixes {
   /** @defaultValue 'CONFIGMAP_HASH_' */
   readonly configMap?: string | undefined;
@@ -109,14 +116,14 @@ export interface HashPrefixes {
   readonly secret?: string | undefined;
 }
 
-/** A client that may know more, as that of a controller's reconciles does: which kinds are owned. */
+/** A client that may also list the owned kinds, as the client of a controller's reconcile does. */
 export type BuilderClient = CachingClient & {
   readonly owns?: readonly TypeReference<KubernetesObject>[] | undefined;
 };
 
 /** {@link BuilderOptions} with their defaults. */
 export interface BuilderSettings extends ApplySettings {
-  /** The namespace of every namespaced object; undefined: a cluster-scoped owner without one. */
+  /** Namespace of every namespaced object; undefined for a cluster-scoped owner without the option. */
   readonly namespace: string | undefined;
   readonly owns: readonly TypeReference<KubernetesObject>[] | undefined;
   readonly onlyOwned: boolean;
@@ -128,9 +135,9 @@ export interface BuilderSettings extends ApplySettings {
 }
 
 /**
- * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: an option is missing, of a wrong shape, or contradicts another.
- * @throws OperatorError `InvalidOwner`: the namespaces of the owner and of `namespace` differ.
+ * Validates the options and fills in the defaults.
+ * @throws OperatorError `InvalidOption`: an option is missing, has the wrong shape, or contradicts another.
+ * @throws OperatorError `InvalidOwner`: the namespace of the owner differs from `namespace`.
  */
 export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings {
   refuseUnknownOptions('Builder', options, optionNames);
@@ -139,7 +146,7 @@ export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings 
   const { configMap = 'CONFIGMAP_HASH_', secret = 'SECRET_HASH_' } = hashPrefixes;
   checkLabels(labels);
   checkScope(scope);
-  // Spreads of so many members are slow, and this is done in each reconcile.
+  // Each reconcile runs this, and spreading this many members is slow.
   return {
     ...applySettings(options),
     owns: visitedKinds(options),
@@ -169,7 +176,7 @@ function resolveRollout(given: string): 'ordered' | 'parallel' {
 
 function visitedKinds({ client, owns, kinds }: BuilderOptions): BuilderSettings['owns'] {
   if (owns !== undefined || kinds !== undefined) return [...(owns ?? []), ...(kinds ?? [])];
-  // A controller that owns nothing says nothing of what its chains make.
+  // An empty list means that the controller declared no owned kinds; it does not limit the chain.
   return client.owns?.length === 0 ? undefined : client.owns;
 }
 

@@ -43,16 +43,18 @@ import { Run } from './run.js';
 import { SettledCheck } from './settled.js';
 
 /**
- * Says what an owner's objects should be, and makes it so. A chain is immutable: every link returns a
- * new Builder that knows one object more; nothing is read or written before `plan` or one of the
- * `reconcile` methods is called. The names that were chained are kept in `Names`, so that a typo does
- * not compile; see {@link ChainNames}. A `Builder` without type arguments holds any chain.
+ * Declares the objects of an owner and applies them. A chain is immutable: every link returns a new Builder
+ * with one more object. Nothing is read or written before `plan` or one of the `reconcile` methods is called.
+ * `Names` holds the chained names, so that a typo does not compile; see {@link ChainNames}. A `Builder`
+ * without type arguments can hold any chain.
  *
- * What all `reconcile` methods share: an object that is as desired costs no call (with a cached client
- * no read either); failures of independent objects are collected and thrown together, as a
- * {@link ReconcileFailedError}, once the rest was done; nothing is written for an owner that is being
- * deleted. Before anything is written they throw `DuplicateObject`, `UnknownReference`, `InvalidOwner`
- * or `InvalidOption` where the chain itself makes no sense.
+ * All `reconcile` methods behave alike:
+ * - An object that is already as desired costs no write; with a cached client it costs no API read either.
+ * - Failures of independent objects are collected and thrown together as a {@link ReconcileFailedError},
+ *   after the other objects are reconciled.
+ * - Nothing is written for an owner that is being deleted.
+ * - An inconsistent chain throws `DuplicateObject`, `UnknownReference`, `InvalidOwner` or `InvalidOption`
+ *   before anything is written.
  */
 export class BuilderChain<Names extends ChainNames> {
   readonly #options: BuilderOptions<Names['order']>;
@@ -62,7 +64,7 @@ export class BuilderChain<Names extends ChainNames> {
   #run: Run | undefined;
 
   /**
-   * @param settings - the options of the chain that is copied, which were checked before
+   * @param settings - the validated options of the chain that is copied
    * @throws OperatorError `InvalidOption`, `InvalidOwner`.
    */
   constructor(
@@ -125,19 +127,22 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   /**
-   * Its template is immutable and a finished Job must not run again: a changed ConfigMap leaves it. Nor
-   * does it run again where `ttlSecondsAfterFinished` has it deleted, before its `spec` changes.
+   * Adds a Job. A changed ConfigMap does not run it again: a Job's template is immutable, and a finished Job
+   * must not run twice. A Job that `ttlSecondsAfterFinished` deleted runs again only when its `spec` changes.
    */
   job(options: JobOptions<Names> & Owning<Names, 'Job'>): BuilderChain<Names> {
     return this.#with(jobLink(options));
   }
 
-  /** The next run sees a changed ConfigMap; the running one goes on as it is. */
+  /** Adds a CronJob. A changed ConfigMap takes effect at the next run, not in the current one. */
   cronJob(options: CronJobOptions<Names> & Owning<Names, 'CronJob'>): BuilderChain<Names> {
     return this.#with(cronJobLink(options));
   }
 
-  /** Outlives its owner unless `whenOwnerDeleted` is `delete`, and is not pruned unless `prune`. */
+  /**
+   * Adds a claim. It is kept when its owner is deleted, unless `whenOwnerDeleted` is `delete`; it is pruned
+   * only if `prune` is true.
+   */
   persistentVolumeClaim<const Name extends string>(
     options: PersistentVolumeClaimOptions<Name> & Owning<Names, 'PersistentVolumeClaim'>,
   ): BuilderChain<WithName<Names, 'claim', Name>> {
@@ -180,14 +185,14 @@ export class BuilderChain<Names extends ChainNames> {
     return this.#with(horizontalPodAutoscalerLink(options));
   }
 
-  /** Any other object, custom resources included. Its kind is looked up in the cluster. */
+  /** Adds an object of any kind, including custom resources. The kind is looked up in the cluster. */
   object(object: KubernetesObject, options: ClaimOptions = {}): BuilderChain<Names> {
     return this.#with(anyObjectLink(object, options));
   }
 
   /**
-   * What `links` chains, where `condition` holds; else nothing more. The names count as chained either
-   * way: a reference to one that is missing is found when the chain is reconciled.
+   * Adds what `links` chains if `condition` is true. The types count those names as chained either way;
+   * `reconcile` finds a reference to one that is missing.
    */
   when<Next extends ChainNames>(
     condition: boolean,
@@ -197,8 +202,8 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   /**
-   * Workloads are updated in this order of their node types, each once the one before is fully rolled
-   * out; those without a node type come last. Replaces the `rolloutOrder` of the options.
+   * Sets the order in which workloads are updated, by node type. Each waits until the rollout of the one
+   * before is complete; workloads without a node type come last. Overrides the option `rolloutOrder`.
    */
   rolloutOrder<const NodeType extends string>(
     order: readonly ChainedName<Names['nodeType'], NodeType>[],
@@ -208,7 +213,7 @@ export class BuilderChain<Names extends ChainNames> {
     return next;
   }
 
-  /** Everything, in the order in which one needs the other; then what is no longer chained goes. */
+  /** Reconciles every object in the order of dependencies, then prunes what is no longer chained. */
   async reconcile(): Promise<readonly ObjectResult[]> {
     if (this.#run !== undefined) return this.#run.reconcileAll();
     const links = this.#links();
@@ -221,53 +226,53 @@ export class BuilderChain<Names extends ChainNames> {
     return results;
   }
 
-  /** The ConfigMaps and Secrets. */
+  /** Reconciles the ConfigMaps and Secrets. */
   async reconcileConfigMap(): Promise<readonly ObjectResult[]> {
     return this.#act().reconcileStage('configuration');
   }
 
-  /** The Services. */
+  /** Reconciles the Services. */
   async reconcileService(): Promise<readonly ObjectResult[]> {
     return this.#act().reconcileStage('service');
   }
 
-  /** Every workload: Deployments, StatefulSets, DaemonSets, Jobs and CronJobs. */
+  /** Reconciles every workload: Deployments, StatefulSets, DaemonSets, Jobs and CronJobs. */
   async reconcileDeployOrSts(): Promise<readonly ObjectResult[]> {
     return this.#act().reconcileStage('workload');
   }
 
-  /** The PersistentVolumeClaims. */
+  /** Reconciles the PersistentVolumeClaims. */
   async reconcileStorage(): Promise<readonly ObjectResult[]> {
     return this.#act().reconcileStage('storage');
   }
 
-  /** The NetworkPolicies. */
+  /** Reconciles the NetworkPolicies. */
   async reconcileNetworkPolicy(): Promise<readonly ObjectResult[]> {
     return this.#act().reconcileStage('networkPolicy');
   }
 
-  /** Whatever no other method reconciles. */
+  /** Reconciles every object that none of the other methods covers. */
   async reconcileObjects(): Promise<readonly ObjectResult[]> {
     return this.#act().reconcileStage('other');
   }
 
   /**
-   * Deletes what the owner has and the chain does not name, whether or not the other methods ran.
-   * @throws OperatorError `TooManyDeletions`: `maxDeletions` would have been passed.
+   * Deletes the owned objects that are not in the chain. The other methods need not have run.
+   * @throws OperatorError `TooManyDeletions`: the deletions would exceed `maxDeletions`.
    * @throws OperatorError `DependencyFailed`: another method of this Builder failed before.
    */
   async reconcileStore(): Promise<readonly ObjectResult[]> {
     return this.#act().prune();
   }
 
-  /** The desired state in the abstract: what pruning keeps. */
+  /** Returns the desired objects, which pruning keeps. */
   async store(): Promise<InternalStore> {
     return this.#act().store();
   }
 
   /**
-   * What {@link BuilderChain.reconcile | Builder.reconcile} would do, without writing. Dry runs where the server allows them;
-   * elsewhere the change is computed here and marked `approximate`.
+   * Returns what {@link BuilderChain.reconcile | Builder.reconcile} would do, without writing. Uses dry runs
+   * where the server allows them; otherwise computes the change locally and marks it `approximate`.
    */
   async plan(): Promise<Plan> {
     return this.#act().plan();
@@ -312,7 +317,7 @@ export class BuilderChain<Names extends ChainNames> {
   }
 }
 
-/** The links of a chain, last one first: chains share those that they have in common. */
+/** The links of a chain as a list, last link first. Chains share their common links. */
 interface LastLink {
   readonly link: ChainedLink;
   readonly before: LastLink | undefined;
@@ -325,14 +330,14 @@ type WithWorkload<
 > = BuilderChain<WithName<WithName<Names, 'workload', Name>, 'nodeType', NodeType>>;
 
 /**
- * A chain. Without type arguments it is any chain, for loops: `let chain: Builder = new Builder(…)`;
- * every name in it is then checked when it is reconciled.
+ * A chain. Without type arguments it is any chain, for use in loops: `let chain: Builder = new Builder(…)`.
+ * `reconcile` then checks every name.
  */
-// `any`, not `ChainNames`: a chain of certain names would not be assignable to one of all names.
+// `any`, not `ChainNames`: a chain with known names would not be assignable to a chain of all names.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Builder<Names extends ChainNames = any> = BuilderChain<Names>;
 
-/** Begins a chain. */
+/** Starts a chain. */
 export const Builder: new <const Order extends string = string>(
   options: BuilderOptions<Order>,
 ) => Builder<NoNames<Order>> = BuilderChain;

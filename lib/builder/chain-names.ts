@@ -1,19 +1,19 @@
-/** The names that a chain has seen, by what refers to them; each a union of string literals. */
+/** The names chained so far, by role; each is a union of string literals. */
 export interface ChainNames {
   readonly configMap: string;
   readonly secret: string;
   readonly service: string;
   readonly claim: string;
   readonly workload: string;
-  /** The kinds that the chain may make; `string`: any. */
+  /** The kinds that the chain may make; `string` allows any. */
   readonly owned: string;
   /** The node types of the workloads. */
   readonly nodeType: string;
-  /** The node types that `rolloutOrder` of the options names; `string` where it was not given. */
+  /** The node types in the option `rolloutOrder`; `string` if it is not set. */
   readonly order: string;
 }
 
-/** The names of a chain that is only beginning. */
+/** The names of an empty chain. */
 export interface NoNames<
   Order extends string = string,
   Owned extends string = string,
@@ -28,7 +28,7 @@ export interface NoNames<
   readonly order: Order;
 }
 
-/** `Names` and, for what `Role` names, `Name`. */
+/** `Names` with `Name` added to `Role`. */
 export type WithName<
   Names extends ChainNames,
   Role extends keyof ChainNames,
@@ -38,8 +38,8 @@ export type WithName<
 };
 
 /**
- * `Given` where it is one of `Known` or a `string` that only the run knows (it is checked when the
- * chain is reconciled); else `Known`, so that a typo does not compile.
+ * `Given` if it is one of `Known`, or a `string` that is known only at run time (`reconcile` checks it);
+ * otherwise `Known`, so that a typo does not compile.
  */
 export type ChainedName<Known extends string, Given extends string> = string extends Given
   ? Given
@@ -48,8 +48,8 @@ export type ChainedName<Known extends string, Given extends string> = string ext
     : Known;
 
 /**
- * A condition on the options of a link: anything where the chain may make objects of `Kind`, else a
- * property that no options have and whose name is the remedy.
+ * Restricts the options of a link to kinds that the chain may make. For other kinds it requires a property
+ * that no options have, whose name is the remedy.
  */
 export type Owning<Names extends ChainNames, Kind extends string> = string extends Names['owned']
   ? unknown

@@ -9,40 +9,40 @@ export interface Mount {
   readonly volumeMount: VolumeMount;
 }
 
-/** How {@link ChainReferences.mountConfigMap} and its like mount. */
+/** Options of {@link ChainReferences.mountConfigMap}, `mountSecret` and `mountClaim`. */
 export interface MountOptions {
-  /** Where in the container. */
+  /** Path in the container. */
   readonly mountPath: string;
-  /** The volume's name. @defaultValue the object's, cut to a DNS label of 63 characters */
+  /** Name of the volume. @defaultValue the object's name, cut to a DNS label of 63 characters */
   readonly volumeName?: string | undefined;
   /** @defaultValue true for ConfigMaps and Secrets, false for claims */
   readonly readOnly?: boolean | undefined;
-  /** Only this file or folder of the volume. @defaultValue the whole volume */
+  /** Mounts only this file or folder of the volume. @defaultValue the whole volume */
   readonly subPath?: string | undefined;
 }
 
 /**
- * What a pod specification refers to by name, checked against the chain: a name that was not
- * chained before does not compile, one that only the run knows is checked on `reconcile`.
+ * Functions that refer to chained objects by name in a pod specification. A name that was not chained before
+ * does not compile; a name that is known only at run time is checked by `reconcile`.
  */
 export interface ChainReferences<Names extends ChainNames> {
-  /** All of a ConfigMap as environment variables. */
+  /** Returns all of a ConfigMap as environment variables. */
   readonly envFromConfigMap: <const Name extends string>(
     name: ChainedName<Names['configMap'], Name>,
     prefix?: string,
   ) => EnvFromSource;
-  /** All of a Secret as environment variables. */
+  /** Returns all of a Secret as environment variables. */
   readonly envFromSecret: <const Name extends string>(
     name: ChainedName<Names['secret'], Name>,
     prefix?: string,
   ) => EnvFromSource;
-  /** One key of a ConfigMap as the environment variable `variable`. */
+  /** Returns one key of a ConfigMap as the environment variable `variable`. */
   readonly envOfConfigMap: <const Name extends string>(
     variable: string,
     name: ChainedName<Names['configMap'], Name>,
     key: string,
   ) => EnvVar;
-  /** One key of a Secret as the environment variable `variable`. */
+  /** Returns one key of a Secret as the environment variable `variable`. */
   readonly envOfSecret: <const Name extends string>(
     variable: string,
     name: ChainedName<Names['secret'], Name>,
@@ -62,7 +62,7 @@ export interface ChainReferences<Names extends ChainNames> {
   ) => Mount;
 }
 
-/** {@link ChainReferences} that note every name in `requires`, to be checked later. */
+/** Returns {@link ChainReferences} that add every name to `requires`, which is checked later. */
 export function recordingReferences<Names extends ChainNames>(
   requires: RequiredName[],
 ): ChainReferences<Names> {
@@ -124,7 +124,7 @@ function mount(objectName: string, options: MountOptions, defaults: MountDefault
   };
 }
 
-// An object's name may have dots and 253 characters, a volume's neither.
+// An object's name may have dots and 253 characters; a volume's name allows no dots and 63 characters.
 function volumeNameOf(objectName: string): string {
   return labelValueOf(objectName).replaceAll('.', '-');
 }

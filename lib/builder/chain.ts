@@ -13,7 +13,7 @@ import { scaleTargetOf } from './dependencies.js';
 import type { Link } from './link.js';
 import { withSelections } from './workload-selection.js';
 
-/** An object of a chain whose kind and place are known. */
+/** A chained object whose type and namespace are resolved. */
 export interface ChainedObject {
   readonly link: Link;
   readonly type: ResourceType<KubernetesObject>;
@@ -21,29 +21,29 @@ export interface ChainedObject {
   readonly stage: Stage;
 }
 
-/** An object of a chain that can't be reconciled: its kind is not served, or can't be looked up. */
+/** A chained object that can't be reconciled, because its kind is not served or the look-up failed. */
 export interface LostObject {
   readonly ref: ObjectReference;
   readonly stage: Stage;
   readonly error: OperatorError;
 }
 
-/** A chain that was checked. */
+/** A validated chain. */
 export interface Chain {
   readonly objects: readonly ChainedObject[];
   readonly lost: readonly LostObject[];
-  /** The objects by their ids, see `refId`. */
+  /** The objects by id, see `refId`. */
   readonly byId: ReadonlyMap<string, ChainedObject>;
   /** The ids of the workloads that HorizontalPodAutoscalers scale. */
   readonly scaled: ReadonlySet<string>;
-  /** Every object, the lost ones too: none of them is pruned. */
+  /** Every chained object, including the lost ones: pruning keeps them all. */
   readonly store: InternalStore;
 }
 
 /**
- * Looks up the kinds and checks the chain as a whole.
- * @throws OperatorError `DuplicateObject`, `UnknownReference`, `InvalidOwner`, `InvalidOption`:
- * the chain makes no sense; nothing may be written for it.
+ * Looks up the kinds and validates the chain as a whole.
+ * @throws OperatorError `DuplicateObject`, `UnknownReference`, `InvalidOwner`, `InvalidOption`: the chain is
+ * inconsistent, and nothing may be written for it.
  */
 export async function resolveChain(
   settings: BuilderSettings,
@@ -141,7 +141,7 @@ function checkReferences(links: readonly Link[], { namespace }: BuilderSettings)
   }
 }
 
-// A type of the order that no workload has (yet) does no harm.
+// A node type in the order that no workload has is allowed.
 function checkRolloutOrder(links: readonly Link[], order: readonly string[] | undefined): void {
   if (order === undefined) return;
   const stray = links.find(

@@ -1,5 +1,5 @@
 import type { ApplyContext } from '../apply/index.js';
 import type { BuilderSettings } from './builder-options.js';
 
-/** What everything of a Builder that acts is given. */
+/** The client and settings that every step of a Builder's run uses. */
 export type RunContext = ApplyContext<BuilderSettings>;

@@ -21,8 +21,8 @@ import { OperatorError } from '../system/operator-error.js';
 import type { ChainedObject } from './chain.js';
 
 /**
- * The ids of what `chained` can't do without, of the chain or not: what fails or waits there makes it
- * wait too.
+ * Returns the ids of the objects that `chained` needs, in the chain or not. `chained` waits if one of them
+ * fails or is pending.
  */
 export function dependenciesOf(chained: ChainedObject): readonly string[] {
   const { object } = chained.link;
@@ -47,7 +47,7 @@ export function dependenciesOf(chained: ChainedObject): readonly string[] {
   ];
 }
 
-/** The ids of the Namespace and the CustomResourceDefinition without which an object can't be. */
+/** Returns the ids of the Namespace and the CustomResourceDefinition that must exist before the object. */
 export function containersOf({
   type,
   ref: { namespace },
@@ -56,12 +56,12 @@ export function containersOf({
   return [...place, definitionId(type)];
 }
 
-/** The id of the CustomResourceDefinition of a kind. */
+/** Returns the id of the CustomResourceDefinition of a kind. */
 export function definitionId({ plural, group }: ResourceType<KubernetesObject>): string {
   return `${kindKey(CustomResourceDefinition)}//${plural}.${group}`;
 }
 
-/** The id of the workload that a HorizontalPodAutoscaler scales; empty for other objects. */
+/** Returns the id of the workload that a HorizontalPodAutoscaler scales; empty for other objects. */
 export function scaleTargetOf({ link, ref }: ChainedObject): readonly string[] {
   if (!isKind(link.object, HorizontalPodAutoscaler)) return [];
   const { scaleTargetRef } = (link.object['spec'] ?? {}) as {
@@ -97,13 +97,13 @@ function ingressSpecOf(object: Readonly<Record<string, unknown>>): NonNullable<I
   return object['spec'] ?? {};
 }
 
-/** An object that failed, and why. */
+/** A failed object and its error. */
 export interface FailedObject {
   readonly ref: ObjectReference;
   readonly error: OperatorError;
 }
 
-/** The error of an object that was not reconciled, for `broken`, which it needs, failed. */
+/** Returns the error of an object that was not reconciled because `broken`, which it needs, failed. */
 export function dependencyFailed(ref: ObjectReference, broken: FailedObject): OperatorError {
   const message = `${describeObject(ref)} was left as it is: it needs ${describeObject(broken.ref)}, which failed`;
   return new OperatorError('DependencyFailed', message, { cause: broken.error });

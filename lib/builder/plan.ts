@@ -32,24 +32,24 @@ import { reasonToStay } from './successors.js';
 /** A workload whose pods would be replaced. */
 export interface PlannedRollout {
   readonly ref: ObjectReference;
-  /** The changes of the pod template that cause it. */
+  /** The changes of the pod template that cause the rollout. */
   readonly changes: readonly FieldChange[];
-  /** The ConfigMaps and Secrets whose data cause it. */
+  /** The ConfigMaps and Secrets whose changed data causes the rollout. */
   readonly causes: readonly ObjectReference[];
-  /** The workload that has to be rolled out before, if any. */
+  /** The workload that must be rolled out first, if any. */
   readonly after?: ObjectReference;
 }
 
-/** What `reconcile()` would do now. Nothing was written to find out. */
+/** Result of a dry run of `reconcile()`. */
 export interface Plan {
   readonly owner: ObjectReference;
   readonly objects: readonly PlannedObject[];
   readonly rollouts: readonly PlannedRollout[];
-  /** Whether any object is not `unchanged`. */
+  /** True if any object is not `unchanged`. */
   readonly changed: boolean;
 }
 
-/** What reconciling all of `chain` would do. Writes nothing. */
+/** Returns what reconciling all of `chain` would do. Writes nothing. */
 export async function makePlan(context: RunContext, chain: Chain): Promise<Plan> {
   const { owner } = context.settings;
   const ref = { ...referenceTo(owner) };
@@ -69,7 +69,7 @@ export async function makePlan(context: RunContext, chain: Chain): Promise<Plan>
   return { owner: ref, objects, rollouts: order.rollouts, changed };
 }
 
-/** `steps`, where what needs an object that fails does too, as it would be left as it is. */
+/** Returns `steps`, in which every object that depends on a failing object fails too. */
 function withFailedDependencies(steps: readonly PlannedStep[]): readonly PlannedStep[] {
   const byId = new Map(steps.map((step) => [refId(step.chained.ref), step] as const));
   const judged = new Map<string, PlannedStep>();
@@ -99,7 +99,7 @@ function isContainerToChange({ planned: { action, ref } }: PlannedStep): boolean
   return isContainer(ref) && ['create', 'configure', 'wait'].includes(action);
 }
 
-/** What failed may well succeed once its Namespace or definition is as it is going to be. */
+/** Returns a waiting step: the object may succeed once its Namespace or definition has changed. */
 function untried({ chained }: PlannedStep, { ref }: PlannedObject): PlannedStep {
   const reason = `waits for ${describeObject(ref)}, which changes before`;
   const planned = { action: 'wait', ref: chained.ref, changes: [], approximate: true } as const;
@@ -107,7 +107,7 @@ function untried({ chained }: PlannedStep, { ref }: PlannedObject): PlannedStep 
 }
 
 function ignore(): void {
-  // Nothing happened: a plan makes no events.
+  // A plan records no events, because it changes nothing.
 }
 
 function inOrder({ settings }: RunContext, { objects }: Chain): readonly ChainedObject[] {
@@ -115,22 +115,22 @@ function inOrder({ settings }: RunContext, { objects }: Chain): readonly Chained
   return [...early, ...inRolloutOrder(workloads, settings.rolloutOrder), ...late, ...last];
 }
 
-// A kind that is not there yet can be planned all the same.
+// An object whose kind is not served yet is planned as a creation.
 function lostObject({ ref, error }: LostObject): PlannedObject {
   if (!isOperatorError(error, 'UnknownKind')) return plannedFailure(ref, error);
   const reason = `the server serves no ${ref.kind} of ${ref.apiVersion} yet`;
   return { action: 'create', ref, changes: [], approximate: true, reason };
 }
 
-/** The order in which a plan is carried out, as far as there is one. */
+/** The order of the rollouts in a plan. */
 interface PlannedOrder {
   /** The workloads whose pods would be replaced. */
   readonly rollouts: readonly PlannedRollout[];
-  /** By id: the workload that has to be rolled out before. */
+  /** By id of a workload: the workload that must be rolled out first. */
   readonly after: ReadonlyMap<string, ObjectReference>;
 }
 
-/** What the workloads of a plan have to wait for, by the rules of `reconcileWorkloads`. */
+/** Returns the order of the workloads in a plan, by the rules of `reconcileWorkloads`. */
 async function orderOf(context: RunContext, steps: readonly PlannedStep[]): Promise<PlannedOrder> {
   const { rollout, orderCreation } = context.settings;
   const rollouts: PlannedRollout[] = [];
@@ -165,7 +165,7 @@ async function waits(
   return changesTemplate(pair, context.settings.controllerName);
 }
 
-/** Not rolled out, and on the way to it: what is paused or updated on deletion never gets there. */
+/** Returns true if the rollout is not complete and can complete. Paused workloads never complete. */
 function isUnderway(live: UnstructuredObject): boolean {
   return !isPaused(live) && !rolloutStatus(live).complete;
 }
@@ -181,7 +181,9 @@ function templateChanges({ changes }: PlannedObject): readonly FieldChange[] {
   return changes.filter(({ path }) => path.startsWith('spec.template'));
 }
 
-/** Whether what comes after has to wait for the workload, or for what keeps it from being reconciled. */
+/**
+ * Returns true if later workloads have to wait for this one, because it is unfinished, failing or waiting.
+ */
 function isInTheWay(
   { planned, live }: PlannedStep,
   isUnfinished: (live: UnstructuredObject) => boolean,
@@ -207,16 +209,16 @@ function withOrder(planned: PlannedObject, { after }: PlannedOrder): PlannedObje
   return { ...planned, reason: whole ? once : `its pod template ${once}, the rest at once` };
 }
 
-/** What is planned for one object of a chain, and what the rest of the plan needs to know. */
+/** The plan of one chained object, with the data that the rest of the plan needs. */
 export interface PlannedStep extends ObjectPlan {
   readonly chained: ChainedObject;
-  /** What it would be afterwards; undefined where it can't be reconciled. */
+  /** The desired object; undefined if it can't be reconciled. */
   readonly desired?: DesiredObject;
   /** The ConfigMaps and Secrets whose changed data replaces its pods. */
   readonly causes: readonly ObjectReference[];
 }
 
-/** Plans one object. Failures are part of the plan. */
+/** Plans one object. Failures become part of the plan. */
 export async function planStep(
   context: RunContext,
   chain: Chain,
@@ -239,7 +241,7 @@ export async function planStep(
   }
 }
 
-/** The step of an object that is left as it is. */
+/** Returns the step of an object that is not changed. */
 export function failedStep(chained: ChainedObject, planned: PlannedObject): PlannedStep {
   return { chained, causes: [], keepsPods: false, planned };
 }
@@ -255,19 +257,19 @@ async function desiredOf(
   return finishObject(context, prepared, stamps);
 }
 
-/** What is known when pruning is planned. */
+/** The steps planned before pruning. */
 export interface PlannedSoFar {
   readonly chain: Chain;
   readonly steps: readonly PlannedStep[];
   readonly planned: readonly PlannedObject[];
 }
 
-/** What would be pruned: nothing as long as any object fails. */
+/** Returns the objects that would be pruned; prunes nothing while an object fails. */
 export async function planPruning(
   context: RunContext,
   { chain, steps, planned }: PlannedSoFar,
 ): Promise<readonly PlannedObject[]> {
-  // Workloads are updated before anything is pruned, so what they will refer to counts.
+  // Workloads are updated before anything is pruned, so their future references count.
   const becoming = new Map<string, UnstructuredObject>();
   for (const { desired, planned: step } of steps) {
     const updated = step.action === 'configure' || step.action === 'recreate';

@@ -17,7 +17,7 @@ import type { RunContext } from './context.js';
 import { changedSources, stampTemplate, stampVariables } from './stamp.js';
 import type { Stamp } from './stamp.js';
 
-/** An object that lacks nothing but the hashes that it is rolled on. */
+/** A complete object without the hashes of its ConfigMaps and Secrets. */
 export interface PreparedObject {
   readonly chained: ChainedObject;
   readonly complete: UnstructuredObject;
@@ -47,7 +47,7 @@ function wantedOf({ type, ref, link }: ChainedObject): WantedObject {
   return { type, ref, object: link.object, options: link.options };
 }
 
-/** Stamps a prepared object with the hashes that it is to be rolled on, and with its own. */
+/** Adds the hashes of ConfigMaps and Secrets, and the hash of the object itself. */
 export function finishObject(
   context: RunContext,
   { chained, complete, replicasExternal }: PreparedObject,
@@ -69,7 +69,7 @@ export function finishObject(
 }
 
 /**
- * Refuses an autoscaler of a workload that is neither in the chain nor in the cluster.
+ * Rejects an autoscaler whose workload is neither in the chain nor in the cluster.
  * @throws OperatorError `TargetMissing`
  */
 async function checkScaleTarget(

@@ -47,27 +47,27 @@ import type { Wait } from './successors.js';
 
 type Type = ResourceType<KubernetesObject>;
 
-/** Where objects are looked for; undefined: in the whole cluster. */
+/** Namespaces to list; undefined stands for the whole cluster. */
 type Places = readonly (string | undefined)[];
 
 const namespaceKey = kindKey(Namespace);
 
-/** What is to be done about an object that the chain does not name (any longer). */
+/** The action for an owned object that is not in the chain. */
 export type PruneDecision =
   | { readonly action: 'prune'; readonly candidate: Candidate }
   | (Wait & { readonly action: 'wait'; readonly candidate: Candidate });
 
-/** What is going to be there once the chain is reconciled, where it is not yet. */
+/** State that a plan expects after the chain is reconciled. */
 export interface Forecast extends Pick<Uses, 'becoming'> {
-  /** How many objects of the chain are about to be created. @defaultValue 0 */
+  /** Number of objects that are about to be created. @defaultValue 0 */
   readonly coming?: number;
-  /** Why nothing is pruned. @defaultValue what can go goes */
+  /** Reason to prune nothing. @defaultValue undefined: prune what can be pruned */
   readonly hold?: string | undefined;
 }
 
 /**
- * Finds what the owner has and the chain does not name, and decides what becomes of it: first what
- * goes, then what waits. Costs no API call with a cached client.
+ * Finds the owned objects that are not in the chain and decides what to do with them. Returns the objects to
+ * prune first, then those that wait. Makes no API calls with a cached client.
  * @throws OperatorError `TooManyDeletions`
  */
 export async function decidePruning(
@@ -98,7 +98,7 @@ export async function decidePruning(
   return [...going, ...waiting];
 }
 
-/** The objects that the owner controls, of the kinds that pruning visits, whichever chain made them. */
+/** Returns all objects that the owner controls, from any chain, of the kinds that pruning visits. */
 async function listControlled(context: RunContext, chain: Chain): Promise<readonly Candidate[]> {
   const { types, note } = await visitedKinds(context, chain);
   const forbidden: string[] = [];
@@ -150,8 +150,8 @@ async function listOfType(
     .map((object) => ({ type, object: { ...object, ...typeMeta(type) } }));
 }
 
-// The owner may have objects by other means, too. A label that somebody has taken off is no reason to
-// lose sight of an object: what we have applied, and nobody since, is still said by its managedFields.
+// Controlled objects may also come from elsewhere, so labels identify those of a chain. If the labels were
+// removed, `managedFields` still shows an object that this controller applied.
 function isOfChains(object: KubernetesObject, settings: BuilderSettings): boolean {
   const { controllerName, scope } = settings;
   const { labels = {}, annotations = {} } = object.metadata;
@@ -161,7 +161,7 @@ function isOfChains(object: KubernetesObject, settings: BuilderSettings): boolea
   return appliedFields(object, controllerName) !== undefined;
 }
 
-// A cluster-scoped owner without a namespace may have objects in any.
+// A cluster-scoped owner without the option `namespace` may have objects in any namespace.
 function placesOf(settings: BuilderSettings, chain: Chain, made: readonly Candidate[]): Places {
   if (settings.namespace === undefined) return [undefined];
   const chained = chain.objects.flatMap(({ ref }) => ref.namespace ?? []);
@@ -174,42 +174,42 @@ function typeMeta(type: ResourceType<KubernetesObject>): { apiVersion: string; k
   return { apiVersion, kind: type.kind };
 }
 
-/** The kinds that one pruning looks at. */
+/** The kinds that one pruning visits. */
 export interface VisitedKinds {
   readonly types: readonly Type[];
-  /** Takes note of the kinds of which the owner has objects, once they were looked for. */
+  /** Remembers the kinds that the owner has objects of, after the listing. */
   readonly note: (found: readonly Type[]) => void;
 }
 
-/** The kinds that an owner has objects of, as far as this process knows. */
+/** The kinds that an owner has objects of, as known to this process. */
 interface KnownKinds {
-  /** When all kinds were looked at. */
+  /** Time of the last sweep of all kinds. */
   readonly sweptAt: number;
   readonly kinds: Map<string, Type>;
 }
 
-// Nobody but a chain makes its owner's objects, so that a kind without any has none until a chain names
-// it. Another process may have named it: an earlier leader, a version before this one.
+// Only chains create these objects, so a kind without objects has none until a chain adds it. Sweeps find
+// objects from another process, such as an earlier leader or version.
 const sweepEveryMs = 10 * 60_000;
 const mostOwners = 10_000;
 const known = new Map<string, KnownKinds>();
 
 /**
- * The kinds of the chain, those that the controller owns, and those that the owner is known to have
- * objects of: that is how the last ConfigMap goes. Where nobody says what the controller owns, all kinds
- * of the builder are looked at now and then.
+ * Returns the kinds of the chain, the kinds that the controller owns, and the kinds of which the owner is
+ * known to have objects, so that even the last ConfigMap is pruned. Without declared kinds, all built-in
+ * kinds are swept periodically.
  */
 export async function visitedKinds(context: RunContext, chain: Chain): Promise<VisitedKinds> {
   const { settings, client } = context;
   const { clock, owns, owner } = settings;
   const chained = chain.objects.map(({ type }) => type);
   const before = known.get(ownerKey(context));
-  // In either direction: a wall clock may jump back.
+  // `Math.abs` because a wall clock may jump back.
   const isSwept = before !== undefined && Math.abs(clock.now() - before.sweptAt) < sweepEveryMs;
   const isSweep = owns === undefined && !isSwept;
   const declared = await servedTypes(client, owns ?? (isSweep ? builtInTypes : []));
   const all = byKind([...declared, ...chained, ...(before?.kinds.values() ?? [])]);
-  // A namespaced owner has nothing in the cluster's own kinds.
+  // A namespaced owner can't own cluster-scoped objects.
   const { namespace = '' } = owner.metadata;
   const types = [...all.values()].filter((type) => type.namespaced || namespace === '');
   const sweptAt = isSwept ? before.sweptAt : clock.now();
@@ -230,27 +230,27 @@ function ownerKey({ settings }: RunContext): string {
 }
 
 function remember(owner: string, kinds: KnownKinds): void {
-  // The one that was not reconciled for the longest time is forgotten first.
+  // Moves the owner to the end, so that the least recently reconciled owner is evicted first.
   known.delete(owner);
   known.set(owner, kinds);
   const [oldest] = known.keys();
   if (known.size > mostOwners && oldest !== undefined) known.delete(oldest);
 }
 
-/** What {@link stillInUse} looks at. */
+/** The input of {@link stillInUse}. */
 export interface Uses {
   readonly chain: Chain;
   readonly orphans: readonly Candidate[];
-  /** Orphaned workloads that are not pruned yet: what was made for them stays with them. */
+  /** Orphaned workloads that are not pruned yet; the objects they may need stay too. */
   readonly staying: readonly UnstructuredObject[];
-  /** Workloads that are about to be something else than they are, by id. @defaultValue none */
+  /** Workloads as they will be after the reconcile, by id. @defaultValue an empty map */
   readonly becoming?: ReadonlyMap<string, UnstructuredObject> | undefined;
 }
 
 /**
- * Which of `orphans` the live workloads of the chain, or pods that they have not replaced yet, still
- * refer to, and which one does. Without them a pod would not start again: while its workload waits for
- * its turn to be updated, and while a rollout goes on, or is stuck.
+ * Returns the orphans that are still in use, with the reason. A user is a live workload of the chain, or a
+ * pod that it has not replaced yet. Without these objects a pod could not restart while its workload waits
+ * for its update, or while a rollout is progressing or stuck.
  */
 export async function stillInUse(
   context: RunContext,
@@ -279,7 +279,7 @@ export async function stillInUse(
   return uses;
 }
 
-/** The pods of `live` where some of them may be older than its template. */
+/** Returns the pods of `live` if some may be older than its template. */
 async function oldPods(
   { client, settings }: RunContext,
   live: UnstructuredObject,
@@ -302,7 +302,7 @@ async function oldPods(
   }
 }
 
-/** What is updated on deletion of its pods is never seen rolling: it just has old ones. */
+/** A workload with the strategy OnDelete counts as rolled out, but may have outdated pods. */
 function mayHaveOldPods(workload: UnstructuredObject): boolean {
   if (!rollsPods(workload)) return false;
   if (!rolloutStatus(workload).complete) return true;
@@ -324,7 +324,7 @@ function isNeededByPods(object: UnstructuredObject): boolean {
 }
 
 function refersTo(user: UnstructuredObject, { object }: Candidate): boolean {
-  // A pod has in its own spec what a workload has in its template.
+  // A pod has these references in its own spec, a workload in its template.
   const template = isKind(user, Pod) ? (user as PodTemplate) : podTemplateIn(user);
   if (template === undefined || user.metadata.namespace !== object.metadata.namespace) {
     return false;

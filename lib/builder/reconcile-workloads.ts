@@ -13,7 +13,7 @@ import type { ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import type { WorkloadGate } from './rollout-state.js';
 
-/** Workloads in the order of their updates: by `rolloutOrder`, and within a type as chained. */
+/** Returns the workloads in the order of their updates: by `rolloutOrder`, then in the order of the chain. */
 export function inRolloutOrder(
   workloads: readonly ChainedObject[],
   order: readonly string[] | undefined,
@@ -26,13 +26,13 @@ export function inRolloutOrder(
   return workloads.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** Reconciles one object, as far as the gate lets it. */
+/** Reconciles one object within the limits of the gate. */
 export type ReconcileOne = (chained: ChainedObject, gate?: WorkloadGate) => Promise<Outcome>;
 
 /**
- * Reconciles workloads one after the other. A changed pod template waits while a workload before it
- * rolls out, so that a broken change stops at the first; with `orderCreation` a creation waits until
- * all before it are rolled out. Nothing else waits: no drift, no scale, no label.
+ * Reconciles workloads in sequence. A changed pod template waits while an earlier workload rolls out, so that
+ * a broken change stops at the first workload. With `orderCreation`, a creation waits until all earlier
+ * workloads are rolled out. Other changes, such as drift, scale and labels, never wait.
  */
 export async function reconcileWorkloads(
   context: RunContext,
@@ -68,7 +68,7 @@ function gateAfter(
   };
 }
 
-/** Why what comes after has to wait; undefined: it need not. */
+/** Returns the reason why later workloads have to wait; undefined if they need not. */
 function waitsFor(
   { chained: { ref }, outcome }: Reconciled,
   isUnfinished: (result: ObjectResult, live: UnstructuredObject) => boolean,
@@ -97,7 +97,7 @@ function isUnderway({ rollout }: Pick<ObjectResult, 'rollout'>): boolean {
   return rollout?.state === 'progressing' || rollout?.state === 'stuck';
 }
 
-/** Adds how far the rollout is to `outcome`; reports what is in its way, or deletes it. */
+/** Adds the rollout state to `outcome`. Reports a blocking pod, or deletes it if `unblock` is set. */
 export async function withRollout(
   context: RunContext,
   { link, ref }: ChainedObject,
@@ -133,7 +133,7 @@ export async function withRollout(
   return { ...outcome, result };
 }
 
-/** Emits how far a rollout is: when it begins, and as long as it goes on. */
+/** Emits the state of a rollout that is not complete. */
 export function emitRollout(
   { emitter, owner }: RunContext['settings'],
   result: ObjectResult,
@@ -146,8 +146,8 @@ export function emitRollout(
 }
 
 /**
- * Judges a rollout by its workload alone.
- * @returns undefined where it is stuck, or its pods say more
+ * Computes the rollout state from the workload alone.
+ * @returns undefined if the rollout is stuck, or if its pods have to be read
  */
 export function quietRollout(
   settings: RunContext['settings'],
@@ -185,7 +185,7 @@ async function unblocked(
   return { state: 'progressing', message: note };
 }
 
-// Gone, or another pod by now: either way it is no longer in the way.
+// 404 and 409: the pod is gone or was replaced, so it no longer blocks the rollout.
 async function deleteQuietly(call: () => Promise<unknown>): Promise<void> {
   try {
     await call();

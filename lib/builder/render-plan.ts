@@ -10,16 +10,16 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link renderPlan}. */
 export interface RenderPlanOptions {
-  /** @defaultValue whether standard output takes colours (`NO_COLOR` is honoured) */
+  /** Colours the output. @defaultValue true if standard output supports colours; `NO_COLOR` is respected */
   readonly color?: boolean | undefined;
   /** List unchanged objects too. @defaultValue false */
   readonly unchanged?: boolean | undefined;
 }
 
 /**
- * A plan for people: an object a line, with `+` (created), `~` (changed), `-` (pruned), `±`
- * (recreated), `!` (refused or failing), `…` (waiting); below it each field with both values, and
- * what it means for pods. A Secret's values are not in a plan.
+ * Renders a plan as text, one object per line, with `+` (created), `~` (changed), `-` (pruned), `±`
+ * (recreated), `!` (refused or failing), `…` (waiting). Below each object are its changed fields with both
+ * values, and the effect on pods. A plan never contains a Secret's values.
  */
 export function renderPlan(plan: Plan, options: RenderPlanOptions = {}): string {
   const { color = pc.isColorSupported } = options;
@@ -28,7 +28,7 @@ export function renderPlan(plan: Plan, options: RenderPlanOptions = {}): string 
   return [title, ...renderObjects(plan, options), planSummary(plan)].join('\n');
 }
 
-/** The lines of {@link renderPlan} that are about objects. */
+/** Returns the lines of {@link renderPlan} that describe objects. */
 export function renderObjects(
   { objects, rollouts }: Pick<Plan, 'objects' | 'rollouts'>,
   { color = pc.isColorSupported, unchanged = false }: RenderPlanOptions = {},
@@ -90,7 +90,7 @@ function objectLines(
   ];
 }
 
-/** A created object is shown with every field, in full: there is nothing else to look it up in. */
+/** Shows every field of a created object in full, since it can't be looked up in the cluster. */
 function changeLines({ action, changes }: PlannedObject, colors: Colors): readonly string[] {
   if (action !== 'create') return changes.map((change) => changeLine(change, colors));
   return changes.flatMap(fieldsOf).flatMap(({ path, to }) => {
@@ -102,7 +102,7 @@ function changeLines({ action, changes }: PlannedObject, colors: Colors): readon
 function changeLine(change: FieldChange, colors: Colors): string {
   const { path, from, to, manager } = change;
   const by = manager === undefined ? '' : colors.dim(` (taken by ${manager})`);
-  // The server said which field, not what is in it.
+  // The server reported the field without its values.
   if (from === undefined && to === undefined) return colors.red(`! ${path}`);
   if (from === undefined) return colors.green(`+ ${path}: ${show(to)}`) + by;
   if (to === undefined) return colors.red(`- ${path}: ${show(from)}`) + by;
@@ -123,17 +123,20 @@ function nameOf(ref: ObjectReference): string {
   return describeObject(ref);
 }
 
-/** The lines of a value; text of several lines is a block, as in YAML. */
+/** Returns the lines of a value; text with several lines becomes a block, as in YAML. */
 function wholeValue(value: unknown): readonly string[] {
   if (typeof value !== 'string' || !value.trimEnd().includes('\n')) return [JSON.stringify(value)];
   return ['|', ...value.replace(/\n$/, '').split('\n')];
 }
 
 const longestValue = 200;
-/** How much of what two long values have in common is shown before the first difference. */
+/** Characters of the common start that are shown before the first difference of two long values. */
 const shownBefore = 40;
 
-/** A value in one line. @param other - the one that it is compared with: a long value begins where they differ */
+/**
+ * Returns a value on one line.
+ * @param other - the value to compare with: a long value is cut to where they differ
+ */
 function show(value: unknown, other?: unknown): string {
   const text = JSON.stringify(value);
   if (text.length <= longestValue) return text;
@@ -149,7 +152,7 @@ function commonStart(one: string, other: string): number {
   return length;
 }
 
-/** The last line of {@link renderPlan}: how much of what. */
+/** Returns the last line of {@link renderPlan}: the number of objects per action. */
 export function planSummary({ objects, rollouts }: Pick<Plan, 'objects' | 'rollouts'>): string {
   const count = (...actions: readonly PlannedObject['action'][]): number =>
     objects.filter(({ action }) => actions.includes(action)).length;

@@ -13,21 +13,21 @@ import type { Clock } from '../system/clock.js';
 import type { ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 
-/** What {@link rolloutStateOf} judges by. */
+/** Settings of {@link rolloutStateOf}. */
 export interface RolloutJudgement {
   readonly clock: Clock;
-  /** Our field manager: when it last wrote is when the rollout began. */
+  /** The operator's field manager; its last write marks the start of the rollout. */
   readonly controllerName: string;
   readonly progressDeadlineSeconds: number;
 }
 
-/** A {@link RolloutState}, and when it has to be looked at again. */
+/** A {@link RolloutState} with the time of the next check. */
 export interface TimedRolloutState extends RolloutState {
-  /** Milliseconds until it counts as stuck. The server tells of a stuck Deployment by itself. */
+  /** Milliseconds until the rollout counts as stuck. Undefined for Deployments, whose status reports it. */
   readonly deadlineInMs?: number;
 }
 
-/** How far the rollout of `live` is; undefined for kinds that have none. */
+/** Returns the rollout state of `live`; undefined for kinds without rollouts. */
 export function rolloutStateOf(
   live: UnstructuredObject,
   judgement: RolloutJudgement,
@@ -54,15 +54,15 @@ function againstDeadline(
 ): TimedRolloutState {
   const progressMs = lastProgressMs(live, controllerName);
   const deadlineMs = progressDeadlineSeconds * 1_000;
-  // The server's time: where our own wall clock is behind it, waiting for the difference would be long.
+  // `progressMs` is the server's time. The limit prevents a long wait if the local clock is behind.
   const leftMs = Math.min(progressMs + deadlineMs - clock.now(), deadlineMs);
   if (leftMs > 0) return { state: 'progressing', message, deadlineInMs: leftMs };
   const stuck = `${message}, without progress for more than ${progressDeadlineSeconds} s`;
   return { state: 'stuck', message: stuck };
 }
 
-// StatefulSets and DaemonSets don't say since when they try. The server notes when we last changed
-// the spec, and when the controller last had something new to say in the status.
+// The status of StatefulSets and DaemonSets has no time of progress. `managedFields` has the times of the
+// operator's last change and of the last status update.
 function lastProgressMs({ metadata }: KubernetesObject, manager: string): number {
   const { managedFields = [], creationTimestamp = '' } = metadata;
   const times = managedFields
@@ -72,13 +72,13 @@ function lastProgressMs({ metadata }: KubernetesObject, manager: string): number
   return Math.max(0, ...known);
 }
 
-/** Whether a Deployment is paused: a changed template waits until it is resumed. */
+/** Returns true if a Deployment is paused: a changed template has no effect until it is resumed. */
 export function isPaused(live: UnstructuredObject): boolean {
   const { paused = false } = (live['spec'] ?? {}) as { readonly paused?: boolean };
   return isKind(live, Deployment) && paused;
 }
 
-/** Whether the pods of a workload stay as they are until somebody deletes them. */
+/** Returns true if pods of the workload keep their revision until they are deleted. */
 export function updatesOnDelete(live: UnstructuredObject): boolean {
   const { updateStrategy } = (live['spec'] ?? {}) as {
     readonly updateStrategy?: { readonly type?: string };
@@ -86,18 +86,18 @@ export function updatesOnDelete(live: UnstructuredObject): boolean {
   return updateStrategy?.type === 'OnDelete';
 }
 
-/** What a workload has to wait for: those before it. */
+/** Reasons why a workload has to wait for earlier workloads. */
 export interface WorkloadGate {
-  /** Why its pods must not be replaced yet; undefined: they may be. */
+  /** Reason not to replace its pods yet; undefined if they may be replaced. */
   readonly replacement?: string | undefined;
-  /** Why it must not be created yet; undefined: it may be. */
+  /** Reason not to create it yet; undefined if it may be created. */
   readonly creation?: string | undefined;
 }
 
 /**
- * Why the pods of a workload must not be replaced yet; undefined: they may be. A workload that is
- * itself broken (none of its pods is available, one can't start, or its rollout is stuck) never waits:
- * the change may be its repair.
+ * Returns the reason not to replace the pods of a workload yet; undefined if they may be replaced. A broken
+ * workload never waits, because the change may repair it. Broken means that no pod is available, a pod can't
+ * start, or the rollout is stuck.
  */
 export async function reasonToHold(
   context: RunContext,
@@ -115,7 +115,7 @@ export async function reasonToHold(
   return isBroken ? undefined : replacement;
 }
 
-/** Whether pods are wanted, and none is available. */
+/** Returns true if the workload should have pods but has no available pod. */
 function hasNoPods(live: UnstructuredObject): boolean {
   const { availableReplicas, numberAvailable } = (live['status'] ?? {}) as {
     readonly availableReplicas?: number;
@@ -127,10 +127,11 @@ function hasNoPods(live: UnstructuredObject): boolean {
 const revisionLabel = 'controller-revision-hash';
 
 /**
- * The pod that keeps a StatefulSet from going on: it is of another revision than the newest, and was
- * never ready, as far as can be told, can't run, or has not been ready for `graceSeconds`. The controller waits for such a pod for ever, even when the newest revision is right (a
- * known limitation of StatefulSets, "Forced rollback" in the Kubernetes documentation).
- * @returns undefined where there is none, or the set is not of the sort that waits
+ * Returns the pod that blocks the rollout of a StatefulSet. It has an outdated revision and can't run, was
+ * apparently never ready, or has been unready for `graceSeconds`. The StatefulSet controller waits for such a
+ * pod forever, even if the newest revision is correct (a known limitation, "Forced rollback" in the
+ * Kubernetes documentation).
+ * @returns undefined if no pod blocks, or if the StatefulSet does not wait for pods
  */
 export async function blockingPod(
   context: RunContext,
@@ -149,7 +150,7 @@ export async function blockingPod(
     .find((pod) => isBroken(pod, context.settings.clock.now() - graceSeconds * 1_000));
 }
 
-/** Whether a StatefulSet waits for a pod of an older revision. */
+/** Returns true if the StatefulSet may be waiting for a pod of an older revision. */
 export function mayBeBlocked(live: UnstructuredObject): boolean {
   if (!isKind(live, StatefulSet)) return false;
   const set = live as unknown as StatefulSet;
@@ -158,7 +159,7 @@ export function mayBeBlocked(live: UnstructuredObject): boolean {
   return waits && updatedReplicas < replicas && isObserved(set) && readyReplicas < replicas;
 }
 
-/** Whether a pod of a workload can't start, and will not by waiting alone. */
+/** Returns true if a pod of the workload can't start without a change. */
 export async function hasHopelessPod(
   context: RunContext,
   live: UnstructuredObject,
@@ -170,7 +171,10 @@ export async function hasHopelessPod(
   });
 }
 
-/** The pods of a workload; none where the operator may not list pods: they only make it judge better. */
+/**
+ * Returns the pods of a workload. Returns an empty list if the operator may not list pods: they only improve
+ * the result.
+ */
 async function podsOf(
   { client, settings }: RunContext,
   live: UnstructuredObject,
@@ -192,7 +196,7 @@ async function podsOf(
   }
 }
 
-/** Says that `pod` blocks the rollout of its StatefulSet, and what to do. */
+/** Returns a message that `pod` blocks the rollout of its StatefulSet, with the remedy. */
 export function blockedMessage(pod: Pod): string {
   return `${describeObject(pod)} is of an older revision and is not ready, so the rollout can't go on: delete it, or set unblock`;
 }
@@ -206,16 +210,17 @@ function isOutdated({ metadata }: Pod, updateRevision: string): boolean {
   return metadata.labels?.[revisionLabel] !== updateRevision;
 }
 
-// The kubelet first says that a pod is not ready when it takes it on; what it says later is a change.
+// The kubelet first reports a pod as not ready when it accepts it. A later transition means that the pod was
+// ready.
 const firstWordMs = 5_000;
 
-// A container that waits for one of these does not get ready by waiting.
+// Waiting does not help a container with one of these reasons.
 const hopeless: ReadonlySet<string> = new Set([
   ...['CrashLoopBackOff', 'ImagePullBackOff', 'ErrImagePull', 'InvalidImageName'],
   ...['CreateContainerError', 'CreateContainerConfigError', 'RunContainerError'],
 ]);
 
-/** Whether `pod` is not ready for good, and not one that was ready until a moment ago. */
+/** Returns true if `pod` can't run, was never ready, or has been unready since before `graceEndMs`. */
 function isBroken({ metadata, status }: Pod, graceEndMs: number): boolean {
   const ready = findCondition(status?.conditions, 'Ready');
   if (ready?.status === 'True') return false;

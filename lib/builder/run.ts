@@ -38,8 +38,8 @@ import { stampsFor, stampSources } from './stamp.js';
 import { reasonToStay } from './successors.js';
 
 /**
- * What the `reconcile` methods of one Builder share: the checked chain, and what became of each object
- * so far. An object is reconciled as often as it is asked for; its last outcome counts.
+ * State shared by the `reconcile` methods of one Builder: the checked chain and the latest outcome of each
+ * object. Each call reconciles its objects again.
  */
 export class Run {
   readonly #context: RunContext;
@@ -68,7 +68,10 @@ export class Run {
     return resultsOf([...outcomes, ...pruned]);
   }
 
-  /** What the next reconcile would find, where that is nothing to do; undefined: it may find something. */
+  /**
+   * Returns the results that the next reconcile would have if nothing changes; undefined if it may have work
+   * to do.
+   */
   settledResults(results: readonly ObjectResult[]): readonly ObjectResult[] | undefined {
     const isSettled = results.every(({ ref }) => {
       const outcome = this.#outcomes.get(refId(ref));
@@ -120,7 +123,7 @@ export class Run {
     return makePlan(context, await resolveChain(planned, this.#links));
   }
 
-  // A failed look-up of a kind is tried again.
+  // Resolves again after a failed look-up of a kind.
   #resolve(): Promise<Chain> {
     const { settings } = this.#context;
     this.#chain ??= resolveChain(settings, this.#links).then(
@@ -141,7 +144,7 @@ export class Run {
 
   #ownerIsLeaving(): boolean {
     const { owner } = this.#context.settings;
-    // Throws for an owner that was not read from the server.
+    // Throws if the owner was not read from the server.
     ownerReferenceTo(owner);
     return owner.metadata.deletionTimestamp !== undefined;
   }
@@ -151,7 +154,7 @@ export class Run {
     return lost.map(({ ref, error }) => this.#note({ state: 'failed', ref, error }));
   }
 
-  /** Objects of which some need others: each as soon as what it needs was reconciled. */
+  /** Reconciles the objects concurrently, each as soon as its dependencies are reconciled. */
   #together(objects: readonly ChainedObject[]): Promise<readonly Outcome[]> {
     const byId = new Map(objects.map((one) => [refId(one.ref), one] as const));
     const running = new Map<string, Promise<Outcome>>();
@@ -167,7 +170,7 @@ export class Run {
     return Promise.all(objects.map(start));
   }
 
-  /** The Namespaces and definitions that `objects` need and that were not reconciled yet. */
+  /** Returns the Namespaces and definitions that `objects` need and that are not yet reconciled. */
   #containersFor(chain: Chain, objects: readonly ChainedObject[]): readonly ChainedObject[] {
     const needed = new Set(objects.flatMap(containersOf));
     return chain.objects.filter((one) => {
@@ -176,7 +179,7 @@ export class Run {
     });
   }
 
-  // To find them is to walk the whole object.
+  // Cached: finding dependencies walks the whole object.
   #dependenciesOf(chained: ChainedObject): readonly string[] {
     const known = this.#dependencies.get(chained) ?? dependenciesOf(chained);
     this.#dependencies.set(chained, known);

@@ -19,36 +19,36 @@ import type { ChainedLink } from './link.js';
 import { emitRollout, quietRollout } from './reconcile-workloads.js';
 
 /*
- * Most reconciles find everything as desired. The results of such a reconcile follow from the chain and
- * from what it read: while both stay the same, so do the results. To find that out takes a digest of
- * the chain, and a look at each object in the cache; nothing is completed, hashed or compared. Of a
- * workload the status may be another one: only its rollout is judged then.
+ * Most reconciles change nothing. Their results follow from the chain and from what they read, so the
+ * results stay the same while both are unchanged. The check takes a digest of the chain and a look at each
+ * object in the cache; it completes, hashes and compares no object. If only the status of a workload has
+ * changed, only its rollout state is computed.
  */
 
-/** A look into the cache, and what it showed. */
+/** A read from the cache and its result. */
 interface Look {
   readonly type: TypeReference<KubernetesObject>;
-  /** One object; undefined: it was a list. */
+  /** Key of the object; undefined for a list. */
   readonly key: ObjectKey | undefined;
   readonly options: ListOptions;
   readonly seen: readonly KubernetesObject[];
 }
 
-/** A reconcile that changed nothing, and waits for nothing. */
+/** A reconcile that changed nothing and waits for nothing but rollouts. */
 interface Settled {
   readonly digest: string;
   readonly looks: readonly Look[];
   readonly results: readonly ObjectResult[];
 }
 
-/** What was seen in one cache, by the UID of the owner. */
+/** The settled reconciles of one cache, by the owner's UID. */
 type SettledChains = LruMap<string, readonly Settled[]>;
 
 const settledChains = new WeakMap<CacheLooks, SettledChains>();
 const mostOwners = 50_000;
 const mostChainsOfAnOwner = 4;
 
-/** Compares one reconcile with the earlier ones of its owner that changed nothing. */
+/** Compares a reconcile with earlier reconciles of the same owner that changed nothing. */
 export class SettledCheck {
   readonly #settings: BuilderSettings;
   readonly #rolloutOrder: BuilderSettings['rolloutOrder'];
@@ -56,7 +56,7 @@ export class SettledCheck {
   readonly #looks: CacheLooks | undefined;
   readonly #seen: Look[] = [];
   #digest: string | undefined;
-  /** Calls that can't be repeated by a look. */
+  /** Number of calls that a look into the cache can't repeat. */
   #begun = 0;
   #hasWritten = false;
   readonly #ownerUid: string;
@@ -73,7 +73,9 @@ export class SettledCheck {
     this.#ownerUid = settings.owner.metadata.uid ?? '';
   }
 
-  /** The results of an earlier reconcile, where this one would have the same but for rollouts. */
+  /**
+   * Returns the results of an earlier reconcile, with current rollout states, if nothing else has changed.
+   */
   results(): readonly ObjectResult[] | undefined {
     const looks = this.#looks;
     const known = looks && chainsIn(looks).get(this.#ownerUid);
@@ -88,11 +90,11 @@ export class SettledCheck {
     return now.results;
   }
 
-  /** Remembers what the next reconcile would find, where that is nothing to do but to wait for rollouts. */
+  /** Remembers the results of a reconcile after which nothing remains to be done but to wait for rollouts. */
   remember(results: readonly ObjectResult[] | undefined): void {
     const looks = this.#looks;
     if (looks === undefined || this.#begun > 0 || results?.every(isAsDesired) !== true) return;
-    // What was read first may have been written since.
+    // An object may have been written after it was first read.
     if (this.#hasWritten && !this.#seen.every((look) => isSeenAgain(looks, look))) return;
     this.#keep(looks, { digest: this.#digestOf(), looks: this.#seen, results });
   }
@@ -104,7 +106,7 @@ export class SettledCheck {
     chains.set(this.#ownerUid, [settled, ...others.slice(0, mostChainsOfAnOwner - 1)]);
   }
 
-  /** @returns `settled` where all is as it was, with rollouts as they are now; undefined: something is not */
+  /** @returns `settled` with the current rollout states if nothing else has changed; otherwise undefined */
   #seenNow(looks: CacheLooks, settled: Settled): Settled | undefined {
     const now: Look[] = [];
     for (const look of settled.looks) {
@@ -120,7 +122,7 @@ export class SettledCheck {
     return known.length < results.length ? undefined : { ...settled, looks: now, results: known };
   }
 
-  /** `result` with the rollout as it is now; undefined: more has to be read to tell. */
+  /** Returns `result` with the current rollout state; undefined if that needs further reads. */
   #judged(result: ObjectResult, looks: readonly Look[]): ObjectResult | undefined {
     if (result.rollout === undefined) return result;
     const { ref } = result;
@@ -136,14 +138,14 @@ export class SettledCheck {
     return { operation, ref, changes, ...judged };
   }
 
-  /** Settings for the reconcile, whose client takes note of what is read. */
+  /** Returns settings whose client notes every read of the reconcile. */
   notingSettings(): BuilderSettings {
     const looks = this.#looks;
     const settings = { ...this.#settings, rolloutOrder: this.#rolloutOrder };
     if (looks === undefined) return settings;
     const { client, recorder } = settings;
     const record: NonNullable<typeof recorder>['record'] = (event) => {
-      // What was done is done; what is wrong is told again.
+      // A warning must be repeated at the next reconcile; a normal event reports finished work.
       if (event.type === 'Warning') this.#begun++;
       recorder?.record(event);
     };
@@ -155,7 +157,7 @@ export class SettledCheck {
     return (this.#digest ??= digestOf(this.#settings, this.#rolloutOrder, this.#links));
   }
 
-  /** `client`, noting reads and applies; other calls make the reconcile one that is not remembered. */
+  /** Wraps `client` to note reads and applies. After any other call, the reconcile is not remembered. */
   #notingClient(client: BuilderSettings['client'], looks: CacheLooks): BuilderSettings['client'] {
     const begin = (): BuilderSettings['client'] => {
       this.#begun++;
@@ -202,12 +204,12 @@ export class SettledCheck {
 
   #note(looks: CacheLooks, read: Omit<Look, 'seen'>, found: readonly KubernetesObject[]): void {
     const look = { ...read, seen: found };
-    // Else it was not read from the cache, or that has changed meanwhile.
+    // Otherwise the read bypassed the cache, or the cache has changed since.
     if (isSeenAgain(looks, look)) this.#seen.push(look);
     else this.#begun++;
   }
 
-  /** From now on the object is to be seen as it was written. */
+  /** Replaces the noted read of the object with the written version. */
   #noteWritten(looks: CacheLooks, written: KubernetesObject): void {
     this.#hasWritten = true;
     const { apiVersion, kind } = written;
@@ -226,20 +228,22 @@ export class SettledCheck {
   }
 }
 
-/** Looks into the cache that the owner is from; undefined: it is from none, or another one by now. */
+/**
+ * Returns the cache that holds this very owner; undefined if there is no cache or it holds another version.
+ */
 function looksOf({ client: { looks }, owner, owns }: BuilderSettings): CacheLooks | undefined {
-  // Without `owns` pruning goes by the clock.
+  // Without `owns`, the kinds that pruning visits depend on the time.
   if (looks === undefined || owns === undefined) return undefined;
   return looks.get(owner, keyOf(owner)) === owner ? looks : undefined;
 }
 
-/** What a look shows now; undefined: the cache can't say. */
+/** Returns the current result of a look; undefined if the cache can't answer. */
 function lookAgain(
   looks: CacheLooks,
   { type, key, options }: Omit<Look, 'seen'>,
 ): readonly KubernetesObject[] | undefined {
   if (key === undefined) return looks.list(type, options);
-  // A subresource, or a certain version.
+  // Options for a subresource or a specific version.
   if (Object.keys(options).length > 0) return undefined;
   const object = looks.get(type, key);
   return object === null ? [] : object && [object];
@@ -267,8 +271,8 @@ function isSameVersion({ metadata: one }: KubernetesObject, { metadata: other }:
 }
 
 /**
- * Whether nothing else than the status of a workload has changed. Its generation says so of the spec; of
- * other kinds the status may say more than how far a rollout is.
+ * Returns true if at most the status of a workload has changed. An unchanged generation implies an unchanged
+ * spec. For other kinds, the status may affect more than the rollout.
  */
 function isSameButStatus(one: KubernetesObject, other: KubernetesObject): boolean {
   if (isSameVersion(one, other)) return true;
@@ -286,7 +290,10 @@ function fieldsBesideStatus({ metadata: { managedFields = [] } }: KubernetesObje
   return managedFields.filter(({ subresource }) => subresource !== 'status');
 }
 
-/** Chains are plain data, so that equal texts are equal chains. Left out is what says how the work is done. */
+/**
+ * Returns a digest of the chain. Chains are plain data, so equal texts are equal chains. Settings without an
+ * effect on the results are left out.
+ */
 function digestOf(
   settings: BuilderSettings,
   rolloutOrder: BuilderSettings['rolloutOrder'],
@@ -314,13 +321,13 @@ function digestOf(
     ...[own, workload, requires, selects, scaleTarget],
   ]);
   const texts = [JSON.stringify([options, rules, others]), ...links.map(({ json }) => json)];
-  // No JSON has a line break.
+  // JSON contains no line breaks.
   return hash('sha256', texts.join('\n'), 'base64');
 }
 
 function isAsDesired({ operation, requeueAfterMs, rollout }: ObjectResult): boolean {
   if (operation !== 'unchanged') return false;
-  // One that goes on is looked at again when its time is over.
+  // A progressing rollout is checked again at its deadline.
   return rollout?.state === 'progressing' || (requeueAfterMs === undefined && isOver(rollout));
 }
 

@@ -12,7 +12,7 @@ import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
 import type { PreparedObject } from './prepare-object.js';
 
-/** The hash of a ConfigMap or Secret that a workload is rolled on. */
+/** The hash of a ConfigMap or Secret whose change rolls a workload. */
 export interface Stamp {
   readonly kind: 'ConfigMap' | 'Secret';
   readonly name: string;
@@ -25,7 +25,7 @@ export interface StampVariable {
   readonly stamp: Stamp;
 }
 
-/** The variables that carry `stamps` in the containers of `template`, sorted by name. */
+/** Returns the variables that carry `stamps` in the containers of `template`, sorted by name. */
 export function stampVariables(
   { spec }: PodTemplate,
   stamps: readonly Stamp[],
@@ -41,8 +41,8 @@ export function stampVariables(
 }
 
 /**
- * `template` with `variables` in every container, init containers too, after the user's own: a changed
- * hash is a changed template, so Kubernetes rolls the pods.
+ * Returns `template` with `variables` after the user's own in every container, including init containers. A
+ * changed hash changes the template, so Kubernetes rolls the pods.
  */
 export function stampTemplate(
   template: PodTemplate,
@@ -62,7 +62,7 @@ export function stampTemplate(
   return { ...template, spec: stamped };
 }
 
-/** The ConfigMaps and Secrets whose hashes in the pod template of `live` are not those of `variables`. */
+/** Returns the ConfigMaps and Secrets whose hashes in the pod template of `live` differ from `variables`. */
 export function changedSources(
   live: UnstructuredObject,
   variables: readonly StampVariable[],
@@ -80,12 +80,12 @@ export function changedSources(
 
 interface NamingRules {
   readonly prefixes: Resolved<HashPrefixes>;
-  /** Names that the user gave to variables. */
+  /** Variable names that the user's containers already use. */
   readonly taken: ReadonlySet<string>;
 }
 
-// `my-map` and `my.map` make one variable: both then get a hash of their names, so that the name of
-// neither depends on the order.
+// `my-map` and `my.map` have the same plain name. Both then get a hash suffix, so that neither name depends
+// on the order.
 function variableNames(stamps: readonly Stamp[], rules: NamingRules): readonly string[] {
   const plain = stamps.map((stamp) => plainName(stamp, rules.prefixes));
   return plain.map((name, index) => {
@@ -109,24 +109,24 @@ function ownVariables({ initContainers = [], containers }: PodSpec): ReadonlySet
   return new Set(all.flatMap(({ env = [] }) => env.map(({ name }) => name)));
 }
 
-/** Where {@link stampsFor} finds ConfigMaps and Secrets. */
+/** Sources of ConfigMaps and Secrets for {@link stampsFor}. */
 export interface StampSources {
-  /** The object of the chain, in the namespace of the workload; undefined: not chained. */
+  /** Returns the chained object in the workload's namespace; undefined if it is not chained. */
   readonly chained: (kind: Stamp['kind'], name: string) => UnstructuredObject | undefined;
-  /** Whether the cluster has the object of the chain by now: else pods would be rolled on old data. */
+  /** Returns true if the chained object was applied. Otherwise pods would be rolled on old data. */
   readonly applied: (kind: Stamp['kind'], name: string) => boolean;
-  /** What the hashes of Secrets are keyed with: it outlives them. */
+  /** Salt of the Secrets' hashes; it survives a deletion of the Secrets. */
   readonly salt: string;
-  /** The live object; undefined: it does not exist. */
+  /** Returns the live object; undefined if it does not exist. */
   readonly live: (kind: Stamp['kind'], name: string) => Promise<UnstructuredObject | undefined>;
 }
 
 /**
- * The hashes of the ConfigMaps and Secrets that the pods of `prepared` refer to, or that it names in
- * `rolloutOn`. Of those that are not in the chain only with `followReferences`; one that does not
- * exist has none. What the chain is still to apply counts as it is in the cluster, if it is there: the
- * workload follows when it is next reconciled. Jobs have none: their template is immutable, and a
- * finished Job must not run again.
+ * Returns the hashes of the ConfigMaps and Secrets that the pods of `prepared` refer to or that `rolloutOn`
+ * names. Objects outside the chain count only with `followReferences`. A chained object that is not yet
+ * applied is hashed as it is in the cluster, if it exists there; the workload follows at its next reconcile.
+ * Objects that do not exist have no hash. Jobs get no hashes: their template is immutable, and a finished Job
+ * must not run again.
  */
 export async function stampsFor(
   { chained, complete }: PreparedObject,
@@ -171,7 +171,7 @@ async function sourceOf(
   { kind, name, sources }: Named,
 ): Promise<UnstructuredObject | undefined> {
   if (desired !== undefined && sources.applied(kind, name)) return desired;
-  // No pod can start before it is there, so pods start with what is desired.
+  // No pod can start before the object exists, so pods will start with the desired data.
   return (await sources.live(kind, name)) ?? desired;
 }
 
@@ -186,7 +186,7 @@ function unique(names: readonly string[]): readonly string[] {
 /** The resource type of a {@link Stamp}'s kind. */
 export const stampTypes = { ConfigMap, Secret } as const;
 
-/** What is known when the stamps of a workload are made. */
+/** The data from which `stampSources` finds ConfigMaps and Secrets. */
 export interface Known {
   readonly chain: Chain;
   readonly outcomes: ReadonlyMap<string, Outcome>;
@@ -194,7 +194,7 @@ export interface Known {
   readonly of: ObjectReference;
 }
 
-/** ConfigMaps and Secrets of the chain, of what was just applied, and else of the cluster. */
+/** Returns sources that look in the chain, then in the objects applied by this run, then in the cluster. */
 export function stampSources(
   context: Pick<RunContext, 'client' | 'settings'>,
   { chain, outcomes, of: { namespace } }: Known,

@@ -12,19 +12,20 @@ import type { Chain, ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { prepareObject } from './prepare-object.js';
 
-// The control plane has moved the endpoints of a Service by then, and its nodes know.
+// Time for the control plane and the nodes to update the endpoints of a changed Service.
 const endpointsMs = 5_000;
 
-/** Why something stays as it is. */
+/** Reason to leave an object as it is for now. */
 export interface Wait {
   readonly reason: string;
   readonly requeueAfterMs?: number;
 }
 
 /**
- * Why a Service has to go on selecting the pods that it selects; undefined: it may be changed. One that
- * moves to another workload stays until that is rolled out (the governing Service of a StatefulSet, which
- * its pods may need, until the first pod is ready), unless nothing is ready where it is.
+ * Returns the reason why a Service has to keep its selector; undefined if it may change. A Service that moves
+ * to another workload keeps it until that workload is rolled out. The governing Service of a StatefulSet,
+ * which its pods may need, moves when the first pod is ready. Without ready pods at the old selector, the
+ * Service moves at once.
  */
 export async function reasonToStay(
   context: RunContext,
@@ -46,9 +47,10 @@ export async function reasonToStay(
 }
 
 /**
- * Which of the orphaned workloads are still needed, and why: a Service of the chain selects their pods,
- * or did a moment ago, or a workload of another kind that takes their name is not rolled out. Workloads
- * that need what the orphan holds (a claim, a port of the node) would never be: it goes before them.
+ * Returns the orphaned workloads that are still needed, with the reason: a chained Service selects their pods
+ * or did so a moment ago, or a workload of another kind with the same name is not rolled out. An orphan that
+ * holds what its successor needs (a claim or a host port) is pruned first, since the successor could never
+ * roll out.
  */
 export async function workloadsInUse(
   context: RunContext,
@@ -96,7 +98,7 @@ async function waitOfServices(
     if (!selects(serviceSpecOf(live).selector, orphan)) {
       const leftMs = movedAt(live, context) + endpointsMs - context.settings.clock.now();
       if (leftMs <= 0) continue;
-      // The server's time: where our own clock is behind it, the difference may be hours.
+      // `movedAt` is the server's time. The limit prevents a wait of hours if the local clock is behind.
       const requeueAfterMs = Math.min(leftMs, endpointsMs);
       return { reason: `${describeObject(live)} has just moved`, requeueAfterMs };
     }
@@ -123,17 +125,20 @@ async function waitForAny(
   return undefined;
 }
 
-// Kinds of workloads that the owner may have beside those of the chain.
+// The kinds of workloads to search beyond the chain.
 const rolling: readonly ResourceType<KubernetesObject>[] = [Deployment, StatefulSet, DaemonSet];
 
-/** A workload of the owner with ready pods that `service` selects; undefined: there is none. */
+/**
+ * Returns a workload of the owner with ready pods that `service` selects; undefined if there is no such
+ * workload.
+ */
 async function presentWorkload(
   { client, settings }: RunContext,
   service: UnstructuredObject,
   successor: UnstructuredObject | undefined,
 ): Promise<UnstructuredObject | undefined> {
   const { selector } = serviceSpecOf(service);
-  // Its old pods are selected still.
+  // The Service still selects its old pods.
   if (successor !== undefined && !rolloutStatus(successor).complete && readyPods(successor) > 0) {
     return successor;
   }
@@ -173,7 +178,7 @@ function desiredSpecOf({ settings }: RunContext, chain: Chain, chained: ChainedO
   return { ...spec, selector };
 }
 
-/** The workloads of the chain that a Service of it selects. */
+/** Returns the chained workloads that a chained Service selects. */
 function selectedBy(
   chain: Chain,
   { ref }: ChainedObject,
@@ -196,13 +201,13 @@ function readyPods({ status }: UnstructuredObject): number {
   return counts.readyReplicas ?? counts.numberReady ?? 0;
 }
 
-/** Whether `service` gives the pods of a StatefulSet, of which one is ready, their names. */
+/** Returns true if `service` is the governing Service of a StatefulSet with a ready pod. */
 function isGoverned(workload: UnstructuredObject, service: UnstructuredObject): boolean {
   const { serviceName } = (workload['spec'] ?? {}) as { readonly serviceName?: string };
   return serviceName === service.metadata.name && readyPods(workload) > 0;
 }
 
-/** When we changed the selector of a Service, or anything else of it; 0: not since it was made. */
+/** Returns the time when the operator last changed the Service; 0 if it was not changed after creation. */
 function movedAt({ metadata }: UnstructuredObject, { settings }: RunContext): number {
   const { managedFields = [], creationTimestamp } = metadata;
   const ours = managedFields.find(
@@ -220,7 +225,7 @@ function holdsWhatTheyNeed(
   return successors.some(({ link }) => exclusiveOf(link.object).some((each) => held.has(each)));
 }
 
-/** What one pod of a node, or of the cluster, has alone. */
+/** Returns the claims and host ports of a workload, which its pods may hold exclusively. */
 function exclusiveOf(workload: UnstructuredObject): readonly string[] {
   const template = podTemplateIn(workload);
   if (template === undefined) return [];

@@ -15,16 +15,16 @@ import type { BuilderSettings } from './builder-options.js';
 import { workloadLabel } from './kinds/workloads.js';
 import type { Link, ScaleTarget } from './link.js';
 
-/** How objects of a kind name the pods or the workload that they are for. */
+/** The way in which objects of a kind select pods or a workload. */
 interface SelectingKind {
   readonly type: ResourceType<KubernetesObject>;
-  /** The field of `spec` that does. */
+  /** The field of `spec` with the selection. */
   readonly field: string;
-  /** What the field has for `workload`. */
+  /** Returns the field's value that selects `workload`. */
   readonly valueFor: (workload: UnstructuredObject) => object;
-  /** The labels that the value of the field asks for; undefined: it selects no pods. */
+  /** Returns the labels in the field's value; undefined for kinds that do not select pods. */
   readonly labelsIn?: (value: unknown) => unknown;
-  /** What to write to select by other means, for error messages. */
+  /** Other ways to fill the field, for error messages. */
   readonly otherwise: string;
 }
 
@@ -54,9 +54,10 @@ const selectingKinds: readonly SelectingKind[] = [
 ];
 
 /**
- * Fills in what the objects of `links` select of the workloads that are chained in their namespace.
- * @throws OperatorError `UnknownReference`: one would select nothing.
- * @throws OperatorError `InvalidOption`: one says twice what it selects, or two workloads have the name.
+ * Fills in the selectors and scale targets of `links` from the workloads chained in the same namespace.
+ * @throws OperatorError `UnknownReference`: an object would select nothing.
+ * @throws OperatorError `InvalidOption`: an object has both `workload` and a selection, or two workloads have
+ * the name.
  */
 export function withSelections(
   links: readonly Link[],
@@ -125,7 +126,7 @@ function whatThereIs(name: string, workloads: readonly UnstructuredObject[]): st
   return nearest === undefined ? chained : `${chained}; did you mean ${nearest}?`;
 }
 
-// Labels of the user's own may be on pods that the chain knows nothing of; this one may not.
+// Pods outside the chain may carry the user's own labels, but not this one.
 function checkLabels(
   object: UnstructuredObject,
   labels: unknown,
@@ -144,7 +145,10 @@ function checkLabels(
   throw new OperatorError('UnknownReference', message);
 }
 
-/** What is not in the chain must be in the cluster: that is looked up before the object is written. */
+/**
+ * Adds a scale target outside the chain; its existence in the cluster is checked before the object is
+ * written.
+ */
 function withTarget(link: Link, given: unknown, workloads: readonly UnstructuredObject[]): Link {
   const { apiVersion = 'apps/v1', kind = '', name = '' } = given as Partial<ScaleTarget>;
   const wanted = kindKey({ apiVersion, kind });

@@ -1,6 +1,6 @@
 /**
- * `text` cut to `maxBytes` bytes of UTF-8, never within a character, with an ellipsis where something
- * was left out. The API server counts bytes.
+ * Cuts `text` to `maxBytes` bytes of UTF-8, never within a character, and marks a cut with an ellipsis. The
+ * API server counts bytes.
  */
 export function cutText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text, 'utf8');

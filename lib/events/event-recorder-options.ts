@@ -16,51 +16,54 @@ import { cutText } from './cut-text.js';
 
 /** Options of {@link EventRecorder}. */
 export interface EventRecorderOptions {
-  /** Writes the Events; it needs `create` and `patch` on `events.events.k8s.io`. */
+  /** Client that writes the Events; it needs `create` and `patch` on `events.events.k8s.io`. */
   readonly client: Client;
-  /** Who reports: a qualified name, for example `parseable-operator` or `example.com/operator`. */
+  /** Reporting controller: a qualified name, for example `parseable-operator` or `example.com/operator`. */
   readonly controllerName: string;
-  /** Which of its replicas reports; cut to 128 bytes. @defaultValue controllerName-hostname */
+  /** Reporting replica; cut to 128 bytes. @defaultValue controllerName-hostname */
   readonly instance?: string | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system's random numbers */
   readonly random?: Random | undefined;
-  /** @defaultValue silent */
+  /** @defaultValue no logs */
   readonly logger?: Logger | undefined;
-  /** @defaultValue none */
+  /** @defaultValue no metrics */
   readonly metrics?: Metrics | undefined;
-  /** Events that may wait to be written, at least 1; more are summed up. @defaultValue 1_000 */
+  /**
+   * Maximum number of Events in the write queue, at least 1; further events are summarized.
+   * @defaultValue 1_000
+   */
   readonly maxQueued?: number | undefined;
-  /** Times that one write is tried, at least 1. @defaultValue 12 */
+  /** Maximum attempts per write, at least 1. @defaultValue 12 */
   readonly maxTries?: number | undefined;
-  /** Delay after the first failed try, in milliseconds; doubles from try to try. @defaultValue 1_000 */
+  /** Delay after the first failed attempt, in milliseconds; doubles with each attempt. @defaultValue 1_000 */
   readonly baseDelayMs?: number | undefined;
-  /** Longest delay between two tries, in milliseconds, before jitter. @defaultValue 30_000 */
+  /** Longest delay between two attempts, in milliseconds, before jitter. @defaultValue 30_000 */
   readonly maxDelayMs?: number | undefined;
   /**
-   * Events of one type, Normal or Warning, that one object may have at once, at least 1; 10 of them of
-   * one reason and action. Further ones are summed up. @defaultValue 25
+   * Events of one type, Normal or Warning, that one object may have at once, at least 1. At most 10 of them
+   * may have the same reason and action. Further events are summarized.
+   * @defaultValue 25
    */
   readonly burst?: number | undefined;
   /**
-   * Milliseconds until an object may have one more, and between two summaries. @defaultValue 300_000
+   * Milliseconds until an object may have another event; also the shortest time between two summaries.
+   * @defaultValue 300_000
    */
   readonly refillMs?: number | undefined;
-  /** Milliseconds without a further event after which a summary is written. @defaultValue 5_000 */
+  /** Milliseconds without another event after which a summary is written. @defaultValue 5_000 */
   readonly summaryDelayMs?: number | undefined;
-  /**
-   * A series of like events ends when none came for this many milliseconds. @defaultValue 360_000
-   */
+  /** Milliseconds without another like event after which a series ends. @defaultValue 360_000 */
   readonly seriesFinishMs?: number | undefined;
-  /** How often the count of a running series is written, in milliseconds. @defaultValue 1_800_000 */
+  /** Interval at which the count of a running series is written, in milliseconds. @defaultValue 1_800_000 */
   readonly seriesRefreshMs?: number | undefined;
 }
 
-/** {@link EventRecorderOptions} with nothing left open. */
+/** {@link EventRecorderOptions} with defaults filled in. */
 export type ResolvedEventRecorderOptions = Resolved<EventRecorderOptions>;
 
-/** The most bytes that `reportingInstance`, `reason` and `action` may have. */
+/** Maximum bytes of `reportingInstance`, `reason` and `action`. */
 export const maxTextBytes = 128;
 
 /** @throws OperatorError `InvalidOption`: an option is out of its range. */
@@ -79,7 +82,7 @@ export function resolveEventRecorderOptions(
   const limits = { maxQueued, burst, refillMs, summaryDelayMs, seriesFinishMs, seriesRefreshMs };
   const delays = { maxTries, baseDelayMs, maxDelayMs };
   for (const [name, value] of Object.entries({ ...limits, ...delays })) {
-    // Negated, so that NaN is refused too.
+    // Negated, so that NaN is rejected too.
     if (!(value >= 1)) refuse(`${name}: want at least 1, got ${value}`);
   }
   const services = { client, controllerName, clock, random, logger, metrics };

@@ -20,29 +20,31 @@ import { SpamFilter } from './spam-filter.js';
 import { SummaryBook } from './summary-book.js';
 import type { EventSummary } from './summary-book.js';
 
-/** Why an event was not written; the label `reason` of `operator_builder_events_dropped_total`. */
+/**
+ * Reason for which an event was not written; the label `reason` of `operator_builder_events_dropped_total`.
+ */
 export type DropReason = 'invalid' | 'queue_full' | 'refused' | 'exhausted' | 'stopped';
 
-// As many objects and Events are remembered as client-go remembers.
+// Maximum number of objects and Events to remember; the same as in client-go.
 const capacity = 4_096;
 
 /** Events of one type, reason and action that one object may have at once. */
 const topicBurst = 10;
 
 /**
- * Writes events.k8s.io/v1 Events, in the background and in order.
+ * Writes events.k8s.io/v1 Events in the background and in order.
  *
- * Flow: an event like one recorded in the last six minutes only counts (`series`). A new one becomes an
- * Event if its object has room: for 10 of one reason and action, and 25 Normal and 25 Warning events
- * in all, then one every five minutes. The others are summed up in one Event of their reason, with
- * their number and the kinds of the related objects, once none has come for five seconds.
+ * Flow: an event like one recorded in the last six minutes only increases a count (`series`). Any other event
+ * becomes an Event if its object is within its limits: 10 events of one reason and action, 25 Normal and 25
+ * Warning events in all, then one every five minutes. Further events are combined into one summary Event per
+ * reason, with their number and the kinds of the related objects, written when no more came for five seconds.
  *
- * Guarantees: {@link EventRecorder.record} returns at once and never throws. No event is lost for want
- * of room; whatever the server does not take is counted and logged. Events that wait when the process
- * ends are lost: {@link EventRecorder.flush} first.
+ * Guarantees: {@link EventRecorder.record} returns at once and never throws. The limits lose no event. Events
+ * that the server does not accept are counted and logged. Events still queued when the process ends are lost:
+ * call {@link EventRecorder.flush} first.
  *
- * Caveats: a running series and a summary that is not written yet hold a timer, and so the process,
- * until {@link EventRecorder.stop}.
+ * Caveats: a running series or an unwritten summary holds a timer, and so keeps the process alive, until
+ * {@link EventRecorder.stop}.
  */
 export class EventRecorder implements Recorder {
   readonly #options: ResolvedEventRecorderOptions;
@@ -80,7 +82,7 @@ export class EventRecorder implements Recorder {
     });
   }
 
-  /** How many events were dropped so far, for whatever reason. */
+  /** The number of events dropped so far, for any reason. */
   get droppedEvents(): number {
     return this.#droppedEvents;
   }
@@ -102,8 +104,8 @@ export class EventRecorder implements Recorder {
   }
 
   /**
-   * Writes all that waits, summaries and the counts of running series too.
-   * @throws the signal's reason, as soon as `signal` is aborted; the writing goes on.
+   * Writes all queued events, summaries, and counts of running series.
+   * @throws the signal's reason when `signal` is aborted; writing continues.
    */
   async flush(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
@@ -116,8 +118,8 @@ export class EventRecorder implements Recorder {
   }
 
   /**
-   * Stops for good: the write under way is aborted, what waits is dropped and counted, and no timer is
-   * left. Resolves when that is so.
+   * Stops permanently: aborts the current write, drops and counts the queued events, and cancels all timers.
+   * Resolves when this is done.
    */
   async stop(): Promise<void> {
     this.#stopping.abort();
@@ -149,15 +151,15 @@ export class EventRecorder implements Recorder {
   #isRepeated(key: string, now: Moment): boolean {
     const observation = this.#series.observe(key, now);
     if (observation.type === 'first') return false;
-    // The second makes a series; after it, counting is enough until the next sweep.
+    // The second event starts a series. Later events only increase its count until the next sweep.
     if (observation.entry.count === 2) this.#enqueue(observation.entry);
     this.#sweepAt(this.#series.nextSweepMs([observation.entry]));
     return true;
   }
 
-  /** Returns the topic under which `event` is summed up; undefined: it becomes an Event of its own. */
+  /** Returns the topic under which `event` is summarized; undefined if it becomes an Event of its own. */
   #crowdedTopic(event: Event, nowMs: number): string | undefined {
-    // Warnings have room of their own: many creations must not hide a failure.
+    // Warnings have limits of their own, so that many creations do not hide a failure.
     const object = JSON.stringify([event.type, regardingKey(event)]);
     const topic = JSON.stringify([object, event.reason, event.action]);
     if (this.#queue.size >= this.#options.maxQueued) return topic;
@@ -172,13 +174,13 @@ export class EventRecorder implements Recorder {
   }
 
   #sumUp(nowMs: number): void {
-    // Those that find no room stay: the end of the drain comes back to them.
+    // Summaries stay collected while the queue is full; the end of the drain schedules them again.
     if (this.#queue.size >= this.#options.maxQueued) return;
     for (const summary of this.#summaries.take(nowMs)) this.#writeSummary(summary, this.#now());
   }
 
   #writeSummary({ event, events }: EventSummary, now: Moment): void {
-    // A summary is like another one only if it says the same.
+    // Summaries belong to one series only if their notes are equal.
     const key = `${seriesKey(event)} ${event.note ?? ''}`;
     if (this.#isRepeated(key, now)) return;
     if (this.#queue.size < this.#options.maxQueued) {
@@ -191,7 +193,7 @@ export class EventRecorder implements Recorder {
   }
 
   #enqueue(entry: SeriesEntry): void {
-    // Counts that find no room are not lost: the next sweep or flush brings them.
+    // A full queue loses no counts: the next sweep or flush writes them.
     if (this.#queue.size >= this.#options.maxQueued && !this.#queue.has(entry)) return;
     this.#queue.add(entry);
     this.#draining ??= this.#drain();
@@ -199,12 +201,12 @@ export class EventRecorder implements Recorder {
 
   async #drain(): Promise<void> {
     const { signal } = this.#stopping;
-    // Not before the caller is through: events of one turn that are alike become one write.
+    // Waits until the caller's synchronous code ends, so that like events become one write.
     await Promise.resolve();
     for (const entry of this.#queue) {
       if (signal.aborted) break;
       this.#queue.delete(entry);
-      // It may have been queued again while it was on its way.
+      // The entry may have been queued again during its write.
       if (!isUnwritten(entry)) continue;
       const outcome = await this.#write(entry, signal);
       if (outcome !== undefined) this.#settle(entry, outcome);
@@ -220,7 +222,7 @@ export class EventRecorder implements Recorder {
       return await writeEntry(entry, this.#options, signal);
     } catch (error) {
       if (!signal.aborted) return { type: 'refused', error };
-      // Back it goes, for `stop` to count.
+      // Queued again, so that `stop` counts it.
       this.#queue.add(entry);
       return undefined;
     }
@@ -254,7 +256,7 @@ export class EventRecorder implements Recorder {
   }
 
   #sweepAt(atMs: number | undefined): void {
-    // While the queue is drained, what is due is on its way; the drain looks again at its end.
+    // No sweep during a drain; the drain schedules the next sweep when it ends.
     if (atMs === undefined || this.#draining !== undefined || this.#isStopped) return;
     if (this.#sweep !== undefined && this.#sweep.atMs <= atMs) return;
     this.#sweep?.timer.cancel();
@@ -305,7 +307,7 @@ function regardingKey({ regarding }: Event): readonly (string | undefined)[] {
   return [apiVersion, kind, namespace, name, uid];
 }
 
-/** Waits for `work`, but no longer than until `signal` is aborted. */
+/** Waits for `work` until `signal` is aborted. */
 function unlessAborted(work: Promise<void>, signal?: AbortSignal): Promise<void> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {

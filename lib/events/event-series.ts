@@ -2,34 +2,34 @@ import type { Event } from '../object/kinds.js';
 import { LruMap } from '../system/lru-map.js';
 
 /*
- * An Event and those like it:
+ * States of an Event and the like ones that follow:
  *
  *   first ──> singleton ──like it within seriesFinishMs──> series ──more──> series
  *                 │                                           │
- *                 └───────── none for seriesFinishMs ─────────┴──> finished: the next one is a first
+ *                 └───────── none for seriesFinishMs ─────────┴──> finished: the next event is a first
  *
- * A first is written at once, and so is the second, which makes a series of it. From then on only the
+ * The first event is written at once, and so is the second, which starts the series. After that only the
  * count grows; it is written every seriesRefreshMs and when the series is finished.
  */
 
-/** An Event that was recorded and may be recorded again. */
+/** An Event that was recorded and may repeat. */
 export interface SeriesEntry {
   readonly key: string;
-  /** The Event as it was recorded first. */
+  /** The Event as it was first recorded. */
   readonly event: Event;
-  /** How often it was recorded. */
+  /** Number of times it was recorded. */
   count: number;
-  /** How many of them the server knows of; 0: the Event was not created yet. */
+  /** The count that the server has; 0 if the Event is not created yet. */
   writtenCount: number;
-  /** When it was recorded last, in milliseconds since 1970. */
+  /** Time of the last recording, in milliseconds since 1970. */
   lastObservedMs: number;
-  /** The same by the monotonic clock, which alone decides when a series ends. */
+  /** Time of the last recording by the monotonic clock, which decides when a series ends. */
   touchedMs: number;
-  /** When it was written last, or recorded first, by the monotonic clock. */
+  /** Time of the last write, or of the first recording, by the monotonic clock. */
   writtenMs: number;
 }
 
-/** The present, by both clocks. */
+/** The current time by both clocks. */
 export interface Moment {
   /** Milliseconds since 1970. */
   readonly wallMs: number;
@@ -40,15 +40,15 @@ export interface Moment {
 export interface SeriesBookOptions {
   readonly finishMs: number;
   readonly refreshMs: number;
-  /** Events to remember. */
+  /** Maximum number of Events to remember. */
   readonly capacity: number;
 }
 
-/** What an Event turned out to be. */
+/** Result of `SeriesBook.observe`. */
 export type Observation =
   { readonly type: 'first' } | { readonly type: 'repeated'; readonly entry: SeriesEntry };
 
-/** Which Events were recorded lately, so that one that comes again only counts. */
+/** Remembers recent Events, so that a repeated event only increases a count. */
 export class SeriesBook {
   readonly #options: SeriesBookOptions;
   readonly #entries: LruMap<string, SeriesEntry>;
@@ -58,7 +58,7 @@ export class SeriesBook {
     this.#entries = new LruMap(options.capacity);
   }
 
-  /** Counts an event where one like it was recorded lately. */
+  /** Counts an event if a like one was recorded recently. */
   observe(key: string, now: Moment): Observation {
     const entry = this.#entries.get(key);
     if (entry === undefined || this.#isFinished(entry, now.monotonicMs)) return { type: 'first' };
@@ -68,7 +68,7 @@ export class SeriesBook {
     return { type: 'repeated', entry };
   }
 
-  /** Begins an entry. @returns entries that had to make room, their counts perhaps not written */
+  /** Adds an entry. @returns the entry, and replaced entries whose counts may be unwritten */
   add(key: string, event: Event, now: Moment): { entry: SeriesEntry; replaced: SeriesEntry[] } {
     const { wallMs, monotonicMs } = now;
     const times = { lastObservedMs: wallMs, touchedMs: monotonicMs, writtenMs: monotonicMs };
@@ -78,12 +78,12 @@ export class SeriesBook {
     return { entry, replaced: [finished, evicted].filter((each) => each !== undefined) };
   }
 
-  /** Forgets an entry, so that the next event like it is a first. */
+  /** Removes an entry, so that the next event like it starts a new one. */
   forget(entry: SeriesEntry): void {
     if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
   }
 
-  /** Forgets what is finished. @returns the entries whose count is to be written now */
+  /** Removes finished entries. @returns the entries whose count must be written now */
   sweep(nowMs: number): SeriesEntry[] {
     const due: SeriesEntry[] = [];
     for (const entry of [...this.#entries.values()]) {
@@ -96,8 +96,9 @@ export class SeriesBook {
   }
 
   /**
-   * When {@link sweep} is next due, by the monotonic clock; undefined: nothing is unwritten.
-   * @param entries - those to look at, by default all
+   * Returns the time when {@link sweep} is next due, by the monotonic clock; undefined if everything is
+   * written.
+   * @param entries - the entries to consider, by default all
    */
   nextSweepMs(entries: Iterable<SeriesEntry> = this.#entries.values()): number | undefined {
     const { finishMs, refreshMs } = this.#options;
@@ -109,7 +110,7 @@ export class SeriesBook {
     return next;
   }
 
-  /** The entries whose count is not written yet. */
+  /** Returns the entries whose count is not written yet. */
   unwritten(): SeriesEntry[] {
     return [...this.#entries.values()].filter(isUnwritten);
   }
@@ -119,14 +120,14 @@ export class SeriesBook {
   }
 }
 
-/** Whether the server does not know the entry's count. */
+/** Returns true if the server does not have the entry's current count. */
 export function isUnwritten(entry: SeriesEntry): boolean {
   return entry.count > entry.writtenCount;
 }
 
 /**
- * What makes two Events one series, as in client-go: all but the note and the times. The note of the
- * first stands for all.
+ * Returns the identity of a series, as in client-go: all fields but the note and the times. The series keeps
+ * the note of the first event.
  */
 export function seriesKey(event: Event): string {
   const { type, action, reason, reportingController, reportingInstance } = event;

@@ -6,18 +6,18 @@ import { isOperatorError } from '../system/operator-error.js';
 import type { ResolvedEventRecorderOptions } from './event-recorder-options.js';
 import type { SeriesEntry } from './event-series.js';
 
-/** What became of a write. */
+/** The result of a write. */
 export type WriteOutcome =
   | { readonly type: 'written'; readonly count: number }
-  /** The server does not take it; trying again would not help. */
+  /** The server rejected the Event; a retry would not help. */
   | { readonly type: 'refused'; readonly error: unknown }
-  /** It was tried as often as is allowed. */
+  /** The last allowed attempt failed. */
   | { readonly type: 'exhausted'; readonly error: unknown };
 
 /**
- * Brings an entry to the server: creates its Event, or patches `series`, the only field that may
- * change. What may pass (no connection, 429, 5xx) is tried again, with exponential back-off.
- * @throws the signal's reason, as soon as `signal` is aborted.
+ * Writes an entry: creates its Event, or patches `series`, the only mutable field. Retries transient errors
+ * (no connection, 429, 5xx) with exponential back-off.
+ * @throws the signal's reason when `signal` is aborted.
  */
 export async function writeEntry(
   entry: SeriesEntry,
@@ -25,7 +25,7 @@ export async function writeEntry(
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
   const { clock, maxTries } = options;
-  // The server's state of this Event, as far as we know it; it may change under us.
+  // The last known state of the Event on the server, where it may change meanwhile.
   let exists = entry.writtenCount > 0;
   for (let tries = 1; ; tries++) {
     signal.throwIfAborted();
@@ -41,10 +41,10 @@ export async function writeEntry(
       if (!isElsewise) {
         await sleep(clock, delayMs(error, tries, options), signal);
       } else if (exists) {
-        // Events live for an hour only: begin anew, with the series so far.
+        // Events expire after an hour: create it again, with the series so far.
         exists = false;
       } else {
-        // An answer was lost, or another replica reports the same under this name: the Event is there.
+        // The Event exists: a response was lost, or another replica reports under the same name.
         if (count === 1) return { type: 'written', count };
         exists = true;
       }
@@ -76,6 +76,6 @@ function delayMs(error: unknown, tries: number, options: ResolvedEventRecorderOp
   const { baseDelayMs, maxDelayMs, random } = options;
   const backoffMs = Math.min(baseDelayMs * 2 ** (tries - 1), maxDelayMs);
   const askedMs = isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
-  // Spread, so that replicas do not all come back at once to a server that was away.
+  // Jitter, so that replicas do not all return at once to a server that was unavailable.
   return Math.max(askedMs, backoffMs) * (1 + random.next() / 4);
 }

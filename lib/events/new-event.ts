@@ -12,7 +12,7 @@ import type { ObjectEvent } from './recorder.js';
 
 const maxNoteBytes = 1_024;
 
-/** Who and when of a new Event. */
+/** Source and time of a new Event. */
 export interface EventOrigin {
   readonly controllerName: string;
   readonly instance: string;
@@ -22,10 +22,10 @@ export interface EventOrigin {
 }
 
 /**
- * The events.k8s.io/v1 Event that says `event`, as the API server accepts it. An Event lives in the
- * namespace of what it is regarding; those of cluster-scoped objects live in `default`.
- * @throws OperatorError `InvalidObject`: `regarding` or `related` has no name, or `reason` or `action`
- * is empty.
+ * Returns `event` as an events.k8s.io/v1 Event that the API server accepts. An Event is stored in the
+ * namespace of its `regarding` object; for cluster-scoped objects, in `default`.
+ * @throws OperatorError `InvalidObject`: `regarding` or `related` has no name, or `reason` or `action` is
+ * empty.
  */
 export function newEvent(event: ObjectEvent, origin: EventOrigin): Event {
   const { type, reason, action, note } = event;
@@ -53,7 +53,10 @@ export function newEvent(event: ObjectEvent, origin: EventOrigin): Event {
   };
 }
 
-/** The reference to an object, or the reference itself; an empty namespace is none. */
+/**
+ * Returns a reference to the subject, without an empty namespace.
+ * @throws OperatorError `InvalidObject`: the subject has no name.
+ */
 export function toReference(subject: KubernetesObject | ObjectReference): ObjectReference {
   if ('metadata' in subject) return referenceTo(subject);
   if (subject.name === '') {
@@ -64,20 +67,20 @@ export function toReference(subject: KubernetesObject | ObjectReference): Object
 }
 
 /**
- * The name of an Event about an object. With a random `unique`, no other Event has the name: replicas may
- * report on one object in the same microsecond, and an Event of that name would be taken for ours.
+ * Returns the name of an Event about an object. A random `unique` makes it unique: replicas may report on one
+ * object in the same microsecond, and an Event of the same name would count as already written.
  * @param unique - hex digits and dashes, at least 16 digits
  */
 export function eventName(objectName: string, unique: string): string {
   const suffix = unique.replaceAll('-', '').slice(0, 16);
-  // Roles and the like have names that no Event may have, for example `system:node`.
+  // Names of Roles and similar kinds may be invalid for Events, for example `system:node`.
   const isUsable = dns1123SubdomainProblem(objectName) === undefined;
   const base = isUsable ? objectName : 'object';
   const kept = base.slice(0, maxSubdomainLength - suffix.length - 1).replace(/[-.]+$/, '');
   return `${kept}.${suffix}`;
 }
 
-/** The reference with what it has, as a reference in an object is written. */
+/** Returns the defined fields of the reference. */
 function present(reference: ObjectReference): Record<string, string> {
   const { apiVersion, kind, namespace, name, uid } = reference;
   const parts = { apiVersion, kind, namespace, name, uid };

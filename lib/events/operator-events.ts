@@ -9,42 +9,42 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 /** An object was written. */
 export interface ObjectWritten {
   readonly ref: ObjectReference;
-  /** Whose desired state it is, where that is known. */
+  /** The owner whose reconcile wrote the object, if known. */
   readonly owner?: ObjectReference | undefined;
-  /** What changed, as far as it is known; a Secret's values are redacted. */
+  /** Known changes; a Secret's values are redacted. */
   readonly changes: readonly FieldChange[];
-  /** Why, for people, where that is known: `drift`, `ConfigMap shop/web changed`. */
+  /** Human-readable cause, if known: `drift`, `ConfigMap shop/web changed`. */
   readonly cause?: string | undefined;
 }
 
-/** A write failed. Conflicts are no failures: they are retried. */
+/** A write failed. Conflicts do not count: they are retried. */
 export interface WriteFailed {
-  /** Without a name where the server was to generate it. */
+  /** Without a name if the server generates it. */
   readonly ref: Omit<ObjectReference, 'name'> & { readonly name?: string | undefined };
   readonly owner?: ObjectReference | undefined;
   readonly verb: WriteVerb;
-  /** As it was thrown. The message of a Secret's error may quote its data: do not log that. */
+  /** The thrown error. The message of a Secret's error may quote its data: do not log it. */
   readonly error: unknown;
 }
 
 /** A verb that writes. */
 export type WriteVerb = 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deleteCollection';
 
-/** A workload rolls its Pods, or its rollout went on. */
+/** The rollout of a workload started or progressed. */
 export interface RolloutChanged {
   readonly ref: ObjectReference;
   readonly owner?: ObjectReference | undefined;
-  /** Which change made it necessary, for example `ConfigMap shop/web`. */
+  /** The change that caused the rollout, for example `ConfigMap shop/web`. */
   readonly cause?: string | undefined;
   readonly status: RolloutStatus;
 }
 
-/** What {@link OperatorEvents} emits, each with one payload. */
+/** The events of {@link OperatorEvents}, each with one payload. */
 export interface OperatorEventMap {
   created: [event: ObjectWritten];
   configured: [event: ObjectWritten];
   deleted: [event: ObjectWritten];
-  /** Deleted because nothing desires it any more; follows `deleted`. */
+  /** Deleted because it is no longer desired; follows `deleted`. */
   pruned: [event: ObjectWritten];
   failed: [event: WriteFailed];
   rollout: [event: RolloutChanged];
@@ -52,14 +52,14 @@ export interface OperatorEventMap {
 
 /** Options of {@link OperatorEvents}. */
 export interface OperatorEventsOptions {
-  /** Hears of listeners that throw. @defaultValue silent */
+  /** Logs errors of listeners. @defaultValue no logs */
   readonly logger?: Logger | undefined;
 }
 
 /**
- * What an operator does, in this process: for tests, UIs and whoever wants to react. Listeners are
- * called at once, in the order in which they came; one that throws fails no reconcile: it is logged,
- * and the listeners after it miss that event.
+ * Emits an operator's actions within this process, for tests, UIs and other code that reacts to them.
+ * Listeners run synchronously, in the order of registration. An error in a listener does not fail the
+ * reconcile: it is logged, and the listeners after it miss that event.
  */
 export class OperatorEvents extends EventEmitter<OperatorEventMap> {
   readonly #logger: Logger;
@@ -71,7 +71,7 @@ export class OperatorEvents extends EventEmitter<OperatorEventMap> {
     this.#logger = logger;
   }
 
-  /** Calls the listeners of `name`. @returns whether there are any */
+  /** Calls the listeners of `name`. @returns true if there are any */
   override emit<Name extends keyof OperatorEventMap>(
     name: Name,
     ...payload: EventEmitter.EventArgs<OperatorEventMap, Name>

@@ -1,30 +1,30 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 
-/** Something that happened to an object, to be shown by `kubectl describe` and `kubectl events`. */
+/** An event on an object, as shown by `kubectl describe` and `kubectl events`. */
 export interface ObjectEvent {
-  /** What the event is shown at: mostly the owner that is reconciled. */
+  /** The object at which the event is shown: usually the reconciled owner. */
   readonly regarding: KubernetesObject | ObjectReference;
-  /** Another object that takes part, for example the one that was created. */
+  /** Another object that is involved, for example the created one. */
   readonly related?: KubernetesObject | ObjectReference | undefined;
-  /** `Warning`: somebody should look. */
+  /** `Warning`: a user should look into it. */
   readonly type: 'Normal' | 'Warning';
-  /** Why it was recorded, for machines: CamelCase, 1 to 128 characters, for example `CreateFailed`. */
+  /** Machine-readable reason: CamelCase, 1 to 128 characters, for example `CreateFailed`. */
   readonly reason: string;
-  /** What was done about `regarding`, for machines: 1 to 128 characters, for example `Create`. */
+  /** Machine-readable action on `regarding`: 1 to 128 characters, for example `Create`. */
   readonly action: string;
-  /** For people; cut to 1,024 bytes. Never a Secret's data. */
+  /** Human-readable text; cut to 1,024 bytes. Must not contain a Secret's data. */
   readonly note: string;
   /**
-   * Name of the Event. Replicas that report the same thing under the same name write one Event.
-   * @defaultValue a name that no other Event has
+   * Name of the Event. Replicas that report the same event under the same name write one Event.
+   * @defaultValue a unique name
    */
   readonly name?: string | undefined;
 }
 
-/** Where events go. */
+/** Receiver of events. */
 export interface Recorder {
-  /** Takes an event; returns at once and never throws, whatever becomes of it. */
+  /** Records an event. Returns at once and never throws. */
   record(event: ObjectEvent): void;
 }
 

@@ -19,25 +19,28 @@ import type { WriteResult, WriteTarget } from './write-report.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import type { OptionNames } from '../system/known-options.js';
 
-/** What the one who writes knows of a write beyond the object. */
+/** The caller's details about a write. */
 export interface WriteDetails {
-  /** What changes; values of a Secret are redacted before anyone sees them. @defaultValue none */
+  /** Changed fields; values of a Secret are redacted before they are reported. @defaultValue `[]` */
   readonly changes?: readonly FieldChange[] | undefined;
-  /** Why, for people. */
+  /** Human-readable cause. */
   readonly cause?: string | undefined;
 }
 
 /** Options of {@link recordingClient}. */
 export interface RecordingClientOptions {
-  /** Where Kubernetes Events go. @defaultValue nowhere */
+  /** Recorder of Kubernetes Events. @defaultValue no Events */
   readonly recorder?: Recorder | undefined;
-  /** Where in-process events go. @defaultValue nowhere */
+  /** Emitter of in-process events. @defaultValue no events */
   readonly emitter?: OperatorEvents | undefined;
-  /** What the Events are regarding; the written object is then `related`. @defaultValue that object */
+  /**
+   * Object that the Events are regarding; the written object is then `related`.
+   * @defaultValue the written object
+   */
   readonly owner?: KubernetesObject | ObjectReference | undefined;
-  /** Asked after each write that was carried out. @defaultValue knows nothing */
+  /** Called after each successful write. @defaultValue no details */
   readonly detailsOf?: ((ref: ObjectReference) => WriteDetails | undefined) | undefined;
-  /** Hears of a recorder or a `detailsOf` that throws. @defaultValue silent */
+  /** Logs errors of the recorder, the emitter and `detailsOf`. @defaultValue no logs */
   readonly logger?: Logger | undefined;
 }
 
@@ -46,13 +49,13 @@ const optionNames: OptionNames<RecordingClientOptions> = {
 };
 
 /**
- * A Client that records every write that is carried out (`Created`, `Configured`, `Deleted`) and every
- * one that fails (`CreateFailed`, `UpdateFailed`, `PatchFailed`, `ApplyFailed`, `DeleteFailed`), as an
- * Event and on the emitter. What it returns and throws is the inner client's.
+ * Returns a client that records every successful write (`Created`, `Configured`, `Deleted`) and every failed
+ * one (`CreateFailed`, `UpdateFailed`, `PatchFailed`, `ApplyFailed`, `DeleteFailed`), as an Event and on the
+ * emitter. Results and errors are those of the inner client.
  *
- * Silent are reads, dry runs, subresources (`status`), Events and Leases, an update that changed
- * nothing, and failures that are part of the game: a conflict, an object that exists already or is
- * gone already, a namespace that is being deleted, a call that was aborted.
+ * Not recorded: reads, dry runs, subresources (`status`), Events and Leases, updates that changed nothing,
+ * and expected failures: a conflict, an object that already exists or is already gone, a namespace that is
+ * being deleted, an aborted call.
  */
 export function recordingClient(client: Client, options: RecordingClientOptions): Client {
   refuseUnknownOptions('recordingClient', options, optionNames);
@@ -139,7 +142,7 @@ function collection(
   return { verb: 'deleteCollection', ref, selector };
 }
 
-/** Events on Events would never end; Leases are renewed every few seconds. */
+/** Excludes Events, whose Events would never end, and Leases, which are renewed every few seconds. */
 function isSilent(
   type: TypeReference<KubernetesObject>,
   {

@@ -4,9 +4,9 @@ import { LruMap } from '../system/lru-map.js';
 export interface SpamFilterOptions {
   /** Events that one object may have at once, at least 1. */
   readonly burst: number;
-  /** Milliseconds until an object may have one more, more than 0. */
+  /** Milliseconds until an object may have another event, more than 0. */
   readonly refillMs: number;
-  /** Objects to remember. */
+  /** Maximum number of objects to remember. */
   readonly capacity: number;
 }
 
@@ -16,8 +16,8 @@ interface Bucket {
 }
 
 /**
- * A token bucket for each object: an object that fails in a new way each second must not fill the
- * cluster's store with Events. The limits are those of client-go.
+ * Limits events with a token bucket per object. An object that fails in a new way every second must not fill
+ * the cluster's store with Events. The limits are those of client-go.
  */
 export class SpamFilter {
   readonly #options: SpamFilterOptions;
@@ -28,7 +28,10 @@ export class SpamFilter {
     this.#buckets = new LruMap(options.capacity);
   }
 
-  /** Takes a token of `key`. @returns false: there was none, the event is to be dropped */
+  /**
+   * Takes a token of `key`.
+   * @returns false if no token is left: the event must not get an Event of its own
+   */
   allow(key: string, nowMs: number): boolean {
     const { burst, refillMs } = this.#options;
     const { tokens, atMs } = this.#buckets.get(key) ?? { tokens: burst, atMs: nowMs };

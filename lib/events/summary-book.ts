@@ -3,7 +3,7 @@ import { cutText } from './cut-text.js';
 import { LruMap } from '../system/lru-map.js';
 
 /*
- * Events of one topic that get no Event of their own:
+ * States of the events of one topic that get no Event of their own:
  *
  *   first ──> collecting ──none for delayMs, or 12 delays after the first──> written as one Event
  *                 ▲                                                                │
@@ -12,18 +12,18 @@ import { LruMap } from '../system/lru-map.js';
 
 /** Options of {@link SummaryBook}. */
 export interface SummaryBookOptions {
-  /** Milliseconds without a further event after which a summary is due. */
+  /** Milliseconds without another event after which a summary is due. */
   readonly delayMs: number;
   /** Shortest time between two summaries of one topic, in milliseconds. */
   readonly intervalMs: number;
-  /** Topics to remember. */
+  /** Maximum number of topics to remember. */
   readonly capacity: number;
 }
 
-/** Events that become one. */
+/** Several events combined into one. */
 export interface EventSummary {
   readonly event: Event;
-  /** The number of events that it stands for. */
+  /** Number of events in the summary. */
   readonly events: number;
 }
 
@@ -36,17 +36,17 @@ interface Collected {
   dueMs: number;
 }
 
-/** The most bytes that an Event's note may have. */
+/** Maximum bytes of an Event's note. */
 const maxNoteBytes = 1_024;
 
 /**
- * Sums up events for which an object has no room: the summary has their number, the kinds of the
- * objects that they are related to, and the last note. No event is lost for want of room.
+ * Summarizes events that exceed an object's limits. A summary has the number of events, the kinds of the
+ * related objects, and the last note. The limits lose no event.
  */
 export class SummaryBook {
   readonly #options: SummaryBookOptions;
   readonly #collected: LruMap<string, Collected>;
-  /** Earliest time of the next summary of a topic. */
+  /** Earliest time of the next summary, by topic. */
   readonly #notBefore: LruMap<string, number>;
 
   constructor(options: SummaryBookOptions) {
@@ -55,7 +55,7 @@ export class SummaryBook {
     this.#notBefore = new LruMap(options.capacity);
   }
 
-  /** Adds an event. @returns a summary that had to make room */
+  /** Adds an event. @returns a summary that was evicted to make room */
   add(topic: string, event: Event, nowMs: number): EventSummary | undefined {
     const known = this.#collected.get(topic);
     const collected = known ?? this.#begin(topic, event, nowMs);
@@ -72,7 +72,7 @@ export class SummaryBook {
     return evicted === undefined ? undefined : summaryOf(evicted);
   }
 
-  /** Takes out the summaries that are due at `nowMs`; `Infinity` takes all. */
+  /** Removes and returns the summaries that are due at `nowMs`; `Infinity` returns all. */
   take(nowMs: number): EventSummary[] {
     const summaries: EventSummary[] = [];
     for (const [topic, collected] of [...this.#collected.entries()]) {
@@ -85,7 +85,7 @@ export class SummaryBook {
     return summaries;
   }
 
-  /** When {@link take} is next due; undefined: nothing is collected. */
+  /** Returns the time when {@link take} is next due; undefined if no events are collected. */
   nextMs(): number | undefined {
     let next: number | undefined;
     for (const [, { dueMs }] of this.#collected.entries()) {
@@ -100,7 +100,7 @@ export class SummaryBook {
   }
 }
 
-/** A retry that fails for the same objects again must not count them twice. */
+/** Counts each object once: a retry may fail for the same objects again. */
 function note({ objects, kinds }: Collected, { related }: Event): void {
   if (related === undefined) return;
   const { kind = '', namespace, name } = related;

@@ -19,21 +19,21 @@ import type { ObjectEvent } from './recorder.js';
 import type { RecordingClientOptions } from './recording-client.js';
 import { errorMessage } from '../system/as-error.js';
 
-/** What a write is about to write. */
+/** The object and verb of a write. */
 export interface WriteTarget {
   readonly verb: WriteVerb;
-  /** Without a name for a collection, and where the server is to generate it. */
+  /** Without a name for a collection, or if the server generates the name. */
   readonly ref: WriteFailed['ref'];
   /** The version that an update replaces. */
   readonly resourceVersion?: string | undefined;
-  /** What of a collection is deleted. */
+  /** Selector of the deleted objects of a collection. */
   readonly selector?: string | undefined;
 }
 
-/** What a write has written. */
+/** The result of a write. */
 export interface WriteResult {
   readonly object: KubernetesObject | undefined;
-  /** Whether an apply created the object. */
+  /** True if an apply created the object. */
   readonly created?: boolean;
 }
 
@@ -50,7 +50,7 @@ const actions = {
   deleteCollection: 'Delete',
 } as const;
 
-/** Says what became of writes, to the recorder and the emitter; whatever they do, it never throws. */
+/** Reports the results of writes to the recorder and the emitter. It never throws, even if they do. */
 export class WriteReport {
   readonly #options: RecordingClientOptions;
   readonly #owner: ObjectReference | undefined;
@@ -80,7 +80,7 @@ export class WriteReport {
       this.#options.emitter?.emit('failed', { ref, owner: this.#owner, verb, error });
       const action = actions[verb];
       const subject = describeObject({ ...ref, name: ref.name ?? '' });
-      // An answer of the server begins with the call.
+      // A server error starts with the call.
       const why = withoutStart(explanation(ref.kind, error), `${verb} ${subject}: `);
       const note = `${action} ${subject}: ${why}`;
       this.#record(ref, { type: 'Warning', reason: `${action}Failed`, action, note });
@@ -105,7 +105,7 @@ export class WriteReport {
     this.#record(ref, { type: 'Normal', reason: 'Deleted', action: 'Delete', note });
   }
 
-  /** An Event needs something that it is shown at: without owner or name there is none. */
+  /** Records an Event on the owner, or else on the object. Without an owner and a name it records nothing. */
   #record(
     ref: WriteFailed['ref'],
     event: Pick<ObjectEvent, 'type' | 'reason' | 'action' | 'note'>,
@@ -157,7 +157,7 @@ function detailsText({ changes, cause }: ObjectWritten): string {
   return (paths.length === 0 ? '' : `: ${paths.join(', ')}`) + (cause ? ` (${cause})` : '');
 }
 
-/** The error's message; for a Secret only what can't quote its data. */
+/** Returns the error's message; for a Secret, only the parts that can't quote its data. */
 function explanation(kind: string, error: unknown): string {
   if (kind !== 'Secret') return errorMessage(error);
   if (isApiError(error)) {

@@ -1,10 +1,9 @@
 import { OperatorError } from '../system/operator-error.js';
 
 /**
- * The JSON of `value` with the members of every object sorted (by UTF-16 code units), so that equal
- * values have equal texts. An undefined member is an absent one; an undefined item is null, as JSON
- * has it.
- * @throws OperatorError `InvalidValue`: something in it has no JSON, for example NaN or a function.
+ * Returns the JSON of `value` with the members of every object sorted by UTF-16 code units, so that equal
+ * values have equal texts. As in JSON, undefined members are left out and undefined items become null.
+ * @throws OperatorError `InvalidValue`: part of the value has no JSON, for example NaN or a function.
  */
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {
@@ -38,7 +37,10 @@ function canonicalObject(value: object | null): string {
   return text === '' ? '{}' : `${text}}`;
 }
 
-/** By UTF-16 code units, not as the language of the machine has it. Most objects are in order. */
+/**
+ * Returns the keys sorted by UTF-16 code units, independent of locale. Skips the sort for keys already in
+ * order, as most are.
+ */
 function sortedKeys(object: object): readonly string[] {
   const keys = Object.keys(object);
   for (let n = 1; n < keys.length; n++) {

@@ -1,26 +1,26 @@
 import { createHmac } from 'node:crypto';
 import { hashObject } from './hash-object.js';
 
-/** What of a ConfigMap or Secret its pods see. */
+/** The parts of a ConfigMap or Secret that pods can read. */
 export interface ConfigurationData {
   readonly data?: Readonly<Record<string, string>> | undefined;
   readonly binaryData?: Readonly<Record<string, string>> | undefined;
-  /** Of Secrets: values that are not yet in base64; laid over `data`, as the server does. */
+  /** Plain values of a Secret, not base64. They override `data`, as on the server. */
   readonly stringData?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * The hash of a ConfigMap's data; its metadata does not count, an empty map counts as none (the
- * server drops it).
+ * Returns the hash of a ConfigMap's data. Metadata does not count. An empty map counts as absent, since the
+ * server drops it.
  */
 export function configMapHash(configMap: ConfigurationData): string {
   return hashObject(seenByPods(configMap));
 }
 
 /**
- * The hash of a Secret's data, keyed with a salt: who may read pods, and so the hash, but not the salt
- * can't try out guesses of a weak secret. The builder's salt is the UID of the owner with the Secret's
- * name: it outlives the Secret, and does not show that two Secrets are the same.
+ * Returns the hash of a Secret's data, keyed with a salt. Without the salt, a user who can read pods, and so
+ * the hash, can't test guesses of a weak secret. The builder's salt is the UID of the owner with the Secret's
+ * name: it survives a deletion of the Secret and hides that two Secrets are equal.
  */
 export function secretHash(secret: ConfigurationData, salt: string): string {
   return createHmac('sha256', salt)
@@ -28,12 +28,12 @@ export function secretHash(secret: ConfigurationData, salt: string): string {
     .digest('hex');
 }
 
-/** `stringData` as the server stores it: in base64, among `data`. */
+/** Returns `data` with `stringData` merged in as base64, as the server stores it. */
 export function encodedData({ data, stringData }: ConfigurationData): Record<string, string> {
   const encoded = Object.entries(stringData ?? {}).map(
     ([key, value]) => [key, Buffer.from(value, 'utf8').toString('base64')] as const,
   );
-  // `fromEntries` defines members: a key named `__proto__` is a key like any other.
+  // `fromEntries` defines members: a key named `__proto__` becomes an ordinary key.
   return Object.fromEntries([...Object.entries(data ?? {}), ...encoded]);
 }
 

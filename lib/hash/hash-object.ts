@@ -2,13 +2,12 @@ import objectHash from 'object-hash';
 import { canonicalJson } from './canonical-json.js';
 
 /**
- * The SHA-256 of a JSON value, as 64 hex digits: the same in every process and every release of this
- * package. The order of members does not count, nor does a member that is undefined; the order of
- * items does.
- * @throws OperatorError `InvalidValue`: something in it has no JSON.
+ * Returns the SHA-256 of a JSON value as 64 hex digits: the same in every process and every release of this
+ * package. The order of members and undefined members do not count; the order of items does.
+ * @throws OperatorError `InvalidValue`: part of the value has no JSON.
  */
 export function hashObject(value: unknown): string {
-  // Given the tree, object-hash takes an object that is referred to twice for a cycle, so that equal
-  // values get different hashes; and it is a hundred times slower.
+  // Given the value itself, object-hash treats an object that is referenced twice as a cycle, so equal values
+  // get different hashes. It is also a hundred times slower.
   return objectHash(canonicalJson(value), { algorithm: 'sha256' });
 }

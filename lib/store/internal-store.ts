@@ -1,17 +1,20 @@
 import type { ObjectReference } from '../object/object-reference.js';
 import { groupOf } from '../object/resource-type.js';
 
-/** What the {@link InternalStore} tells objects apart by. Versions of one API name one object. */
+/**
+ * The fields that identify an object in {@link InternalStore}. All versions of one API identify the same
+ * object.
+ */
 export type StoredReference = Pick<ObjectReference, 'apiVersion' | 'kind' | 'namespace' | 'name'>;
 
 /**
- * The desired state in the abstract: which objects there should be, by group, kind, namespace and
- * name. Pruning deletes what an owner has and its store does not name.
+ * The desired objects, by group, kind, namespace and name. Pruning deletes the owned objects that the store
+ * does not contain.
  */
 export class InternalStore {
   readonly #references = new Map<string, StoredReference>();
 
-  /** Notes that the object is desired. @returns false where it was noted before. */
+  /** Marks the object as desired. @returns false if it was already marked */
   put(reference: StoredReference): boolean {
     const key = storeKey(reference);
     if (this.#references.has(key)) return false;
@@ -20,17 +23,17 @@ export class InternalStore {
     return true;
   }
 
-  /** Whether the object is desired. */
+  /** Returns true if the object is desired. */
   has(reference: StoredReference): boolean {
     return this.#references.has(storeKey(reference));
   }
 
-  /** Every desired object, in the order in which they were put. */
+  /** Returns every desired object, in order of insertion. */
   references(): readonly StoredReference[] {
     return [...this.#references.values()];
   }
 
-  /** The kinds that are desired under each name: a Service and a ConfigMap may share one. */
+  /** The desired kinds by object name: a Service and a ConfigMap may share a name. */
   get objectNameKind(): ReadonlyMap<string, readonly string[]> {
     const kinds = new Map<string, readonly string[]>();
     for (const { name, kind } of this.#references.values()) {

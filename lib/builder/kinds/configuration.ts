@@ -7,7 +7,7 @@ export interface ConfigMapOptions<Name extends string = string> extends ObjectOp
   readonly data?: Readonly<Record<string, string | undefined>> | undefined;
   /** Values in base64. */
   readonly binaryData?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The server refuses every later change of the data; see `onImmutable`. @defaultValue false */
+  /** The server rejects every later change of the data; see `onImmutable`. @defaultValue false */
   readonly immutable?: boolean | undefined;
 }
 
@@ -17,19 +17,19 @@ export interface SecretOptions<Name extends string = string> extends ObjectOptio
   readonly type?: string | undefined;
   /** Values in base64. */
   readonly data?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Values as they are; sent in base64 as `data`, so that a dropped key goes away. */
+  /**
+   * Plain values. They are sent in base64 as `data`, so that removing a key here removes it from the Secret.
+   */
   readonly stringData?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The server refuses every later change of the data; see `onImmutable`. @defaultValue false */
+  /** The server rejects every later change of the data; see `onImmutable`. @defaultValue false */
   readonly immutable?: boolean | undefined;
 }
 
-/** The link of a ConfigMap. */
 export function configMapLink(options: ConfigMapOptions): ChainedLink {
   const { data, binaryData, immutable } = options;
   return objectLink(ConfigMap, options, { data, binaryData, immutable });
 }
 
-/** The link of a Secret. */
 export function secretLink(options: SecretOptions): ChainedLink {
   const { type, data, stringData, immutable } = options;
   return objectLink(Secret, options, { type, data, stringData, immutable });

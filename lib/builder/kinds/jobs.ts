@@ -6,17 +6,19 @@ import { podOptionNames, podTemplateOf } from './pod-template.js';
 import type { PodOptions } from './pod-template.js';
 import type { SpecOf } from './specified.js';
 
-/** Options of {@link BuilderChain.job | Builder.job}. `restartPolicy` of the pods defaults to `Never`. */
+/** Options of {@link BuilderChain.job | Builder.job}. The pods' `restartPolicy` defaults to `Never`. */
 export interface JobOptions<Names extends ChainNames = ChainNames, Name extends string = string>
   extends ObjectOptions<Name>, PodOptions<Names> {
   /** Any other field of the specification. */
   readonly spec?: Partial<Omit<SpecOf<Job>, 'template'>> | undefined;
 }
 
-/** Options of {@link BuilderChain.cronJob | Builder.cronJob}. `restartPolicy` of the pods defaults to `Never`. */
+/**
+ * Options of {@link BuilderChain.cronJob | Builder.cronJob}. The pods' `restartPolicy` defaults to `Never`.
+ */
 export interface CronJobOptions<Names extends ChainNames = ChainNames, Name extends string = string>
   extends ObjectOptions<Name>, PodOptions<Names> {
-  /** In cron's form, for example `0 3 * * *`. */
+  /** Cron expression, for example `0 3 * * *`. */
   readonly schedule: string;
   /** Any other field of the Jobs' specification. */
   readonly jobSpec?: Partial<Omit<SpecOf<Job>, 'template'>> | undefined;
@@ -24,7 +26,7 @@ export interface CronJobOptions<Names extends ChainNames = ChainNames, Name exte
   readonly spec?: Partial<Omit<SpecOf<CronJob>, 'schedule' | 'jobTemplate'>> | undefined;
 }
 
-/** The link of a Job. Its template is immutable, so it is never stamped. */
+/** Returns the link of a Job, whose immutable template never carries hashes of ConfigMaps and Secrets. */
 export function jobLink<Names extends ChainNames>(options: JobOptions<Names>): ChainedLink {
   const { template, requires } = jobTemplateOf(options);
   const body = { spec: { ...options.spec, template } };
@@ -32,7 +34,7 @@ export function jobLink<Names extends ChainNames>(options: JobOptions<Names>): C
   return { ...link, requires };
 }
 
-/** The link of a CronJob. Its next run sees a changed ConfigMap. */
+/** Returns the link of a CronJob. A changed ConfigMap takes effect at the next run. */
 export function cronJobLink<Names extends ChainNames>(options: CronJobOptions<Names>): ChainedLink {
   const { schedule, spec = {}, jobSpec = {} } = options;
   const { template, requires } = jobTemplateOf(options);

@@ -17,8 +17,8 @@ const objectOptionNames: OptionNames<ObjectOptions> = {
 };
 
 /**
- * Makes the link of an object of a built-in kind: its metadata from `options`, the rest as `body`.
- * @param others - has the options that are neither for every kind nor members of `body`.
+ * Makes the link of an object of a built-in kind: metadata from `options`, the rest from `body`.
+ * @param others - has the options that are neither common to all kinds nor members of `body`.
  * @throws OperatorError `InvalidOption`: an option is unknown. A misspelt `replicas` would leave 1.
  */
 export function objectLink(
@@ -49,7 +49,7 @@ export function objectLink(
   };
 }
 
-/** What of `options` is not part of the object. */
+/** Returns the options that are not part of the object. */
 function linkOptionsOf(options: ClaimOptions): ClaimOptions {
   const { onImmutable, prune, adopt, whenOwnerDeleted } = options;
   checkChoice('onImmutable', onImmutable, ['fail', 'recreate', 'recreateOrphan']);
@@ -64,7 +64,7 @@ function linkOptionsOf(options: ClaimOptions): ClaimOptions {
   };
 }
 
-// A mistyped `onImmutable` must not count as `recreate`.
+// Checked at run time: a mistyped `onImmutable` must not act as `recreate`.
 function checkChoice(option: string, given: unknown, choices: readonly unknown[]): void {
   if (given === undefined || choices.includes(given)) return;
   const wanted = choices.map((choice) => JSON.stringify(choice)).join(' or ');
@@ -72,8 +72,9 @@ function checkChoice(option: string, given: unknown, choices: readonly unknown[]
 }
 
 /**
- * The link of an object of whatever kind.
- * @throws OperatorError `InvalidOption`: `whenOwnerDeleted` for another kind than a claim.
+ * Makes the link of an object of any kind.
+ * @throws OperatorError `InvalidOption`: `whenOwnerDeleted` is set for a kind other than
+ * PersistentVolumeClaim.
  */
 export function anyObjectLink(object: KubernetesObject, options: ClaimOptions): ChainedLink {
   const { apiVersion, kind } = object;

@@ -6,16 +6,16 @@ import type { ChainNames } from '../chain-names.js';
 import type { ChainReferences } from '../chain-references.js';
 import type { RequiredName } from '../link.js';
 
-/** How the pods of a workload or Job are given: exactly one of `podSpec` and `podTemplate`. */
+/** The pods of a workload or Job: exactly one of `podSpec` and `podTemplate` must be set. */
 export interface PodOptions<Names extends ChainNames> {
-  /** The pods' specification, or what makes it of the chain's names. */
+  /** Pod specification, or a function that makes it from the names of the chain. */
   readonly podSpec?: PodSpec | ((references: ChainReferences<Names>) => PodSpec) | undefined;
-  /** The same with metadata. */
+  /** Pod template with metadata, or a function that makes it from the names of the chain. */
   readonly podTemplate?:
     PodTemplate | ((references: ChainReferences<Names>) => PodTemplate) | undefined;
   /**
-   * Labels of the pods beside those of the selector. The builder's own are not among them: what
-   * changes with the operator's version would roll every pod.
+   * Labels of the pods in addition to those of the selector. The builder's own labels are left out: a label
+   * that changes with the operator's version would roll every pod.
    */
   readonly podLabels?: Readonly<Record<string, string | undefined>> | undefined;
   readonly podAnnotations?: Readonly<Record<string, string | undefined>> | undefined;
@@ -26,15 +26,15 @@ export const podOptionNames: OptionNames<PodOptions<ChainNames>> = {
   ...{ podSpec: true, podTemplate: true, podLabels: true, podAnnotations: true },
 };
 
-/** A pod template and the names that it took from the chain. */
+/** A pod template and the names of chained objects that it uses. */
 export interface RecordedTemplate {
   readonly template: PodTemplate;
   readonly requires: readonly RequiredName[];
 }
 
 /**
- * The pod template that `options` describe, with `labels` on it.
- * @throws OperatorError `InvalidOption`: not exactly one of `podSpec` and `podTemplate` was given.
+ * Returns the pod template that `options` describe, with `labels` added.
+ * @throws OperatorError `InvalidOption`: both or neither of `podSpec` and `podTemplate` are set.
  */
 export function podTemplateOf<Names extends ChainNames>(
   options: PodOptions<Names> & { readonly name: string },
@@ -65,7 +65,7 @@ export function podTemplateOf<Names extends ChainNames>(
   return { template, requires };
 }
 
-/** What is undefined is absent: it erases nothing. */
+/** Drops undefined members, so that they do not override a value. */
 function definedOf(
   members: Readonly<Record<string, string | undefined>> = {},
 ): Record<string, string> {

@@ -15,21 +15,24 @@ import type { ResourceType } from '../../object/resource-type.js';
 import type { ChainedLink, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 
-/** The `spec` of objects of type `T`, as it may be given. */
+/** The `spec` of objects of type `T`, as users may write it. */
 export type SpecOf<T extends { spec?: unknown }> = Lenient<NonNullable<T['spec']>>;
 
 /** Options of {@link BuilderChain.service | Builder.service}. */
 export interface ServiceOptions<Name extends string = string> extends ObjectOptions<Name> {
   /**
-   * Without a `selector`, the pods of the workload named by `workload` are selected; with an empty
-   * one (`{}`), none: for endpoints that are managed otherwise.
+   * Without a `selector`, the Service selects the pods of `workload`. An empty selector (`{}`) selects no
+   * pods, for endpoints that another component manages.
    */
   readonly spec: SpecOf<Service>;
-  /** The workload to select the pods of; it may be chained later. @defaultValue the one of this name */
+  /**
+   * Name of the workload whose pods are selected; it may be chained later.
+   * @defaultValue the workload of this name
+   */
   readonly workload?: string | undefined;
 }
 
-/** `Spec`, whose `Field` may be left out: `workload` says it. */
+/** `Spec` with an optional `Field`, which can be derived from `workload`. */
 export type Fillable<Spec, Field extends keyof Spec> = Omit<Spec, Field> & {
   readonly [Key in Field]?: Spec[Key] | undefined;
 };
@@ -37,15 +40,21 @@ export type Fillable<Spec, Field extends keyof Spec> = Omit<Spec, Field> & {
 /** Options of {@link BuilderChain.persistentVolumeClaim | Builder.persistentVolumeClaim}. */
 export interface PersistentVolumeClaimOptions<Name extends string = string>
   extends ObjectOptions<Name>, ClaimOptions {
-  /** The requested storage may grow later; nothing else may change. */
+  /** The requested storage may grow later; all other fields are immutable. */
   readonly spec: SpecOf<PersistentVolumeClaim>;
 }
 
 /** Options of {@link BuilderChain.networkPolicy | Builder.networkPolicy}. */
 export interface NetworkPolicyOptions extends ObjectOptions {
-  /** One of `workload` and `podSelector` is needed; an empty `podSelector` selects all pods. */
+  /**
+   * Without a `podSelector`, the policy selects the pods of `workload`; an empty `podSelector` selects all
+   * pods.
+   */
   readonly spec: Fillable<SpecOf<NetworkPolicy>, 'podSelector'>;
-  /** The workload to select the pods of; it may be chained later. @defaultValue the one of this name */
+  /**
+   * Name of the workload whose pods are selected; it may be chained later.
+   * @defaultValue the workload of this name
+   */
   readonly workload?: string | undefined;
 }
 
@@ -56,19 +65,22 @@ export interface IngressOptions extends ObjectOptions {
 
 /** Options of {@link BuilderChain.podDisruptionBudget | Builder.podDisruptionBudget}. */
 export interface PodDisruptionBudgetOptions extends ObjectOptions {
-  /** Without a `selector`, the pods of the workload named by `workload` are selected. */
+  /** Without a `selector`, the budget selects the pods of `workload`. */
   readonly spec: SpecOf<PodDisruptionBudget>;
-  /** The workload to select the pods of; it may be chained later. @defaultValue the one of this name */
+  /**
+   * Name of the workload whose pods are selected; it may be chained later.
+   * @defaultValue the workload of this name
+   */
   readonly workload?: string | undefined;
 }
 
 /** Options of {@link BuilderChain.horizontalPodAutoscaler | Builder.horizontalPodAutoscaler}. */
 export interface HorizontalPodAutoscalerOptions extends ObjectOptions {
-  /** `replicas` of the workload that is scaled is set at its creation only. */
+  /** The builder sets `replicas` of the scaled workload only when it creates the workload. */
   readonly spec: Fillable<SpecOf<HorizontalPodAutoscaler>, 'scaleTargetRef'>;
   /**
-   * The workload to scale, instead of `scaleTargetRef`; it may be chained later.
-   * @defaultValue the one of this name
+   * Name of the workload to scale, instead of `scaleTargetRef`; it may be chained later.
+   * @defaultValue the workload of this name
    */
   readonly workload?: string | undefined;
 }
@@ -105,40 +117,31 @@ function selectingLink(
   return { ...objectLink(type, options, { spec }, { workload }), selects };
 }
 
-/** The link of a Service. */
 export const serviceLink = (options: ServiceOptions): ChainedLink =>
   selectingLink(Service, options);
 
-/** The link of a PersistentVolumeClaim. */
 export const persistentVolumeClaimLink = (options: PersistentVolumeClaimOptions): ChainedLink =>
   objectLink(PersistentVolumeClaim, options, { spec: options.spec }, { whenOwnerDeleted: true });
 
-/** The link of a NetworkPolicy. */
 export const networkPolicyLink = (options: NetworkPolicyOptions): ChainedLink =>
   selectingLink(NetworkPolicy, options);
 
-/** The link of an Ingress. */
 export const ingressLink = (options: IngressOptions): ChainedLink =>
   objectLink(Ingress, options, { spec: options.spec });
 
-/** The link of a PodDisruptionBudget. */
 export const podDisruptionBudgetLink = (options: PodDisruptionBudgetOptions): ChainedLink =>
   selectingLink(PodDisruptionBudget, options);
 
-/** The link of a HorizontalPodAutoscaler. */
 export const horizontalPodAutoscalerLink = (options: HorizontalPodAutoscalerOptions): ChainedLink =>
   selectingLink(HorizontalPodAutoscaler, options);
 
-/** The link of a ServiceAccount. */
 export function serviceAccountLink(options: ServiceAccountOptions): ChainedLink {
   const { automountServiceAccountToken, imagePullSecrets } = options;
   return objectLink(ServiceAccount, options, { automountServiceAccountToken, imagePullSecrets });
 }
 
-/** The link of a Role. */
 export const roleLink = (options: RoleOptions): ChainedLink =>
   objectLink(Role, options, { rules: options.rules });
 
-/** The link of a RoleBinding. */
 export const roleBindingLink = (options: RoleBindingOptions): ChainedLink =>
   objectLink(RoleBinding, options, { roleRef: options.roleRef, subjects: options.subjects });

@@ -12,10 +12,10 @@ import { podOptionNames, podTemplateOf } from './pod-template.js';
 import type { PodOptions } from './pod-template.js';
 import type { SpecOf } from './specified.js';
 
-/** Marks the pods of a workload, and selects them where no `selector` is given. */
+/** Label on the pods of a workload; also the default selector. */
 export const workloadLabel = 'operator-builder.io/workload';
 
-/** What Deployments, StatefulSets and DaemonSets have in common. */
+/** Options common to Deployments, StatefulSets and DaemonSets. */
 export interface WorkloadOptions<
   Names extends ChainNames,
   Name extends string,
@@ -24,27 +24,25 @@ export interface WorkloadOptions<
 >
   extends ObjectOptions<Name>, PodOptions<Names> {
   /**
-   * The labels that the workload's pods are known by; immutable once created, and given to the pod
-   * template too. @defaultValue `operator-builder.io/workload: <kind>.<name>`, for example `deployment.web`
+   * Labels that select the workload's pods; also added to the pod template. Immutable after creation.
+   * @defaultValue `operator-builder.io/workload: <kind>.<name>`, for example `deployment.web`
    */
   readonly selector?: Readonly<Record<string, string>> | undefined;
-  /** ConfigMaps and Secrets whose change rolls the pods, beside those that the template refers to. */
+  /** ConfigMaps and Secrets whose changes roll the pods, in addition to those that the template refers to. */
   readonly rolloutOn?:
     readonly ChainedName<Names['configMap'] | Names['secret'], Ref>[] | undefined;
-  /** ConfigMaps whose data every container gets as environment variables (not init containers). */
+  /** ConfigMaps that every container, but no init container, gets as environment variables. */
   readonly envFromConfigMap?: readonly ChainedName<Names['configMap'], Ref>[] | undefined;
-  /** The same of Secrets. */
+  /** Secrets that every container, but no init container, gets as environment variables. */
   readonly envFromSecret?: readonly ChainedName<Names['secret'], Ref>[] | undefined;
   /**
-   * Roll the pods also when a ConfigMap or Secret changes that the template refers to and that is
-   * not in the chain. @defaultValue false
+   * Also roll the pods when the template refers to a ConfigMap or Secret outside the chain and it changes.
+   * @defaultValue false
    */
   readonly followReferences?: boolean | undefined;
-  /** What `rolloutOrder` knows the workload by. */
+  /** Name of the workload's group in `rolloutOrder`. */
   readonly nodeType?: ChainedName<Names['order'], NodeType> | undefined;
-  /**
-   * A rollout without progress for longer is reported as stuck; in seconds. @defaultValue 600
-   */
+  /** Seconds without progress after which a rollout is reported as stuck. @defaultValue 600 */
   readonly progressDeadlineSeconds?: number | undefined;
 }
 
@@ -56,7 +54,8 @@ export interface DeploymentOptions<
   NodeType extends string = string,
 > extends WorkloadOptions<Names, Name, Ref, NodeType> {
   /**
-   * `'external'`: somebody else's after the creation, at which `spec.replicas` counts.
+   * `'external'`: another field manager, such as an autoscaler, sets the replicas after creation; the builder
+   * uses `spec.replicas` only to create the workload.
    * @defaultValue the server's: 1
    */
   readonly replicas?: number | 'external' | undefined;
@@ -75,13 +74,14 @@ export interface StatefulSetOptions<
   ServiceName extends string = string,
 > extends WorkloadOptions<Names, Name, Ref, NodeType> {
   /**
-   * `'external'`: somebody else's after the creation, at which `spec.replicas` counts.
+   * `'external'`: another field manager, such as an autoscaler, sets the replicas after creation; the builder
+   * uses `spec.replicas` only to create the workload.
    * @defaultValue the server's: 1
    */
   readonly replicas?: number | 'external' | undefined;
-  /** The Service of the chain that gives the pods their DNS names. */
+  /** Name of the chained Service that gives the pods their DNS names. */
   readonly serviceName?: ChainedName<Names['service'], ServiceName> | undefined;
-  /** Each needs `metadata.name`. They may grow; nothing else of them may change. */
+  /** Each needs `metadata.name`. Their requested storage may grow; all other fields are immutable. */
   readonly volumeClaimTemplates?: readonly VolumeClaimTemplate[] | undefined;
   readonly updateStrategy?: SpecOf<StatefulSet>['updateStrategy'] | undefined;
   readonly podManagementPolicy?: 'OrderedReady' | 'Parallel' | undefined;
@@ -89,8 +89,8 @@ export interface StatefulSetOptions<
     SpecOf<StatefulSet>['persistentVolumeClaimRetentionPolicy'] | undefined;
   readonly minReadySeconds?: number | undefined;
   /**
-   * Delete a pod of a broken revision that never became ready and blocks the rollout of a repaired
-   * one. @defaultValue false
+   * Delete a pod of a broken revision that was never ready, if it blocks the rollout of a repaired revision.
+   * @defaultValue false
    */
   readonly unblock?: boolean | undefined;
   /** Any other field of the specification. */
@@ -110,7 +110,7 @@ export interface DaemonSetOptions<
   readonly spec?: Partial<Omit<SpecOf<DaemonSet>, 'template' | 'selector'>> | undefined;
 }
 
-/** A template of the claims that each pod of a StatefulSet gets. */
+/** Template of the claims that each pod of a StatefulSet gets. */
 export interface VolumeClaimTemplate {
   readonly metadata: {
     readonly name: string;
@@ -122,14 +122,13 @@ export interface VolumeClaimTemplate {
   >;
 }
 
-/** The link of a Deployment. */
 export function deploymentLink<Names extends ChainNames>(
   options: Unchecked<DeploymentOptions<Names>>,
 ): ChainedLink {
   const { replicas, strategy, minReadySeconds, progressDeadlineSeconds, spec = {} } = options;
   return workloadLink(Deployment, options, {
     ...spec,
-    // The server judges a Deployment's progress by it, and so do we.
+    // Set on the Deployment too, so that the server and the builder measure progress by the same deadline.
     ...(progressDeadlineSeconds !== undefined && { progressDeadlineSeconds }),
     ...(typeof replicas === 'number' && { replicas }),
     ...(strategy !== undefined && { strategy }),
@@ -137,7 +136,6 @@ export function deploymentLink<Names extends ChainNames>(
   });
 }
 
-/** The link of a StatefulSet. */
 export function statefulSetLink<Names extends ChainNames>(
   options: Unchecked<StatefulSetOptions<Names>>,
 ): ChainedLink {
@@ -160,7 +158,6 @@ export function statefulSetLink<Names extends ChainNames>(
   return { ...link, requires: [...link.requires, service] };
 }
 
-/** The link of a DaemonSet. */
 export function daemonSetLink<Names extends ChainNames>(
   options: Unchecked<DaemonSetOptions<Names>>,
 ): ChainedLink {
@@ -172,12 +169,18 @@ export function daemonSetLink<Names extends ChainNames>(
   });
 }
 
-/** The selector of a workload that was given none. It never changes: it could not. */
+/**
+ * Returns the selector of a workload without a `selector` option. It must never change: selectors are
+ * immutable.
+ */
 export function defaultSelector(kind: string, name: string): Record<string, string> {
   return { [workloadLabel]: labelValueOf(`${kind.toLowerCase()}.${name}`) };
 }
 
-/** `Options` as a link takes them: the compiler has checked their names, the run checks them again. */
+/**
+ * `Options` with plain strings as names. The compiler has checked the names; `reconcile` checks them at run
+ * time.
+ */
 export type Unchecked<Options> = Omit<Options, CheckedNames> & {
   readonly rolloutOn?: readonly string[] | undefined;
   readonly envFromConfigMap?: readonly string[] | undefined;
@@ -243,7 +246,7 @@ const optionNames: Readonly<Record<string, object>> = {
   DaemonSet: daemonSetOptionNames,
 };
 
-// As JavaScript has it, NaN or a text would be left out, and the server's default would count: 1.
+// JSON would drop NaN or a string here, and the server's default of 1 would apply.
 function checkCounts<Names extends ChainNames>(
   { kind }: ResourceType<KubernetesObject>,
   options: AnyWorkloadOptions<Names> & { readonly minReadySeconds?: number | undefined },
