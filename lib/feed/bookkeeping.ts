@@ -2,15 +2,15 @@ import omit from 'lodash/omit.js';
 import { appliedHashAnnotation } from '../apply/index.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 
-/** Where kubectl notes what it applied, for want of server-side apply. */
+/** Annotation in which client-side `kubectl apply` stores the applied object. */
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Annotations that change with every write, and repeat what other fields say. */
+/** Annotations that change with every write and repeat other fields. */
 const bookkeeping: readonly string[] = [
   ...[appliedHashAnnotation, lastAppliedAnnotation, 'deployment.kubernetes.io/revision'],
 ];
 
-/** `object` without the annotations that only tools read: a change of them is not worth a line. */
+/** Returns `object` without annotations that only tools read; their changes are not reported. */
 export function withoutBookkeeping(object: UnstructuredObject): UnstructuredObject {
   const { annotations } = object.metadata;
   if (annotations === undefined) return object;

@@ -5,17 +5,17 @@ import { asError } from '../system/as-error.js';
 import { isOperatorError } from '../system/operator-error.js';
 
 /**
- * An error in one line: of an answer of the API server the object, the status, and each refused field
- * with the reason.
- * @param subject - the object that the line begins with, as `Widget default/x`: it is not repeated
+ * Formats an error as one line. For an API error: the object, the status, and each rejected field with its
+ * reason.
+ * @param subject - the object that the line begins with, such as `Widget default/x`; it is not repeated
  */
 export function briefError(thrown: unknown, subject = ''): string {
   return [...new Set(reasonsOf(thrown, subject, new Set()))].join('; ');
 }
 
 /**
- * The message of an error; answers of the API server in it as {@link briefError} has them. Other messages
- * stay as they are, with all their lines.
+ * Returns the message of an error. API errors in it are formatted by {@link briefError}; other messages keep
+ * all their lines.
  */
 export function readableMessage(error: Error): string {
   const parts = partsOf(error);
@@ -27,13 +27,13 @@ export function readableMessage(error: Error): string {
   return answerIn(only) === undefined ? error.message : briefError(only);
 }
 
-/** Milliseconds for people: `20 ms`, `1.3 s`, `16 min`. */
+/** Formats milliseconds: `20 ms`, `1.3 s`, `16 min`. */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   return ms < 120_000 ? `${Number((ms / 1_000).toFixed(1))} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-/** @param seen - the errors that `thrown` is part of: one may contain itself */
+/** @param seen - the enclosing errors; an error may contain itself */
 function reasonsOf(thrown: unknown, subject: string, seen: Set<unknown>): readonly string[] {
   seen.add(thrown);
   const parts = partsOf(thrown).filter((part) => !seen.has(part));
@@ -44,7 +44,7 @@ function reasonsOf(thrown: unknown, subject: string, seen: Set<unknown>): readon
   return [line.startsWith(`${subject}: `) ? line.slice(subject.length + 2) : line];
 }
 
-/** The answer of the API server that an error is, or that it only calls final. */
+/** Returns the API error that is thrown directly or wrapped in a `TerminalError`. */
 function answerIn(thrown: unknown): ApiError | undefined {
   if (isApiError(thrown)) return thrown;
   const { message, cause } = asError(thrown);
@@ -52,7 +52,7 @@ function answerIn(thrown: unknown): ApiError | undefined {
   return message.includes(cause.message) ? cause : undefined;
 }
 
-/** The errors that `thrown` lists. Objects that only waited for a failed one say nothing of their own. */
+/** Returns the errors that `thrown` lists, without those of objects that waited for a failed one. */
 function partsOf(thrown: unknown): readonly unknown[] {
   const { errors } = asError(thrown) as { readonly errors?: unknown };
   if (!Array.isArray(errors)) return [];
@@ -78,7 +78,7 @@ function answerText(error: ApiError, subject: string): string {
   return shortened(message.startsWith(start) ? place + message.slice(start.length) : message);
 }
 
-/** The fields that strict decoding refuses: servers name them at the end of the whole object. */
+/** Returns the fields that strict decoding rejects. Servers list them after a dump of the whole object. */
 function unknownFields(text: string): readonly string[] {
   const named =
     /(?:unknown|duplicate) field "[^"\\]+"|\.[\w.[\]"=-]+: field not declared in schema/g;
@@ -87,7 +87,7 @@ function unknownFields(text: string): readonly string[] {
 
 const longestValue = 80;
 
-/** A server's reason, without the rest of a long value that it quotes. */
+/** Shortens a long value that the server's reason quotes. */
 function shortened(text: string): string {
   const [, before = '', value = '', after = ''] = /^(.*? value: )(.*)(: .*)$/s.exec(text) ?? [];
   if (value.length <= longestValue) return text;

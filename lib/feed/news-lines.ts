@@ -7,20 +7,20 @@ import type { ObjectNews } from './object-news.js';
 import { usesColors } from './text-output.js';
 import type { Environment, TextOutput } from './text-output.js';
 
-/** Writes what happens, a line each, for people. */
+/** Writes one line of text for each event. */
 export interface NewsLines {
-  /** A line that is not about an object. */
+  /** Writes a line that is not about an object. */
   say(text: string): void;
   tell(news: ObjectNews): void;
 }
 
-/** Where {@link newsLines} writes. */
+/** Output of {@link newsLines}. */
 export interface NewsPlace {
   readonly stdout: TextOutput;
   readonly env: Environment;
 }
 
-/** Lines on the standard output; in colours, where it is a terminal. */
+/** Returns a writer to standard output, with colours at a terminal. */
 export function newsLines({ stdout, env }: NewsPlace): NewsLines {
   const colors = picocolors.createColors(usesColors({ env }, stdout));
   const marks: Readonly<Record<ObjectNews['mark'], string>> = {
@@ -39,10 +39,12 @@ export function newsLines({ stdout, env }: NewsPlace): NewsLines {
   };
 }
 
-/** The same failure of the same key is a line again only after this time. */
+/** The same failure of the same key is printed again only after this time. */
 const repeatedAfterMs = 1_000;
 
-/** Writes a line for each reconcile that fails; retries that fail alike a moment later are left out. */
+/**
+ * Returns a listener that writes a line for each failed reconcile. It omits equal failures of quick retries.
+ */
 export function failureLines(lines: NewsLines, clock: Clock): ControllerEventListener {
   const last = new Map<string, { readonly text: string; readonly atMs: number }>();
   return (event) => {

@@ -10,31 +10,31 @@ import { withoutBookkeeping } from './bookkeeping.js';
 /** A change of an object in a cluster. */
 export interface ObjectChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** The object after the change; of a deletion, as it was last. */
+  /** The object after the change; for a deletion, its last state. */
   readonly object: UnstructuredObject;
-  /** The object before it; undefined: it was not there, or is not known. */
+  /** The object before the change; undefined if it did not exist or is unknown. */
   readonly previous?: UnstructuredObject | undefined;
 }
 
-/** What is told of a change in a cluster, in a line. */
+/** One line about a change in a cluster. */
 export interface ObjectNews {
   readonly mark: 'created' | 'changed' | 'removed' | 'noted' | 'warned';
-  /** The object. */
+  /** The object, such as `Widget default/x`. */
   readonly text: string;
-  /** What of it; `''`: all is said. */
+  /** Details of the change; may be `''`. */
   readonly detail: string;
 }
 
-/** Whose coming and going says nothing of what an operator does. */
+/** Kinds whose creation and deletion do not reflect the operator's work. */
 const quietKinds: ReadonlySet<string> = new Set([
   ...['ControllerRevision', 'EndpointSlice', 'Endpoints', 'Node', 'IPAddress'],
   ...['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'],
 ]);
-/** In every namespace. */
+/** Names to omit in every namespace. */
 const quietNames: ReadonlySet<string> = new Set(['kube-root-ca.crt', 'ServiceAccount default']);
 const systemNamespace = /^kube-/;
 const ignored = [...serverSetFields, 'status'];
-/** By other words, or of no interest. */
+/** Status fields that are shown in another form or not at all. */
 const told = ['status.conditions', 'status.observedGeneration'];
 const mostPaths = 2;
 const longestValue = 48;
@@ -42,13 +42,13 @@ const longestValue = 48;
 /** Options of {@link newsOf}. */
 export interface NewsOptions {
   /**
-   * The change is the operator's, or of an object that it owns: kinds and namespaces of the system count,
-   * too, except Leases, which are renewed every few seconds. @defaultValue false
+   * True if the change is the operator's or of an object that it owns. Then system kinds and namespaces are
+   * shown too, except Leases, which are renewed every few seconds. @defaultValue false
    */
   readonly isOperators?: boolean;
 }
 
-/** The line for a change; undefined: it is not worth one. */
+/** Returns the line for a change; undefined if the change is not worth a line. */
 export function newsOf(
   change: ObjectChange,
   { isOperators = false }: NewsOptions = {},
@@ -92,14 +92,14 @@ function changeText(before: UnstructuredObject | undefined, after: UnstructuredO
   const isLeaving = metadata.deletionTimestamp !== undefined;
   if (isLeaving && before?.metadata.deletionTimestamp === undefined) return 'is being deleted';
   const status = statusText(before, after);
-  // What the cluster itself makes of pods and of those that make them is too much to tell.
+  // The cluster itself changes Pods and ReplicaSets too often to show each change.
   if (kind === 'Pod' || kind === 'ReplicaSet' || kind === 'CustomResourceDefinition') return status;
   const [from, to] = [before && withoutBookkeeping(before), withoutBookkeeping(after)];
   const changes = redactChanges(kind, diffObjects(from, to, { ignore: ignored }));
   return [...changedPaths(specFirst(changes)), status].filter((part) => part !== '').join('; ');
 }
 
-/** Labels and annotations mostly follow from the rest of a change. */
+/** Puts labels and annotations last; their changes mostly follow from the others. */
 function specFirst(changes: readonly FieldChange[]): readonly FieldChange[] {
   const isMetadata = ({ path }: FieldChange): boolean => path.startsWith('metadata.');
   return [...changes.filter((change) => !isMetadata(change)), ...changes.filter(isMetadata)];
@@ -146,7 +146,7 @@ function podState(status: Status): string {
   return isReady ? 'ready' : textOf(status['phase']).toLowerCase();
 }
 
-/** Of workloads: how many pods are ready. */
+/** Returns the number of ready Pods of a workload. */
 function countText(old: Status, now: Status): string {
   const [before, after] = [old['readyReplicas'] ?? 0, now['readyReplicas'] ?? 0];
   if (before === after || typeof after !== 'number') return '';
@@ -154,7 +154,7 @@ function countText(old: Status, now: Status): string {
   return `${after} of ${typeof replicas === 'number' ? replicas : after} ready`;
 }
 
-/** What conditions of these say, their counts say, too. */
+/** Kinds whose conditions repeat their replica counts. */
 const counted: ReadonlySet<string> = new Set(['Deployment', 'ReplicaSet', 'StatefulSet']);
 
 function conditionTexts(kind: string, old: Status, now: Status): readonly string[] {

@@ -11,17 +11,17 @@ import type { ObjectChange } from './object-news.js';
 interface KnownObject {
   readonly object: UnstructuredObject;
   readonly isGone?: boolean;
-  /** Its last change, if it is not reported: the object may turn out to be the operator's. */
+  /** Its last change, if not reported yet. The object may turn out to belong to the operator. */
   readonly unreported?: ObjectChange | undefined;
 }
 
 /**
- * The changes of an operator's objects, as they pass its client: what it writes, and what its watches
- * show of its custom resources, of the objects that these own, and of what it has written.
+ * Reports the changes of an operator's objects from the traffic of its client: its own writes, and watch
+ * events of its custom resources, of the objects that they own, and of objects that it wrote.
  *
  * ## Guarantees
- * - A change is reported once: by the answer to the write or by the watch, whichever comes first.
- * - No request is sent for it: what the operator neither watches nor writes is not reported.
+ * - Each change is reported once: by the response to the write or by the watch event, whichever comes first.
+ * - It sends no requests: objects that the operator neither watches nor writes are not reported.
  */
 export class ObservedObjects {
   readonly #onChange: (change: ObjectChange) => void;
@@ -38,35 +38,35 @@ export class ObservedObjects {
     this.#kinds = new Set(resources.map(({ group, kind }) => `${group}/${kind}`));
   }
 
-  /** An object that was read: no change. */
+  /** Records an object that was read; this is not a change. */
   read(object: KubernetesObject): void {
     const known = this.#known.get(idOf(object));
     if (known === undefined || isNewer(object, known)) this.#keep({ object: plain(object) });
   }
 
-  /** An event of a watch. */
+  /** Handles a watch event. */
   watched(type: ObjectChange['type'], object: KubernetesObject): void {
     const known = this.#known.get(idOf(object));
-    // The first event of what was neither listed nor added: what has changed is unknown.
+    // First event of an object that was neither listed nor added: the change is unknown.
     if (known === undefined && type === 'MODIFIED') {
       this.read(object);
       return;
     }
     if (known !== undefined) {
       const isKnown = isSame(object, known);
-      // From before the deletion, or the deletion itself.
+      // An event from before the deletion, or the deletion itself.
       if (isKnown && known.isGone === true) return;
       if (!isNewer(object, known) && !(isKnown && type === 'DELETED')) return;
     }
     this.#changed(changeOf(type, plain(object), known), this.#isOwn(object));
   }
 
-  /** The answer to a write. */
+  /** Handles the response to a write. */
   wrote(type: ObjectChange['type'], object: KubernetesObject): void {
     const { uid } = object.metadata;
-    // Reviews are answered, not stored.
+    // The server answers reviews but does not store them.
     if (uid === undefined) return;
-    // Events are written once, and never read.
+    // Events are written once and never read.
     if (object.kind === 'Event') {
       this.#onChange({ type, object: plain(object) });
       return;
@@ -74,7 +74,7 @@ export class ObservedObjects {
     this.#written.add(uid);
     const known = this.#known.get(idOf(object));
     if (known === undefined && type === 'MODIFIED') {
-      // It was never read: what the write has changed is unknown.
+      // The object was never read: the change is unknown.
       this.#keep({ object: plain(object) });
     } else if (known === undefined || isNewer(object, known)) {
       this.#changed(changeOf(type, plain(object), known), true);
@@ -84,7 +84,7 @@ export class ObservedObjects {
     }
   }
 
-  /** A deletion. @param left - the object, if finalizers or its grace period keep it */
+  /** Handles a deletion. @param left - the object, if finalizers or its grace period keep it */
   deleted(type: TypeReference<KubernetesObject>, key: ObjectKey, left?: KubernetesObject): void {
     if (left !== undefined) {
       this.wrote('MODIFIED', left);
@@ -122,7 +122,7 @@ export class ObservedObjects {
   }
 }
 
-/** `client`, of which `objects` sees each object that passes. */
+/** Wraps `client` so that `objects` sees every object it reads and writes. */
 export function observed(client: Client, objects: ObservedObjects): Client {
   return {
     ...forwarding(client),
@@ -204,7 +204,7 @@ async function* observedEvents<T extends KubernetesObject>(
   }
 }
 
-/** Whether the answer is the object itself, with all that it has. */
+/** Returns whether responses contain the object itself with all its fields. */
 function isWhole(options: {
   readonly metadataOnly?: boolean | undefined;
   readonly subresource?: string | undefined;
@@ -212,7 +212,7 @@ function isWhole(options: {
   return options.metadataOnly !== true && options.subresource === undefined;
 }
 
-/** Whether the answer to a write is the object as it is stored now. */
+/** Returns whether the response to a write is the object as stored. */
 function isStored({ dryRun = false, subresource = 'status', parent }: WriteOptions): boolean {
   return !dryRun && subresource === 'status' && parent === undefined;
 }
@@ -224,7 +224,7 @@ function changeOf(
 ): ObjectChange {
   if (type === 'DELETED') return { type, object };
   const isKnown = known !== undefined && known.isGone !== true && isSame(object, known);
-  // A watch shows an object that comes to match its selector as added.
+  // A watch reports an object that starts to match its selector as added.
   return isKnown ? { type: 'MODIFIED', object, previous: known.object } : { type: 'ADDED', object };
 }
 

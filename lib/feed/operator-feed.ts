@@ -14,22 +14,22 @@ export interface OperatorFeedOptions extends NewsPlace {
   readonly clock: Clock;
 }
 
-/** The head of a feed. */
+/** The first lines of a feed. */
 export interface FeedHead {
   readonly operator: string;
-  /** As `clusterText` names it; undefined: not known. */
+  /** In the format of `clusterText`; undefined if unknown. */
   readonly cluster: string | undefined;
-  /** Undefined: all. */
+  /** Undefined for all namespaces. */
   readonly namespaces: readonly string[] | undefined;
 }
 
 /**
- * What an operator does in a cluster, for people: a line for each object that it creates, changes or
- * deletes, each Event that it records, and each reconcile that fails.
+ * Prints what an operator does: a line for each object that it creates, changes or deletes, each Event that
+ * it records, and each failed reconcile.
  */
 export class OperatorFeed {
   readonly lines: NewsLines;
-  /** Notes the failures; for the option `onEvent` of a manager. */
+  /** Prints failed reconciles; pass it as the option `onEvent` of a manager. */
   readonly onEvent: ControllerEventListener;
   readonly #objects: ObservedObjects;
 
@@ -48,7 +48,7 @@ export class OperatorFeed {
     this.#objects.use(resources);
   }
 
-  /** `client`, whose writes and watches the feed shows. No further request is sent for it. */
+  /** Wraps `client` so that the feed shows its writes and watch events. The feed sends no requests. */
   observed(client: Client): Client {
     return observed(client, this.#objects);
   }
@@ -59,7 +59,7 @@ export class OperatorFeed {
   }
 }
 
-/** `logger` without the failures of reconciles, which are lines of the feed. */
+/** Returns `logger` without the messages of failed reconciles, which the feed prints. */
 export function withoutFailures(logger: Logger): Logger {
   return {
     ...logger,

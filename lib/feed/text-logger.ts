@@ -5,12 +5,12 @@ import { asError } from '../system/as-error.js';
 import type { LogFields, Logger } from '../system/logger.js';
 import { briefError, durationText } from './brief-error.js';
 
-/** The least severe lines of a {@link textLogger}. */
+/** Minimum level of a {@link textLogger}. */
 export type TextLogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** Options of {@link textLogger}. */
 export interface TextLoggerOptions {
-  /** The least severe level written. At `debug`, lines have every field, and errors their stacks. */
+  /** The lowest level written. At `debug`, lines include every field and the stack of errors. */
   readonly level: TextLogLevel;
   readonly write: (text: string) => void;
   readonly color: boolean;
@@ -22,7 +22,7 @@ const severities: Readonly<Record<TextLogLevel, number>> = {
   ...{ debug: 0, info: 1, warn: 2, error: 3, silent: 4 },
 };
 
-/** A logger for people: a line each, which begins with the object that it is about. */
+/** Returns a logger for people: one line per message, starting with the object concerned. */
 export function textLogger(options: TextLoggerOptions, fields: LogFields = {}): Logger {
   const log = (level: Level) => {
     return (message: string, more: LogFields = {}): void => {
@@ -42,7 +42,7 @@ interface Entry {
   readonly fields: LogFields;
 }
 
-/** Fields that have a place of their own in a line. */
+/** Fields with a fixed place in the line. */
 const shownFields = [
   ...['kind', 'namespace', 'name', 'key', 'controller', 'cluster', 'reconcileID'],
   ...['error', 'againInMs'],
@@ -68,7 +68,7 @@ function lineOf(entry: Entry, { level, color }: TextLoggerOptions): string {
   return `${markOf(entry.level, colors)} ${oneLine(parts.join(': '))}${details}${stack}\n`;
 }
 
-/** The object that a line is about; where it is about none, the controller. */
+/** Returns the object of the message, or its controller if it has no object. */
 function subjectOf({ kind, namespace, name, key, controller }: LogFields): string {
   const named = { kind: textOf(kind), namespace: textOf(namespace), name: textOf(name) };
   if (named.kind !== '' && named.name !== '') return describeObject(named);

@@ -1,17 +1,17 @@
 import type { DefaultCluster } from '../client/default-client.js';
 
-/** Where text goes. */
+/** Destination of text output. */
 export interface TextOutput {
   write(text: string): unknown;
-  /** How many characters a line of the terminal has; undefined: it is none. */
+  /** Characters per line of the terminal; undefined if the output is not a terminal. */
   readonly columns?: number | undefined;
 }
 
-/** The variables of a process. */
+/** Environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Whether text for `output` has colours: if it is a terminal or `FORCE_COLOR` is set, and `NO_COLOR` is
+ * Returns whether text for `output` has colours: it is a terminal or `FORCE_COLOR` is set, and `NO_COLOR` is
  * not set.
  */
 export function usesColors(
@@ -23,7 +23,7 @@ export function usesColors(
   return always === '' ? columns !== undefined : always !== '0' && always !== 'false';
 }
 
-/** A cluster by its context and its server: `context kind-dev: https://127.0.0.1:6443`. */
+/** Returns the context and server of a cluster: `context kind-dev: https://127.0.0.1:6443`. */
 export function clusterText({ context, server }: DefaultCluster): string {
   return `${context === undefined ? 'the cluster of this Pod' : `context ${context}`}: ${server}`;
 }

@@ -12,9 +12,9 @@ import type { Tracer } from '../system/tracer.js';
 import type { ManagedCluster } from './managed-cluster.js';
 import { unwindMs } from './runnable-group.js';
 
-/** What the controllers of a manager share. */
+/** Dependencies that the controllers of a manager share. */
 export interface ControllerGroupParts {
-  /** Those of the moment when a controller is started. */
+  /** Clusters at the time a controller starts. */
   readonly clusters: ReadonlyMap<string, ManagedCluster>;
   readonly clock: Clock;
   readonly random: Random;
@@ -23,26 +23,26 @@ export interface ControllerGroupParts {
   readonly tracer: Tracer | undefined;
   readonly gracefulShutdownMs: number;
   readonly onEvent: ControllerEventListener | undefined;
-  /** Asked before each write. */
+  /** Checked before each write. */
   readonly fence: Fence | undefined;
-  /** Which keys are this replica's. */
+  /** The keys that this replica owns. */
   readonly ownership: KeyOwnership | undefined;
-  /** Told when a controller can't reconcile. */
+  /** Called with the error of a controller that can't reconcile. */
   readonly failed: (error: unknown) => void;
 }
 
-/** A controller on its way out. */
+/** A controller that is being stopped. */
 interface Stopping {
   readonly controller: Controller;
   readonly running: RunningController;
   readonly ended: Promise<void>;
 }
 
-/** The controllers that become active together: on every replica, or on the leader. */
+/** Controllers that are activated together: on every replica, or on the leader. */
 export class ControllerGroup {
   readonly #parts: ControllerGroupParts;
   readonly #running = new Map<Controller, RunningController>();
-  // Apart from the others: nothing brings these back, but they count until they have ended.
+  // Kept apart: they are never activated again, but count until they have ended.
   readonly #stopping = new Set<Stopping>();
   #isActive = false;
 
@@ -50,24 +50,24 @@ export class ControllerGroup {
     this.#parts = parts;
   }
 
-  /** Whether its controllers may reconcile. */
+  /** True if the group's controllers may reconcile. */
   get isActive(): boolean {
     return this.#isActive;
   }
 
-  /** The controller at work, or on its way out; undefined where it was not started. */
+  /** Returns a running or stopping controller; undefined if it was not started. */
   running(controller: Controller): RunningController | undefined {
     const isIt = (each: Stopping): boolean => each.controller === controller;
     return this.#running.get(controller) ?? [...this.#stopping].find(isIt)?.running;
   }
 
-  /** Starts a controller: its caches fill; it reconciles when the group is active. */
+  /** Starts a controller: its caches sync; it reconciles once the group is active. */
   start(controller: Controller): void {
     const running = this.#newRunning(controller);
     if (this.#isActive) this.#activate(running);
   }
 
-  /** Lets the controllers reconcile, now and those that are started later. */
+  /** Activates all controllers, and those that start later. */
   activate(): void {
     if (this.#isActive) return;
     this.#isActive = true;
@@ -75,14 +75,14 @@ export class ControllerGroup {
   }
 
   /**
-   * Has all controllers run on one more cluster.
-   * @throws what one of them throws: those before it have the cluster then.
+   * Adds a cluster to all controllers.
+   * @throws the error of a controller; the controllers before it have the cluster then.
    */
   addCluster(cluster: ManagedCluster): void {
     for (const running of this.#running.values()) running.addCluster(cluster.forControllers);
   }
 
-  /** Has all controllers run on a cluster no more; reconciles have `graceMs` to end. */
+  /** Removes a cluster from all controllers; reconciles have `graceMs` to end. */
   async removeCluster(name: string, graceMs: number): Promise<void> {
     const stopping = [...this.#stopping].map(({ running }) => running);
     const running = [...this.#running.values(), ...stopping];
@@ -90,8 +90,8 @@ export class ControllerGroup {
   }
 
   /**
-   * Ends the controllers, or one of them; their reconciles have `graceMs` to end, those of controllers
-   * that were to end before, too.
+   * Stops all controllers, or one; reconciles have `graceMs` to end, including those of controllers that were
+   * stopping already.
    */
   async stop(graceMs: number, only?: Controller): Promise<void> {
     const isMeant = (controller: Controller): boolean => only === undefined || controller === only;
@@ -104,13 +104,13 @@ export class ControllerGroup {
   }
 
   /**
-   * Ends every reconcile at once and waits for the next activation; what was cached stays cached.
-   * Resolves when no reconcile goes on.
+   * Aborts every reconcile and waits for the next activation; the caches stay. Resolves when no reconcile is
+   * running.
    */
   async standBy(): Promise<void> {
     this.#isActive = false;
     const [before, earlier] = [[...this.#running], [...this.#stopping]];
-    // The new ones first: a cache that nobody uses any more is dropped.
+    // Start the new ones first: an unused cache is dropped.
     for (const [controller] of before) this.#newRunning(controller);
     await Promise.all([
       ...before.map(([controller, running]) => this.#stop(controller, running, 0)),
@@ -133,7 +133,7 @@ export class ControllerGroup {
     }
   }
 
-  /** Waits for the end of a controller that has a time of its own, maybe a longer one. */
+  /** Waits for a stopping controller, whose own grace period may be longer, and aborts it after `graceMs`. */
   async #hasten({ running, ended }: Stopping, graceMs: number): Promise<void> {
     const { clock } = this.#parts;
     if (graceMs > 0 && (await endsWithin(ended, graceMs, clock))) return;

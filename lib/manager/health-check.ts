@@ -1,9 +1,9 @@
 /** One check of `/healthz` or `/readyz`. */
 export interface HealthCheck {
-  /** One path segment: `/readyz/<name>` asks for it alone, `?exclude=<name>` leaves it out. */
+  /** One path segment: `/readyz/<name>` runs only this check, `?exclude=<name>` omits it. */
   readonly name: string;
-  /** Returns (or resolves) when all is well; throws what is wrong, as a short text without secrets. */
+  /** Returns or resolves if healthy; throws a short description of the problem, without secrets. */
   check(signal: AbortSignal): void | Promise<void>;
-  /** What `?verbose` says beside `ok` while it passes, as short and without secrets. */
+  /** Returns the text that `?verbose` adds to `ok`; short and without secrets. */
   remark?(): string | undefined;
 }

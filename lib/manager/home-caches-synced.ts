@@ -4,8 +4,7 @@ import type { ManagedCluster } from './managed-cluster.js';
 import type { ResolvedManagerOptions } from './manager-options.js';
 
 /**
- * Resolves when the caches of the first cluster are filled, kinds that are not served left out. Others
- * join when they can.
+ * Resolves when the caches of the first cluster have synced. It does not wait for unserved kinds.
  * @throws OperatorError `Aborted`: `cacheSyncTimeoutMs` is over.
  * @throws the signal's reason, as soon as it is aborted.
  */

@@ -1,14 +1,14 @@
 import type { Counter, Gauge, Histogram, Metrics, RemovableSeries } from '../system/metrics.js';
 
 /**
- * {@link Metrics} that can be handed out before it is known where they go: what is registered and
- * counted until `bind` is kept, and told then.
+ * {@link Metrics} that can be used before their target is known. Registrations and samples are buffered until
+ * `bind`.
  */
 export class LateMetrics implements Metrics {
   #target: Metrics | undefined;
   #waiting: ((target: Metrics) => void)[] = [];
 
-  /** From now on all goes to `target`; later calls do nothing. */
+  /** Sends the buffer and everything later to `target`. Further calls do nothing. */
   bind(target: Metrics): void {
     if (this.#target !== undefined) return;
     this.#target = target;
@@ -51,7 +51,7 @@ export class LateMetrics implements Metrics {
     };
   }
 
-  /** @returns calls what it is given with the metric, once there is one */
+  /** @returns a function that passes the metric to its callback, as soon as the metric exists */
   #late<M>(register: (target: Metrics) => M): (use: (metric: M) => void) => void {
     let metric: M | undefined;
     const registered = (target: Metrics): M => (metric ??= register(target));
@@ -67,7 +67,7 @@ export class LateMetrics implements Metrics {
   }
 }
 
-/** Takes samples out in the order of what was counted, and tells when that is done. */
+/** Returns a function that removes samples after all earlier updates, and resolves when they are removed. */
 function removal(
   use: (tell: (metric: RemovableSeries) => void) => void,
 ): NonNullable<RemovableSeries['remove']> {

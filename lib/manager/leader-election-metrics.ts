@@ -1,13 +1,13 @@
 import type { Metrics } from '../system/metrics.js';
 
-/** What is counted of one Lease, under client-go's names. */
+/** Metrics of one Lease, with client-go's names. */
 export interface LeaderElectionMetrics {
   leads(isLeader: boolean): void;
-  /** A renewal had to read the Lease first. */
+  /** Counts a renewal that had to read the Lease first. */
   tookSlowPath(): void;
 }
 
-/** @param name - the Lease's */
+/** @param name - name of the Lease */
 export function leaderElectionMetrics(metrics: Metrics, name: string): LeaderElectionMetrics {
   const labelNames = ['name'];
   const status = metrics.gauge({

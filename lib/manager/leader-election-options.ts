@@ -16,38 +16,38 @@ import type { Random } from '../system/random.js';
 /** Options of {@link LeaderElector}. */
 export interface LeaderElectorOptions {
   /**
-   * Reads and writes the Lease; it needs `get`, `create` and `update` on `leases`. Not a fenced one,
-   * and not one whose rate limit others use up: renewals must not wait behind them.
+   * Reads and writes the Lease; it needs `get`, `create` and `update` on `leases`. Do not pass a fenced
+   * client, or one with a shared rate limit: renewals must not wait behind other requests.
    */
   readonly client: Client;
-  /** The Lease's name; all replicas have the same. */
+  /** Name of the Lease; the same for all replicas. */
   readonly name: string;
-  /** The Lease's namespace; all replicas have the same. */
+  /** Namespace of the Lease; the same for all replicas. */
   readonly namespace: string;
   /**
-   * Who this process is; no two may be the same, and a process that starts again is another one.
+   * Identity of this process. It must be unique, also after a restart.
    * @defaultValue host name, `_` and a random UUID
    */
   readonly identity?: string | undefined;
   /**
-   * How long the others wait, since they last saw a renewal, before they take the Lease, in
-   * milliseconds; written in whole seconds, rounded up. More than `renewDeadlineMs`.
+   * Time that other replicas wait after the last observed renewal before they take the Lease, in
+   * milliseconds. Stored in whole seconds, rounded up. More than `renewDeadlineMs`.
    * @defaultValue 15_000
    */
   readonly leaseDurationMs?: number | undefined;
   /**
-   * For how long a leader may write, from the start of its last successful renewal on, in
-   * milliseconds. More than 1.2 times `retryPeriodMs`. @defaultValue 10_000
+   * Time that a leader may write after the start of its last successful renewal, in milliseconds. More than
+   * 1.2 times `retryPeriodMs`. @defaultValue 10_000
    */
   readonly renewDeadlineMs?: number | undefined;
   /**
-   * How often a leader renews, in milliseconds, more than 0; the others look each 1 to 2.2 times as
-   * long. @defaultValue 2_000
+   * Interval of a leader's renewals, in milliseconds, more than 0. Other replicas check every 1 to 2.2 times
+   * this interval. @defaultValue 2_000
    */
   readonly retryPeriodMs?: number | undefined;
-  /** Give the Lease back at the end, so that a successor takes it at once. @defaultValue true */
+  /** Release the Lease at the end, so that another replica takes it at once. @defaultValue true */
   readonly releaseOnCancel?: boolean | undefined;
-  /** Gets an Event on the Lease when this process begins and ends to lead. @defaultValue none */
+  /** Records an Event on the Lease when this process starts and stops leading. @defaultValue none */
   readonly recorder?: Recorder | undefined;
   /** @defaultValue the machine's */
   readonly clock?: Clock | undefined;
@@ -55,7 +55,7 @@ export interface LeaderElectorOptions {
   readonly random?: Random | undefined;
   /** @defaultValue silent */
   readonly logger?: Logger | undefined;
-  /** Gets `leader_election_master_status` and `leader_election_slowpath_total`. @defaultValue none */
+  /** Registers `leader_election_master_status` and `leader_election_slowpath_total`. @defaultValue none */
   readonly metrics?: Metrics | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface ResolvedLeaderElectorOptions {
   readonly metrics: Metrics;
 }
 
-/** How much longer than `retryPeriodMs` a candidate waits at most: that much, times 1 + this. */
+/** Maximum jitter of a candidate's wait: it waits up to `retryPeriodMs` times 1 + this factor. */
 export const jitterFactor = 1.2;
 
 /** @throws OperatorError `InvalidOption`: an option is missing, out of its range, or contradicts another. */
@@ -106,7 +106,7 @@ export function resolveLeaderElectorOptions(
   return resolved;
 }
 
-/** Plain JavaScript can leave out what the compiler asks for. */
+/** Rejects missing options, which plain JavaScript can omit. */
 function refuseMissing(given: Readonly<Record<string, string | undefined>>): void {
   for (const [option, value] of Object.entries(given)) {
     if (typeof value === 'string') continue;
@@ -120,7 +120,7 @@ interface Times {
   readonly retryPeriodMs: number;
 }
 
-// Each test is negated, so that NaN is refused too.
+// The tests are negated so that NaN is rejected too.
 function refuseTimes({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: Times): void {
   if (!(retryPeriodMs > 0)) throw invalid(`retryPeriodMs: want more than 0, got ${retryPeriodMs}`);
   if (!(renewDeadlineMs > retryPeriodMs * jitterFactor)) {

@@ -17,31 +17,31 @@ import type { Moment } from './lease-fence.js';
 import { LeaseObserver } from './lease-observer.js';
 import { LeaseStore } from './lease-store.js';
 
-/** What a leader is given. */
+/** Argument of `onStartedLeading`. */
 export interface LeaderContext {
-  /** Aborted when this process has to stop leading: it was asked to end, or lost the Lease. */
+  /** Aborted when this process must stop leading: it was stopped, or lost the Lease. */
   readonly signal: AbortSignal;
-  /** The fence of this term: never opens again once it is lost. */
+  /** Fence of this term; it never reopens after the term is lost. */
   readonly fence: Fence;
 }
 
-/** What a {@link LeaderElector} tells while it runs. */
+/** Callbacks of a {@link LeaderElector}. */
 export interface LeaderCallbacks {
   /**
-   * This process leads from now on. Where it returns a promise, the Lease is held (and writes are
-   * allowed) until that settles, after `context.signal` was aborted, too. What it throws ends the
-   * term, and `run` rejects with it.
+   * Called when this process starts to lead. If it returns a promise, the Lease is held and writes are
+   * allowed until that settles, even after `context.signal` is aborted. An error from it ends the term, and
+   * `run` rejects with it.
    */
   onStartedLeading?(context: LeaderContext): void | Promise<void>;
-  /** It leads no more: every write is refused already. Only called where it led. */
+  /** Called when a leader has stopped leading; writes are refused already. */
   onStoppedLeading?(): void;
-  /** Somebody else than before leads, maybe this process. */
+  /** Called when the leader changes; the new leader may be this process. */
   onNewLeader?(identity: string): void;
 }
 
 /**
- * Elects one leader among replicas by a `coordination.k8s.io/v1` Lease, with client-go's record,
- * times and defaults, so that it may share a Lease with processes written in Go.
+ * Elects one leader among replicas by a `coordination.k8s.io/v1` Lease. It uses client-go's record, times and
+ * defaults, so that it may share a Lease with processes written in Go.
  *
  * ```text
  *   standby ──acquired──▶ leading ──signal──▶ draining ──▶ given back
@@ -49,19 +49,18 @@ export interface LeaderCallbacks {
  * ```
  *
  * ## Guarantees
- * - No write through {@link LeaderElector.fence} is started later than `renewDeadlineMs` after the
- *   start of the last successful renewal. Where the process was stopped, or the machine asleep, that
- *   time counts.
- * - Nobody takes the Lease before `leaseDurationMs` have gone by, by its own monotonic clock, since it
- *   saw the last sign of life of the holder. Wall clocks do not matter.
- * - When the leader dies, a replica that reaches the API server leads after `leaseDurationMs` and 2.2
- *   `retryPeriodMs` at the latest; when it gives the Lease back, after 2.2 `retryPeriodMs`.
+ * - No write through {@link LeaderElector.fence} starts later than `renewDeadlineMs` after the start of the
+ *   last successful renewal. Time while the process is stopped or the machine sleeps counts.
+ * - A replica takes the Lease only after it has seen no renewal for `leaseDurationMs`, on its own monotonic
+ *   clock. Wall clocks do not matter.
+ * - After the leader crashes, a replica that reaches the API server leads within `leaseDurationMs` and 2.2
+ *   `retryPeriodMs`; after the leader releases the Lease, within 2.2 `retryPeriodMs`.
  *
  * ## Caveats
- * A Lease fences nothing at the server: a write that was on the wire when its time ran out may land.
+ * The server does not enforce a Lease: a write that was sent in time may take effect later.
  */
 export class LeaderElector implements Leadership {
-  /** Refuses writes while this process does not lead; a call of an earlier term stays refused. */
+  /** Refuses writes while this process does not lead. Calls that began in an earlier term stay refused. */
   readonly fence: Fence;
   readonly #options: ResolvedLeaderElectorOptions;
   readonly #store: LeaseStore;
@@ -84,33 +83,33 @@ export class LeaderElector implements Leadership {
     this.fence = { check: (what) => term().check(what), term };
   }
 
-  /** Who this process is, as it stands in the Lease. */
+  /** Identity of this process in the Lease. */
   get identity(): string {
     return this.#options.identity;
   }
 
-  /** Whether this process may write now. */
+  /** True while this process may write. */
   get isLeader(): boolean {
     return this.#term !== undefined && this.#term.remainingMs > 0;
   }
 
-  /** Who leads, as far as this process has seen; `''`: nobody. */
+  /** The leader last seen by this process; `''` if the Lease is free. */
   get leader(): string {
     return this.#observer.holder;
   }
 
-  /** What the last attempt at the Lease failed with; undefined: it did not. For readiness checks. */
+  /** Error of the last attempt at the Lease, for readiness checks; undefined if it succeeded. */
   get problem(): unknown {
     return this.#problem;
   }
 
   /**
-   * Candidates, and leads, until `signal` is aborted: then it ends what it leads, gives the Lease back
-   * and resolves. May be called again when it has ended.
-   * @throws OperatorError `LeadershipLost`: this process led, and its Lease was not renewed in time, or
-   * was taken.
+   * Competes for the Lease and leads until `signal` is aborted. Then waits for the leader's work to end,
+   * releases the Lease and resolves. It may be called again afterwards.
+   * @throws OperatorError `LeadershipLost`: this process led, and its Lease was not renewed in time, or was
+   * taken.
    * @throws OperatorError `Stopped`: it runs already.
-   * @throws what `onStartedLeading` throws; the Lease is given back first.
+   * @throws the error of `onStartedLeading`, after the release of the Lease.
    */
   async run(callbacks: LeaderCallbacks = {}, signal?: AbortSignal): Promise<void> {
     if (this.#running) throw new OperatorError('Stopped', `Lease ${this.#store.key}: runs already`);
@@ -121,14 +120,14 @@ export class LeaderElector implements Leadership {
     try {
       const acquired = await this.#acquire(claim, callbacks, signal);
       if (acquired !== undefined) await this.#lead({ claim, callbacks, acquired }, signal);
-      // Asked to end in the middle of an attempt, which may have been granted.
+      // Aborted during an attempt, which the server may have granted.
       else if (claim.isUnsettled) await this.#release(claim);
     } finally {
       this.#running = false;
     }
   }
 
-  /** @returns undefined: `signal` was aborted. */
+  /** @returns the fence of the term; undefined if `signal` was aborted */
   async #acquire(
     claim: LeaseClaim,
     callbacks: LeaderCallbacks,
@@ -143,11 +142,11 @@ export class LeaderElector implements Leadership {
       if (started !== undefined) {
         const options = { clock, validMs: renewDeadlineMs, lease: this.#store.key };
         const fence = new LeaseFence(options, started);
-        // It took so long that it may not write already: once more.
+        // If the attempt took too long, the fence has expired already: try again.
         if (fence.remainingMs > 0) return fence;
       }
       const jitteredMs = retryPeriodMs * (1 + jitterFactor * random.next());
-      // Not later than the holder's time is over: else that could cost another round.
+      // Wait no longer than the holder's lease, or another round may be lost.
       const { remainingMs } = this.#observer;
       const waitMs = remainingMs > 0 ? Math.min(jitteredMs, remainingMs) : jitteredMs;
       await sleep(clock, waitMs, signal).catch(() => undefined);
@@ -172,7 +171,7 @@ export class LeaderElector implements Leadership {
     const onAbort = (): void => ending.abort(signal?.reason);
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });
-    // A leader that fails ends its term.
+    // An error of the leader's work ends its term.
     const failed = work.then(
       () => undefined,
       (error: unknown) => {
@@ -199,7 +198,7 @@ export class LeaderElector implements Leadership {
     if (failure !== undefined) throw failure.error;
   }
 
-  /** Renews until what is led has ended. @throws why the Lease is lost. */
+  /** Renews the Lease until the leader's work has ended. @throws the reason why the Lease is lost. */
   async #hold(claim: LeaseClaim, fence: LeaseFence, until: Until): Promise<void> {
     const { clock, retryPeriodMs } = this.#options;
     const over = new AbortController();
@@ -241,7 +240,7 @@ export class LeaderElector implements Leadership {
     if (started !== undefined) fence.renew(started);
   }
 
-  /** One attempt at the Lease. What fails is logged, and tried again by the caller. */
+  /** Runs one attempt at the Lease. Logs an error; the caller retries. */
   async #attempt(
     timeoutMs: number,
     signal: AbortSignal | undefined,
@@ -267,7 +266,7 @@ export class LeaderElector implements Leadership {
     this.#tell(() => callbacks.onStoppedLeading?.());
   }
 
-  /** A listener that throws must not keep the election from going on. */
+  /** Runs a callback; an error in it must not stop the election. */
   #tell(callback: () => void): void {
     try {
       callback();
@@ -310,10 +309,10 @@ export class LeaderElector implements Leadership {
   }
 }
 
-/** What ends a term in good order. */
+/** The signals of an orderly end of a term. */
 interface Until {
   readonly ending: AbortSignal;
-  /** Settles when what is led has ended. */
+  /** Settles when the leader's work has ended. */
   readonly drained: Promise<unknown>;
 }
 

@@ -6,46 +6,43 @@ import type { RequiredAccess } from './access/required-access.js';
 import { LeaderElector } from './leader-election.js';
 import type { LeaderElectorOptions } from './leader-election-options.js';
 
-/** What a {@link Leadership} tells while it runs. */
+/** Callbacks of a {@link Leadership}. */
 export interface LeadershipCallbacks {
-  /** This process leads from now on. */
+  /** Called when this process starts to lead. */
   onStartedLeading(): void;
-  /** It leads no more; every write is refused already. */
+  /** Called when it has stopped leading; writes are refused already. */
   onStoppedLeading(): void;
-  /** Somebody leads, maybe this process. */
+  /** Called with the new leader, which may be this process. */
   onNewLeader(identity: string): void;
 }
 
-/** Who may work alone: what a manager needs of leader election. */
+/** Interface of leader election that a manager uses. */
 export interface Leadership {
-  /** Refuses writes of a process that does not lead (any more). */
+  /** Refuses writes while this process does not lead. */
   readonly fence: Fence;
   readonly isLeader: boolean;
-  /**
-   * What keeps it from taking part in the election, as of the last attempt; undefined: nothing. Absent
-   * where it does not know.
-   */
+  /** Error of the last attempt to take part in the election; undefined if it succeeded. Absent if unknown. */
   readonly problem?: unknown;
   /**
-   * Candidates until `signal` is aborted; then it gives the lease back and resolves.
-   * @throws OperatorError what ended it: the lease was lost.
+   * Runs as a candidate until `signal` is aborted; then releases the lease and resolves.
+   * @throws OperatorError the reason of the end: the lease was lost.
    */
   run(callbacks: LeadershipCallbacks, signal: AbortSignal): Promise<void>;
 }
 
-/** What a manager fills in by itself. */
+/** Options that a manager sets itself. */
 type OwnParts = 'client' | 'clock' | 'random' | 'logger' | 'metrics';
 
 /** The Lease that a manager competes for. */
 export interface LeaderElectionOptions extends Omit<LeaderElectorOptions, OwnParts> {
   /**
-   * Reads and writes the Lease; one of its own, where the manager's has a rate limit.
+   * Reads and writes the Lease. Use a separate client if the manager's has a rate limit.
    * @defaultValue that of the first cluster
    */
   readonly client?: Client | undefined;
 }
 
-/** Takes part in the election that is wanted, or leads. */
+/** Returns the requested leader election, or a leadership that always leads. */
 export function leadershipOf(
   wanted: LeaderElectionOptions | Leadership | undefined,
   parts: Pick<LeaderElectorOptions, OwnParts>,
@@ -56,20 +53,20 @@ export function leadershipOf(
   return new LeaderElector({ ...wanted, ...parts, client });
 }
 
-/** What an election needs. */
+/** Returns the access that an election needs. */
 export function electionAccess(
   wanted: LeaderElectionOptions | Leadership | undefined,
 ): readonly RequiredAccess[] {
   if (wanted === undefined || 'run' in wanted) return [];
   const { namespace, name } = wanted;
   return [
-    // What is not there yet has no name that RBAC would know.
+    // RBAC cannot restrict `create` by name.
     { type: Lease, verbs: ['create'], namespace },
     { type: Lease, verbs: ['get', 'update'], namespace, names: [name] },
   ];
 }
 
-/** Leads from the start and for ever: a manager without leader election. */
+/** Returns the leadership of a manager without leader election: it always leads. */
 function soleLeadership(): Leadership {
   return {
     fence: { check: () => undefined },

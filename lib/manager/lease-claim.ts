@@ -15,22 +15,22 @@ import type { LeaseHolding } from './lease-record.js';
 import type { LeaseStore } from './lease-store.js';
 import type { ResolvedLeaderElectorOptions } from './leader-election-options.js';
 
-/** What one attempt at the Lease came to. */
+/** The outcome of one attempt to acquire or renew the Lease. */
 export type ClaimOutcome =
-  /** It is ours; the request that made it so was begun at `started`. */
+  /** This process holds the Lease; the granted request was sent at `started`. */
   | { readonly type: 'held'; readonly started: Moment }
-  /** Somebody else has it. */
+  /** Another process holds the Lease. */
   | { readonly type: 'foreign'; readonly holder: string }
-  /** Somebody else was quicker just now, who is yet to be seen. */
+  /** Another process has just changed the Lease; its holder has not been read yet. */
   | { readonly type: 'beaten' };
 
-/** Marks that are remembered of writes whose answers never came. */
+/** Maximum number of remembered time stamps of writes. */
 const maxMarks = 64;
 
 /**
- * This process' dealings with one Lease. A record counts as its own only when it wrote it itself:
- * it knows by the time stamps that it put in. A record that somebody else wrote in its name (two
- * processes of one identity, an edit by hand) is a stranger's.
+ * Reads and writes one Lease for this process. A record is its own only if this process wrote it, which it
+ * recognizes by its own time stamps. A record that another writer made under the same identity counts as
+ * foreign: a second process with that identity, or a manual edit.
  */
 export class LeaseClaim {
   readonly #options: ResolvedLeaderElectorOptions;
@@ -46,21 +46,21 @@ export class LeaseClaim {
     this.#observer = observer;
   }
 
-  /** The Lease as it was read or written last. */
+  /** The Lease as last read or written. */
   get lease(): Lease | undefined {
     return this.#lease;
   }
 
-  /** Whether a write was begun whose answer never came. */
+  /** True if a write has had no response. */
   get isUnsettled(): boolean {
     return this.#isUnsettled;
   }
 
-  /** Takes the Lease if it is free, expired, or ours since an attempt whose answer never came. */
+  /** Takes the Lease if it is free, expired, or written by an own attempt without a response. */
   async acquire(signal: AbortSignal): Promise<ClaimOutcome> {
     const lease = await this.#read(signal);
     if (lease === undefined) {
-      // Its holder learns of it at its next renewal only.
+      // The holder notices the deletion only at its next renewal.
       if (this.#observer.remainingMs > 0) return this.#foreign();
       return this.#create(signal);
     }
@@ -69,13 +69,13 @@ export class LeaseClaim {
     return this.#write(takenLease(lease, this.#holding()), signal);
   }
 
-  /** Renews the Lease as it was last known, without reading it. */
+  /** Renews the last known Lease without reading it. */
   async renew(signal: AbortSignal): Promise<ClaimOutcome> {
     if (this.#lease === undefined) return { type: 'beaten' };
     return this.#write(renewedLease(this.#lease, this.#holding()), signal);
   }
 
-  /** Renews the Lease after reading it: it was changed, or deleted, by somebody else. */
+  /** Reads the Lease and renews it, after another writer changed or deleted it. */
   async renewAfresh(signal: AbortSignal): Promise<ClaimOutcome> {
     const lease = await this.#read(signal);
     if (lease === undefined) return this.#create(signal);
@@ -83,7 +83,7 @@ export class LeaseClaim {
     return this.#write(renewedLease(lease, this.#holding()), signal);
   }
 
-  /** Gives the Lease back, where it is still ours. */
+  /** Releases the Lease if this process still holds it. */
   async release(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     if (this.#lease !== undefined && !this.#isUnsettled) {
@@ -120,7 +120,7 @@ export class LeaseClaim {
   }
 
   async #send(lease: Lease, send: () => Promise<Lease>): Promise<ClaimOutcome> {
-    // Before it is sent: the server may grant it right then.
+    // Taken before sending: the server may grant the Lease immediately.
     const started = momentOf(this.#options.clock);
     this.#mark(lease);
     this.#isUnsettled = true;
@@ -146,7 +146,7 @@ export class LeaseClaim {
     return { type: 'foreign', holder: this.#observer.holder };
   }
 
-  /** Whether this very process wrote the record, whatever came of the request. */
+  /** Returns whether this process wrote the record, even if its request failed. */
   #wrote(lease: Lease): boolean {
     const { holder, renewTime } = leaseRecordOf(lease);
     return holder === this.#options.identity && this.#marks.includes(renewTime);
@@ -160,20 +160,20 @@ export class LeaseClaim {
   #holding(): LeaseHolding {
     const { identity, leaseDurationMs: durationMs, clock } = this.#options;
     let nowMs = clock.now();
-    // No stamp twice, whatever the wall clock does: the others see life by its changing.
+    // Each time stamp must be unique even if the wall clock jumps: others detect renewals by its change.
     while (this.#marks.includes(formatMicroTime(nowMs))) nowMs += 0.001;
     return { identity, durationMs, nowMs };
   }
 }
 
-/** Not as it was when it was read, or not there at all. */
+/** Returns whether the Lease was changed or deleted since it was read. */
 function isGone(error: unknown): boolean {
   return isConflict(error) || isNotFound(error);
 }
 
 /**
- * An update of a Lease that was deleted: Leases may be created by PUT, so that the server takes it for
- * a creation, and answers 500 for its `resourceVersion`.
+ * Detects an update of a deleted Lease. Leases allow creation by PUT, so the server treats the update as a
+ * creation and rejects its `resourceVersion` with 500.
  */
 function isVanished(error: unknown): boolean {
   return isApiError(error) && error.status === 500;

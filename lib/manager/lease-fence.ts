@@ -2,19 +2,21 @@ import type { Fence } from '../client/fence.js';
 import type { Clock } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
 
-/** A moment, by the clocks that no one sets. */
+/** A moment on clocks that cannot be set. */
 export interface Moment {
   readonly monotonicMs: number;
-  /** Undefined where the clock has none. */
+  /** Undefined if the clock does not measure it. */
   readonly uptimeMs: number | undefined;
 }
 
-/** This moment. */
+/** Returns the current moment. */
 export function momentOf(clock: Clock): Moment {
   return { monotonicMs: clock.monotonicMs(), uptimeMs: clock.uptimeMs?.() };
 }
 
-/** Milliseconds since `moment`, those included for which the process was stopped or the machine slept. */
+/**
+ * Returns the milliseconds since `moment`, including time while the process was stopped or the machine slept.
+ */
 export function elapsedMs(clock: Clock, moment: Moment): number {
   const monotonicMs = clock.monotonicMs() - moment.monotonicMs;
   if (moment.uptimeMs === undefined || clock.uptimeMs === undefined) return monotonicMs;
@@ -24,22 +26,22 @@ export function elapsedMs(clock: Clock, moment: Moment): number {
 /** Options of {@link LeaseFence}. */
 export interface LeaseFenceOptions {
   readonly clock: Clock;
-  /** For how long a renewal lets writes start, from its own start on, in milliseconds. */
+  /** Time that a renewal permits writes, from the start of its request, in milliseconds. */
   readonly validMs: number;
-  /** The Lease, for messages. */
+  /** Name of the Lease, for messages. */
   readonly lease: string;
 }
 
 /**
- * The fence of one term: open for `validMs` from the start of the last successful renewal, then shut;
- * once {@link LeaseFence.close | closed}, for ever.
+ * The fence of one term. It is open for `validMs` from the start of the last successful renewal. Once
+ * {@link LeaseFence.close | closed}, it does not open again.
  */
 export class LeaseFence implements Fence {
   readonly #options: LeaseFenceOptions;
   readonly #lost = new AbortController();
   #renewed: Moment;
 
-  /** @param acquired - when the request that acquired the Lease was begun. */
+  /** @param acquired - start of the request that acquired the Lease */
   constructor(options: LeaseFenceOptions, acquired: Moment) {
     this.#options = options;
     this.#renewed = acquired;
@@ -49,7 +51,7 @@ export class LeaseFence implements Fence {
     return this.#lost.signal;
   }
 
-  /** For how long writes may start from now on, in milliseconds; 0: no longer. */
+  /** Remaining time in which writes may start, in milliseconds; 0 if the fence is closed. */
   get remainingMs(): number {
     if (this.#lost.signal.aborted) return 0;
     const { clock, validMs } = this.#options;
@@ -66,9 +68,9 @@ export class LeaseFence implements Fence {
   }
 
   /**
-   * Counts a renewal that the server granted. @param started - when its request was begun: the server
-   * may have granted it right then.
-   * @returns false: it came too late, the fence had shut.
+   * Records a successful renewal. @param started - start of its request: the server may have granted it at
+   * that moment.
+   * @returns false if the renewal came too late: the fence had closed
    */
   renew(started: Moment): boolean {
     if (this.remainingMs === 0) return false;
@@ -76,13 +78,13 @@ export class LeaseFence implements Fence {
     return this.remainingMs > 0;
   }
 
-  /** Shuts it for ever, and ends the writes that are under way. */
+  /** Closes the fence permanently and aborts the running writes. */
   close(reason: OperatorError): void {
     this.#lost.abort(reason);
   }
 }
 
-/** A fence that lets nothing through: nobody leads. */
+/** Returns a fence that refuses every write, for a process that does not lead. */
 export function closedFence(lease: string): Fence {
   return {
     check: (what) => {

@@ -3,9 +3,9 @@ import type { Clock } from '../system/clock.js';
 import { leaseRecordOf } from './lease-record.js';
 
 /**
- * Judges a Lease by what this process saw of it: its holder is alive for as long as it promised, from
- * the moment on at which its record was first seen as it is. No clock but this process' own monotonic
- * one counts, so that clocks that differ, or jump, do no harm.
+ * Decides from its own observations whether the holder of a Lease is alive. A holder counts as alive for its
+ * lease duration after a new record is first seen. Only this process' monotonic clock counts, so clocks that
+ * differ or jump do no harm.
  */
 export class LeaseObserver {
   readonly #clock: Clock;
@@ -15,29 +15,28 @@ export class LeaseObserver {
   #durationMs = 0;
   #holder = '';
 
-  /** @param defaultDurationMs - what a Lease that names no duration is taken to promise. */
+  /** @param defaultDurationMs - duration of a Lease that has no duration field */
   constructor(clock: Clock, defaultDurationMs: number) {
     this.#clock = clock;
     this.#defaultDurationMs = defaultDurationMs;
   }
 
-  /** The holder that was seen last; `''`: nobody. */
+  /** The holder last seen; `''` if the Lease is free. */
   get holder(): string {
     return this.#holder;
   }
 
-  /** Milliseconds until the holder's time is over; 0: it is, or nobody holds the Lease. */
+  /** Milliseconds until the holder's lease expires; 0 if it has expired or the Lease is free. */
   get remainingMs(): number {
     if (this.#holder === '') return 0;
     return Math.max(0, this.#seenMs + this.#durationMs - this.#clock.monotonicMs());
   }
 
   /**
-   * Takes note of what the server answered just now. A Lease that is gone changes nothing: its holder
-   * may not know yet.
+   * Records the server's latest response. A deleted Lease changes nothing: its holder may not have noticed.
    */
   observe(lease: Lease): void {
-    // The spec and no more: a label is no sign of life.
+    // Only the spec counts: a changed label is not a renewal.
     const seen = JSON.stringify(lease.spec ?? null);
     if (seen === this.#seen) return;
     const { holder, durationMs = this.#defaultDurationMs } = leaseRecordOf(lease);

@@ -1,29 +1,29 @@
 import type { Lease } from '../object/kinds.js';
 import { formatMicroTime } from '../object/micro-time.js';
 
-/** What a Lease says about its holder. Nothing in it is a time to reckon with: clocks differ. */
+/** The holder's data in a Lease. Its times must not be compared with a local clock: clocks differ. */
 export interface LeaseRecord {
-  /** `''`: nobody. */
+  /** `''` if the Lease is free. */
   readonly holder: string;
-  /** How long the holder's last sign of life counts, in milliseconds; undefined: it does not say. */
+  /** Lease duration after a renewal, in milliseconds; undefined if absent. */
   readonly durationMs: number | undefined;
-  /** When it was renewed, by the holder's clock, as it is written: good for telling records apart. */
+  /** Time of the renewal on the holder's clock, unparsed; used only to distinguish records. */
   readonly renewTime: string;
-  /** How often the holder changed. */
+  /** Number of holder changes. */
   readonly transitions: number;
 }
 
-/** What is written of a new holder, or of a holder again. */
+/** Values that a holder writes when it takes or renews the Lease. */
 export interface LeaseHolding {
   readonly identity: string;
   readonly durationMs: number;
-  /** The wall clock, in milliseconds since 1970: for people. */
+  /** Wall-clock time in milliseconds since 1970; informational. */
   readonly nowMs: number;
 }
 
-/** Reads a Lease; whatever is missing or no value of its field is as if nobody had written it. */
+/** Reads a Lease; a missing or invalid field counts as unset. */
 export function leaseRecordOf({ spec }: Lease): LeaseRecord {
-  // The types promise a spec; a Lease that somebody made by hand may have none.
+  // The types require a spec, but a Lease created by hand may lack it.
   const { holderIdentity, leaseDurationSeconds, leaseTransitions, renewTime } = spec ?? {};
   return {
     holder: holderIdentity ?? '',
@@ -33,14 +33,14 @@ export function leaseRecordOf({ spec }: Lease): LeaseRecord {
   };
 }
 
-/** A Lease that does not exist yet. */
+/** Returns a new Lease to create. */
 export function newLease(key: { namespace: string; name: string }, holding: LeaseHolding): Lease {
   const now = formatMicroTime(holding.nowMs);
   const spec = { ...renewal(holding, now), acquireTime: now, leaseTransitions: 0 };
   return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { ...key }, spec };
 }
 
-/** `lease`, taken from its former holder. All fields that are not about the holder stay. */
+/** Returns `lease` with a new holder; other fields are unchanged. */
 export function takenLease(lease: Lease, holding: LeaseHolding): Lease {
   const now = formatMicroTime(holding.nowMs);
   const leaseTransitions = leaseRecordOf(lease).transitions + 1;
@@ -48,14 +48,14 @@ export function takenLease(lease: Lease, holding: LeaseHolding): Lease {
   return { ...lease, spec };
 }
 
-/** `lease`, held on. */
+/** Returns `lease` with a renewal of its holder. */
 export function renewedLease(lease: Lease, holding: LeaseHolding): Lease {
   return { ...lease, spec: { ...lease.spec, ...renewal(holding, formatMicroTime(holding.nowMs)) } };
 }
 
 /**
- * `lease`, given back: nobody holds it, and were a holder read into it, it would be over in a second,
- * which is the shortest duration that a Lease can have. As client-go does.
+ * Returns `lease` without a holder. Like client-go, it sets a duration of one second, the minimum, so that a
+ * reader that ignores the empty holder sees the Lease expire soon.
  */
 export function releasedLease(lease: Lease, nowMs: number): Lease {
   const now = formatMicroTime(nowMs);
@@ -64,7 +64,7 @@ export function releasedLease(lease: Lease, nowMs: number): Lease {
 }
 
 function renewal({ identity, durationMs }: LeaseHolding, renewTime: string) {
-  // Whole seconds: rounded up, for others must not take it too early.
+  // Rounded up to whole seconds: others must not take the Lease early.
   const leaseDurationSeconds = Math.ceil(durationMs / 1_000);
   return { holderIdentity: identity, leaseDurationSeconds, renewTime };
 }

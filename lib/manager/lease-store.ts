@@ -13,13 +13,13 @@ export interface LeaseStoreOptions {
   readonly name: string;
 }
 
-/** How long an attempt may take, and what else ends it. */
+/** Limits of one attempt: a timeout and a signal. */
 export interface AttemptLimits {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One Lease on the server: read and written within a time, with errors that say what to do. */
+/** Reads and writes one Lease on the server, with a timeout and errors that name the remedy. */
 export class LeaseStore {
   readonly #options: LeaseStoreOptions;
 
@@ -32,7 +32,7 @@ export class LeaseStore {
     return `${this.#options.namespace}/${this.#options.name}`;
   }
 
-  /** @returns undefined: there is none. */
+  /** @returns the Lease; undefined if it does not exist */
   async get(signal: AbortSignal): Promise<Lease | undefined> {
     const { client, namespace, name } = this.#options;
     try {
@@ -51,7 +51,7 @@ export class LeaseStore {
     }
   }
 
-  /** @throws ApiError 409: the Lease is not as `lease` was when it was read, or is gone. */
+  /** @throws ApiError 409: the Lease has changed since `lease` was read, or is deleted. */
   async update(lease: Lease, signal: AbortSignal): Promise<Lease> {
     try {
       return await this.#options.client.update(lease, { signal });
@@ -61,7 +61,7 @@ export class LeaseStore {
   }
 
   /**
-   * Runs `attempt`, and gives it up in time even where a client hangs.
+   * Runs `attempt` and rejects at the timeout even if the client hangs.
    * @throws OperatorError `Timeout`
    */
   async within<T>(limits: AttemptLimits, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -84,9 +84,9 @@ export class LeaseStore {
   }
 }
 
-/** The rules do not let this process take part in the election: `message` has the rule to add. */
+/** RBAC forbids this process to take part in the election; `message` contains the rule to add. */
 export class LeaseForbiddenError extends OperatorError {
-  /** What is not allowed: `get`, `create` or `update`. */
+  /** The forbidden verb: `get`, `create` or `update`. */
   readonly verb: string;
 
   constructor(verb: string, key: { namespace: string; name: string }, cause: unknown) {
@@ -99,7 +99,7 @@ export class LeaseForbiddenError extends OperatorError {
   }
 }
 
-/** Whether `error` is a {@link LeaseForbiddenError}. */
+/** Returns whether `error` is a {@link LeaseForbiddenError}. */
 export function isLeaseForbidden(error: unknown): error is LeaseForbiddenError {
   return isOperatorError(error, 'LeaseForbidden');
 }

@@ -19,7 +19,7 @@ import type { Metrics } from '../system/metrics.js';
 import type { Random } from '../system/random.js';
 import { endRecorder } from './recorder-end.js';
 
-/** What of which kinds a manager caches; see `CacheOptions` for each field. */
+/** Limits what a manager caches, by kind; see `CacheOptions` for each field. */
 export type ManagerCacheOptions = Pick<
   CacheOptions,
   'types' | 'namespaces' | 'allNamespacesOf' | 'freeze' | 'streamingLists'
@@ -27,15 +27,15 @@ export type ManagerCacheOptions = Pick<
 
 /** A cluster that a manager's controllers work on. */
 export interface ManagerCluster {
-  /** Part of every key of it; unique in the manager, without a slash. */
+  /** Prefix of every key of the cluster; unique in the manager, without a slash. */
   readonly name: string;
-  /** Stays the caller's: the manager does not close it. */
+  /** Owned by the caller: the manager does not close it. */
   readonly client: Client;
   /** @defaultValue the manager's */
   readonly cacheOptions?: ManagerCacheOptions | undefined;
 }
 
-/** What the clusters of a manager share. */
+/** Dependencies that the clusters of a manager share. */
 export interface ManagedClusterParts {
   readonly clock: Clock;
   readonly random: Random;
@@ -47,13 +47,13 @@ export interface ManagedClusterParts {
 
 /** One cluster of a manager: its clients and its cache. */
 export class ManagedCluster {
-  /** `''`: the only one. */
+  /** `''` for the only cluster. */
   readonly name: string;
   readonly cacheOptions: ManagerCacheOptions;
-  /** As it was given: not fenced. */
+  /** The client as it was given, without a fence. */
   readonly given: Client;
   readonly cache: Cache;
-  /** Reads the cache. Not fenced: controllers ask their fence themselves. */
+  /** Reads the cache. Not fenced: controllers check the fence themselves. */
   readonly unfenced: CachedClient;
   /** Reads the cache; its writes are fenced. */
   readonly client: CachedClient;
@@ -75,7 +75,7 @@ export class ManagedCluster {
       this.recorder('operator-builder').record(quarantineEvent(object));
     };
     this.#clock = clock;
-    // Not fenced: sharded replicas and those of `phase: 'replica'` lead nothing, but reconcile.
+    // Not fenced: sharded replicas and those of `phase: 'replica'` reconcile without leading.
     this.#newRecorder = (controllerName) =>
       new EventRecorder({ client, controllerName, clock, random, metrics, logger });
     const reading = { client, clock, random, metrics, logger, onQuarantined };
@@ -85,7 +85,7 @@ export class ManagedCluster {
   }
 
   /**
-   * The recorder of events about its objects, the same one for each reporter.
+   * Returns the recorder of Events about the cluster's objects; one recorder per reporter.
    * @throws OperatorError `InvalidOption`: `reportingController` is not a qualified name.
    */
   recorder(reportingController: string): Recorder {
@@ -97,26 +97,29 @@ export class ManagedCluster {
     return recorder;
   }
 
-  /** Ends its watches. */
+  /** Stops the cluster's watches. */
   async stop(): Promise<void> {
     await this.cache.stop();
   }
 
-  /** Writes the events that wait, within a time limit, and stops. */
+  /** Writes pending Events within a time limit, then stops the recorders. */
   async stopRecorders(): Promise<void> {
     this.#hasStopped = true;
     const recorders = [...this.#recorders.values()];
     await Promise.all(recorders.map((recorder) => endRecorder(recorder, this.#clock)));
   }
 
-  /** What controllers run on. */
+  /** View of the cluster for controllers. */
   get forControllers(): ControllerCluster {
     const { name, unfenced: client, cache } = this;
     return { name, client, cache, recorder: (reporter) => this.recorder(reporter) };
   }
 }
 
-/** Named by what it reports: each replica quarantines the object, and one Event is enough. */
+/**
+ * Returns the Event for a quarantined object. Its name is a hash of its content, so that all replicas
+ * together record one Event.
+ */
 function quarantineEvent(object: QuarantinedObject): ObjectEvent {
   const { apiVersion, kind, namespace, name, uid, reason } = object;
   return {

@@ -3,7 +3,7 @@ import { OperatorError } from '../system/operator-error.js';
 import type { ManagedCluster } from './managed-cluster.js';
 import { checkClusterName } from './manager-options.js';
 
-/** A cluster on its way out. */
+/** A cluster that is being removed. */
 interface Leaving {
   readonly cluster: ManagedCluster;
   readonly ended: Promise<void>;
@@ -15,20 +15,20 @@ export class ManagerClusters {
   readonly #leaving = new Map<string, Leaving>();
   readonly #indexes: ((cache: Cache) => void)[] = [];
 
-  /** Those that are worked on, by name; the first is home. It changes as clusters come and go. */
+  /** Active clusters by name; the first is home. The map changes as clusters are added and removed. */
   get byName(): ReadonlyMap<string, ManagedCluster> {
     return this.#clusters;
   }
 
-  /** With those that are being removed. */
+  /** All clusters, including those that are being removed. */
   get all(): readonly ManagedCluster[] {
     const leaving = [...this.#leaving.values()].map(({ cluster }) => cluster);
     return [...this.#clusters.values(), ...leaving];
   }
 
   /**
-   * @throws OperatorError `InvalidOption`: the name is taken, or none; also while the cluster that had
-   * it is being removed: reconciles of the one would go on as those of the other begin.
+   * @throws OperatorError `InvalidOption`: the name is taken or invalid. A name stays taken while its cluster
+   * is being removed; otherwise reconciles of both clusters would overlap.
    */
   checkName(name: string): void {
     checkClusterName(name, this.#clusters);
@@ -42,20 +42,20 @@ export class ManagerClusters {
     this.#clusters.set(cluster.name, cluster);
   }
 
-  /** Has an index declared in the cache of every cluster, those to come included. */
+  /** Declares an index in the cache of every cluster, including clusters added later. */
   index(declareIn: (cache: Cache) => void): void {
     for (const { cache } of this.#clusters.values()) declareIn(cache);
     this.#indexes.push(declareIn);
   }
 
-  /** Takes out a cluster that nothing has begun to work on. */
+  /** Removes a cluster that no controller has started to use. */
   drop({ name }: ManagedCluster): void {
     this.#clusters.delete(name);
   }
 
   /**
-   * Takes a cluster out; its name stays taken until `leave` has settled. Asked again it waits for the
-   * same. One that is not there is no error.
+   * Removes a cluster; its name stays taken until `leave` has settled. A repeated call waits for the first
+   * one. An unknown name is not an error.
    */
   async remove(name: string, leave: (cluster: ManagedCluster) => Promise<void>): Promise<void> {
     const cluster = this.#clusters.get(name);
@@ -69,7 +69,7 @@ export class ManagerClusters {
     await ended;
   }
 
-  /** Resolves when those that are being removed are out, however that went. */
+  /** Resolves when all removals have ended, even if they failed. */
   async left(): Promise<void> {
     await Promise.allSettled([...this.#leaving.values()].map(({ ended }) => ended));
   }

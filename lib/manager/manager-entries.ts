@@ -6,34 +6,34 @@ import type { Runnable } from './runnable.js';
 /** Options of `Manager.add`. */
 export interface ManagerAddOptions {
   /**
-   * Where a controller reconciles: on the leader, or on every replica. A runnable says it itself.
+   * Place where a controller reconciles: the leader, or every replica. A runnable sets its own phase.
    * @defaultValue 'leader'
    */
   readonly phase?: 'replica' | 'leader' | undefined;
   /**
-   * Spread the keys of a controller over all replicas: it reconciles on each of them, and each key on
-   * one at a time. Not together with `phase`. See `ManagerOptions.shards`. @defaultValue false
+   * Shards the keys of a controller over all replicas: each replica reconciles its own share, and each key
+   * has one replica at a time. Not together with `phase`. See `ManagerOptions.shards`. @defaultValue false
    */
   readonly shards?: boolean | undefined;
   /**
-   * What it does beside watching the kinds of a controller, for the preflight of permissions.
+   * Access that the item needs beside watching the kinds of a controller; checked by the RBAC preflight.
    * @defaultValue nothing
    */
   readonly requires?: readonly RequiredAccess[] | undefined;
 }
 
-/** Something that was added to a manager. */
+/** Handle of an item that was added to a manager. */
 export interface Added {
   readonly name: string;
   /**
-   * Stops it, if it runs, and takes it out; resolves when it has ended. Reconciles, or the runnable,
-   * have `graceMs` milliseconds for that (the manager's `gracefulShutdownMs`). Its name is free again
-   * when this has settled, not before: else two could work on one key.
+   * Stops the item if it runs, and removes it. Resolves when it has ended. Reconciles, or the runnable, have
+   * `graceMs` milliseconds to end (default: the manager's `gracefulShutdownMs`). The name is free only after
+   * the promise settles; otherwise two controllers could reconcile one key.
    */
   remove(graceMs?: number): Promise<void>;
 }
 
-/** Where a controller reconciles; `shards`: on every replica its share of the keys. */
+/** Place where a controller reconciles; `shards`: every replica reconciles its share of the keys. */
 export type ControllerPhase = 'replica' | 'leader' | 'shards';
 
 /** A controller of a manager. */
@@ -51,13 +51,12 @@ export interface RunnableEntry {
   readonly requires: readonly RequiredAccess[];
 }
 
-/** What was added to a manager. */
+/** An item that was added to a manager. */
 export type ManagerEntry = ControllerEntry | RunnableEntry;
 
 /**
- * Plain JavaScript can add what is neither; and so can a description that was not ended, whose type
- * the compiler would refuse.
- * @throws OperatorError `InvalidOption`: `item` is no controller and no runnable.
+ * Plain JavaScript can pass other values, such as a controller description without `complete`.
+ * @throws OperatorError `InvalidOption`: `item` is neither a controller nor a runnable.
  */
 export function refuseOther(item: unknown): void {
   if (typeof item === 'object' && item !== null) {
@@ -69,26 +68,26 @@ export function refuseOther(item: unknown): void {
   throw new OperatorError('InvalidOption', `add: want a controller or a runnable${remedy}`);
 }
 
-/** The name of an entry. */
+/** Returns the name of an entry. */
 export function entryName(entry: ManagerEntry): string {
   return entry.type === 'controller' ? entry.controller.name : entry.runnable.name;
 }
 
-/** What a manager was given to run, in that order. */
+/** The items of a manager, in the order in which they were added. */
 export class ManagerEntries implements Iterable<ManagerEntry> {
   readonly #entries = new Set<ManagerEntry>();
   readonly #leaving = new Set<ManagerEntry>();
-  /** Whether something was given a recorder of events. */
+  /** True if the manager handed out an event recorder. */
   writesEvents = false;
 
-  /** Those that were taken out and have not ended. */
+  /** Entries that are removed but have not ended. */
   get leaving(): readonly ManagerEntry[] {
     return [...this.#leaving];
   }
 
   /**
-   * @throws OperatorError `InvalidOption`: two controllers, or two runnables, share a name: metrics,
-   * logs and checks could not tell them apart. Also while the other one is being removed.
+   * @throws OperatorError `InvalidOption`: two controllers, or two runnables, share a name. Metrics, logs and
+   * checks could not distinguish them. Applies also while the other one is being removed.
    */
   add(entry: ManagerEntry): void {
     const name = entryName(entry);
@@ -106,13 +105,13 @@ export class ManagerEntries implements Iterable<ManagerEntry> {
     this.#entries.add(entry);
   }
 
-  /** Takes an entry out; its name stays taken until `ended` has settled. */
+  /** Removes an entry; its name stays taken until `ended` has settled. */
   async delete(entry: ManagerEntry, ended: () => Promise<void> | undefined): Promise<void> {
     const isFirst = this.#entries.delete(entry);
     if (!isFirst && !this.#leaving.has(entry)) return;
     this.#leaving.add(entry);
     try {
-      // Asked again it may have less time.
+      // A second call may allow less time.
       const ending = ended();
       if (ending !== undefined) await ending;
     } finally {

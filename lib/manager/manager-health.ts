@@ -18,7 +18,7 @@ import type { StatusSource } from './health/manager-checks.js';
 import { HttpEndpoint } from './http/http-endpoint.js';
 import type { Runnable } from './runnable.js';
 
-/** What the health of a manager is made of. */
+/** Dependencies of `ManagerHealth`. */
 export interface ManagerHealthParts {
   readonly options: ResolvedHealthOptions;
   readonly status: StatusSource;
@@ -27,7 +27,7 @@ export interface ManagerHealthParts {
   readonly metrics: Metrics;
 }
 
-/** The checks of a manager, its own and those that were added. */
+/** Health checks of a manager: its own and those added by users. */
 export class ManagerHealth {
   readonly healthz: HealthChecks;
   readonly readyz: HealthChecks;
@@ -48,12 +48,12 @@ export class ManagerHealth {
     for (const newCheck of ready) this.readyz.add(newCheck(status));
   }
 
-  /** Watches the event loop while the manager runs. */
+  /** Monitors the event loop while the manager runs. */
   get monitor(): EventLoopMonitor {
     return this.#monitor;
   }
 
-  /** The server of `/healthz` and `/readyz`. */
+  /** Returns the server of `/healthz` and `/readyz`. */
   newServer(): Runnable {
     const { options, clock } = this.#parts;
     const { host, port } = options;

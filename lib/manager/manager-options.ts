@@ -25,66 +25,68 @@ import type { OptionNames } from '../system/known-options.js';
 
 /** Options of `Manager`. */
 export interface ManagerOptions {
-  /** The cluster that the controllers work on. Give this or `clusters`; it stays the caller's. */
+  /** The cluster that the controllers work on; give this or `clusters`. The caller closes the client. */
   readonly client?: Client | undefined;
-  /** Reporter of the events of `manager.recorder`: a qualified name. @defaultValue 'operator-builder' */
+  /** Reporter of the Events of `manager.recorder`; a qualified name. @defaultValue 'operator-builder' */
   readonly name?: string | undefined;
-  /** Several clusters, at least one; the first is home: leases, events and reviews go there. */
+  /** Several clusters, at least one. The first is home: it has the Leases, Events and access reviews. */
   readonly clusters?: readonly ManagerCluster[] | undefined;
-  /** What of which kinds is cached. @defaultValue everything of the kinds that are watched */
+  /** Limits what is cached, by kind. @defaultValue all objects of the watched kinds */
   readonly cacheOptions?: ManagerCacheOptions | undefined;
-  /** The Lease that replicas compete for. @defaultValue none: this process leads */
+  /** The Lease for leader election. @defaultValue none: this process leads */
   readonly leaderElection?: LeaderElectionOptions | Leadership | undefined;
   /**
-   * How replicas share the keys of controllers that are added with `shards: true`; `false`: they do not,
-   * and such a controller runs on the leader.
+   * Sharing of the keys of controllers added with `shards: true` over the replicas. With `false`, such a
+   * controller runs on the leader.
    * @defaultValue a group with the name, the namespace and the durations of `leaderElection`
    */
   readonly shards?: ShardsOptions | false | undefined;
   /**
-   * What a lost lease does: `fail`: `run` rejects, and the process should end; `standby`: the
-   * controllers end at once, and this process is a candidate again. @defaultValue 'fail'
+   * Reaction to a lost lease. `fail`: `run` rejects, and the process should exit. `standby`: the controllers
+   * stop at once, and this process becomes a candidate again. @defaultValue 'fail'
    */
   readonly whenLeadershipIsLost?: 'fail' | 'standby' | undefined;
-  /** The server of `/healthz` and `/readyz`. @defaultValue false: none */
+  /** Server of `/healthz` and `/readyz`. @defaultValue false: no server */
   readonly health?: HealthOptions | false | undefined;
-  /** The metrics, and their server. @defaultValue false: none are kept */
+  /** Metrics and their server. @defaultValue false: no metrics */
   readonly metrics?: MetricsOptions | false | undefined;
-  /** A page that shows what the manager is doing, to whoever reaches its port. @defaultValue false: none */
+  /**
+   * A page that shows the manager's state to every client that reaches its port. @defaultValue false: no page
+   */
   readonly inspector?: InspectorOptions | false | undefined;
-  /** Webhooks, and the certificate that they are served with. @defaultValue none */
+  /** Webhooks and their serving certificate. @defaultValue none */
   readonly webhooks?: ManagerWebhookOptions | undefined;
   /**
-   * What is done about permissions that the operator lacks: they are asked for at the start, by
-   * SelfSubjectAccessReviews of all clusters. @defaultValue 'warn'
+   * Reaction to missing permissions. The manager checks them at the start with SelfSubjectAccessReviews in
+   * all clusters. @defaultValue 'warn'
    */
   readonly rbacPreflight?: PreflightMode | undefined;
   /**
-   * What the operator does beside watching the kinds of its controllers, for the preflight; also an
+   * Access that the operator needs beside watching the kinds of its controllers, for the preflight. Also an
    * option of `add`. @defaultValue nothing
    */
   readonly requires?: readonly RequiredAccess[] | undefined;
-  /** One span for each reconcile and its requests. @defaultValue none */
+  /** Records one span for each reconcile and its requests. @defaultValue none */
   readonly tracer?: Tracer | undefined;
-  /** Told of every reconcile and hot loop of every controller. @defaultValue nobody */
+  /** Called with every reconcile and hot loop of every controller. @defaultValue no listener */
   readonly onEvent?: ControllerEventListener | undefined;
-  /** How long reconciles and runnables may go on after a stop, in milliseconds. @defaultValue 30_000 */
+  /** Time for reconciles and runnables to end after a stop, in milliseconds. @defaultValue 30_000 */
   readonly gracefulShutdownMs?: number | undefined;
   /**
-   * How long servers and webhooks have to become ready, in milliseconds; `Infinity`: no limit.
+   * Time for servers and webhooks to become ready, in milliseconds; `Infinity`: no limit.
    * @defaultValue 120_000
    */
   readonly startTimeoutMs?: number | undefined;
   /**
-   * How long caches have to be filled first, in milliseconds, before `run` rejects.
-   * @defaultValue Infinity: readyz says what is missing, and all goes on once it is there
+   * Time for the first sync of the caches, in milliseconds, before `run` rejects.
+   * @defaultValue Infinity: readyz lists what is missing, and the start continues once it is there
    */
   readonly cacheSyncTimeoutMs?: number | undefined;
   /** @defaultValue the machine's */
   readonly clock?: Clock | undefined;
   /** @defaultValue the machine's */
   readonly random?: Random | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue discards all lines */
   readonly logger?: Logger | undefined;
 }
 
@@ -94,7 +96,7 @@ export type ManagerWebhookOptions = Omit<WebhookServerOptions, 'clock' | 'logger
 /** {@link ManagerOptions}, resolved. */
 export interface ResolvedManagerOptions {
   readonly name: string;
-  /** The first is home. */
+  /** The first cluster is home. */
   readonly clusters: readonly [ManagerCluster, ...ManagerCluster[]];
   readonly cacheOptions: ManagerCacheOptions;
   readonly leaderElection: LeaderElectionOptions | Leadership | undefined;

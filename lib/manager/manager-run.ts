@@ -25,32 +25,34 @@ import { eventAccess } from './recorder-end.js';
 import { RunnableGroup, unwindMs } from './runnable-group.js';
 import type { RunnablePhase } from './runnable.js';
 
-/** What a {@link ManagerRun} works with. */
+/** Dependencies of a {@link ManagerRun}. */
 export interface ManagerRunParts {
   readonly options: ResolvedManagerOptions;
   readonly leadership: Leadership;
   readonly clusters: ManagerClusters;
   readonly entries: ManagerEntries;
   readonly metrics: Metrics;
-  /** Which keys of sharded controllers are this process'; asked when one is started. */
+  /** Returns this process' keys of sharded controllers; called when one is started. */
   readonly ownership: () => KeyOwnership | undefined;
-  /** Told of each change of phase and leadership. */
+  /** Notified of each change of phase and leadership. */
   readonly changes: ChangeNotifier;
 }
 
 /**
  * One run of a manager:
  *
- *     server ─ webhook ─ caches ─ replica ─ election ─┬─ leader      start: left to right
- *                                                     └─ controllers stop:  right to left
+ * ```text
+ * server ─ webhook ─ caches ─ replica ─ election ─┬─ leader      start: left to right
+ *                                                 └─ controllers stop:  right to left
+ * ```
  *
- * The lease is given back when the controllers have ended, not before.
+ * The lease is released only after the controllers have ended.
  */
 export class ManagerRun {
   readonly #parts: ManagerRunParts;
-  /** Aborted when all has to end: a stop, or a failure. */
+  /** Aborted when everything must end: a stop or a failure. */
   readonly #ending = new AbortController();
-  /** Aborted when the lease is to be given back. */
+  /** Aborted when the lease is to be released. */
   readonly #releasing = new AbortController();
   readonly #runnables: Readonly<Record<RunnablePhase, RunnableGroup>>;
   readonly #controllers: Readonly<Record<ControllerPhase, ControllerGroup>>;
@@ -92,17 +94,17 @@ export class ManagerRun {
     return this.#phase;
   }
 
-  /** Whether the controllers of the leader reconcile here. */
+  /** True if the leader's controllers reconcile here. */
   get isLeading(): boolean {
     return this.#controllers.leader.isActive;
   }
 
-  /** Who leads, as far as it is known. */
+  /** Identity of the leader, if known. */
   get leader(): string | undefined {
     return this.#leader;
   }
 
-  /** How its candidature is doing; undefined: it is no candidate (yet). */
+  /** Status of leader election; undefined while this process is not a candidate. */
   get electionStatus(): ElectionStatus | undefined {
     if (this.#candidateSinceMs === undefined) return undefined;
     const { leadership, options } = this.#parts;
@@ -111,19 +113,19 @@ export class ManagerRun {
     return { problem: leadership.problem, leaderlessMs: isLed ? 0 : forMs };
   }
 
-  /** Its parts, for whoever describes it. */
+  /** Runnables by phase, for the status. */
   get runnables(): Readonly<Record<RunnablePhase, RunnableGroup>> {
     return this.#runnables;
   }
 
-  /** Its parts, for whoever describes it. */
+  /** Controllers by phase, for the status. */
   get controllers(): Readonly<Record<ControllerPhase, ControllerGroup>> {
     return this.#controllers;
   }
 
   /**
    * Runs until `signal` is aborted.
-   * @throws what a runnable, a controller or the election failed with, once all has ended.
+   * @throws the first error of a runnable, a controller or the election, after everything has ended.
    */
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = (): void => this.#end();
@@ -134,7 +136,7 @@ export class ManagerRun {
       if (!this.#ending.signal.aborted) this.#become('running');
       await whenAborted(this.#ending.signal);
     } catch (error) {
-      // A start that a stop, or a failure, cut short.
+      // Ignore errors of a start that was aborted.
       if (!this.#ending.signal.aborted) this.#fail(error);
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -145,7 +147,7 @@ export class ManagerRun {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Starts what was added, if its time has come. */
+  /** Starts an added entry if its phase is open. */
   add(entry: ManagerEntry): void {
     if (this.#ending.signal.aborted) return;
     if (entry.type === 'runnable') {
@@ -156,7 +158,7 @@ export class ManagerRun {
     }
   }
 
-  /** Stops what was added. */
+  /** Stops an entry. */
   async remove(entry: ManagerEntry, graceMs: number): Promise<void> {
     if (entry.type === 'controller') {
       await this.#removeController(entry, graceMs);
@@ -168,14 +170,14 @@ export class ManagerRun {
     throw new OperatorError('Timeout', `${name}: has not ended ${graceMs} ms after it was removed`);
   }
 
-  /** Works on one more cluster from now on: with all controllers, or it throws and none does. */
+  /** Adds a cluster to all controllers; if it throws, no controller uses the cluster. */
   addCluster(cluster: ManagedCluster): void {
     if (this.#ending.signal.aborted || !this.#open.has('caches')) return;
     cluster.cache.start();
     try {
       for (const group of Object.values(this.#controllers)) group.addCluster(cluster);
     } catch (error) {
-      // Nothing of it is cached yet, so that no reconcile can be under way.
+      // Its caches are empty, so no reconcile of it can be running.
       this.#leave(cluster, 0).catch((failed: unknown) => {
         const { logger } = this.#parts.options;
         logger.error('a cluster could not be left', { error: failed, cluster: cluster.name });
@@ -184,7 +186,7 @@ export class ManagerRun {
     }
   }
 
-  /** Works on a cluster no more, and forgets what was counted of it. */
+  /** Removes a cluster from all controllers, then removes its metrics. */
   async removeCluster(cluster: ManagedCluster, graceMs: number): Promise<void> {
     await this.#leave(cluster, graceMs);
     await forgetCacheMetrics(this.#parts.metrics, { cluster: cluster.name });
@@ -201,7 +203,7 @@ export class ManagerRun {
     const group = this.#controllers[phase];
     const running = group.running(controller);
     await group.stop(graceMs, controller);
-    // What has not ended goes on counting: half of it would be wrong.
+    // A controller that has not ended keeps its metrics: partial counts would be wrong.
     if (running === undefined || running.status().active.length > 0) return;
     await forgetMetrics(this.#parts.metrics, controller.name);
   }
@@ -245,7 +247,7 @@ export class ManagerRun {
     await reviewClusters(review, signal);
   }
 
-  /** Is a candidate, and leads, until the lease is to be given back. */
+  /** Competes for the lease and leads until the lease is to be released. */
   async #elect(): Promise<void> {
     const { leadership, options } = this.#parts;
     const { whenLeadershipIsLost, logger } = options;
@@ -266,7 +268,7 @@ export class ManagerRun {
         return;
       }
       this.#leadNoMore();
-      // Said first: what does not end at once is the lesser failure.
+      // Report the lost lease first; slow shutdowns are secondary failures.
       if (whenLeadershipIsLost === 'fail') this.#fail(lostLeadership(cause));
       await this.#standingBy;
       if (this.#ending.signal.aborted) return;
@@ -280,7 +282,7 @@ export class ManagerRun {
     this.#openPhase('leader');
   }
 
-  /** Ends what only a leader may do, at once. */
+  /** Stops at once everything that requires leadership. */
   #leadNoMore(): void {
     if (this.#releasing.signal.aborted || !this.#open.delete('leader')) return;
     const { leader } = this.#controllers;
@@ -306,7 +308,7 @@ export class ManagerRun {
     const leftMs = (): number => Math.max(0, endMs - clock.monotonicMs());
     const { server, webhook, replica, leader } = this.#runnables;
     const controllers = this.#controllers;
-    // Before the keys are given back, as before the lease is.
+    // Reconciles end before keys and lease are released.
     const working = [controllers.leader.stop(leftMs()), controllers.shards.stop(leftMs())];
     await this.#endAll(working, [leader.stop(leftMs())]);
     this.#releasing.abort(new OperatorError('Stopped', 'the manager stops'));
@@ -319,11 +321,11 @@ export class ManagerRun {
     await clusters.left();
     await this.#endAll([], [webhook.stop(leftMs())]);
     await this.#endAll([], [server.stop(leftMs())]);
-    // The reason why an operator stops is often in its last event.
+    // The last Event often explains why an operator stops.
     await Promise.all(clusters.all.map((cluster) => cluster.stopRecorders()));
   }
 
-  /** Waits for `work` and for runnables; one that has not ended is a failure. */
+  /** Waits for `work` and for runnables; a runnable that does not end is a failure. */
   async #endAll(
     work: readonly Promise<void>[],
     runnables: readonly Promise<readonly string[]>[],

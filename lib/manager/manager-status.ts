@@ -7,67 +7,69 @@ import type { RunnableState } from './runnable-group.js';
 import type { RunnablePhase } from './runnable.js';
 import type { Sharding, ShardingStatus } from './sharding/index.js';
 
-/** How far a manager is. */
+/** Lifecycle phase of a manager. */
 export type ManagerPhase = 'new' | 'starting' | 'running' | 'stopping' | 'stopped';
 
-/** A cluster of a manager. */
+/** Status of a cluster of a manager. */
 export interface ManagedClusterStatus {
-  /** `''`: the only one. */
+  /** `''` for the only cluster. */
   readonly name: string;
   /** The kinds in its cache. */
   readonly caches: readonly InformerStatus[];
 }
 
-/** A controller of a manager. */
+/** Status of a controller of a manager. */
 export interface ManagedControllerStatus extends ControllerStatus {
-  /** Where it reconciles. */
+  /** Place where the controller reconciles. */
   readonly phase: ControllerPhase;
 }
 
-/** A runnable of a manager. */
+/** Status of a runnable of a manager. */
 export interface RunnableStatus {
   readonly name: string;
   readonly phase: RunnablePhase;
   readonly state: RunnableState;
-  /** Where it listens; undefined: it does not. */
+  /** Address it listens on; undefined if it does not listen. */
   readonly url: string | undefined;
 }
 
-/** How the candidature of a manager is doing. */
+/** Status of leader election on a candidate. */
 export interface ElectionStatus {
-  /** What the last attempt at the Lease failed with; undefined: it did not, or it is not known. */
+  /** Error of the last attempt at the Lease; undefined if it succeeded or is unknown. */
   readonly problem: unknown;
-  /** How long it has been a candidate without seeing any leader, in milliseconds; 0: it has seen one. */
+  /**
+   * Time since this candidate started without seeing a leader, in milliseconds; 0 once it has seen a leader.
+   */
   readonly leaderlessMs: number;
 }
 
-/** What a manager is doing. */
+/** Status of a manager. */
 export interface ManagerStatus {
   readonly phase: ManagerPhase;
-  /** The controllers of the leader reconcile here. */
+  /** True if the leader's controllers reconcile here. */
   readonly isLeading: boolean;
-  /** Who leads, as far as it is known. */
+  /** Identity of the leader, if known. */
   readonly leader: string | undefined;
-  /** Undefined: it is no candidate (yet). */
+  /** Undefined while this process is not a candidate. */
   readonly election?: ElectionStatus | undefined;
   readonly clusters: readonly ManagedClusterStatus[];
-  /** Those that were started; one that is being removed until it has ended. */
+  /** Controllers that were started. A removed controller is listed until it has ended. */
   readonly controllers: readonly ManagedControllerStatus[];
   readonly runnables: readonly RunnableStatus[];
-  /** How replicas share keys; undefined: they don't. */
+  /** Status of sharding; undefined without sharded controllers. */
   readonly shards?: ShardingStatus | undefined;
 }
 
-/** What a {@link ManagerStatus} is read from. */
+/** Sources of a {@link ManagerStatus}. */
 export interface ManagerStatusParts {
-  /** Undefined: it was not started. */
+  /** Undefined before the start. */
   readonly run: ManagerRun | undefined;
   readonly entries: ManagerEntries;
   readonly clusters: readonly ManagedCluster[];
   readonly sharding: Sharding | undefined;
 }
 
-/** What a manager is doing. */
+/** Collects the status of a manager. */
 export function managerStatus(parts: ManagerStatusParts): ManagerStatus {
   const { run, entries, clusters, sharding } = parts;
   const controllers: ManagedControllerStatus[] = [];

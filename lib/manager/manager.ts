@@ -44,19 +44,19 @@ import { untilSignal } from './until-signal.js';
 import { WebhookServer } from './webhooks/webhook-server.js';
 
 /**
- * Runs controllers, and what they need, as one process.
+ * Runs controllers and their dependencies as one process.
  *
  * ## Flow
- * Servers listen, webhooks answer, caches are filled, what runs on every replica starts, and once
- * this process leads, its controllers reconcile. A stop goes the other way: reconciles may end for
- * `gracefulShutdownMs`, then the lease is given back, caches and servers end.
+ * Servers listen, webhooks answer, caches sync, and the components of every replica start. Once this process
+ * leads, the leader's controllers reconcile. A stop reverses the order: reconciles have `gracefulShutdownMs`
+ * to end, the lease is released, then caches and servers stop.
  *
  * ## Guarantees
- * - A process that stands by has its caches filled: a fail-over begins to work at once.
- * - When `run` has ended, nothing is left: no timer, socket, watch or listener.
+ * - A standby process has synced caches: after a fail-over it reconciles at once.
+ * - When `run` has ended, no timer, socket, watch or listener is left.
  *
  * ## Caveats
- * - It runs once; make a new one to start again.
+ * - A manager runs once; create a new one to start again.
  *
  * @example
  * ```ts
@@ -74,7 +74,7 @@ export class Manager {
   readonly #entries = new ManagerEntries();
   readonly #changes = new ChangeNotifier();
   readonly #indexed: RequiredAccess[] = [];
-  /** Each ends the counting of a client's requests. */
+  /** Each stops counting the requests of one client. */
   readonly #counting: (() => void)[] = [];
   readonly #health: ManagerHealth;
   #sharding: Sharding | undefined;
@@ -82,8 +82,7 @@ export class Manager {
   #isOver = false;
 
   /**
-   * @throws OperatorError `InvalidOption`: an option is missing, out of its range, or contradicts
-   * another.
+   * @throws OperatorError `InvalidOption`: an option is missing, out of its range, or contradicts another.
    */
   constructor(options: ManagerOptions) {
     this.#options = resolveManagerOptions(options);
@@ -101,12 +100,12 @@ export class Manager {
     if (webhooks !== undefined) this.add(new WebhookServer({ ...webhooks, clock, metrics }));
   }
 
-  /** Where everything here registers its metrics; yours are welcome. */
+  /** Registry for the metrics of all components; you may add your own. */
   get metrics(): Metrics {
     return this.#metrics;
   }
 
-  /** The clock of everything that runs here: in tests a virtual one. */
+  /** The clock of all components; virtual in tests. */
   get clock(): Clock {
     return this.#options.clock;
   }
@@ -116,31 +115,31 @@ export class Manager {
     return this.#options.logger;
   }
 
-  /** Reads the cache of the first cluster; writes are refused while this process does not lead. */
+  /** Reads the cache of the first cluster; refuses writes while this process does not lead. */
   get client(): CachedClient {
     return this.#home.client;
   }
 
-  /** Reads the server of the first cluster; writes are refused while this process does not lead. */
+  /** Reads the server of the first cluster; refuses writes while this process does not lead. */
   get liveClient(): Client {
     return this.#home.client.live;
   }
 
-  /** @internal The client of the first cluster, as it was given: its writes need no leadership. */
+  /** @internal The first cluster's client as it was given: its writes do not require leadership. */
   get givenClient(): Client {
     return this.#home.given;
   }
 
-  /** The cache of the first cluster; it is filled from the start to the end of `run`. */
+  /** The cache of the first cluster; it runs from the start to the end of `run`. */
   get cache(): Cache {
     return this.#home.cache;
   }
 
   /**
-   * A recorder of events about objects of the first cluster, the same one for each name. It writes what
-   * waits and stops after the controllers, and declares the rights that it needs (`requiredAccess`).
-   * @param controllerName - who reports: a qualified name, for example `shop-operator`
-   * @throws OperatorError `InvalidOption`: that is no qualified name.
+   * Returns the recorder of Events about objects of the first cluster; one recorder per name. It stops after
+   * the controllers and writes pending Events first. Its access is part of `requiredAccess`.
+   * @param controllerName - the reporter; a qualified name such as `shop-operator`
+   * @throws OperatorError `InvalidOption`: the name is not a qualified name.
    */
   eventRecorder(controllerName: string): Recorder {
     const recorder = this.#home.recorder(controllerName);
@@ -148,15 +147,15 @@ export class Manager {
     return recorder;
   }
 
-  /** The recorder of the manager itself, by its `name`; see {@link Manager.eventRecorder}. */
+  /** The manager's own recorder, with its `name` as reporter; see {@link Manager.eventRecorder}. */
   get recorder(): Recorder {
     return this.eventRecorder(this.#options.name);
   }
 
   /**
-   * Declares an index of a kind for all clusters, those added later included. The kind is cached, and
-   * `client.list(type, { index: { [name]: value } })` finds its objects, with what that client has
-   * written, in reconciles and by {@link Manager.client}.
+   * Declares an index of a kind for all clusters, including those added later. The kind is cached, and
+   * `client.list(type, { index: { [name]: value } })` finds its objects in reconciles and with
+   * {@link Manager.client}. The client's own writes are visible at once.
    * @throws OperatorError `InvalidOption`: another index of the kind has the name.
    * @throws OperatorError `Stopped`: the manager has stopped.
    *
@@ -176,16 +175,15 @@ export class Manager {
     this.#indexed.push({ type, verbs: watchVerbs });
   }
 
-  /** How far it is. */
+  /** The manager's lifecycle phase. */
   get phase(): ManagerPhase {
     return this.#run?.phase ?? 'new';
   }
 
   /**
-   * Adds a controller or a runnable; while the manager runs it is started at once, or when its phase
-   * comes.
-   * @throws OperatorError `InvalidOption`: another one has the name, maybe one that is being removed and
-   * has not ended, or the options do not fit.
+   * Adds a controller or a runnable. If the manager runs, the item starts at once or with its phase.
+   * @throws OperatorError `InvalidOption`: the name is taken, maybe by an item that is still being removed,
+   * or the options do not fit.
    * @throws OperatorError `Stopped`: the manager has stopped.
    */
   add(item: Controller | Runnable, options: ManagerAddOptions = {}): Added {
@@ -210,11 +208,11 @@ export class Manager {
   }
 
   /**
-   * Has every controller work on one more cluster from now on.
-   * @throws OperatorError `InvalidOption`: the name is taken, maybe by a cluster that is being removed,
-   * or no name; or the manager was made for one cluster without a name.
+   * Adds a cluster to every controller.
+   * @throws OperatorError `InvalidOption`: the name is invalid or taken, maybe by a cluster that is being
+   * removed; or the manager was created with `client`.
    * @throws OperatorError `Stopped`: the manager has stopped.
-   * @throws what a controller throws that can't watch it: none of them works on it then.
+   * @throws the error of a controller that can't watch the cluster; then no controller uses the cluster.
    */
   addCluster(cluster: ManagerCluster): void {
     this.#refuseWhenOver(`addCluster ${cluster.name}`);
@@ -234,9 +232,9 @@ export class Manager {
   }
 
   /**
-   * Has no controller work on a cluster any more; resolves when no reconcile of it goes on. They have
-   * `graceMs` milliseconds to end (the manager's `gracefulShutdownMs`). Its name is free again, and its
-   * metrics are gone, when this has resolved. One that is not there is no error.
+   * Removes a cluster from every controller; resolves when no reconcile of it is running. Reconciles have
+   * `graceMs` milliseconds to end (default: the manager's `gracefulShutdownMs`). The cluster's name is free
+   * and its metrics are removed once the promise resolves. An unknown name is not an error.
    * @throws OperatorError `InvalidOption`: it is the first cluster, which holds the leases.
    */
   async removeCluster(
@@ -252,27 +250,27 @@ export class Manager {
   }
 
   /**
-   * Adds a check of `/healthz`: failing, it has the kubelet restart the process.
-   * @returns what takes it out
-   * @throws OperatorError `InvalidOption`: the name is taken, or no path segment.
+   * Adds a check of `/healthz`: if it fails, the kubelet restarts the process.
+   * @returns a function that removes the check
+   * @throws OperatorError `InvalidOption`: the name is taken, or is not a path segment.
    */
   addHealthCheck(check: HealthCheck): () => void {
     return this.#health.healthz.add(check);
   }
 
   /**
-   * Adds a check of `/readyz`: failing, it has the Pod's Services send it no requests.
-   * @returns what takes it out
-   * @throws OperatorError `InvalidOption`: the name is taken, or no path segment.
+   * Adds a check of `/readyz`: if it fails, Services send the Pod no requests.
+   * @returns a function that removes the check
+   * @throws OperatorError `InvalidOption`: the name is taken, or is not a path segment.
    */
   addReadyCheck(check: HealthCheck): () => void {
     return this.#health.readyz.add(check);
   }
 
   /**
-   * Runs until `signal` is aborted; resolves when all has ended.
+   * Runs until `signal` is aborted; resolves when everything has ended.
    * @throws OperatorError `AlreadyStarted`: it was run before.
-   * @throws what a runnable threw, or the loss of the lease: when all has ended, too.
+   * @throws the error of a runnable, or the loss of the lease, after everything has ended.
    */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#run !== undefined) {
@@ -306,14 +304,14 @@ export class Manager {
   }
 
   /**
-   * Runs until SIGINT or SIGTERM comes; a second one ends the process at once, with exit code 1.
+   * Runs until SIGINT or SIGTERM; a second signal ends the process at once with exit code 1.
    * @throws as `run` does.
    */
   async runUntilSignal(): Promise<void> {
     await untilSignal((signal) => this.run(signal), this.#options.logger);
   }
 
-  /** The controllers that were added, in that order. */
+  /** The added controllers, in order. */
   get controllers(): readonly Controller[] {
     return [...this.#entries].flatMap((entry) =>
       entry.type === 'controller' ? [entry.controller] : [],
@@ -321,18 +319,18 @@ export class Manager {
   }
 
   /**
-   * What the operator has to be allowed to do on its first cluster, as far as it declares it: to watch
-   * what its controllers reconcile, own and watch, to make what they own and write the status of what
-   * they reconcile (where `requires` does not say it otherwise), all that `requires` says, and what its
-   * own parts do: events about objects in quarantine, the election, certificates, reviews of who scrapes
-   * metrics. Each kind, subresource, namespace and list of names is there once. It asks no server.
+   * Returns the access that the operator declares for its first cluster, without sending requests. For each
+   * controller: to watch its kinds, to write its owned kinds, and to write the status of its kind, unless
+   * `requires` overrides them. Also all of `requires`, and the access of the manager's own parts: quarantine
+   * Events, leader election, certificates, and reviews of metrics clients. Each combination of kind,
+   * subresource, namespace and names appears once.
    */
   requiredAccess(): readonly RequiredAccess[] {
     const { requires, leaderElection, metrics } = this.#options;
     const declared = [...this.#entries].flatMap((entry) =>
       entry.type === 'controller' ? controllerAccess(entry) : entry.requires,
     );
-    // A cache that is filled may have to report objects in quarantine.
+    // A running cache may have to report quarantined objects.
     const writesEvents = this.#entries.writesEvents || this.controllers.length > 0;
     const events = writesEvents ? eventAccess : [];
     const all = [...declared, ...this.#indexed, ...requires, ...events];
@@ -342,7 +340,7 @@ export class Manager {
     return mergedAccess([...needed, ...ofParts]);
   }
 
-  /** What it is doing. */
+  /** Returns the current status. */
   status(): ManagerStatus {
     return managerStatus({
       run: this.#run,
@@ -353,7 +351,7 @@ export class Manager {
   }
 
   /**
-   * Resolves when everything was started: caches are filled, and this process leads or stands by.
+   * Resolves when the start is complete: caches have synced, and this process leads or stands by.
    * @throws OperatorError `Stopped`: the manager stopped before.
    * @throws the signal's reason, as soon as it is aborted.
    */
@@ -362,7 +360,7 @@ export class Manager {
   }
 
   /**
-   * Resolves when the controllers of the leader reconcile here.
+   * Resolves when the leader's controllers reconcile here.
    * @throws OperatorError `Stopped`: the manager stopped before.
    * @throws the signal's reason, as soon as it is aborted.
    */
@@ -379,13 +377,13 @@ export class Manager {
     return managed;
   }
 
-  /** Clients are made before the manager, so that most know no metrics. */
+  /** Most clients are created before the manager and so without its metrics. */
   #countRequestsOf({ given }: ManagedCluster): void {
     if (this.#options.metrics === undefined || !isConnected(given)) return;
     this.#counting.push(given.countIn(this.metrics));
   }
 
-  /** Joins the group of replicas, for the first controller whose keys are shared. */
+  /** Joins the shard group when the first sharded controller is added. */
   #share(name: string, { phase }: ManagerAddOptions): void {
     if (phase !== undefined) {
       throw new OperatorError('InvalidOption', `add ${name}: give phase or shards, not both`);

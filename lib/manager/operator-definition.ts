@@ -5,14 +5,14 @@ import type { Manager } from './manager.js';
 import type { ManagerOptions } from './manager-options.js';
 import type { Webhook } from './webhooks/webhook.js';
 
-/** A custom resource of an operator: what `defineResource` made. */
+/** A custom resource of an operator, as returned by `defineResource`. */
 export type OperatorResource = ResourceType<KubernetesObject> & {
   readonly crd: CustomResourceDefinition;
 };
 
 /**
- * An operator, as tools see it: `src/operator.ts` of a project exports one as `operator`, and the
- * commands `manifests`, `plan` and `run` of the program `operator-builder` load it.
+ * An operator as tools load it. `src/operator.ts` of a project exports one as `operator` for the commands
+ * `manifests`, `plan` and `run` of `operator-builder`.
  *
  * @example
  * ```ts
@@ -24,20 +24,20 @@ export type OperatorResource = ResourceType<KubernetesObject> & {
  * ```
  */
 export interface OperatorDefinition {
-  /** What it is called: a DNS label, for it is a part of the names of objects. */
+  /** Name of the operator: a DNS label, since it is part of object names. */
   readonly name: string;
-  /** Its custom resources. @defaultValue none */
+  /** Custom resources of the operator. @defaultValue none */
   readonly resources?: readonly OperatorResource[] | undefined;
-  /** What the API server is to ask it. @defaultValue none */
+  /** Admission and conversion webhooks to serve. @defaultValue none */
   readonly webhooks?: readonly Webhook[] | undefined;
   /**
-   * What of which kinds its controllers have to see: `src/main.ts` and the command `run` give it to their
-   * managers. @defaultValue everything of the kinds that are watched
+   * Limits what its controllers cache, by kind. `src/main.ts` and the command `run` pass it to their
+   * managers. @defaultValue all objects of the watched kinds
    */
   readonly cacheOptions?: ManagerOptions['cacheOptions'];
   /**
-   * Adds its controllers, and what else it runs, to a manager. It is called by tools too, for managers
-   * that never run: it must neither wait for anything nor reach outside of the manager.
+   * Adds the operator's controllers and runnables to a manager. Tools call it too, with managers that never
+   * run: it must not wait, and must not access anything but the manager.
    */
   setup(manager: Manager): void | Promise<void>;
 }

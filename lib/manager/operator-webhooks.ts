@@ -13,35 +13,35 @@ import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link operatorWebhooks}. */
 export interface OperatorWebhooksOptions {
-  /** Reads and writes the Secret of the certificate, and tells the API server to trust it. */
+  /** Reads and writes the certificate's Secret and the CA bundles of the webhook configurations. */
   readonly client: Client;
-  /** The operator's own, where the Service and the Secret are. @defaultValue unknown */
+  /** The operator's namespace, with the Service and the Secret. @defaultValue unknown */
   readonly namespace?: string | undefined;
   /**
-   * A folder with `tls.crt` and `tls.key` of somebody else, such as cert-manager.
-   * @defaultValue the operator makes its certificate itself
+   * A folder with `tls.crt` and `tls.key` from an external issuer, such as cert-manager.
+   * @defaultValue the operator generates its own certificate
    */
   readonly certificateFolder?: string | undefined;
-  /** 0 for any that is free. @defaultValue 9443 */
+  /** 0 selects a free port. @defaultValue 9443 */
   readonly port?: number | undefined;
-  /** Told when nothing is served. @defaultValue drops everything */
+  /** Logs a warning if the webhooks are not served. @defaultValue discards all lines */
   readonly logger?: Logger | undefined;
 }
 
-/** What the objects are called that the webhooks of an operator are reached by. */
+/** Names of the objects through which the API server reaches an operator's webhooks. */
 export interface OperatorWebhookNames {
   readonly service: string;
-  /** Of the certificate. */
+  /** Name of the certificate's Secret. */
   readonly secret: string;
-  /** Of the MutatingWebhookConfiguration. */
+  /** Name of the MutatingWebhookConfiguration. */
   readonly mutating: string;
-  /** Of the ValidatingWebhookConfiguration. */
+  /** Name of the ValidatingWebhookConfiguration. */
   readonly validating: string;
 }
 
 /**
- * What the objects are called that `operator-builder create webhook` makes, once `config/default` has
- * put the operator's name before them: `shops-webhook-service`, for the operator `shops`.
+ * Returns the names of the objects that `operator-builder create webhook` generates, with the prefix that
+ * `config/default` adds: `shops-webhook-service` for the operator `shops`.
  */
 export function operatorWebhookNames({
   name,
@@ -55,9 +55,9 @@ export function operatorWebhookNames({
 }
 
 /**
- * Serves the webhooks of an operator as the manifests of its project say it: an option of `Manager`.
- * Undefined, so that nothing is served: it has none; or neither a namespace nor a folder is known, as
- * on a developer's machine, which no API server reaches (that is logged).
+ * Returns the webhook options of `Manager` that match the generated manifests. Undefined, so that nothing is
+ * served, if the operator has no webhooks. Undefined with a warning if neither a namespace nor a folder is
+ * known, as on a developer's machine, which no API server reaches.
  */
 export function operatorWebhooks(
   operator: Pick<OperatorDefinition, 'name' | 'webhooks'>,
@@ -99,7 +99,7 @@ function trustTargetsOf(operator: Pick<OperatorDefinition, 'name' | 'webhooks'>)
   return {
     mutating: has('mutating') ? [mutating] : [],
     validating: has('validating') ? [validating] : [],
-    // A conversion is called like its CustomResourceDefinition.
+    // A conversion webhook has the name of its CustomResourceDefinition.
     customResourceDefinitions: webhooks
       .filter(({ type }) => type === 'conversion')
       .map(({ name }) => name),

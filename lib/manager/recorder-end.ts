@@ -6,15 +6,15 @@ import { whenAborted } from '../system/when-aborted.js';
 import type { RequiredAccess } from './access/required-access.js';
 import type { Runnable } from './runnable.js';
 
-/** What writing events needs. */
+/** Access that writing Events needs. */
 export const eventAccess: readonly RequiredAccess[] = [{ type: Event, verbs: ['create', 'patch'] }];
 
-/** Time for the last events of a manager that stops, in milliseconds. */
+/** Time to write the last Events at a stop, in milliseconds. */
 const graceMs = 2_000;
 
 /**
- * Stops a recorder after the controllers. The reason why an operator stops is often in its last event,
- * so what waits is written before; a server that does not answer must not hold up the stop.
+ * Returns a runnable that stops a recorder after the controllers. The last Event often explains why an
+ * operator stops, so pending Events are written first, for a limited time in case the server does not answer.
  */
 export function recorderEnd(
   name: string,
@@ -32,7 +32,7 @@ export function recorderEnd(
   };
 }
 
-/** Writes the events that wait, within a time limit, and stops the recorder. */
+/** Writes pending Events within a time limit, then stops the recorder. */
 export async function endRecorder(
   recorder: Pick<EventRecorder, 'flush' | 'stop'>,
   clock: Clock,

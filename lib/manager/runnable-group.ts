@@ -4,16 +4,16 @@ import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Runnable, RunnablePhase } from './runnable.js';
 
-/** How a runnable is doing. */
+/** State of a runnable. */
 export type RunnableState = 'waiting' | 'starting' | 'ready' | 'ended' | 'failed';
 
-/** What the groups of a manager share. */
+/** Dependencies that the groups of a manager share. */
 export interface RunnableGroupParts {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long runnables have to become ready, in milliseconds. */
+  /** Time for runnables to become ready, in milliseconds. */
   readonly startTimeoutMs: number;
-  /** Told of the error of a runnable that was not to end. */
+  /** Called with the error of a runnable that fails before it is stopped. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -24,10 +24,10 @@ interface Started {
   over: Promise<void>;
 }
 
-/** How long a runnable has to end after a stop that leaves no time, in milliseconds. */
+/** Minimum time for a runnable to end after a stop, in milliseconds, even if no grace period is left. */
 export const unwindMs = 1_000;
 
-/** The runnables of one phase, from their start to their end. */
+/** Starts and stops the runnables of one phase. */
 export class RunnableGroup {
   readonly phase: RunnablePhase;
   readonly #parts: RunnableGroupParts;
@@ -39,12 +39,12 @@ export class RunnableGroup {
     this.#parts = parts;
   }
 
-  /** How `runnable` is doing, or undefined where it was not started. */
+  /** Returns the state of `runnable`; undefined if it was not started. */
   state(runnable: Runnable): RunnableState | undefined {
     return this.#started.get(runnable)?.state;
   }
 
-  /** Starts a runnable; one that throws at once has failed as one that throws later. */
+  /** Starts a runnable. A synchronous throw counts as a failure like a later one. */
   start(runnable: Runnable): void {
     const ending = new AbortController();
     const over = Promise.resolve();
@@ -54,8 +54,8 @@ export class RunnableGroup {
   }
 
   /**
-   * Waits until every one is ready or has ended.
-   * @throws OperatorError `Timeout`: one was not in time; its name is in the message.
+   * Waits until every runnable is ready or has ended.
+   * @throws OperatorError `Timeout`: a runnable was not ready in time; the message names it.
    * @throws the signal's reason, as soon as it is aborted.
    */
   async whenReady(signal: AbortSignal): Promise<void> {
@@ -72,7 +72,7 @@ export class RunnableGroup {
   }
 
   /**
-   * Aborts the runnables, or one of them, and waits for their end, for `graceMs` at most.
+   * Aborts all runnables, or one, and waits at most `graceMs` for their end.
    * @returns the names of those that have not ended
    */
   async stop(graceMs: number, only?: Runnable): Promise<readonly string[]> {
@@ -114,7 +114,7 @@ export class RunnableGroup {
         logger.error(`${runnable.name} failed`, { error });
         this.#parts.failed(error);
       } else if (error !== ending.signal.reason) {
-        // It was to end anyway: too late to fail the manager.
+        // The runnable was being stopped: its error does not fail the manager.
         logger.warn(`${runnable.name} failed while it ended`, { error });
       }
     }

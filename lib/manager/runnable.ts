@@ -1,36 +1,36 @@
 import type { Logger } from '../system/logger.js';
 
-/** When a manager starts a {@link Runnable}. */
+/** The point at which a manager starts a {@link Runnable}. */
 export type RunnablePhase =
-  /** First, before webhooks and caches: whoever scrapes or probes. */
+  /** First, before webhooks and caches: servers for scrapes and probes. */
   | 'server'
-  /** After the servers, before the caches: conversion must answer before anything is listed. */
+  /** After the servers and before the caches: lists may need conversion webhooks. */
   | 'webhook'
-  /** When the caches are synced, on every replica. */
+  /** After the caches have synced, on every replica. */
   | 'replica'
-  /** On the leader only, last. */
+  /** Last, on the leader only. */
   | 'leader';
 
-/** What a {@link Runnable} is given. */
+/** Argument of a runnable's `run`. */
 export interface RunnableContext {
-  /** Aborted when it has to end: the manager stops, or (phase `leader`) the lease is lost. */
+  /** Aborted when the runnable must end: the manager stops or, in phase `leader`, loses the lease. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** Call it when what others wait for is there: phases after `server` and `webhook` wait for it. */
+  /** Reports that the runnable is ready; phases after `server` and `webhook` wait for it. */
   readonly ready: () => void;
 }
 
-/** Something that a manager runs beside its controllers. */
+/** A component that a manager runs beside its controllers. */
 export interface Runnable {
-  /** For logs, errors and readyz. */
+  /** Name in logs, errors and readyz. */
   readonly name: string;
   /** @defaultValue 'leader' */
   readonly phase?: RunnablePhase | undefined;
-  /** Where it listens, for the manager's status. @defaultValue it does not */
+  /** Address it listens on, for the manager's status. @defaultValue it does not listen */
   readonly url?: string | undefined;
   /**
-   * Resolves when it has ended. If it throws, the manager stops and its `run` rejects with the
-   * error. Returning before `signal` is aborted is fine: it has nothing more to do, and is ready.
+   * Resolves when the runnable has ended. If it throws, the manager stops and its `run` rejects with the
+   * error. Returning before `signal` is aborted counts as ready and finished.
    */
   run(context: RunnableContext): Promise<void>;
 }

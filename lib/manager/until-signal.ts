@@ -3,7 +3,7 @@ import { OperatorError } from '../system/operator-error.js';
 
 const names = ['SIGINT', 'SIGTERM'] as const;
 
-/** Runs `work` until SIGINT or SIGTERM comes; a second one ends the process at once. */
+/** Runs `work` until SIGINT or SIGTERM; a second signal ends the process at once. */
 export async function untilSignal(
   work: (signal: AbortSignal) => Promise<void>,
   logger: Logger,

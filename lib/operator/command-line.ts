@@ -7,10 +7,10 @@ const formats = ['text', 'json'] as const;
 
 /** Severities of log lines. */
 export type LogLevel = (typeof levels)[number];
-/** What an operator prints: the feed and lines for people, or JSON lines for programs. */
+/** Output of an operator: a feed with text lines for people, or JSON lines for programs. */
 type LogFormat = (typeof formats)[number];
 
-/** The options of a command line; undefined: not given. */
+/** Parsed command-line options; undefined if not given. */
 export interface CommandLine {
   readonly help: boolean;
   readonly kubeconfig: string | undefined;
@@ -28,7 +28,7 @@ export interface CommandLine {
   readonly logFormat: LogFormat | undefined;
 }
 
-/** Help for the command line of the operator `name`. */
+/** Returns the help text of the operator `name`. */
 export function usageOf(name: string): string {
   return `Usage: ${name} [options]
 
@@ -89,7 +89,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   };
 }
 
-/** Whether the cluster is that of the Pod that the process runs in. */
+/** Returns whether the process runs in a Pod and connects to that Pod's cluster. */
 export function isPod(
   { kubeconfig }: CommandLine,
   env: Readonly<Record<string, string | undefined>>,

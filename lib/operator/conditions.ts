@@ -9,15 +9,15 @@ import type { ConditionUpdate } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';
 import { isOperatorError } from '../system/operator-error.js';
 
-/** The end of a reconcile, as {@link conditionsOf} shows it. */
+/** The end of a reconcile, as input of {@link conditionsOf}. */
 export interface ReconcileEnd {
-  /** The results of a builder. @defaultValue none */
+  /** Results of a builder. @defaultValue none */
   readonly results?: readonly ObjectResult[] | undefined;
-  /** What the reconcile waits for beside its results. @defaultValue nothing */
+  /** Another reason to wait, beside the results. @defaultValue nothing */
   readonly waitsFor?: string | undefined;
   /** The error that ended the reconcile. @defaultValue none */
   readonly error?: unknown;
-  /** `metadata.generation` of the object that was reconciled. */
+  /** `metadata.generation` of the reconciled object. */
   readonly observedGeneration?: number | undefined;
 }
 
@@ -25,16 +25,16 @@ const longestMessage = 1_000;
 const mostSubjects = 3;
 
 /**
- * Returns the conditions `Ready`, `Progressing` and `Degraded` for the end of a reconcile. kstatus, and
- * so `kubectl wait --for=condition=Ready`, Argo CD and Flux, read them as they are.
+ * Returns the conditions `Ready`, `Progressing` and `Degraded` for the end of a reconcile. kstatus reads
+ * them, and with it `kubectl wait --for=condition=Ready`, Argo CD and Flux.
  *
  * | end | Ready | Progressing | Degraded |
  * | --- | --- | --- | --- |
- * | all is as desired | True `Reconciled` | False | False |
- * | an object is pending, a rollout goes on, `waitsFor` | False `Waiting`, `RollingOut` | True | False |
- * | a rollout is stuck | False `RolloutStuck` | False | True `RolloutStuck` |
+ * | all objects as desired | True `Reconciled` | False | False |
+ * | a pending object, a rollout in progress, `waitsFor` | False `Waiting`, `RollingOut` | True | False |
+ * | a stuck rollout | False `RolloutStuck` | False | True `RolloutStuck` |
  * | an error that is retried | False, the error's code | True `Retrying` | True, the code |
- * | an error that no retry helps | False, the error's code | False, the code | True, the code |
+ * | a terminal error | False, the error's code | False, the code | True, the code |
  */
 export function conditionsOf(end: ReconcileEnd): readonly ConditionUpdate[] {
   const { observedGeneration } = end;
@@ -47,7 +47,7 @@ export function conditionsOf(end: ReconcileEnd): readonly ConditionUpdate[] {
   }));
 }
 
-/** Conditions of an object that is being deleted and whose clean-up goes on. */
+/** Returns the conditions of an object that is being deleted while its clean-up goes on. */
 export function deletingConditions(message: string): readonly ConditionUpdate[] {
   return [
     { type: 'Ready', status: 'False', reason: 'Deleting', message },
@@ -106,14 +106,14 @@ function failureOf(error: unknown): readonly ConditionUpdate[] {
 }
 
 /**
- * The reason of a `TerminalError`, the server's of a refusal, the code of an error of this package, else
- * `ReconcileFailed`.
+ * Returns the reason of a `TerminalError`, the reason of an API error, or the code of an error of this
+ * package; else `ReconcileFailed`.
  */
 function failureReasonOf(error: unknown): string {
   const first: unknown = isReconcileFailed(error) ? error.errors[0] : error;
   const given = terminalReasonOf(first);
   if (given !== undefined) return given;
-  // What a builder has explained, and what a user has made terminal.
+  // Builders wrap errors to explain them; users wrap errors to make them terminal.
   const isWrapped = isOperatorError(first, 'Terminal') && first.cause !== undefined;
   const cause = isWrapped ? first.cause : first;
   if (isApiError(cause)) return serverReasonOf(cause);
@@ -121,7 +121,7 @@ function failureReasonOf(error: unknown): string {
   return 'ReconcileFailed';
 }
 
-/** The reasons of Kubernetes for answers that have none: of a proxy, a webhook, a server that is ending. */
+/** Kubernetes reasons for responses without one, such as those of a proxy, a webhook or a stopping server. */
 const statusReasons: Readonly<Partial<Record<number, string>>> = {
   ...{ 400: 'BadRequest', 401: 'Unauthorized', 403: 'Forbidden', 404: 'NotFound' },
   ...{ 405: 'MethodNotAllowed', 406: 'NotAcceptable', 409: 'Conflict', 410: 'Gone' },
@@ -134,14 +134,14 @@ function serverReasonOf({ reason, status, code }: ApiError): string {
   return reason === '' || reason === 'Unknown' ? (statusReasons[status] ?? code) : reason;
 }
 
-/** The reason that a `TerminalError` was given. */
+/** Returns the reason given to a `TerminalError`. */
 export function terminalReasonOf(error: unknown): string | undefined {
   if (!isOperatorError(error, 'Terminal') || !('reason' in error)) return undefined;
   return typeof error.reason === 'string' ? error.reason : undefined;
 }
 
 function rolloutText({ ref, rollout }: ObjectResult): string {
-  // The message names the workload, or the pod that blocks it.
+  // The message names the workload, or the Pod that blocks it.
   return rollout?.message ?? describeObject(ref);
 }
 

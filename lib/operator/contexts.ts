@@ -9,8 +9,8 @@ import type { ResourceType, TypeReference } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
 
 /**
- * The kinds of references, by name, as far as the compiler knows them: a built-in kind, or a literal
- * `{ apiVersion, kind }`. A custom resource has no literal kind: `builder.object` makes it.
+ * The kind names of type references that the compiler knows: built-in kinds and literals
+ * `{ apiVersion, kind }`. A custom resource has no literal kind; use `builder.object` for it.
  */
 export type KindsOf<R> =
   R extends ResourceType<infer T>
@@ -23,7 +23,7 @@ export type KindsOf<R> =
         : K
       : never;
 
-/** The fields of an object's status that a reconciler may set; undefined counts as not set. */
+/** Status fields that a reconciler may set; undefined counts as not set. */
 export type StatusFields<T> = T extends { status?: infer S }
   ? {
       [K in Exclude<keyof NonNullable<S>, 'conditions' | 'observedGeneration'>]?:
@@ -32,42 +32,45 @@ export type StatusFields<T> = T extends { status?: infer S }
   : never;
 
 /**
- * The part of an object's status that this reconcile decides, beside the conditions that the operator
- * writes. It is written once, with these, at the end. What a reconcile that succeeds does not set goes
- * away; one that fails, waits or is paused leaves what was set before.
+ * The status that this reconcile sets beside the operator's conditions. The operator writes both once, at the
+ * end. A successful reconcile removes fields that it does not set. A reconcile that fails, waits or is paused
+ * keeps the earlier ones.
  */
 export interface StatusDraft<T extends KubernetesObject> {
-  /** Sets fields of the status. @throws OperatorError `InvalidOption`: `conditions` or `observedGeneration`. */
+  /**
+   * Sets fields of the status. @throws OperatorError `InvalidOption`: `conditions` or `observedGeneration` is
+   * given.
+   */
   set(fields: StatusFields<T>): void;
-  /** Sets a condition of a type of your own, or replaces `Ready`, `Progressing` or `Degraded`. */
+  /** Sets a condition of your own type, or replaces `Ready`, `Progressing` or `Degraded`. */
   setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void;
   /**
-   * Shows the object as not ready yet, with `message` in `Ready` and `Progressing`. For waits that a
-   * watch ends, such as for an owned Pod to be ready; for others return `requeueAfter(ms, message)`.
+   * Marks the object as not ready, with `message` in `Ready` and `Progressing`. Use it for a wait that a
+   * watch event ends, such as for an owned Pod. For other waits return `requeueAfter(ms, message)`.
    */
   setWaiting(message: string): void;
 }
 
-/** The argument of `finalizes`: what a controller's context has, and the object. */
+/** Argument of `finalizes`: the controller's context plus the object. */
 export interface ObjectContext<T extends KubernetesObject> extends ReconcileContext {
-  /** The object, as the cache has it: not to be changed. */
+  /** The object from the cache; read-only. */
   readonly object: T;
   readonly status: StatusDraft<T>;
 }
 
-/** The argument of `builds` and `reconciles`. */
+/** Argument of `builds` and `reconciles`. */
 export interface OperatorContext<
   T extends KubernetesObject,
   Owned extends string = string,
 > extends ObjectContext<T> {
   /**
-   * An empty chain, owned by the object: with the client, recorder, logger and signal of this
-   * reconcile, the operator's name as field manager, and the kinds that the controller owns.
+   * An empty chain owned by the object. It uses the client, recorder, logger and signal of this reconcile,
+   * the operator's name as field manager, and the controller's owned kinds.
    */
   readonly builder: Builder<NoNames<string, Owned>>;
 }
 
-/** The end of a handler: nothing to add, or a result. */
+/** Return value of a handler: nothing, or a result. */
 export type Handled = Result | undefined | Promise<Result | undefined>;
 
 /** Returns the chain of the objects that an object should have. */
@@ -76,33 +79,33 @@ export type BuildHandler<T extends KubernetesObject, Owned extends string> = (
 ) => Builder | Promise<Builder>;
 
 /**
- * Reconciles an object that exists and is not being deleted. The results of `context.builder` decide
- * the conditions and the next reconcile; returning `requeueAfter(ms, message)` shows a wait.
+ * Reconciles an object that exists and is not being deleted. The results of `context.builder` decide the
+ * conditions and the next reconcile. Returning `requeueAfter(ms, message)` reports a wait.
  */
 export type ReconcileHandler<T extends KubernetesObject, Owned extends string> = (
   context: OperatorContext<T, Owned>,
 ) => Handled;
 
 /**
- * Cleans up for an object that is being deleted, before it goes. `requeueAfter(ms, message)`: not
- * finished, called again. It must cope with a clean-up that an earlier call began.
+ * Cleans up for an object that is being deleted. `requeueAfter(ms, message)` means not finished: the handler
+ * is called again. It must handle a clean-up that an earlier call began.
  */
 export type FinalizeHandler<T extends KubernetesObject> = (context: ObjectContext<T>) => Handled;
 
-/** Options of the builder of an object that an operator does not decide itself. */
+/** Builder options that the operator does not set itself. */
 export type OperatorBuilderOptions = Omit<
   BuilderOptions,
   | ('client' | 'owner' | 'controllerName' | 'owns' | 'kinds' | 'onlyOwned')
   | ('recorder' | 'emitter' | 'logger' | 'signal' | 'clock')
 >;
 
-/** Options of a builder that an operator decides itself. */
+/** Builder options that the operator sets itself. */
 const decidedOptions: readonly Exclude<keyof BuilderOptions, keyof OperatorBuilderOptions>[] = [
   ...(['client', 'owner', 'controllerName', 'owns', 'kinds', 'onlyOwned'] as const),
   ...(['recorder', 'emitter', 'logger', 'signal', 'clock'] as const),
 ];
 
-/** @throws OperatorError `InvalidOption`: one of `options` is decided by the operator. */
+/** @throws OperatorError `InvalidOption`: the operator sets one of `options` itself. */
 export function refuseDecided({ kind }: { readonly kind: string }, options: object): void {
   const decided = decidedOptions.find((name) => name in options);
   if (decided === undefined) return;
@@ -116,20 +119,17 @@ export type BuilderSetting<T extends KubernetesObject> =
 
 /** Options of {@link Operator.for}. */
 export interface ForOptions {
-  /**
-   * Name of the controller, for logs and metrics; no two controllers may share it.
-   * @defaultValue the kind, in lower case
-   */
+  /** Name of the controller in logs and metrics; must be unique. @defaultValue the kind, in lower case */
   readonly name?: string | undefined;
   /**
-   * Whether the operator writes the conditions and `observedGeneration` of the objects.
-   * @defaultValue true for a resource of `defineResource` whose status has conditions; else false, since
-   * the status of other kinds belongs to their own controllers
+   * Lets the operator write the conditions and `observedGeneration` of the objects.
+   * @defaultValue true for a resource of `defineResource` whose status has conditions; else false, since the
+   * status of other kinds belongs to their own controllers
    */
   readonly status?: boolean | undefined;
   /** The finalizer of `finalizes`. @defaultValue `<group>/<name of the operator>` */
   readonly finalizer?: string | undefined;
 }
 
-/** Kinds, as `owns` takes them. */
+/** Kinds that a controller owns; arguments of `owns`. */
 export type OwnedTypes = readonly TypeReference<KubernetesObject>[];

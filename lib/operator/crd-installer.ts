@@ -9,7 +9,7 @@ import { CustomResourceDefinition } from '../object/kinds.js';
 import { sleep } from '../system/clock.js';
 import { isOperatorError } from '../system/operator-error.js';
 
-/** What {@link crdInstaller} does. */
+/** The access that {@link crdInstaller} needs. */
 export function installAccess(
   crds: readonly CustomResourceDefinition[],
 ): readonly RequiredAccess[] {
@@ -22,8 +22,8 @@ export function installAccess(
 }
 
 /**
- * Installs custom resources before caches are filled, on every replica, and tries again until they are
- * served: probes are answered meanwhile, so that an API server that is away is no reason to restart.
+ * Installs CRDs on every replica before the caches start, and retries until they are served. Health probes
+ * are answered meanwhile, so an unavailable API server does not restart the Pod.
  */
 export function crdInstaller(
   crds: readonly CustomResourceDefinition[],
@@ -36,7 +36,7 @@ export function crdInstaller(
       return undefined;
     } catch (error) {
       signal.throwIfAborted();
-      // It will not become valid by itself, nor will its names be free.
+      // Retries do not help against an invalid CRD or names that are taken.
       if (isInvalid(error) || isOperatorError(error, 'InvalidObject')) throw error;
       return error;
     }

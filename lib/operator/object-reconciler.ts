@@ -38,9 +38,9 @@ import type {
   StatusDraft,
 } from './contexts.js';
 
-/** Remembers the failures that builders have recorded as events, so that none is recorded twice. */
+/** Remembers which failures builders have recorded as Events, so that each is recorded once. */
 export class FailureReports {
-  /** The events of all builders of an operator. */
+  /** Events of all builders of an operator. */
   readonly events = new OperatorEvents();
   readonly #reported = new WeakSet();
 
@@ -57,7 +57,7 @@ export class FailureReports {
   }
 }
 
-/** A controller of an operator, as its links have described it. */
+/** The complete description of one controller of an operator. */
 export interface ControllerPlan<T extends KubernetesObject> {
   readonly operatorName: string;
   readonly type: TypeReference<T>;
@@ -66,19 +66,19 @@ export interface ControllerPlan<T extends KubernetesObject> {
     | { readonly type: 'builds'; readonly handle: BuildHandler<T, string> }
     | { readonly type: 'reconciles'; readonly handle: ReconcileHandler<T, string> };
   readonly finalize: FinalizeHandler<T> | undefined;
-  /** Removed where `finalize` is not there. Undefined: another controller of the kind has it. */
+  /** Removed if `finalize` is undefined. Undefined if another controller of the kind uses it. */
   readonly finalizer: string | undefined;
-  /** Undefined: no status is written. */
+  /** Undefined if no status is written. */
   readonly status: Pick<StatusWriterOptions<T>, 'atomicConditions' | 'generation'> | undefined;
   readonly builderOptions: BuilderSetting<T>;
   readonly reports: FailureReports;
 }
 
-/** The end of a reconcile that wrote no status yet. */
+/** The end of a reconcile before its status is written. */
 interface ObjectEnd {
   readonly result: Result;
   readonly conditions: readonly ConditionUpdate[];
-  /** Whether fields and conditions of the user that were not set have to stay. */
+  /** True to keep the user's fields and conditions that this reconcile did not set. */
   readonly keepOthers: boolean;
 }
 
@@ -86,14 +86,14 @@ interface ObjectEnd {
  * Reconciles the objects of one controller of an operator.
  *
  * ## Flow
- * Read the object; nothing to do where it is gone. Paused: show it. Being deleted: run `finalizes`,
- * then remove the finalizer. Else add the finalizer where `finalizes` is there, run the handler, write
- * the status, requeue as the results ask.
+ * Read the object; stop if it does not exist. If it is paused, write the pause condition. If it is being
+ * deleted, run `finalizes`, then remove the finalizer. Else add the finalizer if `finalizes` is set, run the
+ * handler, write the status, and requeue as the results request.
  *
  * ## Guarantees
- * - An error shows in the conditions and in a Warning before it is thrown to the controller, which
- *   retries. Conflicts and waits are no errors: they show nowhere.
- * - Nothing is sent for an object whose state and status are as wanted.
+ * - An error is written to the conditions and recorded as a Warning before the controller receives and
+ *   retries it. Conflicts and waits are not errors: they are not reported.
+ * - No request is sent for an object whose state and status are as desired.
  */
 export class ObjectReconciler<T extends KubernetesObject> {
   readonly #plan: ControllerPlan<T>;
@@ -123,7 +123,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     return this.#handle(guarded, context);
   }
 
-  /** Whether an event shows only the status that this process wrote. */
+  /** Returns whether an update event contains only this process's own status write. */
   isOwnStatusWrite(old: T, object: T): boolean {
     return this.#status?.isOwnWrite(old, object) === true;
   }
@@ -138,7 +138,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     return done();
   }
 
-  /** @returns milliseconds after which a changed message may be written; undefined: nothing is left */
+  /** @returns milliseconds until a changed message may be written; undefined if nothing is left to write */
   async #write(object: T, update: StatusUpdate, how: StatusWriting): Promise<number | undefined> {
     return (await this.#status?.write(object, update, how))?.waitMs;
   }
@@ -153,19 +153,19 @@ export class ObjectReconciler<T extends KubernetesObject> {
     } catch (error) {
       return this.#fail(object, error, parts);
     }
-    // The event of the deletion has queued the key again.
+    // The deletion event has requeued the key.
     if (end === undefined) return done();
     const { conditions, keepOthers } = end;
     try {
       const update = draft.over({ conditions });
       return soonest(end.result, await this.#write(object, update, { context, keepOthers }));
     } catch (error) {
-      // What the server refuses is what the handler has set.
+      // The server may reject the fields that the handler set.
       return this.#fail(object, error, { ...parts, draft: new Draft<T>(object) });
     }
   }
 
-  /** @returns undefined: the object has gone while its chain was described, so nothing was applied */
+  /** @returns undefined if the object was deleted while the handler ran; nothing was applied */
   async #run(
     object: T,
     { context, draft, results }: HandlerParts<T>,
@@ -219,10 +219,10 @@ export class ObjectReconciler<T extends KubernetesObject> {
 
   async #fail(object: T, thrown: unknown, parts: HandlerParts<T>): Promise<never> {
     const { context, draft } = parts;
-    // What is no error fails all the same, even undefined.
+    // A thrown value that is not an error, even undefined, counts as a failure.
     const error = asError(thrown);
     const kind = failureKindOf(error);
-    // A reconcile that was stopped, or whose time is over, may not write.
+    // A stopped or timed-out reconcile must not write.
     if (kind === 'conflict' || kind === 'waiting' || context.signal.aborted) throw error;
     if (!this.#plan.reports.has(error)) {
       const reason = terminalReasonOf(error) ?? 'ReconcileFailed';
@@ -230,13 +230,13 @@ export class ObjectReconciler<T extends KubernetesObject> {
       context.recorder.record({ ...event, regarding: object, note: error.message });
     }
     const conditions = conditionsOf({ error, ...this.#observed(object) });
-    // The server may refuse what the handler has set: then the failure shows without it.
+    // The server may reject the fields that the handler set; then write the failure without them.
     for (const update of [draft.overFailure({ conditions }), { conditions }]) {
       try {
         await this.#write(object, update, { context, keepOthers: true });
         break;
       } catch (unwritten) {
-        // The first error is the one to be reported.
+        // Report the first error, not this one.
         context.logger.warn('status not written', { error: unwritten });
       }
     }
@@ -268,13 +268,16 @@ export class ObjectReconciler<T extends KubernetesObject> {
     return done();
   }
 
-  /** Whether the cache still has the object, and not another one of its name. */
+  /** Returns whether the cache still has this object, not a new one with the same name. */
   async #isThere({ metadata }: T, { client, key, signal }: ReconcileContext): Promise<boolean> {
     const now = await getIfExists(client, this.#plan.type, key, { signal });
     return now?.metadata.uid === metadata.uid;
   }
 
-  /** The object as it is after the writes of `finalizes`, for a finalizer is removed by its version. */
+  /**
+   * Returns the object after the writes of `finalizes`: removing a finalizer needs the current resource
+   * version.
+   */
   async #latest(object: T, { client, signal }: ReconcileContext): Promise<T> {
     const now = await getIfExists(client, this.#plan.type, keyOf(object), { signal });
     return now?.metadata.uid === object.metadata.uid && now !== undefined ? now : object;
@@ -290,7 +293,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
   }
 }
 
-/** What one call of a handler is given, and leaves. */
+/** Input and collected output of one handler call. */
 interface HandlerParts<T extends KubernetesObject> {
   readonly context: ReconcileContext;
   readonly draft: Draft<T>;
@@ -327,19 +330,22 @@ class Draft<T extends KubernetesObject> implements StatusDraft<T> {
     this.#waits.add(message);
   }
 
-  /** The messages of `setWaiting` after that of the result; undefined: there are none. */
+  /** Joins the returned message and those of `setWaiting`; undefined if there are no messages. */
   waitsFor(returned: string | undefined): string | undefined {
     const all = [...(returned === undefined ? [] : [returned]), ...this.#waits];
     return all.length === 0 ? undefined : all.join('; ');
   }
 
-  /** The draft over what the operator writes itself. */
+  /** Merges the draft over the operator's own update. */
   over({ conditions = [] }: StatusUpdate): StatusUpdate {
     const own = conditions.filter(({ type }) => !this.#conditions.has(type));
     return { conditions: [...own, ...this.#conditions.values()], fields: this.#fields };
   }
 
-  /** The draft over a failure: a `Ready` that was set to True before it does not stand. */
+  /**
+   * Merges the draft over a failure. The failure wins over a draft condition with another status, such as a
+   * `Ready` set to True earlier.
+   */
   overFailure({ conditions = [] }: StatusUpdate): StatusUpdate {
     const refuted = conditions.filter(
       ({ type, status }) => (this.#conditions.get(type)?.status ?? status) !== status,
@@ -359,7 +365,7 @@ async function reconcileChain(chain: unknown, object: KubernetesObject): Promise
   await (chain as Builder).reconcile();
 }
 
-/** @throws InvalidResultError: what a handler returned is neither nothing nor a result. */
+/** @throws InvalidResultError: a handler returned something other than nothing or a result. */
 function checkHandled(by: string, returned: unknown, object: KubernetesObject): void {
   if (returned === undefined || returned === null) return;
   if (isResult(returned)) {

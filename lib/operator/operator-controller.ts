@@ -28,20 +28,20 @@ import type {
 import { ObjectReconciler } from './object-reconciler.js';
 import type { ControllerPlan, FailureReports } from './object-reconciler.js';
 
-/** Another way to reconcile, such as resource chains or a lifecycle; for `uses`. */
+/** Alternative reconcile style, such as resource chains or a lifecycle; argument of `uses`. */
 export interface ControllerStyle<T extends KubernetesObject> {
-  /** Adds the controller, and all that it needs, to a manager. */
+  /** Adds the controller and everything it needs to a manager. */
   addTo(manager: Manager, controller: StyledController<T>): void;
 }
 
-/** What an operator says of a controller to the style that runs it. */
+/** Description of a controller that an operator passes to its style. */
 export interface StyledController<T extends KubernetesObject> {
   readonly operatorName: string;
   readonly name: string;
   readonly type: TypeReference<T>;
   readonly owns: OwnedTypes;
   readonly options: ControllerOptions;
-  /** Adds the watches that the links have described beside `owns`. */
+  /** Adds the described watches other than those of `owns`. */
   readonly configure: (controller: ControllerBuilder) => ControllerBuilder;
   readonly requires: readonly RequiredAccess[];
   readonly place: Pick<ManagerAddOptions, 'phase' | 'shards'>;
@@ -54,11 +54,11 @@ export interface OperatorParts {
   readonly controllers: readonly DescribedController[];
 }
 
-/** A controller, as the others of the operator see it. */
+/** View of a controller for the other controllers of the operator. */
 export interface DescribedController {
   readonly type: TypeReference<KubernetesObject>;
   readonly writesStatus: boolean;
-  /** The finalizer that it cleans up for. */
+  /** The finalizer that the controller cleans up for. */
   readonly finalizerInUse: string | undefined;
   addTo(manager: Manager): Added | undefined;
 }
@@ -67,53 +67,53 @@ type Handling<T extends KubernetesObject> =
   ControllerPlan<T>['handler'] | { readonly type: 'uses'; readonly style: ControllerStyle<T> };
 
 /**
- * Describes how the objects of a kind are reconciled; see {@link Operator.for}. Every link changes the
- * description and returns it, with the kinds that are owned in its type.
+ * Describes how the objects of a kind are reconciled; see {@link Operator.for}. Every method changes the
+ * description and returns it. The return type carries the owned kinds.
  */
 export interface OperatorController<T extends KubernetesObject, Owned extends string = never> {
-  /** The kind that is reconciled. */
+  /** The kind that the controller reconciles. */
   readonly type: TypeReference<T>;
   /**
-   * Names the kinds that the controller makes objects of, all of them: they are watched, pruned, part of
-   * its role, and what `builder` can chain.
+   * Lists every kind that the controller creates. The operator watches and prunes these kinds, adds them to
+   * its role, and offers them on `builder`.
    */
   owns<const R extends OwnedTypes>(...types: R): OperatorController<T, Owned | KindsOf<R[number]>>;
-  /** Reconciles the objects that `mapper` names when an object of `type` changes. */
+  /** Reconciles the objects that `mapper` returns when an object of `type` changes. */
   watches<W extends KubernetesObject>(
     type: TypeReference<W>,
     mapper: Mapper<W>,
     options?: WatchKindOptions<W>,
   ): this;
-  /** Reconciles the objects that another source names: a timer, a stream, a callback. */
+  /** Reconciles the objects that another source emits: a timer, a stream, a callback. */
   from(source: Source): this;
   /** Sets options of the controller, such as `maxConcurrentReconciles`. */
   withOptions(options: Omit<ControllerOptions, 'name' | 'reportingController'>): this;
-  /** Sets options of `context.builder`, such as the `namespace` of the objects of a cluster-scoped kind. */
+  /** Sets options of `context.builder`, such as the `namespace` for objects of a cluster-scoped owner. */
   withBuilder(options: BuilderSetting<T>): this;
   /**
-   * Sets where the controller runs: on the leader, on every replica, or its keys spread over all of
-   * them. @defaultValue on the leader
+   * Sets where the controller runs: on the leader, on every replica, or sharded by key over the replicas.
+   * @defaultValue on the leader
    */
   runsOn(place: 'leader' | 'replica' | 'shards'): this;
-  /** Names what the handlers do beside watching, owning and writing the status: for its role. */
-  requires(...access: readonly RequiredAccess[]): this;
   /**
-   * Reconciles by a chain: everything that `handler` returns is applied, and what is no longer in it is
-   * pruned.
+   * Adds RBAC rules for the other requests of the handlers. Rules for watches, owned kinds and the status are
+   * included already.
    */
+  requires(...access: readonly RequiredAccess[]): this;
+  /** Reconciles with a chain: the operator applies everything that `handler` returns and prunes the rest. */
   builds(handler: BuildHandler<T, Owned>): this;
-  /** Reconciles by code of your own, step by step. */
+  /** Reconciles with your own code, step by step. */
   reconciles(handler: ReconcileHandler<T, Owned>): this;
-  /** Reconciles by another style: `resourceChain(…)`, `lifecycle(…)`. */
+  /** Reconciles with another style: `resourceChain(…)`, `lifecycle(…)`. */
   uses(style: ControllerStyle<T>): this;
   /**
-   * Cleans up before an object goes, by a finalizer that the operator adds and removes. Without it
-   * garbage collection takes what the object owns.
+   * Cleans up before an object is deleted. The operator adds and removes the finalizer. Without `finalizes`,
+   * garbage collection deletes the owned objects.
    */
   finalizes(handler: FinalizeHandler<T>): this;
 }
 
-/** The links of one controller, and how they are added to a manager. */
+/** Collects the description of one controller and adds it to a manager. */
 export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   implements OperatorController<T, Owned>, DescribedController
 {
@@ -145,7 +145,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
 
   owns<const R extends OwnedTypes>(...types: R): OperatorController<T, Owned | KindsOf<R[number]>> {
     for (const type of types) {
-      // Bad input is refused where it is given.
+      // Validates the type at the call that passes it.
       controllerFor(this.#type).owns(type);
       this.#owns.push(type);
     }
@@ -170,7 +170,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
       const remedy = name === 'name' ? 'give it to for(…)' : 'it is the name of the operator';
       this.#refuse(`withOptions: ${name} can't be set here; ${remedy}`);
     }
-    // Bad input is refused where it is given.
+    // Validates the options at the call that passes them.
     controllerFor(this.#type).withOptions(options);
     this.#controllerOptions = { ...this.#controllerOptions, ...options };
     return this;
@@ -197,7 +197,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   }
 
   builds(handler: BuildHandler<T, Owned>): this {
-    // The kinds that are owned are checked at run time, too.
+    // The builder also checks the owned kinds at run time.
     const handle = handler as unknown as BuildHandler<T, string>;
     return this.#handled('builds', { type: 'builds', handle });
   }
@@ -221,7 +221,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
 
   /**
    * Adds the controller to a manager; `Operator.setup` does so.
-   * @throws OperatorError `InvalidOption`: nothing says how it reconciles.
+   * @throws OperatorError `InvalidOption`: the controller has no `builds`, `reconciles` or `uses`.
    */
   addTo(manager: Manager): Added | undefined {
     const handling = this.#handling;
@@ -242,13 +242,13 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     return this.#finalize === undefined ? undefined : this.#finalizer();
   }
 
-  /** The other controllers of the operator that reconcile the same kind. */
+  /** The other controllers of the operator for the same kind. */
   get #others(): readonly DescribedController[] {
     const kind = ofKind(this.#type);
     return this.#operator.controllers.filter((each) => each !== this && ofKind(each.type) === kind);
   }
 
-  /** Refuses what two controllers of one kind would do against each other. */
+  /** Throws if two controllers of one kind would write the same status or use the same finalizer. */
   #checkOthers(): void {
     const others = this.#others;
     if (this.writesStatus && others.some(({ writesStatus }) => writesStatus)) {
@@ -274,7 +274,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
       updated: ({ old, object }) => !reconciler.isOwnStatusWrite(old, object),
     });
     const { name, options, configure, requires, place } = this.#styled();
-    // Its own applied fields of the status say which of them it no longer sets.
+    // The status writer finds the fields that it no longer sets in its own managed fields.
     const watch = { predicate, keepManagedFields: plan.status !== undefined };
     const owning = this.#owns.reduce(
       (builder, type) => builder.owns(type),
@@ -291,7 +291,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     const type = this.#type;
     return [
       ...(status === undefined ? [] : [{ type, subresource: 'status', verbs: ['patch'] } as const]),
-      // The finalizer of an earlier release is removed, too.
+      // The finalizer of an earlier release must be removable too.
       ...(finalize === undefined && !('crd' in type) ? [] : [{ type, verbs: ['patch'] } as const]),
       ...builderAccess(this.#owns),
       ...eventAccess,
@@ -309,7 +309,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     };
   }
 
-  /** The finalizer that it removes; undefined: it is for another controller to remove. */
+  /** Returns the finalizer to remove; undefined if another controller removes it. */
   #ownFinalizer(): string | undefined {
     const finalizer = this.#finalizer();
     const isForeign =
@@ -341,7 +341,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   }
 
   #link(link: (controller: ControllerBuilder) => ControllerBuilder): this {
-    // Bad input is refused where it is given, not when a manager is set up.
+    // Validates the arguments at this call, not when a manager is set up.
     link(controllerFor(this.#type));
     this.#links.push(link);
     return this;
@@ -360,7 +360,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     return this.#checkStyle();
   }
 
-  /** Refuses what another style does not read. */
+  /** Throws if a setting is given that the other style does not read. */
   #checkStyle(): this {
     if (this.#handling?.type !== 'uses') return this;
     if (this.#finalize !== undefined) {
@@ -385,7 +385,7 @@ function ofKind(type: TypeReference<KubernetesObject>): string {
   return `${groupOfType(type)}/${type.kind}`;
 }
 
-/** The properties of the status of a resource of `defineResource`; undefined: its schema is not known. */
+/** Returns the status properties of a resource of `defineResource`; undefined if its schema is unknown. */
 function statusProperties(
   type: TypeReference<KubernetesObject>,
 ): Readonly<Record<string, unknown>> | undefined {

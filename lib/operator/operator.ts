@@ -21,22 +21,26 @@ import type { OperatorRunOptions } from './run-operator.js';
 
 /** Options of {@link Operator}. */
 export interface OperatorOptions {
-  /** Custom resources that no controller here reconciles, but whose CRDs are the operator's. @defaultValue none */
+  /**
+   * Custom resources whose CRDs belong to the operator although none of its controllers reconciles them.
+   * @defaultValue none
+   */
   readonly resources?: readonly OperatorResource[] | undefined;
-  /** What the API server is to ask it. @defaultValue none */
+  /** Admission and conversion webhooks to serve. @defaultValue none */
   readonly webhooks?: readonly Webhook[] | undefined;
   /**
-   * Install its custom resources before everything else, or bring them up to date; its role then needs the
-   * right to that. Not with a conversion webhook. @defaultValue false: the manifests have them
+   * Installs or updates the CRDs of the custom resources before anything else starts. The role then needs
+   * access to CRDs. Not allowed with a conversion webhook. @defaultValue false: the manifests contain the
+   * CRDs
    */
   readonly installCrds?: boolean | undefined;
-  /** What of which kinds is cached. @defaultValue everything of the kinds that are watched */
+  /** Limits what is cached, by kind. @defaultValue all objects of the watched kinds */
   readonly cacheOptions?: ManagerOptions['cacheOptions'];
 }
 
 /**
- * An operator: kinds, and how their objects are reconciled. Status conditions, Events, finalizers,
- * pausing, pruning, RBAC rules, health, metrics and leader election come with it.
+ * An operator: a set of kinds and the code that reconciles their objects. It includes status conditions,
+ * Events, finalizers, pausing, pruning, RBAC rules, health, metrics and leader election.
  *
  * @example
  * ```ts
@@ -49,7 +53,7 @@ export interface OperatorOptions {
  * ```
  */
 export class Operator implements OperatorDefinition {
-  /** Field manager, reporter of Events, and a part of the names of its objects. */
+  /** Field manager, reporter of Events, and part of the names of the operator's objects. */
   readonly name: string;
   readonly webhooks: readonly Webhook[];
   readonly cacheOptions: ManagerOptions['cacheOptions'];
@@ -60,7 +64,7 @@ export class Operator implements OperatorDefinition {
   readonly #added: ((manager: Manager) => void)[] = [];
 
   /**
-   * @param name - a DNS label. Keep it: what was written under another name stays behind.
+   * @param name - a DNS label. Do not change it later: objects written under another name are left behind.
    * @throws OperatorError `InvalidOption`: the name is not a DNS label, or an option is unknown.
    */
   constructor(name: string, options: OperatorOptions = {}) {
@@ -87,27 +91,26 @@ export class Operator implements OperatorDefinition {
     this.#resources = resources;
   }
 
-  /** What its builders do, for listeners in this process. */
+  /** Events of the operator's builders, for listeners in this process. */
   get events(): OperatorEvents {
     return this.#reports.events;
   }
 
-  /** Its custom resources: those that its controllers reconcile, and those of the options. */
+  /** Custom resources of the operator: those that its controllers reconcile, and those of the options. */
   get resources(): readonly OperatorResource[] {
     const own = this.#controllers.map(({ type }): unknown => type).filter(isResource);
     return [...new Set([...own, ...this.#resources])];
   }
 
   /**
-   * Begins to describe a controller: how the objects of a kind are reconciled. Where the schema of the
-   * kind has them, the operator writes the conditions `Ready`, `Progressing` and `Degraded`, and
-   * `observedGeneration`.
+   * Starts the description of a controller for a kind. If the schema of the kind has them, the operator
+   * writes the conditions `Ready`, `Progressing` and `Degraded`, and `observedGeneration`.
    */
   for<T extends KubernetesObject>(
     type: TypeReference<T>,
     options: ForOptions = {},
   ): OperatorController<T> {
-    // Plain JavaScript, or a circle of imports, may give nothing.
+    // In plain JavaScript or with circular imports, the type may be undefined.
     if (typeof (type as Partial<typeof type> | undefined)?.kind !== 'string') {
       const remedy = 'give a resource of defineResource, a built-in kind, or { apiVersion, kind }';
       throw new OperatorError('InvalidOption', `Operator.for: there is no type: ${remedy}`);
@@ -118,11 +121,11 @@ export class Operator implements OperatorDefinition {
     return controller;
   }
 
-  /** Runs something beside the controllers: a controller of `controllerFor`, or a runnable. */
+  /** Adds a controller of `controllerFor` or a runnable. */
   add(item: Controller | Runnable, options?: ManagerAddOptions): this;
   /**
-   * Calls `setup` with the manager that runs the operator, for an index, a check of `/readyz` or a metric.
-   * Tools call it, too: it must not wait, nor reach outside of the manager.
+   * Calls `setup` with the operator's manager, to add an index, a `/readyz` check or a metric. Tools call
+   * `setup` too: it must not wait, and must not access anything but the manager.
    */
   add(setup: (manager: Manager) => void): this;
   add(
@@ -137,7 +140,7 @@ export class Operator implements OperatorDefinition {
 
   /**
    * Adds everything to a manager; `run` and the command line do so.
-   * @throws OperatorError `InvalidOption`: there is a kind that nothing reconciles.
+   * @throws OperatorError `InvalidOption`: a controller has no `builds`, `reconciles` or `uses`.
    */
   setup(manager: Manager): void {
     if (this.#installsCrds) {
@@ -149,9 +152,9 @@ export class Operator implements OperatorDefinition {
   }
 
   /**
-   * Runs until SIGINT or SIGTERM comes, or `signal` is aborted. In a cluster: one of its replicas leads,
-   * health, metrics and webhooks are served, logs are JSON lines. At a terminal: none of that, and a line
-   * for each change and failure.
+   * Runs until SIGINT, SIGTERM or an abort of `signal`. In a cluster, one replica leads; the operator serves
+   * health, metrics and webhooks and logs JSON lines. At a terminal, it only prints a line for each change
+   * and failure.
    * @throws as `Manager.run` does.
    */
   async run(options: OperatorRunOptions = {}): Promise<void> {
@@ -159,10 +162,10 @@ export class Operator implements OperatorDefinition {
   }
 
   /**
-   * Runs as a program: reads the command line (`--help` shows it), prints an error as one line, and sets
-   * the exit code.
+   * Runs as a program: reads the command line (`--help` lists its options), prints an error as one line, and
+   * sets the exit code.
    * @param args - @defaultValue those of the process
-   * @param options - win over the command line; leave out what it should decide
+   * @param options - take precedence over the command line; omit those that it should decide
    */
   async main(
     args: readonly string[] = process.argv.slice(2),

@@ -24,39 +24,41 @@ import type { CommandLine } from './command-line.js';
 import { beginFeed, outputOf } from './run-output.js';
 import type { RunPlace } from './run-output.js';
 
-/** Options of {@link Operator.run}: those of a manager, of which it decides most by where it runs. */
+/** Options of {@link Operator.run}: those of a manager. Most defaults depend on where the operator runs. */
 export interface OperatorRunOptions extends Omit<
   ManagerOptions,
   'client' | 'clusters' | 'name' | 'leaderElection'
 > {
-  /** @defaultValue by controller-runtime's rules: `KUBECONFIG`, the Pod's account, `~/.kube/config` */
+  /** @defaultValue follows controller-runtime: `KUBECONFIG`, the Pod's account, `~/.kube/config` */
   readonly client?: Client | undefined;
-  /** Stops it. @defaultValue SIGINT and SIGTERM do */
+  /** Stops the operator when aborted. @defaultValue SIGINT and SIGTERM stop it */
   readonly signal?: AbortSignal | undefined;
-  /** `false`: no election. @defaultValue in a cluster, where the role allows it, a Lease of the operator's name */
+  /**
+   * `false` turns leader election off. @defaultValue in a cluster whose role allows it, a Lease with the
+   * operator's name
+   */
   readonly leaderElection?: ManagerOptions['leaderElection'] | false;
   /**
-   * What it prints where no `logger` is given. `text`: a line for each object that it changes, each Event
-   * and each failure on the standard output, and warnings on the standard error. `json`: log lines as JSON
-   * on the standard output.
-   * @defaultValue `text` where the standard output is a terminal, and not in a cluster; else `json`
+   * Output format without a `logger`. `text`: a line on standard output for each changed object, Event and
+   * failure, and warnings on standard error. `json`: JSON log lines on standard output.
+   * @defaultValue `text` at a terminal outside of a cluster; else `json`
    */
   readonly logFormat?: 'text' | 'json' | undefined;
 }
 
-/** Where an operator runs. */
+/** The environment that an operator runs in. */
 interface Place {
   readonly client: Client;
   readonly logger: Logger;
-  /** In a Pod, with its account. */
+  /** True if the operator runs in a Pod and uses its service account. */
   readonly isCluster: boolean;
-  /** The operator's own namespace; undefined: not known. */
+  /** The operator's own namespace; undefined if unknown. */
   readonly namespace: string | undefined;
-  /** Undefined: no registry is wanted. */
+  /** Undefined if metrics are off. */
   readonly registry: MetricsOptions['registry'];
 }
 
-/** Runs an operator in a manager of its own, as `Operator.run` says. */
+/** Runs an operator in a new manager; see `Operator.run`. */
 export async function runOperator(
   operator: OperatorDefinition,
   options: OperatorRunOptions,
@@ -91,7 +93,10 @@ export async function runOperator(
   }
 }
 
-/** Where there is no election whose place could be taken. Without `shards` it is alone: every key is its own. */
+/**
+ * Returns the shard options for an operator without leader election. Without `shards`, this process owns
+ * every key.
+ */
 function ownShards(
   shards: ManagerOptions['shards'],
   name: string,
@@ -100,7 +105,7 @@ function ownShards(
   return shards === undefined || shards === false ? false : { name, namespace, ...shards };
 }
 
-/** Runs an operator as a program, as `Operator.main` says. */
+/** Runs an operator as a program; see `Operator.main`. */
 export async function operatorMain(
   operator: OperatorDefinition,
   args: readonly string[],
@@ -121,14 +126,15 @@ export async function operatorMain(
 }
 
 const memoryFlags = [
-  // V8 lets a small heap grow to four times of what lives in it before it collects. Of an operator most is
-  // garbage of reconciles: at half as much again it needs a third less memory, for no more CPU time.
+  // By default, V8 lets a small heap grow to four times its live size before it collects. Most of an
+  // operator's heap is garbage of reconciles: with growth of 50 % it needs a third less memory for the same
+  // CPU time.
   '--heap-growing-percent=50',
-  // The HTTP parser is WebAssembly. Optimizing it takes 40 MB, for nothing that an operator notices.
+  // The HTTP parser is WebAssembly. Optimizing it takes 40 MB without a measurable gain for an operator.
   '--liftoff-only',
 ];
 
-/** For the whole process, so only a program does it. What the command line of Node.js says stays. */
+/** Sets V8 flags for the whole process; only `main` may do so. Flags of the Node.js command line win. */
 function keepMemoryLow(): void {
   const given = process.execArgv.map((arg) => arg.replaceAll('_', '-').split('=')[0]);
   const flags = memoryFlags.filter((flag) => !given.includes(flag.split('=')[0]));
@@ -141,7 +147,7 @@ function namespaceOf(account: string | undefined, isCluster: boolean): string | 
   return isCluster ? account : undefined;
 }
 
-/** The client, and the one of it that has to be closed. */
+/** Returns the client, and the connected client to close if one was opened. */
 async function clientOf(
   given: Client | undefined,
   options: KubeConfigClientOptions,
@@ -228,7 +234,7 @@ async function metricsOf(
     (metricsAuth === true ||
       (await mayDo('authenticated metrics', reviewAccess(certificate), place)));
   if (isReviewed) return { registry, port: metricsPort ?? 8443, access: 'reviewed', certificate };
-  // Without the rights to ask who scrapes, metrics are served where they were asked for only.
+  // Without the rights to review callers, metrics are served only on request.
   const isWanted = metricsPort !== undefined || metricsAuth === false;
   const plain = folder === undefined ? {} : { certificate };
   return isWanted ? { registry, port: metricsPort ?? 8080, ...plain } : { registry, serve: false };
@@ -252,7 +258,7 @@ function ownCertificate(operator: string, namespace: string, client: Client): Ce
   return generatedCertificates({ client, secret: { namespace, name }, dnsNames });
 }
 
-/** Whether the role of the operator allows `access`; a warning says what it lacks. */
+/** Returns whether the operator's role allows `access`; logs the missing rights as a warning. */
 async function mayDo(
   what: string,
   access: readonly RequiredAccess[],

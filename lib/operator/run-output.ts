@@ -12,24 +12,23 @@ import { isPod } from './command-line.js';
 import type { CommandLine } from './command-line.js';
 import type { OperatorRunOptions } from './run-operator.js';
 
-/** What a run has of its process. */
+/** Process resources that a run uses. */
 export interface RunPlace {
   readonly stdout: TextOutput;
   readonly stderr: TextOutput;
   readonly env: Environment;
 }
 
-/** What a run prints. */
+/** The output channels of a run. */
 export interface RunOutput {
   readonly logger: Logger;
-  /** Undefined: log lines only. */
+  /** Undefined if only log lines are printed. */
   readonly feed?: OperatorFeed;
 }
 
 /**
- * The logger that was given and nothing else; for people a feed, with log lines beside it; for programs
- * JSON lines.
- * @throws OperatorError `InvalidOption`: a format, and a logger that has its own.
+ * Returns the given logger alone; for a terminal, a feed plus log lines; for programs, JSON lines.
+ * @throws OperatorError `InvalidOption`: `logFormat` is given together with a `logger`.
  */
 export async function outputOf(
   { logger, logFormat: wanted, clock = systemClock }: OperatorRunOptions,
@@ -44,7 +43,7 @@ export async function outputOf(
   const isForPeople = stdout.columns !== undefined && !isPod(line, env);
   const format = wanted ?? line.logFormat ?? (isForPeople ? 'text' : 'json');
   if (format === 'json') return { logger: pinoLogger({ level: line.logLevel ?? 'info' }) };
-  // Where none is printed, none is loaded.
+  // Load the feed only if it is printed.
   const feeds = await import('../feed/index.js');
   const { logLevel: level = 'warn' } = line;
   const write = (text: string): void => void stderr.write(text);
@@ -55,7 +54,7 @@ export async function outputOf(
   };
 }
 
-/** An operator in its manager, before it runs. */
+/** An operator in its manager, before the start. */
 export interface FedRun {
   readonly manager: Manager;
   readonly options: OperatorRunOptions;
@@ -75,7 +74,7 @@ export async function beginFeed(
   const { namespaces } = options.cacheOptions ?? cacheOptions ?? {};
   feed.use(resources);
   feed.sayHead({ operator: name, cluster, namespaces });
-  // Why it did not start is what `run` throws.
+  // `run` throws the reason of a failed start.
   void manager.whenStarted(signal).then(
     () => feed.lines.say('\nstarted'),
     () => undefined,

@@ -5,23 +5,23 @@ import type { RequiredAccess } from './required-access.js';
 /** A rule of a role, for resources. */
 export interface AccessRule {
   readonly apiGroups: readonly string[];
-  /** With subresources, for example `pods/status`. */
+  /** Includes subresources, such as `pods/status`. */
   readonly resources: readonly string[];
-  /** Only these objects. @defaultValue all */
+  /** Restricts the rule to these objects. @defaultValue all */
   readonly resourceNames?: readonly string[] | undefined;
   readonly verbs: readonly string[];
 }
 
-/** The rules that give an operator the access that it declares. */
+/** The role rules for the access that an operator declares. */
 export interface AccessRules<Rule = AccessRule> {
-  /** For all namespaces, and for kinds without a namespace. */
+  /** Rules for all namespaces, and for cluster-scoped kinds. */
   readonly everywhere: readonly Rule[];
   readonly inNamespaces: ReadonlyMap<string, readonly Rule[]>;
 }
 
 /**
- * Turns declared access into rules.
- * @param placeOf - finds where a kind is served; kinds that are not served have no rule
+ * Converts declared access to rules.
+ * @param placeOf - resolves a kind to its resource; unserved kinds get no rule
  */
 export async function accessRules(
   access: readonly RequiredAccess[],

@@ -7,9 +7,9 @@ import { ownVerbs } from './required-access.js';
 import type { RequiredAccess } from './required-access.js';
 
 /**
- * What a `Builder` does to objects of the kinds that it `owns`, beside watching them; for `requires`.
- * It applies and prunes them; of workloads it looks at the pods; it grows the claims of StatefulSets.
- * Pods are deleted only with the option `unblock`: the right to that is not in it.
+ * Returns the access that a `Builder` needs for its owned kinds, beside watching them; for `requires`. It
+ * applies and prunes objects, lists the Pods of workloads, and grows the claims of StatefulSets. Not
+ * included: deleting Pods, which only the option `unblock` does.
  */
 export function builderAccess(
   owns: readonly TypeReference<KubernetesObject>[],

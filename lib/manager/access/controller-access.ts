@@ -7,13 +7,13 @@ import type { ControllerEntry } from '../manager-entries.js';
 import { watchVerbs } from './required-access.js';
 import type { AccessVerb, RequiredAccess } from './required-access.js';
 
-/** Whoever makes objects may do it by any of these. */
+/** Verbs for writing owned objects; the handlers may use any of them. */
 const makeVerbs: readonly AccessVerb[] = ['create', 'update', 'patch', 'delete'];
 
 /**
- * What a controller needs, as far as it declares it: to watch its kinds, to write the status of what it
- * reconciles, to say that this owns others (which is to block its deletion), to make what it owns. Where
- * `requires` names a kind, it says how that is written.
+ * Returns the access that a controller declares: to watch its kinds, to write the status of its kind, to set
+ * blocking owner references to it, and to write its owned kinds. If `requires` names a kind, it overrides the
+ * write access for that kind.
  */
 export function controllerAccess({
   controller,
@@ -42,7 +42,7 @@ function writesOf({ type, role }: ControllerKind): readonly RequiredAccess[] {
   }
 }
 
-/** Whether the definition of a custom resource, where it is at hand, has a subresource for the status. */
+/** Returns whether the CRD of a custom resource, if known, has a status subresource. */
 function hasStatus(type: TypeReference<KubernetesObject>): boolean {
   const crd: unknown = 'crd' in type ? type.crd : undefined;
   const spec = isJsonObject(crd) ? crd['spec'] : undefined;
@@ -56,7 +56,7 @@ function hasStatus(type: TypeReference<KubernetesObject>): boolean {
   );
 }
 
-/** `access` with one entry for each kind, subresource, namespace and names, in the order of their first. */
+/** Merges `access` to one entry per kind, subresource, namespace and names, in order of first occurrence. */
 export function mergedAccess(access: readonly RequiredAccess[]): readonly RequiredAccess[] {
   const merged = new Map<string, RequiredAccess>();
   for (const each of access) {
@@ -64,14 +64,14 @@ export function mergedAccess(access: readonly RequiredAccess[]): readonly Requir
     const place = [apiVersionOf(type), type.kind, subresource, namespace, ...names].join(' ');
     const verbs = [...(merged.get(place)?.verbs ?? []), ...each.verbs];
     const known = merged.get(place)?.type ?? type;
-    // Where it is served is known of one that says it.
+    // Keep the type with a known resource path.
     const best = 'plural' in known ? known : type;
     merged.set(place, { ...each, type: best, verbs: [...new Set(verbs)] });
   }
   return [...merged.values()];
 }
 
-/** Whether something says how a kind is written; who reads some of its objects says nothing of that. */
+/** Returns whether an entry declares writes of a kind; read access to some of its objects does not. */
 function isMoreNarrow(
   { type, subresource, verbs, namespace, names }: RequiredAccess,
   write: RequiredAccess,

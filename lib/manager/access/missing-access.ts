@@ -3,13 +3,13 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import type { AccessVerb, RequiredAccess } from './required-access.js';
 
-/** One verb on one resource that an account may not use. */
+/** A verb on a resource that an account may not use. */
 export interface MissingAccess {
   readonly group: string;
-  /** With its subresource, for example `pods/status`. */
+  /** Includes the subresource, such as `pods/status`. */
   readonly resource: string;
   readonly verb: AccessVerb;
-  /** `''`: all namespaces, or none. */
+  /** `''` for all namespaces or a cluster-scoped resource. */
   readonly namespace: string;
   /** @defaultValue all objects */
   readonly name?: string | undefined;
@@ -20,13 +20,13 @@ interface SelfSubjectAccessReview extends KubernetesObject {
   readonly status?: { readonly allowed?: boolean };
 }
 
-// So many reviews are under way at once: they are cheap, but not all operators start alone.
+// Concurrent reviews. Reviews are cheap, but many operators may start at once.
 const maxAtOnce = 10;
 
 /**
- * What of `required` the account of `client` may not do, by SelfSubjectAccessReviews. Kinds that are
- * not served are left out: their resource has no name yet.
- * @throws what a review fails with.
+ * Returns the part of `required` that the account of `client` may not do, by SelfSubjectAccessReviews. Omits
+ * unserved kinds, whose resource names are unknown.
+ * @throws the error of a review.
  */
 export async function missingAccess(
   client: Client,
@@ -46,7 +46,7 @@ export async function missingAccess(
   return missing.sort((a, b) => order.indexOf(nameOf(a)) - order.indexOf(nameOf(b)));
 }
 
-/** Each verb once. */
+/** Returns each verb once. */
 async function accessOf(
   client: Client,
   required: readonly RequiredAccess[],

@@ -8,8 +8,8 @@ import { watchVerbs } from './required-access.js';
 import type { RequiredAccess } from './required-access.js';
 
 /**
- * What is needed on a cluster: `get`, `list` and `watch` of the kinds in its cache, and `declared`,
- * where it names no namespace in those that are cached.
+ * Returns the access needed on a cluster: `get`, `list` and `watch` of its cached kinds, plus `declared`.
+ * Entries without a namespace are narrowed to the cached namespaces.
  */
 export function neededAccess(
   { cache, cacheOptions }: ManagedCluster,
@@ -21,7 +21,7 @@ export function neededAccess(
   return inCachedNamespaces([...watched, ...declared], cacheOptions);
 }
 
-/** Access that a cluster's manager does without where it is missing: events about quarantined objects. */
+/** Returns optional access: Events about quarantined objects. */
 export function wishedAccess({ cache, cacheOptions }: ManagedCluster): readonly RequiredAccess[] {
   return cache.status().length === 0 ? [] : inCachedNamespaces(eventAccess, cacheOptions);
 }

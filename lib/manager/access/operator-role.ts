@@ -20,35 +20,35 @@ import { accessRules } from './access-rules.js';
 import type { AccessRule, AccessRules } from './access-rules.js';
 import type { RequiredAccess } from './required-access.js';
 
-/** A rule that an operator needed and its role lacks. */
+/** A rule that an operator needed and that its role lacks. */
 export interface MissingRule {
-  /** The controller that sent the request; undefined: the request belongs to no reconcile. */
+  /** The controller that sent the request; undefined outside of a reconcile. */
   readonly controller: string | undefined;
-  /** Names the request, and the rule to add as an entry of `requires` and as YAML. */
+  /** Names the request, and the rule to add, as an entry of `requires` and as YAML. */
   readonly message: string;
 }
 
 /** Options of {@link OperatorRole}. */
 export interface OperatorRoleOptions {
-  /** The name of the operator: its ServiceAccount is called as in the manifests of a project. */
+  /** Name of the operator; its ServiceAccount is named as in the manifests of a project. */
   readonly name: string;
-  /** Where the operator runs. */
+  /** The cluster that the operator runs on. */
   readonly cluster: EmbeddedCluster;
-  /** Called at the first request that lacks a rule, once for each rule and controller. */
+  /** Called once for each missing rule and controller, at the first refused request. */
   readonly onMissing: (missing: MissingRule) => void;
 }
 
-/** The name of a controller, while one of its reconciles runs. */
+/** The controller of the current reconcile. */
 const reconciling = new AsyncLocalStorage<string>();
 
 /**
- * The role of an operator on an embedded cluster, as `operator-builder manifests` would generate it:
- * give it to the operator's client as its authorizer, and its `tracer` to the manager.
+ * The role of an operator on an embedded cluster, as `operator-builder manifests` would generate it. Pass it
+ * to the operator's client as its authorizer, and its `tracer` to the manager.
  */
 export class OperatorRole implements Authorizer {
-  /** The user name of the operator's ServiceAccount. */
+  /** User name of the operator's ServiceAccount. */
   readonly user: string;
-  /** Notes which controller sends a request. */
+  /** Records which controller sends a request. */
   readonly tracer: Tracer = {
     span: (name, attributes, work) =>
       reconciling.run(String(attributes['k8s.controller'] ?? ''), () =>
@@ -68,10 +68,10 @@ export class OperatorRole implements Authorizer {
   }
 
   /**
-   * Limits the operator to the access that it declares. Until then it may do everything: a `setup`
-   * sends no requests.
-   * @param access - what its manager declares once it is set up
-   * @param own - rules that the user has added to those that are generated
+   * Limits the operator to its declared access. Until then everything is allowed, since a `setup` sends no
+   * requests.
+   * @param access - access that its manager declares after `setup`
+   * @param own - rules that the user has added to the generated ones
    */
   async declare(access: readonly RequiredAccess[], own?: AccessRules<PolicyRule>): Promise<void> {
     const client = this.#options.cluster.client();
@@ -88,7 +88,7 @@ export class OperatorRole implements Authorizer {
     }
   }
 
-  /** All its rules, wherever they hold. */
+  /** All rules of the role, in any namespace. */
   get rules(): readonly PolicyRule[] {
     const { everywhere = [], inNamespaces } = this.#rules ?? {};
     return [...everywhere, ...[...(inNamespaces?.values() ?? [])].flat()];
@@ -127,7 +127,7 @@ export class OperatorRole implements Authorizer {
     this.#options.onMissing({ controller, message: lines.join('\n') });
   }
 
-  /** All rules that hold in a namespace. */
+  /** Returns the rules that apply in a namespace. */
   #rulesIn(namespace: string): readonly PolicyRule[] {
     const known = this.#inNamespace.get(namespace);
     if (known !== undefined) return known;
@@ -137,7 +137,7 @@ export class OperatorRole implements Authorizer {
     return rules;
   }
 
-  /** `{ type: ConfigMap, verbs: ['list'] }`; undefined: the resource is not served. */
+  /** Returns an entry such as `{ type: ConfigMap, verbs: ['list'] }`; undefined for an unserved resource. */
   #requiresEntry({ group, resource, subresource, verb, path }: AccessAttributes) {
     const isMeant = (one: ResourceType): boolean => one.group === group && one.plural === resource;
     const { loopback } = this.#options.cluster.server;
@@ -191,7 +191,7 @@ function joined(
   return { everywhere: [...one.everywhere, ...other.everywhere], inNamespaces };
 }
 
-/** `list configmaps in namespace default` */
+/** Returns text such as `list configmaps in namespace default`. */
 function describe({
   verb,
   group,
@@ -206,7 +206,7 @@ function describe({
   return `${verb} ${plural}${of}${namespace === '' ? '' : ` in namespace ${namespace}`}`;
 }
 
-/** The rule that allows a request, as YAML in one line. */
+/** Returns the rule that allows a request, as one line of YAML. */
 function ruleText({ verb, group, resource, subresource, path }: AccessAttributes): string {
   if (path !== undefined) return `{ nonResourceURLs: ['${path}'], verbs: [${verb}] }`;
   const plural = subresource === '' ? resource : `${resource}/${subresource}`;

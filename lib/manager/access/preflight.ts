@@ -5,13 +5,13 @@ import { missingAccess } from './missing-access.js';
 import type { RequiredAccess } from './required-access.js';
 import { roleManifest } from './role-manifest.js';
 
-/** What a manager does about permissions that it lacks. */
+/** Reaction of a manager to missing permissions. */
 export type PreflightMode =
-  /** Does not ask. */
+  /** Skips the reviews. */
   | 'off'
-  /** Logs the rules to add, and goes on: permissions can come later. */
+  /** Logs the rules to add and continues: permissions may be granted later. */
   | 'warn'
-  /** Its `run` rejects. */
+  /** Rejects the manager's `run`. */
   | 'fail';
 
 /** Options of {@link preflight}. */
@@ -19,17 +19,17 @@ export interface PreflightOptions {
   readonly mode: PreflightMode;
   readonly client: Client;
   readonly required: readonly RequiredAccess[];
-  /** Access that the operator does without: where it is missing, a warning is enough in each mode. */
+  /** Optional access: if missing, every mode only logs a warning. */
   readonly wished: readonly RequiredAccess[];
-  /** The name of the roles in the manifest. */
+  /** Name of the roles in the manifest. */
   readonly roleName: string;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
 /**
- * Asks whether the operator's account may do what it will try to do.
- * @throws OperatorError `MissingPermission`, in the mode `fail`: it may not; the message holds the
+ * Reviews whether the operator's account has the access it needs.
+ * @throws OperatorError `MissingPermission` in the mode `fail`: access is missing; the message contains the
  * rules to add, as YAML.
  */
 export async function preflight(options: PreflightOptions): Promise<void> {
@@ -51,7 +51,7 @@ export async function preflight(options: PreflightOptions): Promise<void> {
   }
 }
 
-/** The message with the rules to add; undefined: nothing is missing. */
+/** Returns a message with the rules to add; undefined if none are missing. */
 async function missingRules(
   { client, roleName, signal }: PreflightOptions,
   access: readonly RequiredAccess[],

@@ -6,23 +6,23 @@ import { preflight } from './preflight.js';
 import type { PreflightMode } from './preflight.js';
 import type { RequiredAccess } from './required-access.js';
 
-/** What {@link reviewClusters} asks for. */
+/** Options of {@link reviewClusters}. */
 export interface ReviewClustersOptions {
   readonly mode: PreflightMode;
-  /** The first is home. */
+  /** The first cluster is home. */
   readonly clusters: Iterable<ManagedCluster>;
-  /** What is needed in each of them. */
+  /** Access needed in each cluster. */
   readonly required: readonly RequiredAccess[];
-  /** What is needed in the first beside that. */
+  /** Additional access needed in the first cluster. */
   readonly requiredAtHome: readonly RequiredAccess[];
   readonly logger: Logger;
-  /** Told what another than the first lacks. */
+  /** Called with the missing permissions of a cluster other than the first. */
   readonly failed: (error: unknown) => void;
 }
 
 /**
- * Asks each cluster for the permissions that are needed. Waits for the first only: one that does not
- * answer must not keep the others from work.
+ * Reviews the operator's permissions in each cluster. It waits only for the first one: an unreachable cluster
+ * must not block the others.
  * @throws OperatorError `MissingPermission`: see `PreflightMode`.
  * @throws the signal's reason, as soon as it is aborted.
  */

@@ -1,17 +1,17 @@
 import type { MissingAccess } from './missing-access.js';
 
-/** Rules that differ in their resources only are one. */
+/** A rule that combines resources with equal names and verbs. */
 interface Rule {
   readonly group: string;
   readonly resources: string[];
-  /** Empty: all objects. */
+  /** Empty for all objects. */
   readonly names: readonly string[];
   readonly verbs: readonly string[];
 }
 
 /**
- * The roles that would give what is missing, as YAML to be added to the operator's own: a ClusterRole
- * for what is wanted everywhere, a Role for each namespace.
+ * Returns the roles that grant the missing access, as YAML: a ClusterRole for cluster-wide access and a Role
+ * for each namespace.
  */
 export function roleManifest(missing: readonly MissingAccess[], name: string): string {
   const namespaces = [...new Set(missing.map(({ namespace }) => namespace))];

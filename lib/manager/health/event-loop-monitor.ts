@@ -9,29 +9,31 @@ export interface EventLoopMonitorOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Two stalls this long, in milliseconds, soon after each other fail liveness for a while. */
+  /**
+   * Duration of a stall in milliseconds. Two stalls in quick succession fail the liveness check for a while.
+   */
   readonly stallMs: number;
 }
 
-// How often the loop is looked at.
+// Interval of the measurements.
 const everyMs = 1_000;
 
-/** How long a stall is remembered, in milliseconds: it then counts as the first of two. */
+/** Time that a stall counts as the first of two, in milliseconds. */
 export const stallMemoryMs = 20_000;
 
 interface Stall {
-  /** When the loop should have turned. */
+  /** Time at which the timer was due. */
   readonly dueMs: number;
   readonly overMs: number;
-  /** There was another one right before. */
+  /** True if another stall ended shortly before this one. */
   readonly isRepeated: boolean;
 }
 
 /**
- * Notices when the event loop does not turn: computations that are too long, a process that was
- * stopped. While it stands still no probe is answered, which the kubelet counts as failed; this makes
- * those fail that come between two stalls. One stall alone fails none: with the probe that was not
- * answered meanwhile it would end a process that is well again.
+ * Detects stalls of the event loop: long computations, or a stopped process. During a stall no probe is
+ * answered, and the kubelet counts it as failed. This check also fails the probes between two stalls. A
+ * single stall fails no probe: together with the unanswered one, it would restart a process that has
+ * recovered.
  */
 export class EventLoopMonitor {
   readonly #options: EventLoopMonitorOptions;
@@ -64,7 +66,7 @@ export class EventLoopMonitor {
     return {
       name: 'event-loop',
       check: () => {
-        // A probe may come before the timer that is late.
+        // A probe may arrive before the late timer.
         const stall = this.#noteStall();
         if (stall === undefined || !stall.isRepeated) return;
         if (this.#options.clock.monotonicMs() - stall.overMs > stallMemoryMs) return;
@@ -82,12 +84,12 @@ export class EventLoopMonitor {
     this.start();
   }
 
-  /** @returns the last stall, maybe one that is noticed now */
+  /** @returns the last stall, which may be detected by this call */
   #noteStall(): Stall | undefined {
     const { clock, stallMs } = this.#options;
     const [dueMs, overMs, last] = [this.#dueMs, clock.monotonicMs(), this.#stall];
     if (overMs - dueMs < stallMs) return last;
-    // A probe has noticed it before.
+    // A probe has recorded it already.
     const isSame = last?.dueMs === dueMs;
     const isSoon = last !== undefined && dueMs - last.overMs <= stallMemoryMs;
     this.#stall = { dueMs, overMs, isRepeated: isSame ? last.isRepeated : isSoon };

@@ -4,7 +4,7 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { HealthCheck } from '../health-check.js';
 import { errorMessage } from '../../system/as-error.js';
 
-/** How one check came out. */
+/** Result of one check. */
 export type HealthResult =
   | { readonly name: string; readonly type: 'ok'; readonly remark: string | undefined }
   | { readonly name: string; readonly type: 'excluded' }
@@ -13,11 +13,11 @@ export type HealthResult =
 /** Options of {@link HealthChecks}. */
 export interface HealthChecksOptions {
   readonly clock: Clock;
-  /** How long a check may take, in milliseconds; then it has failed. */
+  /** Time limit of a check, in milliseconds; a slower check fails. */
   readonly checkTimeoutMs: number;
 }
 
-/** The checks of `/healthz`, or those of `/readyz`. */
+/** The checks of `/healthz` or of `/readyz`. */
 export class HealthChecks {
   readonly #options: HealthChecksOptions;
   readonly #checks = new Map<string, HealthCheck>();
@@ -27,8 +27,8 @@ export class HealthChecks {
   }
 
   /**
-   * Adds a check. @returns what takes it out
-   * @throws OperatorError `InvalidOption`: the name is taken, or no path segment.
+   * Adds a check. @returns a function that removes it
+   * @throws OperatorError `InvalidOption`: the name is taken, or is not a path segment.
    */
   add(check: HealthCheck): () => void {
     const { name } = check;
@@ -45,12 +45,12 @@ export class HealthChecks {
     };
   }
 
-  /** Whether there is a check of the name. */
+  /** Returns whether a check with this name exists. */
   has(name: string): boolean {
     return this.#checks.has(name);
   }
 
-  /** Runs all checks at once, but those of `excluded`. */
+  /** Runs all checks concurrently, except those in `excluded`. */
   async run(signal: AbortSignal, excluded: ReadonlySet<string>): Promise<readonly HealthResult[]> {
     const names = [...this.#checks.keys()];
     return Promise.all(
@@ -60,7 +60,7 @@ export class HealthChecks {
     );
   }
 
-  /** Runs one check; one that does not exist has failed. */
+  /** Runs one check; an unknown name fails. */
   async runOne(name: string, signal: AbortSignal): Promise<HealthResult> {
     const check = this.#checks.get(name);
     if (check === undefined) return { name, type: 'failed', reason: 'there is no such check' };
@@ -91,7 +91,7 @@ function reasonOf(error: unknown): string {
   return oneLine(errorMessage(error));
 }
 
-/** The answer is a list of lines. */
+/** The response has one line per check. */
 function oneLine(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, ' ');
 }

@@ -1,13 +1,13 @@
 import type { HttpAnswer, HttpQuestion } from '../http/http-endpoint.js';
 import type { HealthChecks, HealthResult } from './health-checks.js';
 
-/** The checks of each path, without its slash: `healthz`, `readyz`. */
+/** Checks by path, without its slash: `healthz`, `readyz`. */
 export type HealthPaths = Readonly<Record<string, HealthChecks>>;
 
 /**
- * Answers `/healthz`, `/readyz`, and a check of each by its name, in the words of Kubernetes' own
- * components: `ok`, or the list of checks where one failed or `?verbose` asks for it. `?exclude=name`
- * leaves a check out. Unlike theirs, `?verbose` says why a check failed, and what it remarks.
+ * Answers `/healthz`, `/readyz` and single checks of each, in the format of Kubernetes components: `ok`, or a
+ * list of checks if one failed or `?verbose` is given. `?exclude=name` omits a check. Unlike Kubernetes,
+ * `?verbose` includes the reasons of failures, and remarks.
  */
 export async function answerHealth(
   paths: HealthPaths,

@@ -3,20 +3,20 @@ import { OperatorError } from '../../system/operator-error.js';
 
 /** Options of the server for `/healthz` and `/readyz`. */
 export interface HealthOptions {
-  /** The address to listen on. @defaultValue every address of the machine */
+  /** The address to listen on. @defaultValue all addresses of the machine */
   readonly host?: string | undefined;
-  /** 0: any free one. @defaultValue 8081 */
+  /** 0 selects a free port. @defaultValue 8081 */
   readonly port?: number | undefined;
-  /** How long a check may take, in milliseconds, above 0. @defaultValue 5_000 */
+  /** Time limit of a check, in milliseconds, above 0. @defaultValue 5_000 */
   readonly checkTimeoutMs?: number | undefined;
   /**
-   * A stall of the event loop, in milliseconds: the second one within 20 s makes `/healthz` fail.
+   * Duration of an event-loop stall, in milliseconds. The second stall within 20 s fails `/healthz`.
    * @defaultValue 10_000
    */
   readonly stallMs?: number | undefined;
   /**
-   * A reconcile that lasts so many times its `reconcileTimeoutMs` makes `/healthz` fail, at least 1;
-   * `Infinity`: never. @defaultValue 10
+   * A reconcile that lasts this many times its `reconcileTimeoutMs` fails `/healthz`. At least 1; `Infinity`:
+   * never. @defaultValue 10
    */
   readonly stuckReconcileFactor?: number | undefined;
 }

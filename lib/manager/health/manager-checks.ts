@@ -8,17 +8,17 @@ import { isLeaseForbidden } from '../lease-store.js';
 import type { ManagerStatus } from '../manager-status.js';
 import { errorMessage } from '../../system/as-error.js';
 
-/** What the checks look at. */
+/** Returns the status that the checks evaluate. */
 export type StatusSource = () => ManagerStatus;
 
-/** Always passes: the process answers. */
+/** Always passes: the process responds. */
 export const ping: HealthCheck = { name: 'ping', check: () => undefined };
 
 /**
- * Fails while a cache is not filled, and as long as a kind is not served or may not be read. A watch
- * that is cut does not fail it: what is cached still serves, and every replica would fail at once.
- * Of several clusters only the first counts: the others must not take this one's webhooks away.
- * Objects in quarantine, of all clusters, are remarked: everything else is served.
+ * Fails until every cache has synced, and while a kind is unserved or may not be read. An interrupted watch
+ * does not fail it: the cache still serves, and otherwise all replicas would fail at once. Only the first
+ * cluster counts: a failure of another one must not take down this cluster's webhooks. Quarantined objects of
+ * all clusters are reported as a remark.
  */
 export function cachesCheck(status: StatusSource): HealthCheck {
   return {
@@ -34,7 +34,7 @@ export function cachesCheck(status: StatusSource): HealthCheck {
   };
 }
 
-/** So many objects in quarantine are named. */
+/** Maximum number of quarantined objects in the remark. */
 const maxNamed = 5;
 
 function quarantineRemark({ clusters }: ManagerStatus): string | undefined {
@@ -55,7 +55,7 @@ function problemOf(cache: InformerStatus): string | undefined {
   return `${kind} (${apiVersion}): ${reason}`;
 }
 
-/** Fails while a webhook server is not up. */
+/** Fails until every webhook server is ready. */
 export function webhooksCheck(status: StatusSource): HealthCheck {
   return {
     name: 'webhooks',
@@ -68,13 +68,13 @@ export function webhooksCheck(status: StatusSource): HealthCheck {
   };
 }
 
-/** How long nobody may be known to lead before a problem of the election counts, in milliseconds. */
+/** Time without a known leader after which an election problem fails the check, in milliseconds. */
 const leaderlessMs = 15_000;
 
 /**
- * Passes on the leader and on a replica that stands by. Fails where the Lease is forbidden. Any other
- * problem is only remarked once a leader was seen: the API server may be away, all replicas would be
- * unready at once, and what they answer from their caches with them.
+ * Passes on the leader and on standby replicas. Fails if RBAC forbids the Lease. Once a leader was seen, any
+ * other problem is only a remark: an API server outage would otherwise make all replicas, and their cached
+ * responses, unavailable at once.
  */
 export function leaderElectionCheck(status: StatusSource): HealthCheck {
   return {
@@ -93,7 +93,7 @@ export function leaderElectionCheck(status: StatusSource): HealthCheck {
   };
 }
 
-/** Fails as soon as the manager was told to stop, so that no request comes any more. */
+/** Fails once the manager is stopping, so that it receives no more requests. */
 export function shutdownCheck(status: StatusSource): HealthCheck {
   return {
     name: 'shutdown',
@@ -104,7 +104,7 @@ export function shutdownCheck(status: StatusSource): HealthCheck {
   };
 }
 
-/** Fails while a reconcile is past its time-out: its key is held, and nobody reconciles it. */
+/** Fails while a reconcile exceeds its timeout: its key cannot be reconciled meanwhile. */
 export function heldKeysCheck(status: StatusSource): HealthCheck {
   return {
     name: 'reconciles',
@@ -113,8 +113,8 @@ export function heldKeysCheck(status: StatusSource): HealthCheck {
 }
 
 /**
- * Fails while a reconcile lasts longer than `factor` times its time-out: only a restart frees its
- * key. Of controllers without a time-out it knows nothing.
+ * Fails while a reconcile lasts longer than `factor` times its timeout: only a restart releases its key.
+ * Controllers without a timeout are not checked.
  */
 export function stuckReconcilesCheck(status: StatusSource, factor: number): HealthCheck {
   return {

@@ -12,7 +12,7 @@ import type { CertificateSource, ServingCertificate } from '../webhooks/certific
 import { inTurn } from './in-turn.js';
 import { OpenSockets } from './open-sockets.js';
 
-/** What an {@link HttpEndpoint} answers. */
+/** Response of an {@link HttpEndpoint}. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -20,24 +20,24 @@ export interface HttpAnswer {
 }
 
 /**
- * Writes a body piece by piece; the answer ends when it resolves. What the reader has not taken by then
- * is dropped, with the connection.
+ * Writes a body in pieces; the response ends when the promise resolves. Data that the client has not read by
+ * then is dropped with the connection.
  */
 export type HttpStream = (sink: HttpSink) => Promise<void>;
 
-/** Where an {@link HttpStream} writes to. */
+/** The output of an {@link HttpStream}. */
 export interface HttpSink {
-  /** What was written and has not left this process yet, in bytes: a slow reader makes it grow. */
+  /** Bytes that were written but not sent; grows with a slow client. */
   readonly pendingBytes: number;
   write(piece: string): void;
 }
 
-/** A request to an {@link HttpEndpoint}, without a body. */
+/** A request without a body to an {@link HttpEndpoint}. */
 export interface HttpQuestion {
   readonly method: string;
   readonly url: URL;
   readonly headers: IncomingMessage['headers'];
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
 }
@@ -45,18 +45,18 @@ export interface HttpQuestion {
 /** Options of {@link HttpEndpoint}. */
 export interface HttpEndpointOptions {
   readonly name: string;
-  /** Undefined: every address of the machine. */
+  /** Undefined for all addresses of the machine. */
   readonly host: string | undefined;
-  /** 0: any free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Where the certificate of HTTPS comes from. Undefined: HTTP. */
+  /** Source of the HTTPS certificate; undefined for HTTP. */
   readonly certificate?: CertificateSource | undefined;
   readonly clock: Clock;
-  /** What it throws is logged and answered as a 500 without details. */
+  /** Answers a request. An error is logged and answered as a 500 without details. */
   readonly answer: (question: HttpQuestion) => Promise<HttpAnswer>;
 }
 
-/** How long requests have to end when the endpoint is stopped, in milliseconds. */
+/** Time for requests to end when the endpoint is stopped, in milliseconds. */
 const unwindMs = 1_000;
 
 /** A small HTTP server for `GET`, as a runnable of a manager. */
@@ -65,7 +65,10 @@ export class HttpEndpoint implements Runnable {
   readonly phase = 'server';
   readonly #options: HttpEndpointOptions;
   readonly #answering = new Set<Promise<void>>();
-  /** Those that wait for an answer. One listener tells all of a stop: a signal warns of very many. */
+  /**
+   * Requests that wait for a response. One stop listener aborts them all: Node.js warns of many listeners on
+   * one signal.
+   */
   readonly #asking = new Set<AbortController>();
   #url: string | undefined;
 
@@ -74,12 +77,12 @@ export class HttpEndpoint implements Runnable {
     this.#options = options;
   }
 
-  /** Where it listens, for example `http://127.0.0.1:8080`; undefined: it does not. */
+  /** Address it listens on, such as `http://127.0.0.1:8080`; undefined if it does not listen. */
   get url(): string | undefined {
     return this.#url;
   }
 
-  /** @throws OperatorError `ListenFailed`: the port is in use, for example. */
+  /** @throws OperatorError `ListenFailed`: for example, the port is in use. */
   async run(context: RunnableContext): Promise<void> {
     const { signal, logger } = context;
     const server = await this.#newServer(context);
@@ -108,7 +111,7 @@ export class HttpEndpoint implements Runnable {
       );
       this.#answering.add(answering);
     });
-    // A probe is a line and some headers: who takes longer only holds a socket.
+    // A probe is one line and some headers; slower clients only occupy a socket.
     const limits = { requestTimeout: 10_000, headersTimeout: 10_000, keepAliveTimeout: 60_000 };
     const handshakeTimeout = 10_000;
     if (certificate === undefined) return createServer(limits, listener);
@@ -189,7 +192,7 @@ export class HttpEndpoint implements Runnable {
   }
 }
 
-/** All of it: what is left out when a certificate is replaced goes back to its default. */
+/** Returns all fields: a field that is omitted when a certificate is replaced returns to its default. */
 function secureContextOf({ certificate, privateKey }: ServingCertificate) {
   return { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' as const };
 }
@@ -235,7 +238,7 @@ async function stream(response: ServerResponse, body: HttpStream): Promise<void>
   }
 }
 
-/** Resolves when `signal` is aborted; rejects when the server breaks before. */
+/** Resolves when `signal` is aborted; rejects if the server fails first. */
 async function ended(server: Server, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   try {

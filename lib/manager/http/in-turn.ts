@@ -1,20 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** So many requests of a connection may wait for the answer to the one before. */
+/** Maximum number of requests per connection that wait for an earlier response. */
 const maxWaiting = 16;
 
 interface Line {
-  /** The answer that the next one has to wait for. */
+  /** The response that the next request has to wait for. */
   last: ServerResponse | undefined;
   waiting: number;
 }
 
 /**
- * Answers the requests of a connection one after the other. Node hands out all that a client sends
- * without waiting for answers (pipelining) at once, and never says that a connection is gone to those
- * whose turn had not come: what answers them would wait, and hold what it holds, for ever. They are
- * dropped with the connection; a client that sends very many is not waited for.
+ * Answers the requests of a connection in sequence. Node.js passes pipelined requests on at once, and does
+ * not notify waiting ones when the connection closes: their handlers would wait forever and leak. This drops
+ * them with the connection. It closes a connection with too many waiting requests.
  */
 export function inTurn(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
@@ -35,7 +34,7 @@ export function inTurn(
       line.waiting++;
       before.once('close', () => {
         line.waiting--;
-        // Without one: the connection has ended, or the answer before was its last.
+        // Without a socket, the connection has ended, or the previous response was its last.
         if (response.socket !== null) answer(request, response);
       });
     }

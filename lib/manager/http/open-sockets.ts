@@ -1,14 +1,13 @@
 import type { Server, Socket } from 'node:net';
 
 /**
- * The connections of a server, from the moment on that they are there. Node's `closeAllConnections`
- * leaves out those that have not sent anything, or are in the middle of a TLS handshake: each of them
- * would keep a server that was closed alive for as long as its client likes.
+ * Tracks the connections of a server from their start. Node's `closeAllConnections` omits those that have
+ * sent nothing or are in a TLS handshake; each could keep a closed server alive indefinitely.
  */
 export class OpenSockets {
   readonly #open = new Set<Socket>();
 
-  /** Made before `server` listens, it sees every connection. */
+  /** Create it before `server` listens, so that it tracks every connection. */
   constructor(server: Server) {
     server.on('connection', (socket: Socket) => {
       this.#open.add(socket);
@@ -16,7 +15,7 @@ export class OpenSockets {
     });
   }
 
-  /** Ends all of them at once, whatever they are doing. */
+  /** Closes all connections at once, whatever their state. */
   destroy(): void {
     for (const socket of this.#open) socket.destroy();
   }

@@ -7,7 +7,7 @@ import { isLoopback } from './inspector-options.js';
 import type { ResolvedInspectorOptions } from './inspector-options.js';
 import type { OverviewSources } from './overview-of.js';
 
-/** What {@link bindInspector} looks at. */
+/** Options of {@link bindInspector}. */
 export interface BindInspectorOptions {
   readonly inspector: ResolvedInspectorOptions | undefined;
   readonly leaderElection: unknown;
@@ -17,8 +17,8 @@ export interface BindInspectorOptions {
 }
 
 /**
- * The server of the inspector; its pages are loaded where they are wanted only.
- * @returns undefined: it is not wanted
+ * Returns the inspector's server; loads its pages only if needed.
+ * @returns undefined if the inspector is off
  */
 export async function bindInspector(
   { inspector: options, leaderElection, clock, random, logger }: BindInspectorOptions,

@@ -4,7 +4,7 @@ import { objectLink } from './object-link.js';
 import type { Overview, ShownCache, ShownSource } from './overview.js';
 import { table } from './table.js';
 
-/** The kinds in the caches, how many objects each has, and what keeps it from being in step. */
+/** Shows the cached kinds with their object counts and problems. */
 export function cachesSection({ caches, clusters }: Overview): Html {
   const isNamed = clusters.items.some((name) => name !== '');
   return table(
@@ -23,7 +23,7 @@ export function cachesSection({ caches, clusters }: Overview): Html {
   );
 }
 
-/** Objects that the caches can't take in, and why. */
+/** Shows objects that the caches can't read, and why. */
 export function quarantineSection({ quarantined }: Overview): Html {
   return table(
     quarantined,
@@ -40,7 +40,7 @@ export function quarantineSection({ quarantined }: Overview): Html {
   );
 }
 
-/** Sources that do not deliver. */
+/** Shows sources that do not deliver. */
 export function sourcesSection({ troubledSources }: Overview): Html {
   return table(
     troubledSources,

@@ -7,7 +7,7 @@ import type { Shown } from './shown.js';
 import { table } from './table.js';
 import type { Column } from './table.js';
 
-/** Each controller, in numbers. */
+/** Shows the counts of each controller. */
 export function controllersSection({ controllers }: Overview): Html {
   const count = (
     head: string,
@@ -41,13 +41,13 @@ export function controllersSection({ controllers }: Overview): Html {
   );
 }
 
-/** What is being reconciled, and why. */
+/** Shows the running reconciles and their causes. */
 export function activeSection({ active }: Overview): Html {
   const options = { id: 'active', caption: 'Reconciles that go on, and what caused them' };
   return table(active, activeColumns, { ...options, empty: 'Nothing is being reconciled.' });
 }
 
-/** Keys that are not reconciled, for a reconcile of them does not end. */
+/** Shows keys that are blocked by a reconcile that does not end. */
 export function heldSection({ held }: Overview): Html {
   const options = {
     id: 'held',
@@ -68,7 +68,7 @@ const activeColumns: readonly Column<ShownActive>[] = [
   { head: 'Reconcile ID', cell: ({ reconcileID }) => html`<code>${reconcileID}</code>` },
 ];
 
-/** The keys that wait. */
+/** Shows the waiting keys. */
 export function queuesSection({ queued }: Overview): Html {
   return table(
     queued,
@@ -92,7 +92,7 @@ export function queuesSection({ queued }: Overview): Html {
   );
 }
 
-/** The last reconciles of all controllers. */
+/** Shows the last reconciles of all controllers. */
 export function recentSection({ recent }: Overview): Html {
   return table(
     recent,
@@ -116,7 +116,7 @@ export function recentSection({ recent }: Overview): Html {
   );
 }
 
-/** Why keys fail. */
+/** Shows the reasons of failures, by key. */
 export function failuresSection({ failures }: Overview): Html {
   return table(
     failures,
@@ -135,7 +135,7 @@ export function failuresSection({ failures }: Overview): Html {
   );
 }
 
-/** Keys that keep writing one object. */
+/** Shows keys that repeatedly write one object. */
 export function hotLoopsSection({ hotLoops }: Overview): Html {
   return table(
     hotLoops,
@@ -155,7 +155,7 @@ export function hotLoopsSection({ hotLoops }: Overview): Html {
   );
 }
 
-/** A time, with its date for machines and on hovering. */
+/** Returns a time element, with the full date as attribute and tooltip. */
 export function timeElement(at: string): Html {
   return html`<time datetime="${at}" title="${at}">${at.slice(11, 19)}</time>`;
 }

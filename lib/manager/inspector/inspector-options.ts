@@ -2,24 +2,24 @@ import { isIP } from 'node:net';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 
-/** Options of the inspector: a page that shows what a manager is doing. It asks nobody who they are. */
+/** Options of the inspector: a page that shows a manager's state, without authentication. */
 export interface InspectorOptions {
-  /** 0: any free one. @defaultValue 8082 */
+  /** 0 selects a free port. @defaultValue 8082 */
   readonly port?: number | undefined;
   /**
-   * The address to listen on. Whoever reaches it sees everything on the page: leave it at loopback,
-   * and reach it with `kubectl port-forward`. @defaultValue '127.0.0.1'
+   * The address to listen on. Every client that reaches it sees the whole page: keep it at loopback and use
+   * `kubectl port-forward`. @defaultValue '127.0.0.1'
    */
   readonly host?: string | undefined;
   /**
-   * Host names that requests may be for, beside `localhost` and IP addresses. Every other is refused,
-   * for a website could have its own name point to this address and read the page in a browser.
+   * Allowed host names of requests, beside `localhost` and IP addresses. All others are refused: a website
+   * could resolve its own name to this address and read the page in a browser.
    * @defaultValue none
    */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** How many pages may be live at a time, at least 1. @defaultValue 8 */
+  /** Maximum number of live pages, at least 1. @defaultValue 8 */
   readonly maxLivePages?: number | undefined;
-  /** How often live pages are told what has changed, in milliseconds, at least 100. @defaultValue 1_000 */
+  /** Interval of updates to live pages, in milliseconds, at least 100. @defaultValue 1_000 */
   readonly updateMs?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ export function resolveInspectorOptions(options: InspectorOptions): ResolvedInsp
   return resolved;
 }
 
-/** Whether only this machine (or Pod) reaches the address. */
+/** Returns whether the address is reachable only from this machine (or Pod). */
 export function isLoopback(host: string): boolean {
   if (host.toLowerCase() === 'localhost' || host === '::1') return true;
   return isIP(host) === 4 && host.startsWith('127.');

@@ -22,13 +22,13 @@ import type { Section } from './sections.js';
 import { firstMapped } from './shown.js';
 import { andMore } from './table.js';
 
-/** What an {@link Inspector} shows, and how. */
+/** Dependencies of {@link Inspector}. */
 export interface InspectorParts extends OverviewSources {
   readonly options: ResolvedInspectorOptions;
   readonly random: Random;
 }
 
-/** Answers the requests of the inspector; see docs/inspector.md for what it shows and what it keeps to itself. */
+/** Answers the requests of the inspector; docs/inspector.md lists what it shows and what it omits. */
 export class Inspector {
   readonly #parts: InspectorParts;
   readonly #livePages: LivePages;
@@ -40,7 +40,7 @@ export class Inspector {
     this.#livePages = new LivePages({ clock, ...options });
   }
 
-  /** How many pages are live. */
+  /** Number of live pages. */
   get livePages(): number {
     return this.#livePages.open;
   }
@@ -69,7 +69,7 @@ export class Inspector {
     }
   }
 
-  /** The sections of the first page: all live pages share one rendering. */
+  /** Returns the sections of the first page. All live pages share one rendering. */
   #sections(): readonly Section[] {
     const { clock, options } = this.#parts;
     const nowMs = clock.monotonicMs();
@@ -155,7 +155,7 @@ export class Inspector {
   }
 }
 
-/** The ownership tree of an object, read as often as wanted. */
+/** The ownership tree of an object, read repeatedly for a live page. */
 interface LiveTree {
   readonly object: ShownObject;
   readonly read: () => Promise<ObjectTree>;

@@ -4,23 +4,22 @@ import type { HttpAnswer, HttpQuestion, HttpSink } from '../http/http-endpoint.j
 import { commonHeaders } from './page.js';
 import type { Section } from './sections.js';
 
-/** What {@link LivePages} needs. */
+/** Options of {@link LivePages}. */
 export interface LivePagesOptions {
   readonly clock: Clock;
   readonly updateMs: number;
   readonly maxLivePages: number;
 }
 
-/** A page that takes nothing for so long is given up, in milliseconds. */
+/** Time after which a page that reads nothing is disconnected, in milliseconds. */
 const slowMs = 10_000;
 
-/** A page that nothing changes in is told so after so long, in milliseconds. */
+/** Interval of keep-alive comments on a page without changes, in milliseconds. */
 const silentMs = 15_000;
 
 /**
- * Tells pages what has changed in them, by Server-Sent Events: at first every section, then those whose
- * markup has changed. What a slow reader missed is not kept for it: it is told the latest when it has
- * taken what was sent before.
+ * Sends updates to pages by Server-Sent Events: first every section, then those whose markup has changed.
+ * Updates are not queued for a slow client: it gets the latest state after it has read the previous one.
  */
 export class LivePages {
   readonly #options: LivePagesOptions;
@@ -30,12 +29,12 @@ export class LivePages {
     this.#options = options;
   }
 
-  /** How many pages are live; a leak spec wants none. */
+  /** Number of live pages; 0 when all are closed. */
   get open(): number {
     return this.#open;
   }
 
-  /** @param render - the sections as they are now */
+  /** @param render - returns the current sections */
   answer(
     render: () => Promise<readonly Section[]> | readonly Section[],
     { signal }: Pick<HttpQuestion, 'signal'>,
@@ -69,7 +68,7 @@ export class LivePages {
     let takenMs = clock.monotonicMs();
     let heardMs = takenMs;
     while (!signal.aborted) {
-      // The first is never late: what is pending then are the headers.
+      // Before the first event, only the headers can be pending.
       if (told.size === 0 || sink.pendingBytes === 0) {
         takenMs = clock.monotonicMs();
         const sections = await rendered(render, signal);
@@ -79,17 +78,17 @@ export class LivePages {
         if (text !== '') sink.write(text);
         else if (takenMs - heardMs >= silentMs) {
           heardMs = takenMs;
-          // A comment: whoever is gone without a word is found by what is sent only.
+          // An SSE comment: a lost connection is noticed only by sending.
           sink.write(': still here\n\n');
         }
       } else if (clock.monotonicMs() - takenMs >= slowMs) return;
-      // Aborted: the page was closed, or the server stops.
+      // Aborted: the page was closed, or the server is stopping.
       await sleep(clock, updateMs, signal).catch(() => undefined);
     }
   }
 }
 
-/** What there is to tell; undefined: nobody listens any more, and what was read for it was broken off. */
+/** Returns the rendered sections; undefined if the page was closed during rendering. */
 async function rendered(
   render: () => Promise<readonly Section[]> | readonly Section[],
   signal: AbortSignal,
@@ -103,13 +102,13 @@ async function rendered(
   }
 }
 
-/** An event for each section that differs from what was `told`, which is brought up to date. */
+/** Returns an event for each section that differs from `told`, and updates `told`. */
 function changes(sections: readonly Section[], told: Map<string, string>): string {
   let text = '';
   for (const { id, body } of sections) {
     if (told.get(id) === body.text) continue;
     told.set(id, body.text);
-    // JSON has no line feeds, which would end the field.
+    // JSON contains no line feeds, which would end the field.
     text += `event: section\ndata: ${JSON.stringify({ id, markup: body.text })}\n\n`;
   }
   return text;

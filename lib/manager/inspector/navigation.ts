@@ -3,7 +3,7 @@ import type { Html } from './html.js';
 import type { Overview } from './overview.js';
 import type { Section } from './sections.js';
 
-/** Links to the sections of a page. */
+/** Returns links to the sections of a page. */
 export function sectionLinks(sections: readonly Pick<Section, 'id' | 'title'>[]): Html {
   const links = sections.map(({ id, title }) => html`<li><a href="#${id}-title">${title}</a></li>`);
   return html`<nav aria-label="Sections">
@@ -13,7 +13,7 @@ export function sectionLinks(sections: readonly Pick<Section, 'id' | 'title'>[])
   </nav>`;
 }
 
-/** The form by which an object is chosen, to see its ownership tree. */
+/** Returns the form that opens the ownership tree of an object. */
 export function objectForm({ caches, clusters }: Overview): Html {
   const kinds = [...new Set(caches.items.map(({ kind }) => kind))];
   const versions = [...new Set(caches.items.map(({ apiVersion }) => apiVersion))];

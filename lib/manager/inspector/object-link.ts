@@ -3,7 +3,7 @@ import { html } from './html.js';
 import type { Html } from './html.js';
 import type { ShownObject } from './overview.js';
 
-/** Where the ownership tree of an object is shown. */
+/** Returns the path of an object's ownership tree. */
 export function objectPath(object: ShownObject, path = '/object'): string {
   const { cluster, apiVersion, kind, namespace = '', name } = object;
   const parts = Object.entries({ cluster, apiVersion, kind, namespace, name });
@@ -11,13 +11,13 @@ export function objectPath(object: ShownObject, path = '/object'): string {
   return `${path}?${query.toString()}`;
 }
 
-/** `namespace/name` (with its kind), as a link to its ownership tree where its kind is known. */
+/** Returns `namespace/name`, or the kind too, as a link to the ownership tree if the kind is known. */
 export function objectLink(object: ShownObject, shows: 'key' | 'kind' = 'key'): Html {
   const { cluster, apiVersion, kind } = object;
   const key = keyString(object);
   const text = shows === 'kind' ? `${kind} ${key}` : key;
   const where = cluster === '' ? undefined : html` <span class="note">in ${cluster}</span>`;
-  // Of a controller that was taken out the kind is not known any more.
+  // The kind is unknown after the controller was removed.
   if (apiVersion === '' || kind === '') return html`${text}${where}`;
   return html`<a href="${objectPath(object)}">${text}</a>${where}`;
 }

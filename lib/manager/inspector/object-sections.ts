@@ -8,7 +8,7 @@ import { facts } from './process-sections.js';
 import type { Section } from './sections.js';
 import { andMore, table } from './table.js';
 
-/** What the page of one object shows. */
+/** Returns the sections of an object's page. */
 export function objectSections(tree: ObjectTree): readonly Section[] {
   const { view, searchedKinds } = tree;
   return [

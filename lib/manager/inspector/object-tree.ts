@@ -10,41 +10,41 @@ import type { ObjectView } from './object-view.js';
 import type { ShownObject } from './overview.js';
 import { maxRows, shownError } from './shown.js';
 
-/** An object, and what hangs on it. */
+/** An object with its children in a tree. */
 export interface TreeNode {
   readonly view: ObjectView;
   readonly children: readonly TreeNode[];
-  /** So many more children are not shown. */
+  /** Number of children that are not shown. */
   readonly more: number;
 }
 
-/** Who owns an object, and what it owns. */
+/** The owners and dependents of an object. */
 export interface ObjectTree {
   readonly view: ObjectView;
   /** Its owners; the children of each are its own owners. */
   readonly owners: readonly TreeNode[];
-  /** What it controls, as far as the caches know; the children of each are what that controls. */
+  /** Objects that it controls, as far as they are cached; the children of each are those it controls. */
   readonly dependents: readonly TreeNode[];
   readonly moreDependents: number;
-  /** The kinds that were looked through for dependents. */
+  /** The kinds that were searched for dependents. */
   readonly searchedKinds: readonly string[];
 }
 
-/** What {@link ObjectTreeReader} needs. */
+/** Options of {@link ObjectTreeReader}. */
 export interface ObjectTreeReaderOptions {
   readonly cluster: ManagedCluster;
   readonly clock: Clock;
 }
 
-/** Generations that are followed, in each direction. */
+/** Maximum number of generations in each direction. */
 const maxDepth = 8;
-/** Dependents that are shown, all generations together. */
+/** Maximum number of dependents in all generations together. */
 const maxDependents = 300;
-/** Reads of the server for one tree. */
+/** Maximum number of reads from the server for one tree. */
 const maxReads = 20;
-/** For how long an answer of the server is good for a live page, in milliseconds. */
+/** Time that a live page reuses a response of the server, in milliseconds. */
 const freshMs = 10_000;
-/** Kinds of which no more than the metadata is read from the server: the rest is data. */
+/** Kinds of which only the metadata is read from the server, since the rest is user data. */
 const dataKinds: ReadonlySet<string> = new Set(['Secret', 'ConfigMap']);
 
 interface Found {
@@ -53,13 +53,13 @@ interface Found {
 }
 
 /**
- * Reads ownership trees of one cluster: from its caches; what is not in them is read from the server,
- * with the permissions of the operator, dependents excepted: no server finds objects by their owner.
+ * Reads ownership trees of one cluster from its caches. Uncached owners are read from the server, with the
+ * operator's permissions. Uncached dependents are not found: servers can't search by owner.
  */
 export class ObjectTreeReader {
   readonly #cluster: ManagedCluster;
   readonly #clock: Clock;
-  /** What the server said, by kind and key. */
+  /** Responses of the server, by kind and key. */
   readonly #read = new Map<string, { readonly found: Found; readonly atMs: number }>();
 
   constructor({ cluster, clock }: ObjectTreeReaderOptions) {
@@ -85,7 +85,7 @@ export class ObjectTreeReader {
     };
   }
 
-  /** A page may stay live for days, while owners come and go. */
+  /** A page may stay live for days, while its owners change. */
   #forgetOld(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const [id, { atMs }] of this.#read) if (nowMs - atMs >= freshMs) this.#read.delete(id);
@@ -106,7 +106,7 @@ export class ObjectTreeReader {
     const nodes: TreeNode[] = [];
     if (walk.depth > maxDepth) return nodes;
     for (const { apiVersion, kind, name, uid } of owners.slice(0, maxRows)) {
-      // Nothing keeps references from going in circles.
+      // Owner references may form cycles.
       if (walk.seen.has(uid)) continue;
       walk.seen.add(uid);
       const { cluster, namespace } = object;
@@ -138,7 +138,7 @@ export class ObjectTreeReader {
     return { nodes, more: found.length - shown.length };
   }
 
-  /** What the caches know to be controlled by an object, in the order of kinds and names. */
+  /** Returns the cached objects that an object controls, ordered by kind and name. */
   #controlledBy(uid: string): readonly KubernetesObject[] {
     const { cache } = this.#cluster;
     const byUid = new Map<string, KubernetesObject>();
@@ -146,7 +146,7 @@ export class ObjectTreeReader {
       const store = cache.peek({ apiVersion, kind }, metadataOnly)?.store;
       for (const object of store?.byIndex(controllerUidIndex, uid) ?? []) {
         const whole = { ...object, apiVersion, kind };
-        // Once whole, once its metadata: the one that has conditions counts.
+        // An object may be cached twice, whole and as metadata: prefer the one with conditions.
         if (!metadataOnly || !byUid.has(object.metadata.uid ?? '')) {
           byUid.set(object.metadata.uid ?? '', whole);
         }
@@ -185,7 +185,7 @@ export class ObjectTreeReader {
         const problem = `the object is quarantined: ${bad.reason}`;
         return { view: viewWithout(wanted, 'unreadable', problem), owners: [] };
       }
-      // An owner may be cluster-scoped where what it owns is not.
+      // A namespaced object may have a cluster-scoped owner.
       const object = informer?.get({ namespace, name }) ?? informer?.get({ name });
       if (object === undefined) continue;
       if (uid !== undefined && object.metadata.uid !== uid) continue;

@@ -14,24 +14,24 @@ export interface ShownCondition {
 }
 
 /**
- * What is shown of an object: which it is, and the conditions of its status. Never anything else of it:
- * labels, annotations, spec and data stay out.
+ * The shown part of an object: its reference and its status conditions. Labels, annotations, spec and data
+ * are never shown.
  */
 export interface ObjectView {
   readonly object: ShownObject;
-  /** Where it was read. `gone`: there is none, or another of the name. `unreadable`: see `problem`. */
+  /** Source of the object. `gone`: it does not exist, or has another UID. `unreadable`: see `problem`. */
   readonly from: 'cache' | 'server' | 'gone' | 'unreadable';
   readonly problem: string | undefined;
   readonly isBeingDeleted: boolean;
   readonly conditions: Shown<ShownCondition>;
 }
 
-/** So many conditions of an object are shown. */
+/** Maximum number of conditions per object. */
 const maxConditions = 20;
-/** Messages of conditions are cut to so many characters. */
+/** Maximum number of characters of a condition's message. */
 const maxMessage = 300;
 
-/** What is shown of `object`. */
+/** Returns the view of `object`. */
 export function viewOf(
   object: KubernetesObject,
   { cluster, from }: { readonly cluster: string; readonly from: 'cache' | 'server' },
@@ -45,7 +45,7 @@ export function viewOf(
   };
 }
 
-/** What is shown of an object that could not be read. */
+/** Returns the view of an object that could not be read. */
 export function viewWithout(
   object: ShownObject,
   from: 'gone' | 'unreadable',
@@ -55,7 +55,7 @@ export function viewWithout(
 }
 
 function conditionsOf(object: KubernetesObject): Shown<ShownCondition> {
-  // Custom resources may hold anything there.
+  // A custom resource's status may have any shape.
   const { status } = object as { readonly status?: unknown };
   const conditions: unknown = isJsonObject(status) ? status['conditions'] : undefined;
   if (!Array.isArray(conditions)) return { items: [], more: 0 };

@@ -15,18 +15,18 @@ import type { RecentReconcile } from './recent-reconciles.js';
 import { firstMapped, firstOf, shownError, shownTime } from './shown.js';
 import { shownCauses } from './shown-cause.js';
 
-/** Where an {@link Overview} is taken from. */
+/** Sources of an {@link Overview}. */
 export interface OverviewSources {
   readonly status: () => ManagerStatus;
   readonly clusters: ReadonlyMap<string, ManagedCluster>;
   readonly entries: ManagerEntries;
   readonly recent: () => readonly RecentReconcile[];
-  /** Whether replicas compete for a Lease. */
+  /** True if replicas compete for a Lease. */
   readonly isElected: boolean;
   readonly clock: Clock;
 }
 
-/** What a manager is doing, as it is shown. */
+/** Collects the state of a manager for display. */
 export function overviewOf(sources: OverviewSources): Overview {
   const status = sources.status();
   const keys = new ShownKeys(sources.entries, status);
@@ -61,7 +61,7 @@ export function overviewOf(sources: OverviewSources): Overview {
   };
 }
 
-/** Says which object a key of a controller stands for. */
+/** Resolves keys of controllers to objects. */
 class ShownKeys {
   readonly #types = new Map<string, { readonly apiVersion: string; readonly kind: string }>();
 
@@ -153,7 +153,7 @@ function failuresOf(
   };
 }
 
-/** So many paths, and field managers, of a hot loop are shown. */
+/** Maximum number of paths, and of field managers, per hot loop. */
 const maxParts = 10;
 
 function recentOf({ event, atMs }: RecentReconcile, keys: ShownKeys): ShownRecent {
@@ -194,7 +194,7 @@ function webhooksOf(entry: ManagerEntry): ShownWebhook[] {
   return webhooks.map(({ type, name, path }) => ({ type, name, path, port }));
 }
 
-// By its shape: a class may be there twice, where a package or a loader is.
+// Compares the shape: several copies of the package or a loader may define the class twice.
 function isWebhookServer(runnable: Runnable): runnable is WebhookServer {
   return runnable.phase === 'webhook' && 'webhooks' in runnable && 'port' in runnable;
 }

@@ -8,17 +8,17 @@ import type { Shown } from './shown.js';
 
 /** An object of a cluster. */
 export interface ShownObject extends ObjectReference {
-  /** `''`: the only one. */
+  /** `''` for the only cluster. */
   readonly cluster: string;
 }
 
-/** Why something is reconciled. */
+/** A cause of a reconcile. */
 export interface ShownCause {
-  /** `more`: there are more causes than are shown. */
+  /** `more`: further causes are not shown. */
   readonly type: 'event' | 'source' | 'acquired' | 'requeue' | 'retry' | 'more';
-  /** For people: what happened (to `object`). Of what changed only the paths, no values. */
+  /** Description for people. For a change it contains only the paths, no values. */
   readonly text: string;
-  /** What changed, of an `event`. */
+  /** The changed object, for an `event`. */
   readonly object?: ShownObject | undefined;
 }
 
@@ -31,16 +31,16 @@ export interface ShownKey {
   readonly object: ShownObject;
 }
 
-/** A reconcile that goes on. */
+/** A running reconcile. */
 export interface ShownActive extends ShownKey {
   readonly reconcileID: string;
   readonly lastedMs: number;
-  /** How long its time has been over; 0: it is not. */
+  /** Time since it exceeded its timeout, in milliseconds; 0 if it has not. */
   readonly heldMs: number;
   readonly causes: readonly ShownCause[];
 }
 
-/** A reconcile that has ended. */
+/** A finished reconcile. */
 export interface ShownRecent extends ShownKey {
   readonly reconcileID: string;
   readonly at: string;
@@ -51,15 +51,15 @@ export interface ShownRecent extends ShownKey {
   readonly error: string | undefined;
 }
 
-/** A key that waits. */
+/** A waiting key. */
 export interface ShownQueued extends ShownKey {
   readonly priority: number;
   readonly waits: 'worker' | 'time';
-  /** For a worker: so far. For its time: how long yet. */
+  /** Milliseconds: time waited for a worker, or remaining time until it is due. */
   readonly ms: number;
 }
 
-/** Why the last reconcile of a key failed. */
+/** The failure of a key's last reconcile. */
 export interface ShownFailure extends ShownKey {
   readonly outcome: ReconcileOutcome;
   readonly message: string;
@@ -67,7 +67,7 @@ export interface ShownFailure extends ShownKey {
   readonly at: string;
 }
 
-/** A key that keeps writing one object. */
+/** A key that repeatedly writes one object. */
 export interface ShownHotLoop extends ShownKey {
   readonly written: ShownObject;
   readonly writesPerMinute: number;
@@ -76,7 +76,7 @@ export interface ShownHotLoop extends ShownKey {
   readonly delayMs: number;
 }
 
-/** A source that needs a look. */
+/** A source with a problem. */
 export interface ShownSource {
   readonly controller: string;
   readonly cluster: string;
@@ -86,7 +86,7 @@ export interface ShownSource {
   readonly problem: string | undefined;
 }
 
-/** A controller, in numbers. */
+/** Counts of a controller. */
 export interface ShownController {
   readonly name: string;
   readonly apiVersion: string;
@@ -99,43 +99,43 @@ export interface ShownController {
   readonly held: number;
   readonly hotLoops: number;
   readonly failing: number;
-  /** Sources that are not synced, are parked, or have a problem. */
+  /** Number of sources that are not synced, are parked, or have a problem. */
   readonly troubledSources: number;
 }
 
-/** A kind in a cache. */
+/** A cached kind. */
 export interface ShownCache {
   readonly cluster: string;
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadataOnly: boolean;
   readonly objects: number;
-  /** About so many bytes of heap, from a sample; an upper bound. */
+  /** Estimated bytes of heap, from a sample; an upper bound. */
   readonly bytes: number;
   readonly synced: boolean;
   readonly parked: boolean;
   readonly problem: string | undefined;
-  /** What has to be granted or installed. */
+  /** Access to grant or a resource to install. */
   readonly missing: Missing | undefined;
   readonly remedy: string | undefined;
 }
 
-/** An object that a cache can't take in. */
+/** An object that a cache can't read. */
 export interface ShownQuarantined extends ShownObject {
   readonly resourceVersion: string;
   readonly reason: string;
 }
 
-/** A webhook that is served here. */
+/** A webhook served by this process. */
 export interface ShownWebhook {
   readonly type: 'validating' | 'mutating' | 'conversion';
   readonly name: string;
   readonly path: string;
-  /** Of its server; undefined: it does not listen. */
+  /** Port of its server; undefined if it does not listen. */
   readonly port: number | undefined;
 }
 
-/** Something that the manager runs beside controllers. */
+/** A runnable of the manager. */
 export interface ShownRunnable {
   readonly name: string;
   readonly phase: RunnablePhase;
@@ -143,23 +143,26 @@ export interface ShownRunnable {
   readonly url: string | undefined;
 }
 
-/** How replicas share keys. */
+/** Sharding of keys over replicas. */
 export interface ShownShards {
   readonly phase: string;
   readonly member: string;
   readonly leader: string | undefined;
   readonly members: Shown<string>;
   readonly epoch: number;
-  /** Of all hashes, from 0 to 1. */
+  /** Share of all hashes, from 0 to 1. */
   readonly share: number;
 }
 
-/** All that the inspector shows of a manager; `/status.json` is this. Lists are cut, and say so. */
+/**
+ * Everything that the inspector shows of a manager, also served as `/status.json`. Long lists are cut and
+ * have a count of the rest.
+ */
 export interface Overview {
-  /** When it was taken. */
+  /** Time of the overview. */
   readonly at: string;
   readonly phase: ManagerPhase;
-  /** Whether replicas compete for a Lease; if not, this process leads by itself. */
+  /** True if replicas compete for a Lease; if not, this process always leads. */
   readonly isElected: boolean;
   readonly isLeading: boolean;
   readonly leader: string | undefined;

@@ -1,7 +1,6 @@
 /**
- * What makes a page live: it hears which sections have changed and puts them in their places. Markup
- * comes from the server, which escapes it. Focus and scroll positions stay; while somebody selects text
- * in a section, it waits.
+ * Script that updates a live page: it receives changed sections and replaces them. The server escapes their
+ * markup. Focus and scroll positions are kept; while text is selected in a section, its update waits.
  */
 export const pageScript = `
 (() => {

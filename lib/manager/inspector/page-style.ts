@@ -1,4 +1,4 @@
-/** The style of all pages; colours have a contrast of 4.5 to 1 at least, light and dark. */
+/** Style of all pages; colours have a contrast of at least 4.5 to 1, in light and dark mode. */
 export const pageStyle = `
 :root { color-scheme: light dark; --text: #1b1f24; --dim: #565e67; --ground: #ffffff; --line: #c9d0d8;
   --band: #f3f5f8; --link: #0550ae; --bad: #b3261e; }

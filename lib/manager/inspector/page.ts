@@ -8,14 +8,14 @@ import { pageStyle } from './page-style.js';
 export interface Page {
   readonly status: number;
   readonly title: string;
-  /** Stands before the sections, in the banner: links to them, say. */
+  /** Shown in the banner before the sections, such as links to them. */
   readonly nav?: Html | undefined;
   readonly main: Html;
-  /** Where its changes are told. Undefined: it is not live. */
+  /** URL of its update events; undefined if the page is not live. */
   readonly events?: string | undefined;
 }
 
-/** What every answer of the inspector says to browsers. */
+/** Headers of every response of the inspector. */
 export const commonHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
@@ -26,8 +26,8 @@ export const commonHeaders: Readonly<Record<string, string>> = {
 };
 
 /**
- * A page as an answer. Only the style and the script with its nonce are let in by the browser.
- * @param nonce - never the same twice
+ * Returns a page as a response. The browser only runs the style and the script with its nonce.
+ * @param nonce - unique for each response
  */
 export function answerPage(page: Page, nonce: string): HttpAnswer {
   const { status, title, nav, main, events } = page;

@@ -4,7 +4,7 @@ import { timeElement } from './controller-sections.js';
 import type { Overview } from './overview.js';
 import { table } from './table.js';
 
-/** How far the manager is, who leads, and its clusters. */
+/** Shows the manager's phase, the leader and the clusters. */
 export function processSection(overview: Overview): Html {
   const { at, phase, clusters } = overview;
   const named = clusters.items.filter((name) => name !== '');
@@ -18,7 +18,7 @@ export function processSection(overview: Overview): Html {
   ]);
 }
 
-/** How replicas share keys. */
+/** Shows how replicas share keys. */
 export function shardsSection({ shards }: Overview): Html {
   if (shards === undefined) return html`<p class="none">Keys are not spread over replicas.</p>`;
   const { phase, member, leader, members, epoch, share } = shards;
@@ -32,7 +32,7 @@ export function shardsSection({ shards }: Overview): Html {
   ]);
 }
 
-/** The webhooks that are served here. */
+/** Shows the webhooks of this process. */
 export function webhooksSection({ webhooks }: Overview): Html {
   return table(
     webhooks,
@@ -50,7 +50,7 @@ export function webhooksSection({ webhooks }: Overview): Html {
   );
 }
 
-/** What runs beside the controllers. */
+/** Shows the runnables. */
 export function runnablesSection({ runnables }: Overview): Html {
   return table(
     runnables,
@@ -68,7 +68,7 @@ export function runnablesSection({ runnables }: Overview): Html {
   );
 }
 
-/** Names and values. */
+/** Returns a list of names and values. */
 export function facts(rows: readonly (readonly [string, HtmlValue])[]): Html {
   return html`<dl>
     ${rows.map(

@@ -2,19 +2,19 @@ import type { ControllerEvent, ReconciledEvent } from '../../controller/controll
 import type { ControllerEventListener } from '../../controller/controller-event.js';
 import type { Clock } from '../../system/clock.js';
 
-/** A reconcile that has ended, and when: in milliseconds since 1970. */
+/** A finished reconcile and its time in milliseconds since 1970. */
 export interface RecentReconcile {
   readonly event: ReconciledEvent;
   readonly atMs: number;
 }
 
-/** The options of a manager that {@link RecentReconciles} looks at. */
+/** The options of a manager that {@link RecentReconciles} needs. */
 export interface ObservableOptions {
   readonly inspector: unknown;
   readonly onEvent: ControllerEventListener | undefined;
 }
 
-/** So many are remembered. Their causes hold objects, so they must be few. */
+/** Number of remembered reconciles; small, since their causes keep objects in memory. */
 const kept = 50;
 
 /** The last reconciles of all controllers. */
@@ -26,7 +26,7 @@ export class RecentReconciles {
     this.#clock = clock;
   }
 
-  /** `options`, so that each reconcile is noted; the same ones where there is no inspector. */
+  /** Returns `options` with a listener that records each reconcile; unchanged without an inspector. */
   noting<T extends ObservableOptions>(options: T): T {
     const { inspector, onEvent } = options;
     if (inspector === undefined) return options;
@@ -37,7 +37,7 @@ export class RecentReconciles {
     return { ...options, onEvent: note };
   }
 
-  /** The latest first. */
+  /** Returns the recorded reconciles, the latest first. */
   all(): RecentReconcile[] {
     return this.#recent.toReversed();
   }

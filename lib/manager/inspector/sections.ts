@@ -18,16 +18,16 @@ import {
   webhooksSection,
 } from './process-sections.js';
 
-/** A part of the page that changes by itself. */
+/** A part of the page that is updated separately. */
 export interface Section {
-  /** Of its element; unique in the page. */
+  /** Id of its element; unique in the page. */
   readonly id: string;
   readonly title: string;
-  /** What follows the title. */
+  /** Content below the title. */
   readonly body: Html;
 }
 
-/** All that the first page shows, in order. There are always the same sections. */
+/** Returns the sections of the first page in order; the set never changes. */
 export function sectionsOf(overview: Overview): readonly Section[] {
   return [
     { id: 'process', title: 'This process', body: processSection(overview) },
@@ -47,7 +47,7 @@ export function sectionsOf(overview: Overview): readonly Section[] {
   ];
 }
 
-/** A section with its heading; its body is what live pages replace. */
+/** Returns a section with its heading; live pages replace its body. */
 export function sectionElement({ id, title, body }: Section): Html {
   return html`<section aria-labelledby="${id}-title">
     <h2 id="${id}-title">${title}</h2>

@@ -2,12 +2,12 @@ import type { Trigger, TriggerList } from '../../controller/trigger.js';
 import type { ShownCause } from './overview.js';
 import { firstOf, shownDuration } from './shown.js';
 
-/** So many causes of a reconcile are shown. */
+/** Maximum number of causes per reconcile. */
 const maxCauses = 5;
-/** So many paths of what changed are shown. */
+/** Maximum number of changed paths. */
 const maxPaths = 5;
 
-/** Why something is reconciled. */
+/** Returns the causes of a reconcile. */
 export function shownCauses({ triggers, more }: TriggerList): readonly ShownCause[] {
   const { items, more: cut } = firstOf(triggers, maxCauses);
   const causes = items.map(shownCause);

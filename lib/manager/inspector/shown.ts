@@ -1,27 +1,27 @@
-/** The first of many, and how many there are more. */
+/** The first items of a list, and the number of the others. */
 export interface Shown<T> {
   readonly items: readonly T[];
   readonly more: number;
 }
 
-/** So many rows of a table are shown. */
+/** Maximum number of rows of a table. */
 export const maxRows = 50;
 
-/** The first `count` of `items`; `total` where there are more than were handed over. */
+/** Returns the first `count` of `items`; give `total` if `items` is cut already. */
 export function firstOf<T>(items: readonly T[], count: number = maxRows, total = 0): Shown<T> {
   const first = items.slice(0, count);
   return { items: first, more: Math.max(items.length, total) - first.length };
 }
 
-/** As {@link firstOf}, for rows that take work to be made: only those that are shown are. */
+/** Like {@link firstOf}, but maps only the items that are shown. */
 export function firstMapped<T, R>(items: readonly T[], map: (item: T) => R): Shown<R> {
   const { items: first, more } = firstOf(items);
   return { items: first.map(map), more };
 }
 
-/** The message of an error, or what was thrown instead, cut to 1,000 characters. */
+/** Returns the message of an error, or the thrown value, cut to 1,000 characters. */
 export function shownError(error: unknown): string {
-  // Nothing keeps a message from being no text.
+  // A message may be something other than a string.
   const message: unknown = error instanceof Error ? error.message : error;
   const isThing =
     (typeof message === 'object' && message !== null) || typeof message === 'function';
@@ -29,7 +29,7 @@ export function shownError(error: unknown): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
-/** A duration in milliseconds, for people. */
+/** Formats milliseconds for people. */
 export function shownDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -38,7 +38,7 @@ export function shownDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A time in milliseconds since 1970, in UTC: `2026-01-01T00:00:00.000Z`. */
+/** Formats milliseconds since 1970 in UTC: `2026-01-01T00:00:00.000Z`. */
 export function shownTime(ms: number): string {
   return new Date(ms).toISOString();
 }

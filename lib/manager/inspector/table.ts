@@ -6,22 +6,22 @@ import type { Shown } from './shown.js';
 export interface Column<T> {
   readonly head: string;
   readonly cell: (row: T) => HtmlValue;
-  /** Numbers stand at the right. @defaultValue false */
+  /** Aligns numbers to the right. @defaultValue false */
   readonly isNumber?: boolean | undefined;
 }
 
-/** What a table is, beside its rows and columns. */
+/** Options of a table, beside its rows and columns. */
 export interface TableOptions {
-  /** Part of the ids in it; unique in the page. */
+  /** Prefix of ids in the table; unique in the page. */
   readonly id: string;
   readonly caption: string;
-  /** Stands in place of a table without rows. */
+  /** Text to show instead of a table without rows. */
   readonly empty: string;
 }
 
 /**
- * A table with a caption; the first column heads its rows. It scrolls by itself, by keyboard too, where
- * the window is too narrow. What is not shown is said below.
+ * Returns a table with a caption; the first column contains the row headers. In a narrow window it scrolls on
+ * its own, by keyboard too. The number of omitted rows is shown below.
  */
 export function table<T>(
   { items, more }: Shown<T>,
@@ -66,7 +66,7 @@ export function table<T>(
     ${andMore(more)}`;
 }
 
-/** Says that there are more than are shown. */
+/** Returns a note about omitted rows. */
 export function andMore(more: number): Html | undefined {
   return more === 0 ? undefined : html`<p class="more">and ${more.toLocaleString('en')} more</p>`;
 }

@@ -6,10 +6,10 @@ import type { ReviewedAccess } from './reviewed-access.js';
 
 const compress = promisify(gzip);
 
-// Not worth the time below.
+// Smaller responses are not compressed.
 const smallBytes = 1_024;
 
-/** Answers `/metrics` with what is in `registry`, to who may see it. */
+/** Answers `/metrics` with the samples of `registry` if the client has access. */
 export async function answerMetrics(
   registry: Registry,
   access: ReviewedAccess | undefined,

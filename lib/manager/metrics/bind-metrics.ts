@@ -8,16 +8,16 @@ import { answerMetrics } from './answer-metrics.js';
 import type { ResolvedMetricsOptions } from './metrics-options.js';
 import { ReviewedAccess } from './reviewed-access.js';
 
-/** What {@link bindMetrics} looks at. */
+/** Options of {@link bindMetrics}. */
 export interface BindMetricsOptions {
   readonly metrics: ResolvedMetricsOptions | undefined;
   readonly clock: Clock;
 }
 
 /**
- * Sends the metrics to their registry, or nowhere; prom-client is loaded where they are wanted only.
- * @param client - asks the reviews of who scrapes
- * @returns the server that shows them; undefined: none is wanted
+ * Binds the metrics to their registry, or discards them. Loads prom-client only if needed.
+ * @param client - sends the reviews of metrics clients
+ * @returns the metrics server; undefined if not requested
  */
 export async function bindMetrics(
   late: LateMetrics,

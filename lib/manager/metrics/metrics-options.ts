@@ -3,25 +3,25 @@ import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { CertificateSource } from '../webhooks/certificate-source.js';
 
-/** Options of the metrics, and of the server that shows them. */
+/** Options of the metrics and of their server. */
 export interface MetricsOptions {
   /**
-   * Where all is registered: give it to share it with your own metrics, or with the client's (see
-   * `promMetrics` of `operator-builder/prometheus`). @defaultValue one of the manager's own
+   * Registry of all metrics. Pass one to share it with your own metrics or the client's (see `promMetrics` of
+   * `operator-builder/prometheus`). @defaultValue a new registry
    */
   readonly registry?: Registry | undefined;
-  /** Whether `/metrics` is served. @defaultValue true */
+  /** Serve `/metrics`. @defaultValue true */
   readonly serve?: boolean | undefined;
-  /** The address to listen on. @defaultValue every address of the machine */
+  /** The address to listen on. @defaultValue all addresses of the machine */
   readonly host?: string | undefined;
-  /** 0: any free one. @defaultValue 8080 */
+  /** 0 selects a free port. @defaultValue 8080 */
   readonly port?: number | undefined;
   /** Serve HTTPS with this certificate, for example `certificateFiles({ folder })`. @defaultValue HTTP */
   readonly certificate?: CertificateSource | undefined;
   /**
-   * Who may scrape: `everyone`, or `reviewed`: who shows a bearer token that the API server knows
-   * (TokenReview) and may `get` the non-resource URL `/metrics` (SubjectAccessReview). Serve HTTPS
-   * then: the token comes over the wire. @defaultValue 'everyone'
+   * Access control. `reviewed` requires a bearer token that the API server authenticates (TokenReview) and
+   * that may `get` the non-resource URL `/metrics` (SubjectAccessReview). Use HTTPS with it, since the token
+   * is sent with each request. @defaultValue 'everyone'
    */
   readonly access?: 'everyone' | 'reviewed' | undefined;
   /** Metrics of the process: CPU, memory, open files, heap. @defaultValue true */

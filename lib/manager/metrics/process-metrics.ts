@@ -9,8 +9,8 @@ interface Described {
 }
 
 /**
- * Registers Prometheus' standard metrics of a process, and of its JavaScript heap. Each is read when
- * it is scraped: prom-client's own collection leaves a monitor and an observer behind for ever.
+ * Registers Prometheus' standard metrics of a process and its JavaScript heap. Values are read at each
+ * scrape: prom-client's own collection would leave a monitor and an observer behind.
  */
 export function registerProcessMetrics(registry: Registry): void {
   const isThere = ({ name }: Described): boolean => registry.getSingleMetric(name) !== undefined;
@@ -78,7 +78,7 @@ const gauges: readonly Described[] = [
   {
     name: 'process_open_fds',
     help: 'Open file descriptors.',
-    // The folder itself is open while it is read.
+    // Reading the folder opens it: one descriptor too many.
     read: async () => (await orUndefined(readdir('/proc/self/fd')))?.length,
   },
   {
@@ -108,12 +108,12 @@ const gauges: readonly Described[] = [
   },
 ];
 
-/** From the boot of the machine, and the clock ticks since: undefined where there is no /proc. */
+/** Adds the process' start in clock ticks to the machine's boot time; undefined without /proc. */
 async function startedAt(): Promise<number | undefined> {
   const uptime = await fromProc('/proc/stat', /^btime (\d+)$/m, 1);
   const stat = await orUndefined(readFile('/proc/self/stat', 'utf8'));
   if (uptime === undefined || stat === undefined) return undefined;
-  // Behind the name, which may hold anything: the 22nd field of all; 100 ticks a second.
+  // The 22nd field, counted after the process name, which may contain spaces; 100 ticks per second.
   const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
   return Number.isFinite(ticks) ? uptime + ticks / 100 : undefined;
 }
@@ -124,7 +124,7 @@ async function fromProc(path: string, field: RegExp, unit: number): Promise<numb
   return value === undefined ? undefined : Number(value) * unit;
 }
 
-/** Other systems have no /proc: they show less. */
+/** Systems without /proc have fewer metrics. */
 function orUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch(() => undefined);
 }

@@ -8,7 +8,7 @@ import type { ResolvedMetricsOptions } from './metrics-options.js';
 
 /** Options of {@link ReviewedAccess}. */
 export interface ReviewedAccessOptions {
-  /** Asks the reviews: needs `create` of `tokenreviews` and `subjectaccessreviews`. */
+  /** Sends the reviews; needs `create` on `tokenreviews` and `subjectaccessreviews`. */
   readonly client: Client;
   readonly clock: Clock;
 }
@@ -33,34 +33,34 @@ interface SubjectAccessReview extends KubernetesObject {
   readonly status?: { readonly allowed?: boolean };
 }
 
-/** An answer, and until when it counts. */
+/** A cached decision and its expiry. */
 interface Decision {
   readonly refusal: Promise<HttpAnswer | undefined>;
   untilMs: number;
 }
 
-/** How long a permission is remembered, in milliseconds. */
+/** Time to cache a permission, in milliseconds. */
 const allowedMs = 60_000;
-/** How long a refusal is remembered, in milliseconds. */
+/** Time to cache a refusal, in milliseconds. */
 const refusedMs = 10_000;
-/** So many permissions are remembered, and so many refusals. */
+/** Maximum number of cached permissions, and of cached refusals. */
 const maxDecisions = 1_000;
-/** So many tokens that were not allowed before are reviewed at once. */
+/** Maximum number of concurrent reviews of tokens without a permission. */
 const maxReviews = 10;
 
 /**
- * Lets those in whom the API server knows by their bearer token (TokenReview) and allows to `get` the
- * path (SubjectAccessReview), as the metrics servers of Go operators do. Permissions are remembered
- * for a minute, refusals for 10 s, by a hash of the token: the token itself is never kept.
+ * Allows clients whose bearer token the API server authenticates (TokenReview) and authorizes to `get` the
+ * path (SubjectAccessReview), like the metrics servers of Go operators. Permissions are cached for a minute,
+ * refusals for 10 s, by a hash of the token; the token itself is not stored.
  *
- * A flood of tokens costs the API server ten reviews at a time; the others get a 429. Who was allowed
- * before has nothing to fear from it.
+ * A flood of tokens causes at most ten concurrent reviews; further ones get a 429. Clients with an earlier
+ * permission are not affected.
  */
 export class ReviewedAccess {
   readonly #client: Client;
   readonly #clock: Clock;
   readonly #allowed = new Map<string, Decision>();
-  /** Refused, or not decided yet. Apart, so that a flood of these drives no permission out. */
+  /** Refused or undecided. A separate map, so that a flood of these does not evict permissions. */
   readonly #others = new Map<string, Decision>();
   #reviewing = 0;
 
@@ -69,7 +69,7 @@ export class ReviewedAccess {
     this.#clock = clock;
   }
 
-  /** Why the request is refused; undefined: it is not. */
+  /** Returns the refusal of a request; undefined if it is allowed. */
   async refusal(question: HttpQuestion): Promise<HttpAnswer | undefined> {
     const token = bearerToken(question);
     if (token === undefined) return unauthorized;
@@ -114,7 +114,7 @@ export class ReviewedAccess {
       this.#others.delete(name);
       remember(this.#allowed, name, decision);
     } catch {
-      // Told to who asks. Unknown is not refused: the next request asks again.
+      // The caller receives the error. It is not cached: the next request is reviewed again.
       if (this.#others.get(name) === decision) this.#others.delete(name);
     } finally {
       this.#reviewing--;
@@ -122,7 +122,7 @@ export class ReviewedAccess {
   }
 
   async #decide(token: string, { url, method }: HttpQuestion): Promise<HttpAnswer | undefined> {
-    // Not the request's signal: others may wait for the same decision.
+    // Without the request's signal: other requests may share the decision.
     const asked = await this.#client.create<TokenReview>({
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenReview',
@@ -166,7 +166,7 @@ const reviewAccess: readonly RequiredAccess[] = [
   },
 ];
 
-/** Access that the server of the metrics needs: to review who scrapes, and for its certificate. */
+/** Returns the access that the metrics server needs: for reviews and for its certificate. */
 export function metricsAccess(
   metrics: Pick<ResolvedMetricsOptions, 'serve' | 'access' | 'certificate'> | undefined,
 ): readonly RequiredAccess[] {
@@ -187,7 +187,7 @@ const tooMany: HttpAnswer = {
   body: 'Too many tokens are being reviewed\n',
 };
 
-/** As the last one to be forgotten. */
+/** Stores a decision as the most recent one and evicts the oldest. */
 function remember(decisions: Map<string, Decision>, name: string, decision: Decision): void {
   decisions.delete(name);
   decisions.set(name, decision);

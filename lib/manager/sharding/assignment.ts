@@ -1,26 +1,26 @@
 import { OperatorError } from '../../system/operator-error.js';
 
-/** Who has which slots, in one epoch. Members are called by the names of their Leases. */
+/** The owners of all slots in one epoch. Members are identified by the names of their Leases. */
 export interface Assignment {
-  /** From 1, one more with each change. */
+  /** Starts at 1 and grows by one with each change. */
   readonly epoch: number;
   /**
-   * Who may work on each slot, alone; undefined: nobody. It changes only when the holder acknowledged
-   * that it holds the slot no more, or can hold nothing any more.
+   * The member that may work on each slot exclusively; undefined if the slot is free. A holder changes only
+   * after it has acknowledged the release of the slot, or can no longer hold any.
    */
   readonly holders: readonly (string | undefined)[];
-  /** Who gets each slot as soon as its holder acknowledged; undefined: the holder keeps it. */
+  /** The next holder of each slot once the holder has acknowledged; undefined if the holder keeps it. */
   readonly targets: readonly (string | undefined)[];
   /**
-   * Which epoch a member has to acknowledge before what it is to give up is given on. While nobody
-   * holds anything, these are the members that may still hold slots of a lost record.
+   * Epoch that each listed member must acknowledge before the slots it releases are reassigned. While all
+   * slots are free, these are the members that may still hold slots of a lost record.
    */
   readonly awaited: ReadonlyMap<string, number>;
 }
 
-/** An {@link Assignment} as the server has it. */
+/** An {@link Assignment} as stored on the server. */
 export interface StoredAssignment extends Assignment {
-  /** Of the object that has it: epochs of another one can't be compared. */
+  /** UID of the stored object; epochs of different objects can't be compared. */
   readonly uid: string;
   readonly resourceVersion: string;
 }
@@ -33,9 +33,9 @@ interface Text {
 }
 
 /**
- * `assignment` as a text: JSON whose `slots` are runs of slots, `<how many>*<holder>` or
- * `<how many>*<holder>><target>`, by the members' places in `members`, `-` for nobody. For 100
- * replicas that is 4 KB when all is new, 15 KB at worst.
+ * Formats `assignment` as JSON. Its `slots` are runs `<count>*<holder>` or `<count>*<holder>><target>`, with
+ * indexes into `members`, `-` for a free slot. For 100 replicas the size is 4 KB initially and 15 KB at
+ * worst.
  */
 export function formatAssignment(assignment: Assignment): string {
   const { epoch, holders, targets, awaited } = assignment;
@@ -58,8 +58,8 @@ export function formatAssignment(assignment: Assignment): string {
 }
 
 /**
- * Reads what {@link formatAssignment} wrote for `slotCount` slots.
- * @throws OperatorError `InvalidObject`: it is something else.
+ * Reads the output of {@link formatAssignment} for `slotCount` slots.
+ * @throws OperatorError `InvalidObject`: the text has another format.
  */
 export function parseAssignment(text: string, slotCount: number): Assignment {
   const { epoch, members, slots, awaited } = parsedText(text);
@@ -79,7 +79,7 @@ export function parseAssignment(text: string, slotCount: number): Assignment {
   return { epoch, holders, targets, awaited: new Map(Object.entries(awaited)) };
 }
 
-/** Whom a record refers to. */
+/** Returns the members that a record refers to. */
 export function membersIn({ holders, targets, awaited }: Assignment): readonly string[] {
   const named = [...holders, ...targets, ...awaited.keys()];
   return [...new Set(named.filter((name) => name !== undefined))];

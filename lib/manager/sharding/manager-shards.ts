@@ -6,32 +6,32 @@ import type { LeaderElectionOptions, Leadership } from '../leadership.js';
 import { Sharding } from './sharding.js';
 import type { ShardingOptions } from './sharding-options.js';
 
-/** What a manager fills in by itself. */
+/** Options that a manager sets itself. */
 type OwnParts = 'client' | 'clock' | 'random' | 'logger' | 'metrics';
 
-/** How the replicas of a manager share the keys of controllers. */
+/** Options for sharing the keys of controllers over the replicas of a manager. */
 export interface ShardsOptions extends Omit<ShardingOptions, OwnParts | 'name' | 'namespace'> {
   /**
-   * Reads and writes the Leases; one of its own, where the manager's has a rate limit.
+   * Reads and writes the Leases. Use a separate client if the manager's has a rate limit.
    * @defaultValue that of the first cluster
    */
   readonly client?: Client | undefined;
-  /** The group's name; all replicas have the same. @defaultValue that of `leaderElection` */
+  /** Name of the group; the same for all replicas. @defaultValue that of `leaderElection` */
   readonly name?: string | undefined;
-  /** The namespace of the Leases. @defaultValue that of `leaderElection` */
+  /** Namespace of the Leases. @defaultValue that of `leaderElection` */
   readonly namespace?: string | undefined;
 }
 
-/** What of a manager's options decides about its shards. */
+/** The options of a manager that configure its shards. */
 export interface ShardsWanted {
   readonly shards: ShardsOptions | undefined;
   readonly leaderElection: LeaderElectionOptions | Leadership | undefined;
 }
 
 /**
- * The membership of a manager, not begun yet; durations that are not given are those of the election.
- * @throws OperatorError `InvalidOption`: neither says where the Leases are, or an option is out of its
- * range.
+ * Returns the membership of a manager, not started yet. Durations default to those of the election.
+ * @throws OperatorError `InvalidOption`: the name or namespace of the Leases is unknown, or an option is out
+ * of its range.
  */
 export function shardingOf(
   { shards = {}, leaderElection }: ShardsWanted,
@@ -55,7 +55,7 @@ export function shardingOf(
   return new Sharding({ ...rest, ...parts, ...times, client, identity, name, namespace });
 }
 
-/** What sharding needs. */
+/** Returns the access that sharding needs. */
 export function shardingAccess(namespace: string): readonly RequiredAccess[] {
   return [{ type: Lease, verbs: ['list', 'create', 'patch', 'delete'], namespace }];
 }

@@ -4,27 +4,27 @@ import { parseAssignment } from './assignment.js';
 import type { StoredAssignment } from './assignment.js';
 import type { Acknowledgement } from './possession.js';
 
-/** On all Leases of a group: the group's name. */
+/** Label of all Leases of a group; its value is the group's name. */
 export const groupLabel = 'operator-builder.io/shards';
 
-/** On the Lease of a member: what it acknowledged, `<uid of the record>/<epoch>`. */
+/** Annotation of a member's Lease: its acknowledgement, `<uid of the record>/<epoch>`. */
 export const acknowledgedAnnotation = 'operator-builder.io/shards-acknowledged';
 
-/** On the Lease with the record: who has which slots; see `formatAssignment`. */
+/** Annotation of the Lease with the record: the assignment; see `formatAssignment`. */
 export const assignmentAnnotation = 'operator-builder.io/shards-assignment';
 
-/** The Lease of one member, as it was read. */
+/** The Lease of one member, as last read. */
 export interface MemberLease {
-  /** Made up anew each time that a process joins: what was expelled never comes back. */
+  /** Generated for each join: an expelled member never returns under the same name. */
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Empty: nobody any more; the member resigned or was expelled, for good. */
+  /** Empty after the member has resigned or was expelled; this is final. */
   readonly holder: string;
   readonly acknowledged: Acknowledgement | undefined;
-  /** For how long its member may hold what it has since its last renewal, in milliseconds. */
+  /** Time that its member may hold its slots after its last renewal, in milliseconds. */
   readonly durationMs: number;
-  /** Milliseconds since 1970 by the server's clock: the oldest member leads. */
+  /** Milliseconds since 1970 on the server's clock; the oldest member leads. */
   readonly createdMs: number;
 }
 
@@ -40,21 +40,21 @@ export function memberLeaseOf({ metadata, spec }: Lease): MemberLease {
   };
 }
 
-/** What the annotation of {@link acknowledgedAnnotation} says; null: nothing, for a merge patch. */
+/** Returns the value of {@link acknowledgedAnnotation}; null removes it with a merge patch. */
 export function acknowledgementText(acknowledged: Acknowledgement | undefined): string | null {
   if (acknowledged === undefined) return null;
   return `${acknowledged.record}/${acknowledged.epoch}`;
 }
 
 function acknowledgementIn(text: string | undefined): Acknowledgement | undefined {
-  // What can't be read acknowledges nothing.
+  // An unreadable value counts as no acknowledgement.
   const [, record, epoch] = /^(.+)\/(\d+)$/.exec(text ?? '') ?? [];
   return record === undefined ? undefined : { record, epoch: Number(epoch) };
 }
 
 /**
  * Reads the Lease with the record.
- * @throws OperatorError `InvalidObject`: it can't be read.
+ * @throws OperatorError `InvalidObject`: the record can't be read.
  */
 export function storedAssignmentOf({ metadata }: Lease, slotCount: number): StoredAssignment {
   const { uid = '', resourceVersion = '', annotations } = metadata;

@@ -7,10 +7,10 @@ interface Seen {
 }
 
 /**
- * Judges by this process' own clock which Leases expired: those that were seen unchanged for a whole
- * lease duration: this process' own, or a longer one that their members promise, as those of another
- * release do while it is rolled out. Whoever holds one was fenced off before that: the duration begins when this
- * process learnt of the renewal, its fence when the renewal was begun.
+ * Decides by this process' own clock which Leases have expired: those seen unchanged for a whole lease
+ * duration. The duration is this process' own, or a longer one in the Lease, as during the rollout of another
+ * release. The holder is fenced before that: its fence starts when it sends a renewal, this duration when the
+ * renewal is observed.
  */
 export class MemberObserver {
   readonly #leaseDurationMs: number;
@@ -20,7 +20,7 @@ export class MemberObserver {
     this.#leaseDurationMs = leaseDurationMs;
   }
 
-  /** Takes note of what a list answered, or that a Lease of `expected` is missing in it. */
+  /** Records the Leases of a list, and which of `expected` are missing. */
   observe(leases: readonly MemberLease[], expected: Iterable<string>, nowMs: number): void {
     const found = new Map(leases.map((lease) => [lease.name, lease]));
     const names = new Set([...expected, ...found.keys()]);
@@ -30,18 +30,18 @@ export class MemberObserver {
       const version = lease === undefined ? 'missing' : `${lease.uid}/${lease.resourceVersion}`;
       const before = this.#seen.get(name);
       if (before?.version === version) continue;
-      // A Lease that has vanished promises what it promised.
+      // A deleted Lease keeps its last duration.
       const durationMs = this.#durationMs(lease, before);
       this.#seen.set(name, { version, sinceMs: nowMs, durationMs });
     }
   }
 
-  /** Whether the Lease, or its absence, is as it was a lease duration ago. */
+  /** Returns whether the Lease, or its absence, is unchanged for a lease duration. */
   isExpired(name: string, nowMs: number): boolean {
     return this.expiresAtMs(name) <= nowMs;
   }
 
-  /** When it will have expired unless it changes; Infinity: it was not seen. */
+  /** Returns the time at which it expires unless it changes; Infinity if it was never seen. */
   expiresAtMs(name: string): number {
     const seen = this.#seen.get(name);
     return seen === undefined ? Infinity : seen.sinceMs + seen.durationMs;
@@ -50,7 +50,7 @@ export class MemberObserver {
   #durationMs(lease: MemberLease | undefined, before: Seen | undefined): number {
     const own = this.#leaseDurationMs;
     if (lease === undefined) return before?.durationMs ?? own;
-    // It stands there in whole seconds, rounded up: as our own does.
+    // Leases store whole seconds, rounded up; compare with ours in the same way.
     return lease.durationMs > Math.ceil(own / 1_000) * 1_000 ? lease.durationMs : own;
   }
 }

@@ -1,32 +1,32 @@
 import type { Assignment, StoredAssignment } from './assignment.js';
 import { rebalance } from './rebalance.js';
 
-/** What the leader knows of a member. */
+/** State of a member, as the leader knows it. */
 export type MemberStanding =
-  /** It may hold slots; `acknowledged`: the epoch of the present record, 0: none. */
+  /** It may hold slots; `acknowledged`: an epoch of the current record, or 0. */
   | { readonly type: 'live'; readonly acknowledged: number }
-  /** Its Lease has vanished, nobody knows why: it may hold slots, and gets none. */
+  /** Its Lease is missing for an unknown reason: it may hold slots, and gets no new ones. */
   | { readonly type: 'missing' }
-  /** It holds nothing and never will again under this name. */
+  /** It holds no slots and never returns under this name. */
   | { readonly type: 'gone' };
 
-/** What a plan is made of. */
+/** Input of a plan. */
 export interface AssignmentFacts {
   readonly record: StoredAssignment | undefined;
   readonly slotCount: number;
   readonly standingOf: (member: string) => MemberStanding;
-  /** Who may be given slots, the oldest first. */
+  /** Members that may get slots, the oldest first. */
   readonly candidates: readonly string[];
-  /** Who may hold slots of a record that is lost, where there is none (any more). */
+  /** Members that may hold slots of a lost record, if there is no record. */
   readonly mayHold: readonly string[];
 }
 
 /**
- * The next epoch: what holders acknowledged or left behind is given on, and every slot gets a target
- * such that all candidates have the same share, with as few moves as that takes. It is a function of
- * facts that stay true (an acknowledgement, an end), and is stored only over the very record that
- * was read: so it does no harm when two believe to be the leader.
- * @returns undefined: nothing is to be changed
+ * Returns the next epoch. Slots that their holders have acknowledged or left are reassigned. Every slot gets
+ * a target so that all candidates have equal shares with as few moves as possible. The plan depends only on
+ * facts that stay true (an acknowledgement, an end), and is stored only over the record that was read. Two
+ * members that both act as leader therefore do no harm.
+ * @returns undefined if there is nothing to change
  */
 export function planAssignment(facts: AssignmentFacts): Assignment | undefined {
   const { record, candidates } = facts;
@@ -53,7 +53,10 @@ export function planAssignment(facts: AssignmentFacts): Assignment | undefined {
   return isSame(record, next) ? undefined : next;
 }
 
-/** No record, or a lost one: nothing is given away before all members know that it is a new one. */
+/**
+ * Returns the first assignment, if there is no record or it was lost. If members may still hold slots of a
+ * lost record, all slots stay free until these members acknowledge the new record.
+ */
 function firstAssignment({ slotCount, candidates, mayHold }: AssignmentFacts): Assignment {
   const nobody = Array<undefined>(slotCount).fill(undefined);
   const holders = mayHold.length === 0 ? rebalance(nobody, candidates) : nobody;
@@ -65,7 +68,7 @@ function isOpening({ holders, awaited }: Assignment): boolean {
   return awaited.size > 0 && holders.every((holder) => holder === undefined);
 }
 
-/** Whether `member` surely holds nothing of what it was told to give up. */
+/** Returns whether `member` certainly holds none of the slots that it had to release. */
 function gaveUp({ record, standingOf }: AssignmentFacts, member: string): boolean {
   const standing = standingOf(member);
   switch (standing.type) {
@@ -78,7 +81,7 @@ function gaveUp({ record, standingOf }: AssignmentFacts, member: string): boolea
   }
 }
 
-/** A member that has more to give up than before has to acknowledge the new epoch. */
+/** A member with more slots to release than before must acknowledge the new epoch. */
 function awaitedIn(
   record: Assignment,
   next: Pick<Assignment, 'epoch' | 'holders' | 'targets'>,

@@ -1,34 +1,34 @@
 import type { StoredAssignment } from './assignment.js';
 
-/** What a member tells of a record: which epoch of which it has carried out. */
+/** The latest epoch of a record that a member has carried out. */
 export interface Acknowledgement {
   /** UID of the record. */
   readonly record: string;
   readonly epoch: number;
 }
 
-/** What a change of {@link Possession} asks for. */
+/** Actions that follow from a change of {@link Possession}. */
 export interface PossessionChange {
-  /** Slots that are owned from now on. */
+  /** Slots that this process owns from now on. */
   readonly acquired: readonly number[];
-  /** Work on slots has to end; told when it did by {@link Possession.drained}. */
+  /** Id of a drain: work on its slots must end; then call {@link Possession.drained}. */
   readonly drain: number | undefined;
 }
 
-/** What a slot is to this process. */
+/** State of a slot for this process. */
 type SlotState =
-  /** Not ours. */
+  /** Not owned by this process. */
   | 'other'
-  /** Work on it may begin. */
+  /** Work on it may start. */
   | 'owned'
-  /** Work on it has to end, and may write meanwhile. */
+  /** Work on it must end; it may write meanwhile. */
   | 'draining'
-  /** Work on it has to end, and must not write: somebody else may own it. */
+  /** Work on it must end and must not write: another process may own it. */
   | 'cutOff';
 
 interface Drain {
   readonly slots: readonly number[];
-  /** The first epoch that may have taken one of its slots away; undefined: none did. */
+  /** The first epoch that may have taken away one of its slots; undefined if no epoch did. */
   takenBy: Acknowledgement | undefined;
 }
 
@@ -45,8 +45,8 @@ interface Drain {
  *    +----------------------------------------+-------------------------+
  * ```
  *
- * A slot is granted when the newest record has this member as its holder and no target for it. An
- * epoch is acknowledged when nothing drains any more that it, or one before it, took away.
+ * A slot is granted if the newest record has this member as its holder and no target for it. An epoch is
+ * acknowledged when all drains have ended that it, or an earlier epoch, started.
  */
 export class Possession {
   readonly #states: SlotState[];
@@ -67,71 +67,71 @@ export class Possession {
     return this.#record;
   }
 
-  /** Whether nothing has to end any more. */
+  /** True if no drain is in progress. */
   get isDrained(): boolean {
     return this.#drains.size === 0;
   }
 
-  /** Whether slots are given up because the lease was stale. */
+  /** True if slots may be owned; false while the lease is stale. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** How many slots are owned. */
+  /** The owned slots. */
   get owned(): readonly number[] {
     return this.#slotsWhere((state) => state === 'owned');
   }
 
-  /** Whether work on `slot` may begin; whether the lease is fresh is another question. */
+  /** Returns whether work on `slot` may start; the caller checks the lease. */
   owns(slot: number): boolean {
     return this.#states[slot] === 'owned';
   }
 
-  /** Whether work on `slot` may write; whether the lease is fresh is another question. */
+  /** Returns whether work on `slot` may write; the caller checks the lease. */
   holds(slot: number): boolean {
     return this.#states[slot] === 'owned' || this.#states[slot] === 'draining';
   }
 
-  /** What may be acknowledged. */
+  /** The acknowledgement that may be sent now. */
   get acknowledged(): Acknowledgement | undefined {
     if (this.#record === undefined) return undefined;
     const { uid, epoch } = this.#record;
     let carriedOut = epoch;
     for (const { takenBy } of this.#drains.values()) {
       if (takenBy === undefined) continue;
-      // Epochs of two records can't be compared.
+      // Epochs of different records can't be compared.
       if (takenBy.record !== uid) return undefined;
       carriedOut = Math.min(carriedOut, takenBy.epoch - 1);
     }
     return { record: uid, epoch: carriedOut };
   }
 
-  /** This process is the member `name` now, whose lease is fresh. */
+  /** Starts the membership under `name`, with a fresh lease. */
   join(name: string): PossessionChange {
     this.#member = name;
     this.#isOpen = true;
     return this.#changed([]);
   }
 
-  /** The lease is fresh again: what is still granted is owned again. */
+  /** Handles a lease that is fresh again: slots that are still granted are owned again. */
   reopen(): PossessionChange {
     this.#isOpen = true;
     return this.#changed([]);
   }
 
-  /** The lease is not fresh: nothing is owned until {@link Possession.reopen}. */
+  /** Handles a stale lease: no slot is owned until {@link Possession.reopen}. */
   lapse(): PossessionChange {
     this.#isOpen = false;
     return this.#changed(this.owned);
   }
 
-  /** It is to end: all is given up, and nothing is taken any more. */
+  /** Releases all slots and takes no more. */
   leave(): PossessionChange {
     this.#isLeaving = true;
     return this.#changed(this.owned);
   }
 
-  /** This process is no member any more: others may own what it had. */
+  /** Handles the loss of the membership: other members may own its slots. */
   expelled(): PossessionChange {
     this.#member = undefined;
     this.#isOpen = false;
@@ -142,13 +142,13 @@ export class Possession {
     return change;
   }
 
-  /** Heeds `record`, unless it is older than one that was seen: then it says nothing. */
+  /** Applies `record`, unless it is older than one seen before. */
   see(record: StoredAssignment): PossessionChange {
     if (this.#isOld(record)) return this.#changed([]);
     const { uid, epoch } = this.#record ?? { uid: undefined, epoch: 0 };
     if (uid !== undefined && uid !== record.uid) this.#superseded.add(uid);
     this.#record = record;
-    // Epochs may have been missed: the first one after the last that was seen may be the one.
+    // Epochs may have been missed: assume the first one after the last that was seen.
     const taken = { record: record.uid, epoch: uid === record.uid ? epoch + 1 : 1 };
     for (const drain of this.#drains.values()) {
       if (drain.slots.some((slot) => !this.#isGranted(slot))) drain.takenBy ??= taken;
@@ -159,14 +159,14 @@ export class Possession {
     );
   }
 
-  /** Work that `drain` asked to end has ended, or can do nothing any more. */
+  /** Ends a drain: its work has ended or can no longer write. */
   drained(drain: number): PossessionChange {
     for (const slot of this.#drains.get(drain)?.slots ?? []) this.#states[slot] = 'other';
     this.#drains.delete(drain);
     return this.#changed([]);
   }
 
-  /** A record that was seen must not be taken back: what it granted may be another's by now. */
+  /** Older records must be ignored: the slots that they granted may have another owner. */
   #isOld({ uid, epoch }: StoredAssignment): boolean {
     if (this.#superseded.has(uid)) return true;
     return this.#record?.uid === uid && epoch <= this.#record.epoch;

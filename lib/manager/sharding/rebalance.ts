@@ -1,6 +1,6 @@
 /**
- * Gives every slot to one of `members`, as evenly as it goes (shares differ by one at most), and
- * changes as few of `slots` as that takes. Slots of others, or nobody's (undefined), are given away.
+ * Assigns every slot to one of `members`, with shares that differ by at most one and as few changes as
+ * possible. Slots of other members and free slots (undefined) are reassigned.
  */
 export function rebalance(
   slots: readonly (string | undefined)[],
@@ -14,12 +14,12 @@ export function rebalance(
     left.set(member, quota - 1);
     return member;
   });
-  // In order of the slots and one member after the other: what a member gets is in few pieces.
+  // Assign in order of slots, member by member, so that each gets few contiguous runs.
   const takers = [...left].flatMap(([member, quota]) => Array<string>(quota).fill(member));
   return kept.map((member) => member ?? takers.shift());
 }
 
-/** How many slots each member is to have: who has most keeps the one more that some must have. */
+/** Returns the number of slots for each member. Members with the most slots keep the remainder. */
 function quotas(
   slots: readonly (string | undefined)[],
   members: readonly string[],

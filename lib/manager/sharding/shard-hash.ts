@@ -1,29 +1,29 @@
 import type { ReconcileKey } from '../../controller/reconcile-key.js';
 import { keyString } from '../../object/object-key.js';
 
-/** A hash of 64 bits, as two unsigned halves: `bigint` would be fifty times slower. */
+/** A 64-bit hash as two unsigned halves; `bigint` would be fifty times slower. */
 export interface Hash64 {
   readonly high: number;
   readonly low: number;
 }
 
 /**
- * What of a key is hashed.
+ * The part of a key that is hashed.
  *
- * `key`: cluster, namespace and name, mixed well: even however the names look like.
+ * `key`: cluster, namespace and name, mixed well: shares are even for any names.
  *
- * `namespace`: the namespace as a server with KEP-5866 hashes `object.metadata.namespace`, so that
- * all keys of a namespace, and what belongs to them, fall to one replica, and a filtered watch would
- * deliver just that. Its FNV-1a hardly spreads names that differ at their end: of `tenant-0` to
- * `tenant-999` one of three replicas gets none. Cluster-scoped keys are hashed by `key`.
+ * `namespace`: the namespace, hashed like `object.metadata.namespace` by a server with KEP-5866. All keys of
+ * a namespace, and the objects that belong to them, fall to one replica, and a filtered watch would deliver
+ * just those. Its FNV-1a hardly spreads names that differ at their end: with `tenant-0` to `tenant-999`, one
+ * of three replicas gets no key. Cluster-scoped keys are hashed by `key`.
  *
- * By UID, KEP-5866's other choice, is none here: a key has no UID before its object is known nor
- * after it is gone, and an object deleted and created again would change the replica while the old
- * one still cleans up; the children's UIDs say nothing about their owner.
+ * The UID, KEP-5866's other choice, is not offered. A key has no UID before its object is known or after it
+ * is deleted. A recreated object would move to another replica while the old one still cleans up. The UIDs of
+ * children do not identify their owner.
  */
 export type ShardBy = 'key' | 'namespace';
 
-/** The hash of `key`; where it falls into a range, the key belongs to whom the range belongs. */
+/** Returns the hash of `key`. The owner of the range that contains it owns the key. */
 export function hashOfKey(key: ReconcileKey, by: ShardBy): Hash64 {
   const { namespace = '', cluster = '' } = key;
   if (by === 'namespace' && namespace !== '') return fnv1a64(namespace);
@@ -33,13 +33,13 @@ export function hashOfKey(key: ReconcileKey, by: ShardBy): Hash64 {
 
 const utf8 = new TextEncoder();
 
-/** FNV-1a of 64 bits over the UTF-8 of `text`: the hash of KEP-5866. */
+/** Returns the 64-bit FNV-1a hash of the UTF-8 of `text`, as in KEP-5866. */
 export function fnv1a64(text: string): Hash64 {
   let high = 0xcbf29ce4;
   let low = 0x84222325;
   for (const byte of utf8.encode(text)) {
     low = (low ^ byte) >>> 0;
-    // Times 2^40 + 0x1b3; each product stays below 2^53.
+    // Multiplies by 2^40 + 0x1b3; each product stays below 2^53.
     const product = low * 0x1b3;
     high = (high * 0x1b3 + Math.floor(product / 2 ** 32) + low * 2 ** 8) % 2 ** 32;
     low = product % 2 ** 32;
@@ -47,9 +47,9 @@ export function fnv1a64(text: string): Hash64 {
   return { high, low };
 }
 
-/** Lets every bit of the hash count for the upper ones, which alone tell the ranges apart. */
+/** Mixes all bits of the hash into the upper ones, which select the range. */
 function mixed({ high, low }: Hash64): Hash64 {
-  // The finisher of MurmurHash3 (32 bits) on each half, so that one depends on the other.
+  // Applies the 32-bit finisher of MurmurHash3 to each half, so that each depends on the other.
   const lower = finished(low ^ finished(high));
   return { high: finished(high ^ lower), low: lower };
 }

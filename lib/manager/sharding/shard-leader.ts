@@ -7,13 +7,13 @@ import type { AssignmentFacts, MemberStanding } from './plan-assignment.js';
 import type { Acknowledgement } from './possession.js';
 import type { ShardCommand, ShardView, WriteOutcome } from './shard-messages.js';
 
-/** What a member that may lead knows. */
+/** The state of a member that may lead. */
 export interface LeaderContext {
-  /** The name of the own Lease. */
+  /** Name of the own Lease. */
   readonly self: string;
-  /** It gives up its own slots. */
+  /** True while it releases its own slots. */
   readonly isLeaving: boolean;
-  /** What it could acknowledge now, ahead of what its Lease says. */
+  /** Its current acknowledgement, which may be newer than that in its Lease. */
   readonly acknowledged: Acknowledgement | undefined;
   readonly nowMs: number;
 }
@@ -26,16 +26,15 @@ export interface ShardLeaderOptions {
 }
 
 /**
- * What the leader does: it expels members whose Leases expired, and gives on what they and others
- * have left. The oldest member leads. No election makes sure of that, and none is needed: each step
- * is a compare-and-swap on the very object that it was derived from, so that of two leaders one
- * fails. When nothing happens although something is due, as long as the leader is paused and not
- * yet expired, the next oldest does it after a retry period, and so on.
+ * The leader's part of the protocol: it expels members with expired Leases and reassigns the slots that they
+ * and others have released. The oldest member leads, without an election: each step is a compare-and-swap on
+ * the object that it was derived from, so that of two leaders one fails. A due step does not happen while the
+ * leader is paused and not yet expired. Then the next oldest member takes it after a retry period, and so on.
  */
 export class ShardLeader {
   readonly #options: ShardLeaderOptions;
   #view: ShardView = { members: [], record: undefined };
-  /** One attempt for each view: what it was based on may have changed. */
+  /** Each view allows one attempt: its basis may have changed afterwards. */
   #isViewUsed = true;
   #dueSinceMs: number | undefined;
   #expelling = 0;
@@ -46,19 +45,19 @@ export class ShardLeader {
     this.#options = options;
   }
 
-  /** The newest view, with what this process wrote since. */
+  /** The newest view, updated with this process' own writes. */
   get view(): ShardView {
     return this.#view;
   }
 
-  /** A new view of the group. */
+  /** Sets a new view of the group. */
   see(view: ShardView): void {
     this.#view = view;
     this.#isViewUsed = false;
     this.#removing.clear();
   }
 
-  /** The answer to `expel`. */
+  /** Handles the response to `expel`. */
   expelled(outcome: WriteOutcome<MemberLease>): void {
     this.#expelling--;
     if (outcome.type !== 'stored') return;
@@ -67,22 +66,22 @@ export class ShardLeader {
       lease.name === object.name ? object : lease,
     );
     this.#view = { ...this.#view, members };
-    // Newer than the view itself: good for the next step at once.
+    // The response is newer than the view, so the next step may use it at once.
     this.#isViewUsed = false;
   }
 
-  /** The answer to `record`. */
+  /** Handles the response to `record`. */
   recorded(outcome: WriteOutcome<StoredAssignment>): void {
     this.#isRecording = false;
     if (outcome.type === 'stored') this.#view = { ...this.#view, record: outcome.object };
   }
 
-  /** Who leads as far as can be told: the oldest member that is not expired. */
+  /** Returns the leader as far as known: the oldest member that has not expired. */
   leader(nowMs: number): string | undefined {
     return this.#order(nowMs)[0]?.name;
   }
 
-  /** What to do now, if this process is the one to do it. */
+  /** Returns the commands that this process should run now. */
   step(context: LeaderContext): readonly ShardCommand[] {
     const { self, nowMs } = context;
     if (this.#expelling > 0 || this.#isRecording || this.#isViewUsed) return [];
@@ -102,7 +101,7 @@ export class ShardLeader {
     return [this.#record(plan)];
   }
 
-  /** When {@link ShardLeader.step} may have something to do without any news; Infinity: never. */
+  /** Returns when {@link ShardLeader.step} may have work without a new event; Infinity for never. */
   wakeAtMs(self: string, nowMs: number): number {
     if (this.#expelling > 0 || this.#isRecording || this.#isViewUsed) return Infinity;
     const rank = this.#order(nowMs).findIndex(({ name }) => name === self);
@@ -127,7 +126,7 @@ export class ShardLeader {
     );
   }
 
-  /** Leases of members that are over, and that nothing refers to any more. */
+  /** Removes Leases of former members that the record no longer refers to. */
   #removals(): readonly ShardCommand[] {
     const named = new Set(this.#view.record === undefined ? [] : membersIn(this.#view.record));
     const over = this.#view.members.filter(
@@ -162,7 +161,7 @@ export class ShardLeader {
       slotCount: this.#options.slotCount,
       standingOf: (member) => this.#standingOf(member, context),
       candidates: held.filter((name) => !isLeaving || name !== self),
-      // What it holds itself it need not wait for, unless others are to get some of it.
+      // If it is alone, it need not wait for itself.
       mayHold: held.some((name) => name !== self) ? held : [],
     };
   }

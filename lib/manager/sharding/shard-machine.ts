@@ -10,16 +10,16 @@ import type { ShardCommand, ShardEvent, ShardTimes, ShardView } from './shard-me
 export interface ShardMachineOptions {
   readonly times: ShardTimes;
   readonly slotCount: number;
-  /** Makes up the name of a Lease; never the same twice. */
+  /** Generates the name of a Lease; never the same twice. */
   readonly newName: () => string;
 }
 
-/** What a member is. */
+/** Membership phase of a replica. */
 export type MemberPhase = 'joining' | 'member' | 'leaving' | 'left';
 
 /**
- * One replica's part of the protocol of docs/sharding.md, without any input, output or clock: each
- * {@link ShardMachine.step} is told what happened and when, and answers what to do.
+ * One replica's part of the protocol of docs/sharding.md, without input, output or a clock. Each
+ * {@link ShardMachine.step} takes an event and its time, and returns commands.
  *
  * ```text
  *            own Lease stored                 stop              drained, Lease given up
@@ -28,12 +28,15 @@ export type MemberPhase = 'joining' | 'member' | 'leaving' | 'left';
  *     +--------------------------+ own Lease is gone or taken: a new name, and no slot
  * ```
  *
- * Why no slot has two owners: (1) a slot changes its holder in the record only when the holder
- * acknowledged that it holds it no more, gave up its Lease, or was expelled. (2) A member acknowledges
- * after its work on the slot has ended. (3) Expelled is whose Lease was seen unchanged for
- * leaseDuration, by a compare-and-swap of that very version; its last renewal began before that was
- * seen, so its fence was closed by then, and can't open again. (4) A member never heeds a record that
- * is older than one that it saw.
+ * Why a slot never has two owners:
+ *
+ * 1. The record changes the holder of a slot only after the holder has acknowledged its release, given up its
+ *    Lease, or was expelled.
+ * 2. A member acknowledges after its work on the slot has ended.
+ * 3. A member is expelled if its Lease was seen unchanged for leaseDuration, by a compare-and-swap of that
+ *    very version. Its last renewal began before that was seen, so its fence was closed by then and can't
+ *    reopen.
+ * 4. A member ignores a record that is older than one that it saw.
  */
 export class ShardMachine {
   readonly #options: ShardMachineOptions;
@@ -45,17 +48,17 @@ export class ShardMachine {
   #term = 1;
   #name: string;
   #own: MemberLease | undefined;
-  /** When the own Lease was known to be there: a list that began no later may not have it yet. */
+  /** Time at which the own Lease was known to exist; a list that began earlier may not contain it. */
   #ownSinceMs = Infinity;
   #renewedMs = -Infinity;
-  /** The name of the Lease that is being written. */
+  /** Name of the Lease that is being written. */
   #writing: string | undefined;
   #writeAtMs = -Infinity;
   #attempted: Acknowledgement | undefined;
   #isListing = false;
   #listAtMs = -Infinity;
   #listedMs = -Infinity;
-  /** The version of the own Lease is not known: a list that begins later than this tells it. */
+  /** Set while the version of the own Lease is unknown; a list that begins later determines it. */
   #unsureSinceMs: number | undefined;
 
   constructor(options: ShardMachineOptions) {
@@ -72,22 +75,22 @@ export class ShardMachine {
     return this.#phase;
   }
 
-  /** The name of the own Lease. */
+  /** Name of the own Lease. */
   get name(): string {
     return this.#name;
   }
 
-  /** Grows when this process was expelled: work that began before must not write any more. */
+  /** Grows when this process is expelled: work that began earlier must no longer write. */
   get term(): number {
     return this.#term;
   }
 
-  /** The group as it was seen last. */
+  /** The group as last seen. */
   get view(): ShardView {
     return this.#leader.view;
   }
 
-  /** When the last list that was answered began; -Infinity: none was. */
+  /** Start of the last list with a response; -Infinity before the first. */
   get listedMs(): number {
     return this.#listedMs;
   }
@@ -97,32 +100,32 @@ export class ShardMachine {
     return this.#possession.owned;
   }
 
-  /** Whether the lease is fresh: this process may write. */
+  /** Returns whether the lease is fresh, so that this process may write. */
   isFresh(nowMs: number): boolean {
     return nowMs < this.#renewedMs + this.#options.times.renewDeadlineMs;
   }
 
-  /** Whether work on `slot` may begin. */
+  /** Returns whether work on `slot` may start. */
   owns(slot: number, nowMs: number): boolean {
     return this.isFresh(nowMs) && this.#possession.owns(slot);
   }
 
-  /** Whether work on `slot`, that began in `term`, may write. */
+  /** Returns whether work on `slot` that began in `term` may write. */
   holds(slot: number, term: number, nowMs: number): boolean {
     return this.isFresh(nowMs) && term === this.#term && this.#possession.holds(slot);
   }
 
-  /** Who leads, as far as this process can tell. */
+  /** Returns the leader, as far as this process knows. */
   leader(nowMs: number): string | undefined {
     return this.#leader.leader(nowMs);
   }
 
-  /** @returns what to do about `event`, in this order */
+  /** @returns the commands for `event`, in order */
   step(event: ShardEvent, nowMs: number): readonly ShardCommand[] {
     if (this.#phase === 'left') return [];
     this.#commands = [];
-    // First what is so by now: work that came while the lease was not fresh was dropped, and has to be
-    // looked for again, even if this event brings an answer that makes the lease fresh once more.
+    // Check the fence first. Work that arrived while the lease was stale was dropped and must be queued
+    // again, even if this event makes the lease fresh.
     this.#checkFence(nowMs);
     this.#heed(event, nowMs);
     this.#checkFence(nowMs);
@@ -132,7 +135,7 @@ export class ShardMachine {
     return this.#commands;
   }
 
-  /** When to `tick` next unless something else happens before. */
+  /** Returns when to `tick` next if no other event occurs. */
   wakeAtMs(nowMs: number): number {
     if (this.#phase === 'left') return Infinity;
     const fenceMs = this.#renewedMs + this.#options.times.renewDeadlineMs;
@@ -161,7 +164,7 @@ export class ShardMachine {
         this.#isListing = false;
         return;
       case 'wroteOwn':
-        // What became of a Lease that was taken meanwhile says nothing about the present one.
+        // Ignore the result for a Lease that was taken meanwhile.
         if (this.#writing === this.#name) this.#wroteOwn(event, nowMs);
         this.#writing = undefined;
         return;
@@ -191,10 +194,10 @@ export class ShardMachine {
     if (record !== undefined) this.#change(this.#possession.see(record), false);
   }
 
-  /** The own Lease as the server has it. */
+  /** Handles the own Lease as listed. */
   #found(lease: MemberLease, startedMs: number, nowMs: number): void {
     if (this.#own === undefined) {
-      // The answer to its creation was lost. It was not renewed by that: the fence stays closed.
+      // The response to its creation was lost. The list is not a renewal: the fence stays closed.
       this.#joined(lease, startedMs);
       this.#writeAtMs = nowMs;
     } else if (this.#unsureSinceMs !== undefined && startedMs >= this.#unsureSinceMs) {
@@ -233,7 +236,7 @@ export class ShardMachine {
         this.#expelled(nowMs);
         return;
       case 'conflict':
-        // Somebody took it, or an answer was lost: the next list tells.
+        // The Lease was taken, or a response was lost; the next list shows which.
         this.#unsureSinceMs = nowMs;
         this.#listSoon(nowMs);
         return;
@@ -242,7 +245,7 @@ export class ShardMachine {
     }
   }
 
-  /** Others may own what was ours, from now on. */
+  /** Handles the loss of the own Lease: other members may own its slots from now on. */
   #expelled(nowMs: number): void {
     this.#term++;
     this.#own = undefined;
@@ -251,7 +254,7 @@ export class ShardMachine {
     this.#unsureSinceMs = undefined;
     this.#attempted = undefined;
     this.#name = this.#options.newName();
-    // Not at once: whoever deletes all Leases is not to be raced.
+    // Delayed, so as not to compete with a user who deletes all Leases.
     this.#writeAtMs = nowMs + this.#options.times.retryPeriodMs;
     if (this.#phase === 'member') this.#phase = 'joining';
     this.#change(this.#possession.expelled(), true);
@@ -265,7 +268,7 @@ export class ShardMachine {
     else this.#change(this.#possession.lapse(), true);
   }
 
-  /** What was seen last is out of date. Not at once again and again: that would be a hot loop. */
+  /** Lists soon because the view is out of date; delayed to avoid a hot loop. */
   #listSoon(nowMs: number): void {
     const soonMs = Math.max(nowMs, this.#listedMs + this.#options.times.retryPeriodMs / 4);
     this.#listAtMs = Math.min(this.#listAtMs, soonMs);
@@ -280,7 +283,7 @@ export class ShardMachine {
 
   #canWriteOwn(nowMs: number): boolean {
     if (this.#writing !== undefined || this.#unsureSinceMs !== undefined) return false;
-    // Who can't see the others must not keep what they wait for, nor lead.
+    // A member that can't list the others must neither keep the slots they wait for, nor lead.
     return nowMs < this.#listedMs + this.#options.times.renewDeadlineMs;
   }
 
@@ -305,7 +308,7 @@ export class ShardMachine {
     this.#writing = this.#name;
   }
 
-  /** Nothing is held, and nothing can be told any more. */
+  /** Returns whether no slot is held and no further message can be sent. */
   #canEnd(nowMs: number): boolean {
     if (this.#writing !== undefined || !this.#possession.isDrained) return false;
     return this.#own === undefined || !this.isFresh(nowMs);

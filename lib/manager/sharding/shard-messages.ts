@@ -9,25 +9,25 @@ export interface ShardTimes {
   readonly retryPeriodMs: number;
 }
 
-/** All objects of a group at one moment: one list, so that its parts fit together. */
+/** All objects of a group, from a single list request, so that they are consistent. */
 export interface ShardView {
   readonly members: readonly MemberLease[];
   readonly record: StoredAssignment | undefined;
 }
 
-/** How a write went: `conflict`: the object changed meanwhile; `failed`: it may have been stored or not. */
+/** Result of a write. `conflict`: the object has changed meanwhile. `failed`: it may or may not be stored. */
 export type WriteOutcome<T> =
   | { readonly type: 'stored'; readonly object: T }
   | { readonly type: 'conflict' | 'gone' | 'failed' };
 
-/** What happened; times are those of the process' own monotonic clock. */
+/** Input of the protocol; times are those of the process' own monotonic clock. */
 export type ShardEvent =
   | { readonly type: 'tick' }
-  /** It is to end: all slots are given up in good order. */
+  /** Stop requested: release all slots in order. */
   | { readonly type: 'stop' }
   | { readonly type: 'listed'; readonly view: ShardView; readonly startedMs: number }
   | { readonly type: 'listFailed' }
-  /** Answer to `join`, `renew` and `resign`. */
+  /** Response to `join`, `renew` and `resign`. */
   | {
       readonly type: 'wroteOwn';
       readonly outcome: WriteOutcome<MemberLease>;
@@ -35,35 +35,35 @@ export type ShardEvent =
     }
   | { readonly type: 'expelled'; readonly outcome: WriteOutcome<MemberLease> }
   | { readonly type: 'recorded'; readonly outcome: WriteOutcome<StoredAssignment> }
-  /** What `release` asked for is done. */
+  /** The drain of a `release` has ended. */
   | { readonly type: 'drained'; readonly drain: number };
 
-/** What is to be done about it. */
+/** Output of the protocol: an action to carry out. */
 export type ShardCommand =
   | { readonly type: 'list' }
-  /** Create a Lease of this name. */
+  /** Create a Lease with this name. */
   | { readonly type: 'join'; readonly name: string }
-  /** Renew the own Lease, if it is still of this version, and tell what is acknowledged. */
+  /** Renew the own Lease if it still has this version, with the acknowledgement. */
   | {
       readonly type: 'renew';
       readonly lease: MemberLease;
       readonly acknowledged: Acknowledgement | undefined;
     }
-  /** Give up the own Lease: nothing is held any more. */
+  /** Release the own Lease: no slot is held. */
   | { readonly type: 'resign'; readonly lease: MemberLease }
-  /** Take the Lease from its member, if it is still of this version. */
+  /** Take the Lease from its member if it still has this version. */
   | { readonly type: 'expel'; readonly lease: MemberLease }
-  /** Delete a Lease that nobody holds, if it is still of this version. There is no answer. */
+  /** Delete a Lease without a holder if it still has this version. There is no response. */
   | { readonly type: 'remove'; readonly lease: MemberLease }
-  /** Store the next epoch over `over`, if that is still of this version; undefined: create it. */
+  /** Store the next epoch over `over` if that still has this version; undefined: create it. */
   | {
       readonly type: 'record';
       readonly assignment: Assignment;
       readonly over: StoredAssignment | undefined;
     }
-  /** End the work on all keys that are not owned any more: at once, or in their time. */
+  /** End the work on all keys that are no longer owned: at once, or within the grace period. */
   | { readonly type: 'release'; readonly drain: number; readonly isAtOnce: boolean }
   /** These slots are owned from now on. */
   | { readonly type: 'acquired'; readonly slots: readonly number[] }
-  /** It is over; no command follows. */
+  /** The protocol has ended; no command follows. */
   | { readonly type: 'ended' };

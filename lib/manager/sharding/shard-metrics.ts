@@ -1,8 +1,8 @@
 import type { Metrics } from '../../system/metrics.js';
 
-/** What {@link ShardMetrics} shows. */
+/** Values of {@link ShardMetrics}. */
 export interface ShardFigures {
-  /** The share of all hashes that this process owns, from 0 to 1. */
+  /** Share of all hashes that this process owns, from 0 to 1. */
   readonly share: number;
   readonly members: readonly string[];
   readonly epoch: number;
@@ -11,7 +11,7 @@ export interface ShardFigures {
 /** The metrics of one group. */
 export interface ShardMetrics {
   update(figures: ShardFigures): void;
-  /** This process is no member any more. */
+  /** Resets the values when this process is no longer a member. */
   forget(): void;
 }
 

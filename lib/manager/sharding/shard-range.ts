@@ -1,23 +1,23 @@
 import type { Hash64 } from './shard-hash.js';
 
 /**
- * Into how many equal slots the 64-bit hashes are divided: a power of two. Slots, not free ranges, go
- * from replica to replica: with up to 200 replicas none has more than 1.2 times what another has.
+ * Number of equal slots of the 64-bit hash space; a power of two. Slots, not free ranges, move between
+ * replicas: with up to 200 replicas, no share exceeds 1.2 times another.
  */
 export const slotCount = 1024;
 
-/** Hashes from `start` up to, and not including, `end`: `0x` and 16 digits; the last ends at 2^64. */
+/** Hashes from `start` (inclusive) to `end` (exclusive): `0x` and 16 digits; the last range ends at 2^64. */
 export interface ShardRange {
   readonly start: string;
   readonly end: string;
 }
 
-/** The slot that a hash falls into: its upper ten bits. */
+/** Returns the slot of a hash: its upper ten bits. */
 export function slotOf({ high }: Hash64): number {
   return Math.floor(high / (2 ** 32 / slotCount));
 }
 
-/** The ranges that `slots` (ascending) cover, those that touch made one. */
+/** Returns the ranges that `slots` (ascending) cover, with adjacent slots merged. */
 export function rangesOf(slots: readonly number[]): readonly ShardRange[] {
   const ranges: { first: number; last: number }[] = [];
   for (const slot of slots) {
@@ -29,8 +29,8 @@ export function rangesOf(slots: readonly number[]): readonly ShardRange[] {
 }
 
 /**
- * `ranges` as a server with KEP-5866 takes them (`shardSelector` of a list or a watch; alpha in
- * Kubernetes 1.36, feature gate `ShardedListAndWatch`).
+ * Formats `ranges` for a server with KEP-5866 (`shardSelector` of a list or a watch; alpha in Kubernetes
+ * 1.36, feature gate `ShardedListAndWatch`).
  */
 export function shardSelector(
   ranges: readonly ShardRange[],

@@ -19,7 +19,7 @@ import type { ShardView, WriteOutcome } from './shard-messages.js';
 import { slotCount } from './shard-range.js';
 import type { ResolvedShardingOptions } from './sharding-options.js';
 
-/** What a change sets, of the very version that was read. */
+/** Fields to set on exactly the version that was read. */
 interface LeaseChange {
   readonly annotations?: Readonly<Record<string, string | null>>;
   readonly spec: Readonly<Record<string, unknown>>;
@@ -32,18 +32,18 @@ export class ShardStore {
   #record: StoredAssignment | undefined;
   #unreadable = '';
 
-  /** @param signal - ends every request. */
+  /** @param signal - aborts every request */
   constructor(options: ResolvedShardingOptions, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
   }
 
-  /** The name of the Lease with the record. */
+  /** Name of the Lease with the record. */
   get recordName(): string {
     return `${this.#options.name}-shards`;
   }
 
-  /** All Leases of the group at one moment. */
+  /** Lists all Leases of the group in one request. */
   async list(): Promise<ShardView> {
     const { client, name, namespace } = this.#options;
     const labelSelector = `${groupLabel}=${name}`;
@@ -76,7 +76,7 @@ export class ShardStore {
     return this.#change({ name, uid, resourceVersion }, { annotations, spec }, memberLeaseOf);
   }
 
-  /** Takes a Lease from its member, for good. */
+  /** Removes the holder of a Lease; this is final. */
   giveUp({ name, uid, resourceVersion }: MemberLease): Promise<WriteOutcome<MemberLease>> {
     const change = { spec: { holderIdentity: '' } };
     return this.#change({ name, uid, resourceVersion }, change, memberLeaseOf);
@@ -96,7 +96,7 @@ export class ShardStore {
     return this.#change({ name, uid, resourceVersion }, { annotations, spec }, read);
   }
 
-  /** Deletes a Lease that nobody holds. Whether it did is seen in the next list. */
+  /** Deletes a Lease without a holder. The next list shows the result. */
   async remove({ name, uid, resourceVersion }: MemberLease): Promise<void> {
     const { client, namespace, logger } = this.#options;
     const preconditions = { uid, resourceVersion };
@@ -185,7 +185,7 @@ export class ShardStore {
     }
   }
 
-  /** A record that can't be read changes nothing, until somebody has deleted it. */
+  /** Reads the record; an unreadable one is ignored until a user deletes it. */
   #read(lease: Lease): StoredAssignment | undefined {
     const { resourceVersion = '' } = lease.metadata;
     try {
@@ -196,7 +196,7 @@ export class ShardStore {
         this.#options.logger.error(message, { error });
       }
       this.#unreadable = resourceVersion;
-      // Nobody can write over it: its version is another one by now.
+      // A stale record cannot overwrite it: its resource version differs.
     }
     return this.#record;
   }

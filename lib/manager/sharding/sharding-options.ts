@@ -16,36 +16,36 @@ import type { ShardBy } from './shard-hash.js';
 /** Options of {@link Sharding}. */
 export interface ShardingOptions {
   /**
-   * Reads and writes the Leases; it needs `list`, `create`, `patch` and `delete` on `leases`. Not a
-   * fenced one, and not one whose rate limit others use up: renewals must not wait behind them.
+   * Reads and writes the Leases; it needs `list`, `create`, `patch` and `delete` on `leases`. Do not pass a
+   * fenced client, or one with a shared rate limit: renewals must not wait behind other requests.
    */
   readonly client: Client;
-  /** The group's name; all replicas have the same. A DNS label of 50 characters at most. */
+  /** Name of the group; the same for all replicas. A DNS label of at most 50 characters. */
   readonly name: string;
-  /** The namespace of the Leases; all replicas have the same. */
+  /** Namespace of the Leases; the same for all replicas. */
   readonly namespace: string;
-  /** What of a key decides whose it is; all replicas have the same. @defaultValue 'key' */
+  /** The part of a key that selects its owner; the same for all replicas. @defaultValue 'key' */
   readonly by?: ShardBy | undefined;
-  /** Who this process is, for people: it stands in its Lease. @defaultValue host name */
+  /** Identity of this process in its Lease; informational. @defaultValue host name */
   readonly identity?: string | undefined;
   /**
-   * How long a replica has to be silent before others take over what it had, in milliseconds. More
+   * Time without a renewal after which other replicas take over the slots of a replica, in milliseconds. More
    * than `renewDeadlineMs`. @defaultValue 15_000
    */
   readonly leaseDurationMs?: number | undefined;
   /**
-   * For how long a replica may write, from the start of its last successful renewal on, in
-   * milliseconds. More than 1.2 times `retryPeriodMs`. @defaultValue 10_000
+   * Time that a replica may write after the start of its last successful renewal, in milliseconds. More than
+   * 1.2 times `retryPeriodMs`. @defaultValue 10_000
    */
   readonly renewDeadlineMs?: number | undefined;
   /**
-   * How often a replica renews its Lease, and looks at those of the others, in milliseconds, more
-   * than 0. @defaultValue 2_000
+   * Interval at which a replica renews its Lease and lists the others, in milliseconds, more than 0.
+   * @defaultValue 2_000
    */
   readonly retryPeriodMs?: number | undefined;
   /**
-   * How long reconciles of keys that go to another replica may go on before they are aborted, in
-   * milliseconds, 0 or more. @defaultValue 10_000
+   * Time for reconciles of keys that move to another replica before they are aborted, in milliseconds, 0 or
+   * more. @defaultValue 10_000
    */
   readonly drainMs?: number | undefined;
   /** @defaultValue the machine's */
@@ -54,7 +54,7 @@ export interface ShardingOptions {
   readonly random?: Random | undefined;
   /** @defaultValue silent */
   readonly logger?: Logger | undefined;
-  /** Gets `operator_builder_shards_owned_share`, `_members` and `_epoch`. @defaultValue none */
+  /** Registers `operator_builder_shards_owned_share`, `_members` and `_epoch`. @defaultValue none */
   readonly metrics?: Metrics | undefined;
 }
 
@@ -86,7 +86,7 @@ export function resolveShardingOptions(options: ShardingOptions): ResolvedShardi
   if (name.length > 50) throw invalid(`name ${name}: want 50 characters at most`);
   if (!['key', 'namespace'].includes(by)) throw invalid(`by ${by}: want key or namespace`);
   if (identity === '') throw invalid('identity is empty: that stands for nobody');
-  // Negated, so that NaN is refused too.
+  // Negated, so that NaN is rejected too.
   if (!(drainMs >= 0)) throw invalid(`drainMs ${drainMs}: want 0 or more`);
   const isOrdered =
     retryPeriodMs > 0 &&

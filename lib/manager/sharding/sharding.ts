@@ -19,20 +19,20 @@ import { ShardStore } from './shard-store.js';
 import { resolveShardingOptions } from './sharding-options.js';
 import type { ResolvedShardingOptions, ShardingOptions } from './sharding-options.js';
 
-/** How a {@link Sharding} is doing, as this process sees it. */
+/** Status of a {@link Sharding}, as this process sees it. */
 export interface ShardingStatus {
   readonly phase: MemberPhase;
-  /** The own Lease. */
+  /** Name of the own Lease. */
   readonly member: string;
-  /** The Lease of the replica that assigns the ranges; undefined: none is known. */
+  /** The Lease of the replica that assigns the ranges; undefined if unknown. */
   readonly leader: string | undefined;
-  /** The Leases of all replicas that are not known to be gone. */
+  /** The Leases of all replicas that are not known to have left. */
   readonly members: readonly string[];
-  /** Of the assignment that was seen last; 0: there is none yet. */
+  /** Epoch of the last seen assignment; 0 before the first. */
   readonly epoch: number;
-  /** What is owned now: the share of all hashes, from 0 to 1. */
+  /** Share of all hashes that this process owns now, from 0 to 1. */
   readonly share: number;
-  /** What is owned now, as ranges of hashes. */
+  /** Ranges of hashes that this process owns now. */
   readonly ranges: readonly ShardRange[];
 }
 
@@ -40,27 +40,27 @@ export interface ShardingStatus {
  * Spreads the keys of controllers over all replicas of an operator: each key has one owner at a time.
  *
  * ## Flow
- * Each replica holds a Lease of its own and renews it. The hashes of all keys are divided into 1,024
- * slots; the replica whose Lease is the oldest assigns them in epochs, stored in one more Lease. Who
- * loses a slot ends its reconciles, acknowledges the epoch in its own Lease, and then the slot is given
- * on. The Lease of a replica that is silent for `leaseDurationMs` is taken from it, and its slots are
- * given on at once.
+ * Each replica holds and renews its own Lease. The hash space of the keys is divided into 1,024 slots. The
+ * replica with the oldest Lease assigns them in epochs, which it stores in another Lease. A replica that
+ * loses a slot ends its reconciles and acknowledges the epoch in its own Lease; then the slot is reassigned.
+ * If a replica does not renew its Lease for `leaseDurationMs`, the Lease is taken from it and its slots are
+ * reassigned at once.
  *
  * ## Guarantees
- * - No write of a reconcile is begun later than `renewDeadlineMs` after the start of the last
- *   successful renewal, nor after the slot was acknowledged to be given up.
- * - What a dead replica had, the leader too, is owned again within `leaseDurationMs` and 4
- *   `retryPeriodMs`; what a replica had that ended in good order, within 3 `retryPeriodMs`.
- * - Shares differ by one slot, and no slot moves that need not.
+ * - No write of a reconcile starts later than `renewDeadlineMs` after the start of the last successful
+ *   renewal, or after the release of the slot was acknowledged.
+ * - The slots of a crashed replica, including the leader, have a new owner within `leaseDurationMs` and 4
+ *   `retryPeriodMs`; those of a replica that stopped in order, within 3 `retryPeriodMs`.
+ * - Shares differ by at most one slot, and only the necessary slots move.
  *
  * ## Caveats
- * - A Lease fences nothing at the server: a write that was on the wire in time may land later.
- * - Whoever deletes all Leases of the group at one moment has two owners for up to a retry period.
+ * - The server does not enforce a Lease: a write that was sent in time may take effect later.
+ * - Deleting all Leases of the group at once causes two owners for up to a retry period.
  */
 export class Sharding implements KeyOwnership, Runnable {
   readonly name = 'shards';
   readonly phase = 'replica';
-  /** For readyz: this replica is a member of its group. */
+  /** Readiness check: this replica is a member of its group. */
   readonly healthCheck: HealthCheck = { name: 'shards', check: () => this.#check() };
   readonly #options: ResolvedShardingOptions;
   readonly #machine: ShardMachine;
@@ -90,7 +90,7 @@ export class Sharding implements KeyOwnership, Runnable {
     });
   }
 
-  /** Where the Leases are. */
+  /** Namespace of the Leases. */
   get namespace(): string {
     return this.#options.namespace;
   }
@@ -116,7 +116,7 @@ export class Sharding implements KeyOwnership, Runnable {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** How it is doing. */
+  /** Returns the current status. */
   status(): ShardingStatus {
     const { phase, name: member, view, owned } = this.#machine;
     const nowMs = this.#nowMs();
@@ -132,8 +132,8 @@ export class Sharding implements KeyOwnership, Runnable {
   }
 
   /**
-   * Is a member of its group until `signal` is aborted; then it gives all keys back, which ends their
-   * reconciles, and resolves. It runs once.
+   * Joins the group until `signal` is aborted; then releases all keys, which ends their reconciles, and
+   * resolves. It runs once.
    */
   async run({ signal, ready }: Pick<RunnableContext, 'signal' | 'ready'>): Promise<void> {
     if (this.#store !== undefined) throw new OperatorError('Stopped', 'sharding: it ran already');
@@ -141,7 +141,7 @@ export class Sharding implements KeyOwnership, Runnable {
     const over = new Promise<void>((resolve) => (this.#whenOver = resolve));
     const onAbort = (): void => this.#step({ type: 'stop' });
     signal.addEventListener('abort', onAbort, { once: true });
-    // Others need not wait: what nobody owns is not reconciled.
+    // Other components need not wait: keys without an owner are not reconciled.
     ready();
     this.#step(signal.aborted ? { type: 'stop' } : { type: 'tick' });
     await over;
@@ -151,7 +151,7 @@ export class Sharding implements KeyOwnership, Runnable {
     this.#metrics.forget();
   }
 
-  /** What a command causes at once comes after the command. */
+  /** Queues events that a command causes synchronously, so that they run after the command. */
   #step(event: ShardEvent): void {
     this.#queue.push(event);
     if (this.#isStepping) return;
@@ -167,12 +167,12 @@ export class Sharding implements KeyOwnership, Runnable {
     const nowMs = this.#nowMs();
     const wakeMs = this.#machine.wakeAtMs(nowMs);
     if (wakeMs === Infinity) return;
-    // A timer may fire a little before its time.
+    // A timer may fire slightly early.
     const delayMs = Math.max(1, Math.ceil(wakeMs - nowMs));
     this.#timer = this.#options.clock.setTimer(() => this.#step({ type: 'tick' }), delayMs);
   }
 
-  /** Ends what began as a member that was expelled since. */
+  /** Aborts work that began before this process was expelled. */
   #checkTerm(): void {
     if (this.#termNumber === this.#machine.term) return;
     this.#termNumber = this.#machine.term;
@@ -241,7 +241,7 @@ export class Sharding implements KeyOwnership, Runnable {
     try {
       await Promise.all(released);
     } catch (error) {
-      // What may go on must not be given away: it stays ours until this process ends.
+      // Work that may continue must not lose its slots: they stay owned until this process ends.
       this.#options.logger.error('sharding: keys could not be released', { error });
       return;
     }
@@ -265,7 +265,7 @@ export class Sharding implements KeyOwnership, Runnable {
     throw new OperatorError('Fenced', `not a member of shards ${this.#options.name}${why}`);
   }
 
-  /** Milliseconds since this was made, those included for which the process or machine was stopped. */
+  /** Returns the milliseconds since construction, including time while the process or machine was stopped. */
   #nowMs(): number {
     return elapsedMs(this.#options.clock, this.#origin);
   }

@@ -21,8 +21,8 @@ const apiVersion = 'admission.k8s.io/v1';
 const operations: readonly string[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
 
 /**
- * The request of an AdmissionReview (admission.k8s.io/v1) for `webhook`.
- * @throws BadRequestError it is none, or about another kind.
+ * Reads the request of an AdmissionReview (admission.k8s.io/v1) for `webhook`.
+ * @throws BadRequestError the body is not an AdmissionReview, or is for another kind.
  */
 export function readAdmissionReview(body: unknown, webhook: AdmissionWebhook): AdmissionRequest {
   if (!isJsonObject(body) || body['kind'] !== 'AdmissionReview' || !isJsonObject(body['request'])) {
@@ -53,8 +53,8 @@ export function readAdmissionReview(body: unknown, webhook: AdmissionWebhook): A
 }
 
 /**
- * The AdmissionReview that refuses an object that nests too deeply; undefined: it does not. An error
- * would let the object pass where the failurePolicy is Ignore.
+ * Returns the AdmissionReview that denies an object that nests too deeply; undefined for other objects. An
+ * error would allow the object with failurePolicy Ignore.
  */
 export function tooDeepReview(body: unknown): unknown {
   const request = isJsonObject(body) ? body['request'] : undefined;
@@ -70,7 +70,7 @@ export function tooDeepReview(body: unknown): unknown {
 type Reviewed = Pick<AdmissionRequest, 'uid' | 'object' | 'name'>;
 type ReviewedKind = { readonly group?: unknown; readonly kind?: unknown };
 
-/** The AdmissionReview that answers a request about an object of `kind`. */
+/** Returns the AdmissionReview that answers a request about an object of `kind`. */
 export function admissionReviewOf(
   reviewed: Reviewed,
   kind: ReviewedKind,
@@ -105,7 +105,7 @@ function statusOf(
   { name }: Reviewed,
   { group, kind }: ReviewedKind,
 ): Json {
-  // kubectl reads from them which object is invalid.
+  // kubectl reads the name of the invalid object from the details.
   const details = {
     ...(name !== '' && { name }),
     ...(typeof group === 'string' && group !== '' && { group }),
@@ -124,7 +124,7 @@ function statusOf(
 function refuseOtherKinds(request: Json, { name, resource }: AdmissionWebhook): void {
   const { group, version, kind } = isJsonObject(request['kind']) ? request['kind'] : {};
   const { subResource } = request;
-  // A subresource may have a kind of its own, such as Scale.
+  // A subresource may have its own kind, such as Scale.
   if (textOf(subResource) !== undefined) return;
   const isOurs =
     (group ?? '') === resource.group && version === resource.version && kind === resource.kind;
@@ -138,7 +138,7 @@ function objectOf(request: Json, name: 'object' | 'oldObject'): KubernetesObject
   if (value === undefined || value === null) return undefined;
   if (isJsonObject(value)) {
     const object = value as unknown as KubernetesObject;
-    // An old one that nests too deeply is handed on, so that it can be repaired and deleted.
+    // A too deep old object is passed on, so that it can be repaired or deleted.
     return isDeeperThan(value, maxDepth) ? Object.freeze(object) : deepFreeze(object);
   }
   throw new BadRequestError(400, `request.${name}: no object`);

@@ -2,10 +2,10 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { Logger } from '../../system/logger.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 
-/** What is done to the object that an admission webhook looks at. */
+/** Operation on the object of an admission request. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** Who sent the request. */
+/** The user that sent the request. */
 export interface AdmissionUser {
   readonly username: string;
   readonly uid?: string | undefined;
@@ -13,59 +13,59 @@ export interface AdmissionUser {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** A request that is to be admitted (admission.k8s.io/v1 AdmissionRequest). */
+/** A request for admission (admission.k8s.io/v1 AdmissionRequest). */
 export interface AdmissionRequest<T extends KubernetesObject = KubernetesObject> {
   readonly uid: string;
   readonly operation: AdmissionOperation;
-  /** As it would be stored; undefined for a DELETE. Frozen. */
+  /** The object to be stored; undefined for a DELETE. Frozen. */
   readonly object: T | undefined;
-  /** As it is stored; undefined for a CREATE. Frozen. */
+  /** The stored object; undefined for a CREATE. Frozen. */
   readonly oldObject: T | undefined;
   readonly namespace: string | undefined;
-  /** Empty when the server has yet to make the name. */
+  /** Empty if the server has not generated the name yet. */
   readonly name: string;
-  /** For example `status`; undefined for the object itself. */
+  /** Such as `status`; undefined for the object itself. */
   readonly subResource: string | undefined;
   readonly user: AdmissionUser;
-  /** Nothing will be stored: the handler must not have effects of its own. */
+  /** If true, nothing is stored, and the handler must have no side effects. */
   readonly dryRun: boolean;
 }
 
-/** What an admission handler is given beside the request. */
+/** Second argument of an admission handler. */
 export interface AdmissionContext {
-  /** Aborted when the API server does not wait for the answer any more. */
+  /** Aborted when the API server no longer waits for the response. */
   readonly signal: AbortSignal;
   /** Adds the webhook, kind, namespace, name and the request's uid to each line. */
   readonly logger: Logger;
 }
 
-/** One field that a request was refused for. */
+/** A field that is a reason for a denial. */
 export interface DenialCause {
-  /** The path of the field, for example `spec.nodes[0].type`. */
+  /** Path of the field, such as `spec.nodes[0].type`. */
   readonly field: string;
   readonly message: string;
-  /** For example `FieldValueInvalid`. @defaultValue 'FieldValueInvalid' */
+  /** Such as `FieldValueInvalid`. @defaultValue 'FieldValueInvalid' */
   readonly reason?: string | undefined;
 }
 
 /** Options of {@link denied}. */
 export interface DenialOptions {
-  /** HTTP status that the user's client sees. @defaultValue 403, or 422 with `causes` */
+  /** HTTP status for the user's client. @defaultValue 403, or 422 with `causes` */
   readonly code?: number | undefined;
   /** Kubernetes' reason. @defaultValue 'Forbidden', or 'Invalid' with `causes` */
   readonly reason?: string | undefined;
   readonly causes?: readonly DenialCause[] | undefined;
-  /** Shown to the user's client as warnings. @defaultValue none */
+  /** Warnings for the user's client. @defaultValue none */
   readonly warnings?: readonly string[] | undefined;
 }
 
-/** The request goes on. */
+/** Result that allows a request. */
 export interface Allowed {
   readonly type: 'allowed';
   readonly warnings: readonly string[];
 }
 
-/** The request is refused. */
+/** Result that denies a request. */
 export interface Denied {
   readonly type: 'denied';
   readonly message: string;
@@ -75,19 +75,19 @@ export interface Denied {
   readonly warnings: readonly string[];
 }
 
-/** The request goes on with another object. */
+/** Result that allows a request with a changed object. */
 export interface Mutated<T extends KubernetesObject = KubernetesObject> {
   readonly type: 'mutated';
   readonly object: T;
   readonly warnings: readonly string[];
 }
 
-/** Lets a request pass; `warnings` are shown to the user's client. */
+/** Allows a request; `warnings` are shown to the user's client. */
 export function allowed(warnings: readonly string[] = []): Allowed {
   return { type: 'allowed', warnings };
 }
 
-/** Refuses a request; `message` is shown to the user, behind the webhook's name. */
+/** Denies a request; `message` is shown to the user after the webhook's name. */
 export function denied(message: string, options: DenialOptions = {}): Denied {
   const { causes = [], warnings = [] } = options;
   const { code = causes.length > 0 ? 422 : 403 } = options;
@@ -97,7 +97,7 @@ export function denied(message: string, options: DenialOptions = {}): Denied {
   return { type: 'denied', message, code, reason, causes, warnings };
 }
 
-/** Lets a request pass with `object` in place of the one that was sent. */
+/** Allows a request with `object` instead of the object that was sent. */
 export function mutated<T extends KubernetesObject>(
   object: T,
   warnings: readonly string[] = [],

@@ -1,8 +1,8 @@
 import { OperatorError } from '../../system/operator-error.js';
 
-/** A request that no API server would send. */
+/** A malformed request that no API server would send. */
 export class BadRequestError extends OperatorError {
-  /** The HTTP status that it is answered with. */
+  /** HTTP status of the response. */
   readonly status: number;
 
   constructor(status: number, message: string, cause?: unknown) {

@@ -12,21 +12,20 @@ import { errorMessage } from '../../system/as-error.js';
 
 /** Options of {@link certificateFiles}. */
 export interface CertificateFilesOptions {
-  /** A folder with `tls.crt` and `tls.key`, as a mounted Secret of cert-manager has. */
+  /** A folder with `tls.crt` and `tls.key`, such as a mounted Secret of cert-manager. */
   readonly folder: string;
   /** @defaultValue 'tls.crt' */
   readonly certificateName?: string | undefined;
   /** @defaultValue 'tls.key' */
   readonly keyName?: string | undefined;
-  /** How often the files are looked at, in milliseconds, at least 1. @defaultValue 10_000 */
+  /** Interval of reading the files, in milliseconds, at least 1. @defaultValue 10_000 */
   readonly intervalMs?: number | undefined;
 }
 
 /**
- * The certificate in two files that somebody else rewrites. They are read again every 10 s (a mounted
- * Secret changes by a swapped link, which file events miss); files that don't fit together, as in the
- * middle of a change, are left for the next time, and what was read before stays in use: that is logged
- * once, until they fit, or something else is wrong with them.
+ * Returns a certificate source for two files that another program rewrites. The files are read every 10 s;
+ * file events would miss the swapped symlink of a mounted Secret. If the files do not match, as during a
+ * change, the previous certificate stays in use. Each such problem is logged once.
  */
 export function certificateFiles(options: CertificateFilesOptions): CertificateSource {
   const { folder, certificateName = 'tls.crt', keyName = 'tls.key', intervalMs = 10_000 } = options;
@@ -40,7 +39,7 @@ export function certificateFiles(options: CertificateFilesOptions): CertificateS
     const [certificate = '', privateKey = ''] = await Promise.all(
       paths.map((path) => readFile(path, 'utf8')),
     );
-    // Throws where the two don't belong together.
+    // Throws if certificate and key do not match.
     createSecureContext({ cert: certificate, key: privateKey });
     return { certificate, privateKey };
   };

@@ -21,7 +21,7 @@ import {
 import type { IssueOptions } from '../../system/x509.js';
 import { errorMessage } from '../../system/as-error.js';
 
-/** What a {@link CertificateRotation} goes by. */
+/** Dependencies and rules of a {@link CertificateRotation}. */
 export interface CertificateRotationOptions extends RotationRules {
   readonly secret: CertificateSecret;
   readonly client: Client;
@@ -31,21 +31,21 @@ export interface CertificateRotationOptions extends RotationRules {
   readonly random: Random;
 }
 
-/** Replicas that begin together get in each other's way a few times; more is no rotation. */
+/** Replicas that start together conflict a few times; more steps mean that another writer interferes. */
 const maxSteps = 10;
 
-/** So many authorities stay trusted beside a new one. */
+/** Maximum number of earlier authorities to keep beside a new one. */
 const maxEarlier = 3;
 
 const retryDelays = { baseDelayMs: 1_000, maxDelayMs: 30_000 };
 
-/** Keeps the certificates of one Secret good, and those who call informed whom to trust. */
+/** Rotates the certificates of one Secret and keeps the `caBundle` of all targets up to date. */
 export class CertificateRotation {
   readonly #options: CertificateRotationOptions;
   readonly #context: CertificateContext;
   /**
-   * Since when we have seen that everyone trusts the newest authority: by our own monotonic clock,
-   * as the time of another replica, or one that is set, would have us sign too early.
+   * Time since all targets trust the newest authority, on this process' monotonic clock. The clock of another
+   * replica, or a wall clock that is set, could make it sign too early.
    */
   #trusted: { readonly newest: string; readonly sinceMs: number } | undefined;
   #shown: CertificateState | undefined;
@@ -56,9 +56,9 @@ export class CertificateRotation {
   }
 
   /**
-   * Resolves with the first certificate, and follows it until `signal` is aborted. As long as the
-   * API server can't be reached, or refuses, it is asked again.
-   * @throws OperatorError `NotOurs`: the Secret is somebody else's.
+   * Resolves with the first certificate and follows changes until `signal` is aborted. Retries while the API
+   * server is unreachable or refuses.
+   * @throws OperatorError `NotOurs`: the Secret contains a certificate from another source.
    * @throws the signal's reason, as soon as it is aborted.
    */
   async begin(): Promise<CertificateState> {
@@ -99,7 +99,7 @@ export class CertificateRotation {
     }
   }
 
-  /** Takes steps until none is left; then everyone is told whom to trust. */
+  /** Takes steps until the rotation is complete; then updates the `caBundle`s. */
   async #settled(): Promise<CertificateState> {
     const { secret } = this.#options;
     const { clock, signal } = this.#context;
@@ -137,7 +137,7 @@ export class CertificateRotation {
     }
   }
 
-  /** A certificate of ours that has other names all of a sudden was replaced by somebody else. */
+  /** Warns if another operator replaced the certificate with one for other names. */
   #warnOfOthers(step: RotationStep): void {
     if (step.type !== 'issue' || step.otherNames === undefined || this.#shown === undefined) return;
     const { secret, dnsNames } = this.#options;
@@ -155,12 +155,12 @@ export class CertificateRotation {
       await this.#options.secret.write(stored, next, signal);
       logger.info(`certificates: ${step.type}`, { why: 'why' in step ? step.why : undefined });
     } catch (error) {
-      // Another replica was first: what it wrote is read next.
+      // Another replica wrote first; its state is read next.
       if (!isConflict(error) && !isAlreadyExists(error)) throw error;
     }
   }
 
-  /** What `state` is after `step`. */
+  /** Returns the state after `step`. */
   async #after(
     step: RotationStep,
     state: CertificateState | undefined,
@@ -205,8 +205,8 @@ export class CertificateRotation {
 }
 
 /**
- * The authorities that stay beside a new one: that of what is shown, and the newest. A Secret that is
- * damaged again and again must not grow.
+ * Returns the authorities to keep beside a new one: the most recent ones, and the issuer of the current
+ * certificate. The limit keeps a repeatedly damaged Secret from growing.
  */
 function stillTrusted({ authorities, certificate }: CertificateState): readonly string[] {
   const shown = readCertificate(certificate);

@@ -7,7 +7,7 @@ import type { RequiredAccess } from '../access/required-access.js';
 import type { CertificateState } from './rotation-step.js';
 import { readCertificate } from '../../system/x509.js';
 
-/** The names of the Secret's entries; the first two are those of type `kubernetes.io/tls`. */
+/** Keys of the Secret's data; the first two are those of type `kubernetes.io/tls`. */
 const entries = {
   certificate: 'tls.crt',
   privateKey: 'tls.key',
@@ -15,21 +15,21 @@ const entries = {
   authorityKey: 'ca.key',
 } as const;
 
-/** Says of a Secret that its certificates are ours, to be replaced as we like. */
+/** Marks a Secret whose certificates this package generated and may replace. */
 export const generatedAnnotation = 'operator-builder.io/generated-certificates';
 
-/** The subject of our authorities: a Secret with one of them is ours, too. */
+/** Subject of generated authorities; it also identifies a Secret as generated. */
 export const authorityName = 'operator-builder webhooks';
 
-/** What is stored, and in which Secret. */
+/** The stored certificates and their Secret. */
 export interface StoredCertificates {
-  /** Undefined: there is no such Secret. */
+  /** Undefined if the Secret does not exist. */
   readonly secret: Secret | undefined;
-  /** Undefined: there is nothing in it. */
+  /** Undefined if the Secret is empty. */
   readonly state: CertificateState | undefined;
 }
 
-/** The Secret that the replicas of an operator share their certificates by. */
+/** The Secret through which the replicas of an operator share their certificates. */
 export class CertificateSecret {
   readonly #client: Client;
   readonly #key: ObjectKey;
@@ -39,13 +39,13 @@ export class CertificateSecret {
     this.#key = key;
   }
 
-  /** For messages. */
+  /** Name of the Secret, for messages. */
   get title(): string {
     const { namespace = '', name } = this.#key;
     return `Secret ${namespace}/${name}`;
   }
 
-  /** @throws OperatorError `NotOurs`: it holds a certificate that somebody else has put there. */
+  /** @throws OperatorError `NotOurs`: the Secret contains a certificate from another source. */
   async read(signal: AbortSignal): Promise<StoredCertificates> {
     const secret = await getIfExists(this.#client, Secret, this.#key, { signal });
     if (secret !== undefined && isForeign(secret)) throw notOurs(this.title);
@@ -53,8 +53,8 @@ export class CertificateSecret {
   }
 
   /**
-   * Puts `state` in the place of `stored`.
-   * @throws ApiError `Conflict` or `AlreadyExists`: another replica was first.
+   * Replaces `stored` with `state`.
+   * @throws ApiError `Conflict` or `AlreadyExists`: another replica wrote first.
    */
   async write(
     { secret }: StoredCertificates,
@@ -72,25 +72,28 @@ export class CertificateSecret {
       );
       return;
     }
-    // With its resourceVersion: a write in between is a conflict.
+    // Keeps the resource version, so that a concurrent write causes a conflict.
     const annotations = { ...secret.metadata.annotations, ...mark };
     const metadata = { ...secret.metadata, annotations };
     await this.#client.update<Secret>({ ...secret, metadata, data }, { signal });
   }
 }
 
-/** What {@link CertificateSecret} does on the cluster. */
+/** Returns the access that {@link CertificateSecret} needs. */
 export function secretAccess({ namespace, name }: ObjectKey): readonly RequiredAccess[] {
   return [
     { type: Secret, namespace, names: [name], verbs: ['get', 'update'] },
-    // What is not there yet has no name that RBAC would know.
+    // RBAC cannot restrict `create` by name.
     { type: Secret, namespace, verbs: ['create'] },
   ];
 }
 
 const mark = { [generatedAnnotation]: 'true' };
 
-/** Whether a key would be lost that we have not made. One without anything is there to be filled. */
+/**
+ * Returns whether the Secret holds a key from another source, which a write would destroy. An empty Secret
+ * may be filled.
+ */
 function isForeign({ metadata, data = {} }: Secret): boolean {
   if (metadata.annotations?.[generatedAnnotation] !== undefined) return false;
   const authority = readCertificate(textOf(data[entries.authorities]));

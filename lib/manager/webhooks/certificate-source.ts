@@ -2,30 +2,30 @@ import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 import type { RequiredAccess } from '../access/required-access.js';
 
-/** What a TLS server shows, in PEM. */
+/** Certificate and key of a TLS server, in PEM. */
 export interface ServingCertificate {
-  /** The certificate, followed by those in between it and its authority. */
+  /** The certificate, followed by its intermediates. */
   readonly certificate: string;
   readonly privateKey: string;
 }
 
-/** What a {@link CertificateSource} is given. */
+/** Argument of `start` of a {@link CertificateSource}. */
 export interface CertificateContext {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ends it: it leaves no timer behind. */
+  /** Stops the source; it leaves no timer behind. */
   readonly signal: AbortSignal;
-  /** To be called with each certificate that takes the place of the one before. */
+  /** Called with each replacement of the certificate. */
   readonly onChange: (certificate: ServingCertificate) => void;
 }
 
-/** Where the certificate of a webhook server comes from. */
+/** Provides the certificate of a webhook server. */
 export interface CertificateSource {
-  /** What it does on the cluster, for the preflight of permissions. @defaultValue nothing */
+  /** Access that the source needs, for the RBAC preflight. @defaultValue nothing */
   readonly access?: readonly RequiredAccess[] | undefined;
   /**
-   * Resolves with the first certificate, and tells of later ones until `signal` is aborted.
-   * @throws OperatorError there is none.
+   * Resolves with the first certificate, and calls `onChange` with later ones until `signal` is aborted.
+   * @throws OperatorError there is no certificate.
    */
   start(context: CertificateContext): Promise<ServingCertificate>;
 }

@@ -9,7 +9,7 @@ import { BadRequestError } from './bad-request-error.js';
 
 const apiVersion = 'apiextensions.k8s.io/v1';
 
-/** What a ConversionReview asks for. */
+/** The request of a ConversionReview. */
 export interface ConversionRequest {
   readonly uid: string;
   readonly desiredApiVersion: string;
@@ -17,8 +17,8 @@ export interface ConversionRequest {
 }
 
 /**
- * The request of a ConversionReview (apiextensions.k8s.io/v1).
- * @throws BadRequestError it is none.
+ * Reads the request of a ConversionReview (apiextensions.k8s.io/v1).
+ * @throws BadRequestError the body is not a ConversionReview.
  */
 export function readConversionReview(body: unknown): ConversionRequest {
   const request = isJsonObject(body) ? body['request'] : undefined;
@@ -42,7 +42,7 @@ export function readConversionReview(body: unknown): ConversionRequest {
 
 /**
  * Converts all objects of `request`, or none.
- * @throws OperatorError `InvalidObject`: none of `resources` has such objects, or one of them failed.
+ * @throws OperatorError `InvalidObject`: no resource matches an object, or a conversion failed.
  */
 export function convertAll(
   { desiredApiVersion, objects }: ConversionRequest,
@@ -61,7 +61,7 @@ export function convertAll(
   });
 }
 
-/** @throws OperatorError `TooDeep`: the converter recurses to the end of the stack. */
+/** @throws OperatorError `TooDeep`: the converter overflows the stack. */
 function attempt(object: UnstructuredObject, convert: () => unknown): unknown {
   try {
     return convert();
@@ -70,7 +70,7 @@ function attempt(object: UnstructuredObject, convert: () => unknown): unknown {
   }
 }
 
-/** The API server refuses the same, and keeps all other metadata than labels and annotations. */
+/** Applies the API server's checks. The server keeps all metadata except labels and annotations. */
 function checkConverted(
   object: UnstructuredObject,
   converted: unknown,
@@ -105,12 +105,12 @@ function describe(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value);
 }
 
-/** The ConversionReview that answers request `uid` with what was converted. */
+/** Returns the ConversionReview with the converted objects for request `uid`. */
 export function convertedReview(uid: string, objects: readonly UnstructuredObject[]): unknown {
   return reviewOf({ uid, convertedObjects: objects, result: { status: 'Success' } });
 }
 
-/** The ConversionReview that says that nothing was converted, and why. */
+/** Returns the ConversionReview of a failed conversion, with the reason. */
 export function failedReview(uid: string, message: string): unknown {
   return reviewOf({ uid, convertedObjects: [], result: { status: 'Failed', message } });
 }

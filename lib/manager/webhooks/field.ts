@@ -5,20 +5,20 @@ import { denied } from './admission.js';
 import type { DenialCause, Denied } from './admission.js';
 
 /**
- * Makes the causes of a denial, with the reasons and messages of Kubernetes' own validation, for
- * {@link invalid}. The first argument is the path of the field, for example `spec.nodes[0].type`.
+ * Creates the causes of a denial for {@link invalid}, with the reasons and messages of Kubernetes' own
+ * validation. The first argument is the path of the field, such as `spec.nodes[0].type`.
  */
 export const field = {
   /** The field is missing or empty. */
   required: (path: string, detail?: string): DenialCause =>
     causeOf((errors) => errors.required(path, detail)),
-  /** The value breaks a rule, which `detail` states: `must be a cron schedule`. */
+  /** The value breaks the rule in `detail`, such as `must be a cron schedule`. */
   invalid: (path: string, value: unknown, detail: string): DenialCause =>
     causeOf((errors) => errors.invalid(path, value, detail)),
-  /** The value is not one of those that are supported. */
+  /** The value is not one of the supported ones. */
   notSupported: (path: string, value: unknown, supported: readonly string[]): DenialCause =>
     causeOf((errors) => errors.notSupported(path, value, supported)),
-  /** The field may not be set, or not be changed, for the reason in `detail`. */
+  /** The field may not be set or changed, for the reason in `detail`. */
   forbidden: (path: string, detail: string): DenialCause =>
     causeOf((errors) => errors.forbidden(path, detail)),
   /** The value occurs twice where values must be unique. */
@@ -36,8 +36,8 @@ export const field = {
 } as const;
 
 /**
- * Refuses `object` as the API server refuses what a schema forbids: 422 `Invalid`, with a message that
- * names the object and each field.
+ * Denies `object` like a schema violation: 422 `Invalid`, with a message that names the object and each
+ * field.
  *
  * @example
  * ```ts

@@ -17,24 +17,27 @@ export interface GeneratedCertificatesOptions {
   /** Reads and writes the Secret and the `caBundle`s. */
   readonly client: Client;
   /**
-   * The Secret that all replicas share; it is made when there is none. One that is not ours, but
-   * holds a certificate, is refused: `NotOurs`.
+   * The Secret that all replicas share; it is created if it does not exist. A Secret with a certificate from
+   * another source is refused: `NotOurs`.
    */
   readonly secret: { readonly namespace: string; readonly name: string };
-  /** What the API server calls the server, such as `webhooks.my-operator.svc`; at least one. */
+  /** Host names by which the API server connects, such as `webhooks.my-operator.svc`; at least one. */
   readonly dnsNames: readonly string[];
-  /** Who has to trust it. @defaultValue nobody */
+  /** Objects whose `caBundle` is updated. @defaultValue none */
   readonly trustedBy?: TrustTargets | undefined;
-  /** How long a server certificate is good, in milliseconds. @defaultValue 90 days */
+  /** Validity of a server certificate, in milliseconds. @defaultValue 90 days */
   readonly validityMs?: number | undefined;
-  /** How long before its end it is replaced, in milliseconds. @defaultValue a third of `validityMs` */
+  /**
+   * Time before its expiry at which a certificate is replaced, in milliseconds. @defaultValue a third of
+   * `validityMs`
+   */
   readonly rotateBeforeMs?: number | undefined;
-  /** How long an authority is good, in milliseconds. @defaultValue 10 years */
+  /** Validity of an authority, in milliseconds. @defaultValue 10 years */
   readonly authorityValidityMs?: number | undefined;
-  /** How often the Secret and the `caBundle`s are looked at, in milliseconds. @defaultValue 60_000 */
+  /** Interval of checking the Secret and the `caBundle`s, in milliseconds. @defaultValue 60_000 */
   readonly intervalMs?: number | undefined;
   /**
-   * How long a new authority is trusted by all of `trustedBy` before it signs, in milliseconds.
+   * Time that all of `trustedBy` must trust a new authority before it signs, in milliseconds.
    * @defaultValue 5 minutes
    */
   readonly settleMs?: number | undefined;
@@ -43,15 +46,15 @@ export interface GeneratedCertificatesOptions {
 }
 
 /**
- * Certificates of an authority of our own, kept in a Secret and rotated before they end; the
- * `caBundle` of those who have to trust them is kept up to date. Replicas share the Secret: each of
- * them may rotate, and its resourceVersion sees to it that one does.
+ * Returns a source of certificates from a generated authority. They are stored in a Secret and rotated before
+ * they expire, and the `caBundle` of `trustedBy` is kept up to date. All replicas share the Secret; its
+ * resource version ensures that only one of them rotates.
  *
- * As long as the API server can't be reached or refuses, its start waits and tries again. Where a
- * `caBundle` can't be written, a new authority does not sign before what is shown has ended.
+ * The start retries while the API server is unreachable or refuses. If a `caBundle` can't be written, a new
+ * authority does not sign before the current certificate has expired.
  *
- * It may `get`, `create` and `update` the Secret, and `get` and `patch` the objects of `trustedBy`.
- * @throws OperatorError `InvalidOption`: no name, or durations that don't fit together.
+ * It needs `get`, `create` and `update` on the Secret, and `get` and `patch` on the objects of `trustedBy`.
+ * @throws OperatorError `InvalidOption`: `dnsNames` is empty, or the durations do not fit together.
  */
 export function generatedCertificates(options: GeneratedCertificatesOptions): CertificateSource {
   const resolved = resolveOptions(options);
@@ -78,7 +81,7 @@ function resolveOptions(options: GeneratedCertificatesOptions): CertificateRotat
   if (!(rotateBeforeMs > 0 && rotateBeforeMs < validityMs)) {
     refuse(`rotateBeforeMs ${rotateBeforeMs}: want more than 0, less than ${validityMs}`);
   }
-  // Else a new authority would be old at once.
+  // Otherwise a new authority would be due for replacement at once.
   if (!(authorityValidityMs >= 2 * validityMs + settleMs)) {
     refuse(
       `authorityValidityMs ${authorityValidityMs}: want at least twice validityMs and settleMs`,

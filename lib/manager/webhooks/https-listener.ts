@@ -11,15 +11,15 @@ import { inTurn } from '../http/in-turn.js';
 import { OpenSockets } from '../http/open-sockets.js';
 import type { ServingCertificate } from './certificate-source.js';
 
-/** A request with a JSON body, read to its end. */
+/** A complete request with a JSON body. */
 export interface PostedRequest {
   readonly path: string;
   readonly body: Buffer;
-  /** Aborted when the client went away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** The answer to a {@link PostedRequest}; `body` is sent as JSON. */
+/** Response to a {@link PostedRequest}; `body` is sent as JSON. */
 export interface PostedAnswer {
   readonly status: number;
   readonly body: unknown;
@@ -32,19 +32,19 @@ export interface ListenOptions {
   readonly clientAuthorities: string | undefined;
 }
 
-/** The most that a body may have, in bytes: two objects of 3 MiB and what is around them. */
+/** Maximum size of a body in bytes: two objects of 3 MiB plus the review around them. */
 export const maxBodyBytes = 7 * 1024 * 1024;
 
-/** How long a client may take to send its request, in milliseconds: the API server waits 30 s at most. */
+/** Time for a client to send its request, in milliseconds; the API server waits at most 30 s. */
 const requestTimeoutMs = 30_000;
 
-/** How long a client may take to agree on TLS, in milliseconds. */
+/** Time for a TLS handshake, in milliseconds. */
 const handshakeTimeoutMs = 10_000;
 
-/** How long what is being answered may take when it is closed: webhooks time out after 10 s. */
+/** Time for requests in progress after a close, in milliseconds; webhooks time out after 10 s. */
 const answerGraceMs = 10_000;
 
-/** An HTTPS server for posted JSON, whose certificate can be replaced while it runs. */
+/** An HTTPS server for posted JSON whose certificate can be replaced at run time. */
 export class HttpsListener {
   readonly #answer: (request: PostedRequest) => Promise<PostedAnswer>;
   readonly #logger: Logger;
@@ -63,19 +63,19 @@ export class HttpsListener {
     this.#clock = clock;
   }
 
-  /** The port that it listens on. */
+  /** The port it listens on. */
   get port(): number | undefined {
     return (this.#server?.address() as AddressInfo | null | undefined)?.port;
   }
 
-  /** Where it listens, for example `https://127.0.0.1:9443`; undefined: it does not. */
+  /** Address it listens on, such as `https://127.0.0.1:9443`; undefined if it does not listen. */
   get url(): string | undefined {
     const { address, family, port } = (this.#server?.address() ?? {}) as Partial<AddressInfo>;
     if (address === undefined || port === undefined) return undefined;
     return `https://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
-  /** Shows `certificate` to those who connect from now on. */
+  /** Uses `certificate` for new connections. */
   use(certificate: ServingCertificate): void {
     this.#server?.setSecureContext(this.#secureContextOf(certificate));
   }
@@ -99,7 +99,7 @@ export class HttpsListener {
     );
     this.#sockets = new OpenSockets(server);
     server.on('tlsClientError', (error) => {
-      // Whoever connects without TLS, or does not trust us, is told by TLS.
+      // TLS already reports this to a client without TLS or without trust in the certificate.
       this.#logger.debug('a TLS handshake failed', { error });
     });
     await new Promise<void>((resolve, reject) => {
@@ -114,8 +114,8 @@ export class HttpsListener {
   }
 
   /**
-   * Takes no more connections; resolves when what is being answered was, after 10 s at the latest,
-   * and no connection is left.
+   * Accepts no more connections. Resolves when all requests are answered, after at most 10 s, and all
+   * connections are closed.
    */
   async close(): Promise<void> {
     const server = this.#server;
@@ -131,14 +131,14 @@ export class HttpsListener {
     await closed;
   }
 
-  /** All of it: what is left out when a certificate is replaced goes back to its default. */
+  /** Returns all fields: a field that is omitted when a certificate is replaced returns to its default. */
   #secureContextOf({ certificate, privateKey }: ServingCertificate): SecureContextOptions {
     const ca = this.#clientAuthorities;
     const own = { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' } as const;
     return { ...own, ...(ca !== undefined && { ca }) };
   }
 
-  /** Connections that are open already may have sent one more meanwhile. */
+  /** Loops because open connections may send further requests meanwhile. */
   async #allAnswered(): Promise<void> {
     while (this.#answering.size > 0) await Promise.all(this.#answering);
   }
@@ -152,10 +152,10 @@ export class HttpsListener {
       if (response.destroyed) return;
       response.off('close', onClose);
       const text = JSON.stringify(body);
-      // What is left of a body that was refused is not read: the connection can't be used again.
+      // The rest of a rejected body stays unread, so the connection cannot be reused.
       const ends = request.complete && this.#server !== undefined ? {} : { connection: 'close' };
       response.writeHead(status, { 'content-type': 'application/json', ...ends });
-      // Who closes waits for this: the last bytes have left when it is over.
+      // `close` waits for this: the last bytes are sent when it settles.
       await new Promise<void>((resolve) => {
         response.once('close', resolve);
         response.end(text);
@@ -170,7 +170,7 @@ export class HttpsListener {
 
   async #answerTo(request: IncomingMessage, signal: AbortSignal): Promise<PostedAnswer> {
     const { method, url = '/', headers } = request;
-    // A path such as `//[bad` is no URL.
+    // A path such as `//[bad` is not a valid URL.
     const path = URL.parse(url, 'https://webhooks')?.pathname;
     if (path === undefined) return refusal(400, `${JSON.stringify(url)}: the path is invalid`);
     if (method !== 'POST') return refusal(405, `${method ?? ''} ${path}: webhooks are posted to`);
@@ -183,13 +183,13 @@ export class HttpsListener {
   }
 }
 
-/** A Status (meta/v1), which the API server shows to its user. */
+/** Returns a Status (meta/v1), which the API server shows to its user. */
 export function refusal(code: number, message: string): PostedAnswer {
   const status = { apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure' };
   return { status: code, body: { ...status, code, message } };
 }
 
-/** @returns undefined: there is too much */
+/** @returns undefined if the body is too large */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return undefined;
   const chunks: Buffer[] = [];

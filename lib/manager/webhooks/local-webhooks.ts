@@ -14,27 +14,26 @@ import { refuseUnknownOptions } from '../../system/known-options.js';
 
 /** Options of {@link serveLocalWebhooks}. */
 export interface LocalWebhooksOptions {
-  /** The name of the configurations. @defaultValue 'local-webhooks' */
+  /** Name of the configurations. @defaultValue 'local-webhooks' */
   readonly name?: string | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue discards all lines */
   readonly logger?: Logger | undefined;
 }
 
 /** Webhooks that are served on this machine. */
 export interface LocalWebhooks {
-  /** For example `https://127.0.0.1:41234`. */
+  /** Base URL, such as `https://127.0.0.1:41234`. */
   readonly url: string;
-  /** Ends it. What was written to the API server stays: it is to end with the cluster. */
+  /** Stops serving. The written configurations remain: they are meant to end with the cluster. */
   stop(): Promise<void>;
 }
 
 const dayMs = 24 * 60 * 60_000;
 
 /**
- * Serves webhooks on a free port of 127.0.0.1, and has an API server of this machine ask them, such as
- * an embedded one in a test, which does so at once: it writes the configurations, and the conversion
- * into the CustomResourceDefinitions, which have to be there.
- * @throws what a request fails with
+ * Serves webhooks on a free port of 127.0.0.1 for an API server on this machine, such as an embedded one in a
+ * test. It writes the webhook configurations, and the conversion into the existing CustomResourceDefinitions.
+ * @throws the error of a request
  */
 export async function serveLocalWebhooks(
   client: Client,
@@ -87,7 +86,7 @@ async function localCertificates(): Promise<{
   };
 }
 
-/** @throws what ended it before it was ready */
+/** @throws the error that ended the server before it was ready */
 async function started(
   server: WebhookServer,
   signal: AbortSignal,

@@ -2,57 +2,57 @@ import type { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { fitTogether, readCertificate, splitBundle } from '../../system/x509.js';
 
-/** What the Secret of generated certificates holds, decoded; an entry that is missing is empty. */
+/** Decoded content of the Secret; a missing entry is empty. */
 export interface CertificateState {
-  /** The authorities that are trusted, in PEM, the newest first. */
+  /** Trusted authorities in PEM, the newest first. */
   readonly authorities: string;
-  /** The key of the newest authority. */
+  /** Key of the newest authority. */
   readonly authorityKey: string;
   readonly certificate: string;
   readonly privateKey: string;
 }
 
-/** When certificates are replaced; durations in milliseconds. */
+/** Rules of the rotation; durations in milliseconds. */
 export interface RotationRules {
   readonly dnsNames: readonly string[];
-  /** How long a server certificate is good. */
+  /** Validity of a server certificate. */
   readonly validityMs: number;
-  /** How long before its end it is replaced. */
+  /** Time before its expiry at which a certificate is replaced. */
   readonly rotateBeforeMs: number;
-  /** How long an authority is known to API servers before something is signed by it. */
+  /** Time that API servers must trust an authority before it signs. */
   readonly settleMs: number;
 }
 
-/** When a {@link rotationStep} is asked for. */
+/** Times that a {@link rotationStep} depends on. */
 export interface RotationMoment {
   readonly nowMs: number;
-  /** For how long everyone is known to trust the newest authority; undefined: not everyone does. */
+  /** Time since all targets trust the newest authority, in milliseconds; undefined if some do not. */
   readonly trustedForMs: number | undefined;
 }
 
-/** What is to be done next. */
+/** The next action of a rotation. */
 export type RotationStep =
-  /** Nothing of what there is can be used: a new authority and a certificate of it. */
+  /** The state is unusable: create an authority and a certificate. */
   | { readonly type: 'renewAll'; readonly why: string }
-  /** The newest authority ends too soon, or can't sign: one more is trusted, and signs later on. */
+  /** The newest authority expires soon or can't sign: add an authority, which signs later. */
   | { readonly type: 'addAuthority'; readonly why: string }
   | {
       readonly type: 'issue';
       readonly why: string;
-      /** The names that it has, where they are not those that are wanted. */
+      /** The names of the certificate, if they differ from the wanted ones. */
       readonly otherNames?: string | undefined;
     }
-  /** Authorities whose time is over are trusted no more. */
+  /** Removes expired authorities. */
   | { readonly type: 'dropAuthorities'; readonly authorities: string }
   | { readonly type: 'none' };
 
-/** Certificates are good from a little before they are made: the clocks of servers differ. */
+/** Start of a certificate's validity before its creation, because server clocks differ. */
 export const skewMs = 5 * 60_000;
 
 /**
- * The next step of a rotation. A new authority is trusted by the API servers before a certificate
- * of it is shown, and the one before as long as certificates of it may be shown. Where somebody
- * does not trust the new one, what is shown stays, for as long as it is good:
+ * Returns the next step of a rotation. API servers trust a new authority before it signs. The previous one
+ * stays trusted while its certificates may be in use. If a target does not trust the new authority, the
+ * current certificate stays in use while it is valid:
  *
  * ```text
  * trusted   A ──────── A+B ─────────────── A+B ───────── B
@@ -72,8 +72,8 @@ export function rotationStep(
   const authority = readCertificate(bundle[0] ?? '');
   const fault = faultOf(authority, state, nowMs);
   if (authority === undefined || fault !== undefined) {
-    // What is shown may stay: replicas go on to show it until they look again, and nobody would trust
-    // it any more if its authority went at once.
+    // Keep the current certificate: replicas use it until their next check, and clients would reject it if
+    // its authority were removed at once.
     return { type: isUsable ? 'addAuthority' : 'renewAll', why: fault ?? '' };
   }
   const isOfNewest = shown?.checkIssued(authority) === true;
@@ -90,7 +90,7 @@ export function rotationStep(
   return { type: 'dropAuthorities', authorities: `${good.join('\n')}\n` };
 }
 
-/** Why nothing can be signed by `authority`; undefined: it can. */
+/** Returns the reason why `authority` can't sign; undefined if it can. */
 function faultOf(
   authority: X509Certificate | undefined,
   { authorityKey }: CertificateState,
@@ -104,7 +104,7 @@ function faultOf(
   return undefined;
 }
 
-/** Whether clients accept what is shown: it is good, and of an authority that they may trust. */
+/** Returns whether clients accept the certificate: it is valid and issued by a trusted authority. */
 function isServed(
   shown: X509Certificate,
   { authorities, privateKey }: CertificateState,
@@ -123,7 +123,7 @@ interface Judged {
   readonly nowMs: number;
 }
 
-/** What a certificate lacks; undefined: nothing. */
+/** Returns the reason to replace a certificate; undefined if there is none. */
 function lackOf(
   shown: X509Certificate | undefined,
   { state: { privateKey }, rules: { dnsNames, rotateBeforeMs }, nowMs }: Judged,
@@ -151,7 +151,7 @@ function isGood(
   return certificate !== undefined && endMs(certificate) > nowMs && !isEarly(certificate, nowMs);
 }
 
-/** Whether it was made by a clock that is ahead of ours by more than clocks may differ. */
+/** Returns whether its issuer's clock is ahead of ours by more than the tolerated skew. */
 function isEarly({ validFrom }: X509Certificate, nowMs: number): boolean {
   return Date.parse(validFrom) > nowMs + skewMs;
 }

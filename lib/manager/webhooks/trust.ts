@@ -7,17 +7,17 @@ import type { ResourceType } from '../../object/resource-type.js';
 import type { Logger } from '../../system/logger.js';
 import type { RequiredAccess } from '../access/required-access.js';
 
-/** Whose `caBundle` is kept up to date, by name. */
+/** Objects whose `caBundle` is kept up to date, by name. */
 export interface TrustTargets {
   /** ValidatingWebhookConfigurations. @defaultValue none */
   readonly validating?: readonly string[] | undefined;
   /** MutatingWebhookConfigurations. @defaultValue none */
   readonly mutating?: readonly string[] | undefined;
-  /** CustomResourceDefinitions that are converted by a webhook. @defaultValue none */
+  /** CustomResourceDefinitions with a conversion webhook. @defaultValue none */
   readonly customResourceDefinitions?: readonly string[] | undefined;
 }
 
-/** What {@link trustAuthorities} works with. */
+/** Dependencies of {@link trustAuthorities}. */
 export interface TrustContext {
   readonly client: Client;
   readonly logger: Logger;
@@ -30,9 +30,9 @@ interface Target {
   readonly bundles: (object: UnstructuredObject) => readonly Bundle[];
 }
 
-/** A place where the API server reads whom to trust. */
+/** A `caBundle` field of an object. */
 interface Bundle {
-  /** A JSON pointer. */
+  /** JSON pointer of the field. */
   readonly path: string;
   readonly given: unknown;
 }
@@ -58,8 +58,8 @@ const kinds = {
 } as const satisfies Record<keyof TrustTargets, ResourceType>;
 
 /**
- * Writes `authorities` (PEM) into the `caBundle` of all targets; those that have it are left alone.
- * @returns whether all of those that exist have it now; what went wrong is logged
+ * Writes `authorities` (PEM) to the `caBundle` of all targets that differ.
+ * @returns whether all existing targets are up to date; errors are logged
  */
 export async function trustAuthorities(
   targets: TrustTargets,
@@ -73,7 +73,7 @@ export async function trustAuthorities(
   return done.every(Boolean);
 }
 
-/** What {@link trustAuthorities} does on the cluster. */
+/** Returns the access that {@link trustAuthorities} needs. */
 export function trustAccess(targets: TrustTargets): readonly RequiredAccess[] {
   return targetsOf(targets).map(({ type, name }) => ({
     ...{ type, names: [name], verbs: ['get', 'patch'] },
@@ -101,7 +101,7 @@ async function trust(
     const stale = bundles(object).filter(({ given }) => given !== caBundle);
     if (stale.length === 0) return true;
     const { resourceVersion } = object.metadata;
-    // Indexes mean something only as long as the object is the one that was read.
+    // List indexes in the patch are valid only for the version that was read.
     const path = '/metadata/resourceVersion';
     const operations: readonly JsonPatchOperation[] = [
       { op: 'test', path, value: resourceVersion },
@@ -114,7 +114,7 @@ async function trust(
     if (signal.aborted) return false;
     const why = isApiError(error) ? error.message : error;
     logger.warn(`${type.kind} ${name}: caBundle could not be replaced; tried again later`, { why });
-    // What is not there calls nobody; when it comes, it is told whom to trust.
+    // A missing object calls no webhook; it gets its bundle once it exists.
     return isNotFound(error);
   }
 }

@@ -6,10 +6,10 @@ import type { AdmissionWebhook, Webhook } from './webhook.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { OptionNames } from '../../system/known-options.js';
 
-/** Where the API server finds the webhooks. */
+/** Address at which the API server reaches the webhooks. */
 export type WebhookAddress =
   | {
-      /** The Service in front of them. */
+      /** The Service in front of the webhook server. */
       readonly service: {
         readonly namespace: string;
         readonly name: string;
@@ -17,15 +17,15 @@ export type WebhookAddress =
         readonly port?: number | undefined;
       };
     }
-  /** For example `https://127.0.0.1:9443`, without a path. */
+  /** Base URL without a path, such as `https://127.0.0.1:9443`. */
   | { readonly url: string };
 
 /** Options of {@link webhookConfigurations}. */
 export interface WebhookConfigurationsOptions {
-  /** The name of the configurations. */
+  /** Name of the configurations. */
   readonly name: string;
   readonly address: WebhookAddress;
-  /** Whom the API server trusts, in PEM. @defaultValue left out: `generatedCertificates` fills it in */
+  /** CA bundle in PEM that the API server trusts. @defaultValue omitted: `generatedCertificates` sets it */
   readonly authorities?: string | undefined;
 }
 
@@ -34,14 +34,14 @@ export interface WebhookConfiguration extends KubernetesObject {
   readonly webhooks: readonly WebhookEntry[];
 }
 
-/** A webhook in a {@link WebhookConfiguration}, as the API has it. */
+/** A webhook of a {@link WebhookConfiguration}, in the format of the API. */
 export interface WebhookEntry {
   readonly name: string;
   readonly rules: readonly WebhookRule[];
   readonly [field: string]: unknown;
 }
 
-/** Which requests a {@link WebhookEntry} is asked about. */
+/** The requests that a {@link WebhookEntry} is called for. */
 export interface WebhookRule {
   readonly apiGroups: readonly string[];
   readonly apiVersions: readonly string[];
@@ -51,8 +51,8 @@ export interface WebhookRule {
 }
 
 /**
- * The objects that make the API server ask the validating and mutating ones of `webhooks`; at most
- * one of each kind. What is converted is said in the CRD: see {@link conversionClientConfig}.
+ * Returns the configurations that register the validating and mutating `webhooks`, at most one of each kind.
+ * Conversion webhooks are registered in the CRD: see {@link conversionClientConfig}.
  */
 export function webhookConfigurations(
   webhooks: readonly Webhook[],
@@ -78,10 +78,10 @@ export function webhookConfigurations(
 }
 
 /**
- * The entries of a configuration, with `matchPolicy: Exact` where none is given and each version of the
- * kind has an entry for the same requests. `Equivalent`, the server's default, would have all of them
- * asked about each request, by way of conversions of objects that the schema has not checked yet.
- * @param webhooks - those whose resources know their versions, `conversionWebhook` for one
+ * Returns the entries with `matchPolicy: Exact` where it is not set and each version of the kind has an entry
+ * for the same requests. With `Equivalent`, the server's default, each request would be sent to all of them,
+ * with conversions of objects that are not validated yet.
+ * @param webhooks - webhooks whose resources list their versions, such as `conversionWebhook`
  */
 export function withMatchPolicies(
   entries: readonly WebhookEntry[],
@@ -110,7 +110,7 @@ function isAbout(
   return apiGroups.includes(group) && resources.includes(plural);
 }
 
-/** Whether an entry is asked about all that another is, in another version. */
+/** Returns whether an entry covers all requests of another one, in another version. */
 function asksAsMuch(
   { rules: [own], ...one }: WebhookEntry,
   other: { readonly entry: WebhookEntry; readonly rule: WebhookRule; readonly version: string },
@@ -128,7 +128,7 @@ function asksAsMuch(
   );
 }
 
-/** How the API server reaches the conversion webhook, for `crdWithWebhook` of a custom resource. */
+/** Returns the client config of the conversion webhook, for `crdWithWebhook` of a custom resource. */
 export function conversionClientConfig(
   options: Omit<WebhookConfigurationsOptions, 'name'>,
 ): WebhookClientConfig {

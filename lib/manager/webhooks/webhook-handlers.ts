@@ -14,13 +14,13 @@ import type { AdmissionWebhook, Webhook } from './webhook.js';
 import type { WebhookMetrics } from './webhook-metrics.js';
 import { errorMessage } from '../../system/as-error.js';
 
-/** What {@link WebhookHandlers} report to. */
+/** Outputs of {@link WebhookHandlers}. */
 export interface WebhookReports {
   readonly metrics: WebhookMetrics;
   readonly logger: Logger;
 }
 
-/** Answers reviews by the webhook whose path they are posted to. */
+/** Passes reviews to the webhook of their path. */
 export class WebhookHandlers {
   readonly #webhooks: readonly Webhook[];
   readonly #metrics: WebhookMetrics;
@@ -32,7 +32,7 @@ export class WebhookHandlers {
     this.#logger = logger;
   }
 
-  /** Never throws: what goes wrong is an answer. */
+  /** Never throws: an error becomes a response. */
   async answer(request: PostedRequest): Promise<PostedAnswer> {
     const { path } = request;
     const webhook = this.#webhooks.find((each) => each.path === path);
@@ -95,7 +95,7 @@ export class WebhookHandlers {
     try {
       return { status: 200, body: convertedReview(uid, convertAll(request, resources)) };
     } catch (error) {
-      // One that is being created may have no name yet.
+      // An object that is being created may not have a name yet.
       const names = objects.slice(0, 3).map((object) => describeObject(object));
       this.#metrics.handlerThrew('conversion');
       this.#logger.error(`conversion to ${desiredApiVersion} failed`, { objects: names, error });

@@ -2,10 +2,10 @@ import type { Clock } from '../../system/clock.js';
 import type { Metrics } from '../../system/metrics.js';
 import type { Webhook } from './webhook.js';
 
-// controller-runtime's: 10 ns to 1,000 s, each ten times the one before.
+// controller-runtime's buckets: 10 ns to 1,000 s, each ten times the previous.
 const buckets = Array.from({ length: 12 }, (_, n) => 10 ** (n - 8));
 
-/** The metrics of webhooks, with controller-runtime's names; label `webhook` is the path. */
+/** Metrics of webhooks, with controller-runtime's names; the label `webhook` is the path. */
 export class WebhookMetrics {
   readonly #clock: Clock;
   readonly #latency;
@@ -43,13 +43,13 @@ export class WebhookMetrics {
     });
   }
 
-  /** Shows `webhook` with 0 requests, so that a rate has a beginning. */
+  /** Initializes the series of `webhook` with 0, so that a rate has a start value. */
   introduce(webhook: string): void {
     for (const code of ['200', '500']) this.#requests.add(0, { webhook, code });
     this.#inFlight.set(0, { webhook });
   }
 
-  /** Counts a request that begins. @returns what to call with the status of its answer */
+  /** Counts the start of a request. @returns a function to call with the status of the response */
   begin(webhook: string): (status: number) => void {
     const startedMs = this.#clock.monotonicMs();
     this.#inFlight.add(1, { webhook });

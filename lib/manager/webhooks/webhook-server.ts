@@ -17,21 +17,21 @@ import { WebhookMetrics } from './webhook-metrics.js';
 
 /** Options of {@link WebhookServer}. */
 export interface WebhookServerOptions {
-  /** What it serves; only conversions may share a path. */
+  /** Webhooks to serve; only conversion webhooks may share a path. */
   readonly webhooks: readonly Webhook[];
-  /** Where its certificate comes from: `certificateFiles` or `generatedCertificates`. */
+  /** Source of the certificate: `certificateFiles` or `generatedCertificates`. */
   readonly certificates: CertificateSource;
-  /** 0 for any that is free. @defaultValue 9443 */
+  /** 0 selects a free port. @defaultValue 9443 */
   readonly port?: number | undefined;
-  /** @defaultValue all addresses: the API server comes from elsewhere */
+  /** @defaultValue all addresses, since the API server connects from another machine */
   readonly host?: string | undefined;
-  /** Only clients with a certificate of these authorities (PEM) are served. @defaultValue all */
+  /** Accepts only clients with a certificate of these authorities (PEM). @defaultValue all clients */
   readonly clientAuthorities?: string | undefined;
   /** @defaultValue the machine's */
   readonly clock?: Clock | undefined;
   /** @defaultValue the manager's */
   readonly logger?: Logger | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue discards everything */
   readonly metrics?: Metrics | undefined;
 }
 
@@ -41,14 +41,13 @@ const webhookServerOptionNames: OptionNames<WebhookServerOptions> = {
 };
 
 /**
- * Serves webhooks over HTTPS. A manager runs it before its caches: conversion must answer before
- * objects are listed.
+ * Serves webhooks over HTTPS. A manager starts it before its caches: lists may need conversion.
  *
  * ## Answers
- * - A handler that throws is a 500 that names the webhook: the API server does then what the
- *   webhook's `failurePolicy` says. Nothing else stops.
- * - What is no review of the right kind is a 400; a body above 7 MiB (controller-runtime's limit) a
- *   413; an unknown path a 404.
+ * - A handler that throws causes a 500 that names the webhook. The API server then applies the webhook's
+ *   `failurePolicy`. The server continues.
+ * - A body that is not the right review causes a 400; a body above 7 MiB (controller-runtime's limit) a 413;
+ *   an unknown path a 404.
  */
 export class WebhookServer implements Runnable, HealthCheck {
   readonly name = 'webhooks';
@@ -59,7 +58,7 @@ export class WebhookServer implements Runnable, HealthCheck {
   readonly #metrics: WebhookMetrics;
   #listener: HttpsListener | undefined;
 
-  /** @throws OperatorError `InvalidOption`: no webhook, or two that share a path. */
+  /** @throws OperatorError `InvalidOption`: no webhooks are given, or two share a path. */
   constructor(options: WebhookServerOptions) {
     const { webhooks, clock = systemClock, metrics = noMetrics } = options;
     refuseUnknownOptions('webhooks', options, webhookServerOptionNames);
@@ -71,24 +70,24 @@ export class WebhookServer implements Runnable, HealthCheck {
     for (const { path } of webhooks) this.#metrics.introduce(path);
   }
 
-  /** The port that it listens on; undefined as long as it does not. */
+  /** The port it listens on; undefined while it does not listen. */
   get port(): number | undefined {
     return this.#listener?.port;
   }
 
-  /** Where it listens, for example `https://127.0.0.1:9443`; undefined as long as it does not. */
+  /** Address it listens on, such as `https://127.0.0.1:9443`; undefined while it does not listen. */
   get url(): string | undefined {
     return this.#listener?.url;
   }
 
-  /** @throws OperatorError it does not listen. */
+  /** @throws OperatorError the server does not listen. */
   check(): void {
     if (this.#listener === undefined) throw new OperatorError('Stopped', 'it does not listen');
   }
 
   /**
-   * Serves until `signal` is aborted; what is being answered then is answered, within 10 s.
-   * @throws OperatorError `ListenFailed`: the port is taken; or what its certificates threw.
+   * Serves until `signal` is aborted. Requests in progress then have 10 s to end.
+   * @throws OperatorError `ListenFailed`: the port is taken; or the error of the certificate source.
    */
   async run(context: RunnableContext): Promise<void> {
     const { signal } = context;

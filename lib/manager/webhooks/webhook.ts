@@ -13,45 +13,47 @@ import type {
   Mutated,
 } from './admission.js';
 
-/** What the API server does with a request when a webhook can't be asked, or fails. */
+/** The API server's reaction to a webhook that is unreachable or fails. */
 export type FailurePolicy = 'Fail' | 'Ignore';
 
-/** A CEL expression over `object`, `oldObject` and `request` that must hold before a webhook is asked. */
+/**
+ * A CEL expression over `object`, `oldObject` and `request` that must be true for the webhook to be called.
+ */
 export interface MatchCondition {
-  /** A qualified name, unique in its webhook, for example `not-by-the-operator`. */
+  /** A qualified name, unique in its webhook, such as `not-by-the-operator`. */
   readonly name: string;
-  /** For example `request.userInfo.username != 'system:serviceaccount:shop:operator'`. */
+  /** Such as `request.userInfo.username != 'system:serviceaccount:shop:operator'`. */
   readonly expression: string;
 }
 
 /** Options of {@link validatingWebhook}. */
 export interface AdmissionWebhookOptions {
-  /** Which requests it is asked about; at least one. @defaultValue CREATE and UPDATE */
+  /** Operations to call the webhook for; at least one. @defaultValue CREATE and UPDATE */
   readonly operations?: readonly AdmissionOperation[] | undefined;
-  /** The full name in its configuration. @defaultValue for example `vparseabletenant.parseable.io` */
+  /** Full name in the configuration. @defaultValue generated, such as `vparseabletenant.parseable.io` */
   readonly name?: string | undefined;
-  /** Where it is served. @defaultValue kubebuilder's, such as `/validate-parseable-io-v1beta1-parseabletenant` */
+  /** URL path. @defaultValue kubebuilder's, such as `/validate-parseable-io-v1beta1-parseabletenant` */
   readonly path?: string | undefined;
   /** @defaultValue 'Fail' */
   readonly failurePolicy?: FailurePolicy | undefined;
-  /** How long the API server waits for it, in seconds, 1 to 30. @defaultValue 10 */
+  /** Timeout of the API server's call, in seconds, 1 to 30. @defaultValue 10 */
   readonly timeoutSeconds?: number | undefined;
   /**
-   * What happens to requests in other versions of the kind. `Equivalent`: the API server converts the
-   * object and asks this webhook, too. `Exact`: it asks about the webhook's own version only.
-   * @defaultValue 'Exact' where every version of a defined resource has such a webhook, of the same
-   * operations, selectors and conditions; otherwise 'Equivalent', so that no version evades it
+   * Treatment of requests in other versions of the kind. `Equivalent`: the API server converts the object and
+   * calls this webhook too. `Exact`: it calls the webhook only for its own version.
+   * @defaultValue 'Exact' if every version of a defined resource has such a webhook with the same operations,
+   * selectors and conditions; otherwise 'Equivalent', so that no version evades it
    */
   readonly matchPolicy?: 'Equivalent' | 'Exact' | undefined;
-  /** Only requests for which all of these hold; up to 64. @defaultValue all */
+  /** Call the webhook only if all these conditions are true; up to 64. @defaultValue all requests */
   readonly matchConditions?: readonly MatchCondition[] | undefined;
-  /** Only objects that match, by their labels. @defaultValue all */
+  /** Select objects by their labels. @defaultValue all */
   readonly objectSelector?: LabelSelector | undefined;
-  /** Only objects of namespaces that match, by their labels. @defaultValue all */
+  /** Select objects by the labels of their namespace. @defaultValue all */
   readonly namespaceSelector?: LabelSelector | undefined;
   /**
-   * Whether the handler changes anything outside of the request. `NoneOnDryRun`: it does, except when
-   * the request's `dryRun` is set. @defaultValue 'None'
+   * Effects of the handler outside of the request. `NoneOnDryRun`: it has such effects, except if the
+   * request's `dryRun` is set. @defaultValue 'None'
    */
   readonly sideEffects?: 'None' | 'NoneOnDryRun' | undefined;
 }
@@ -59,28 +61,25 @@ export interface AdmissionWebhookOptions {
 /** Options of {@link mutatingWebhook}. */
 export interface MutatingWebhookOptions extends AdmissionWebhookOptions {
   /**
-   * `IfNeeded`: the API server asks it again if another webhook changes the object after it.
+   * `IfNeeded`: the API server calls the webhook again if another webhook changes the object after it.
    * @defaultValue 'Never'
    */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded' | undefined;
 }
 
-/** Decides about a request. It must not change anything, and must be quick: a user waits. */
+/** Allows or denies a request. It must not change anything, and must be fast: the client waits. */
 export type ValidatingHandler<T extends KubernetesObject> = (
   request: AdmissionRequest<T>,
   context: AdmissionContext,
 ) => Allowed | Denied | Promise<Allowed | Denied>;
 
-/**
- * Completes the object of a request. It may be asked twice about one request, so that it must leave
- * alone what it has done already.
- */
+/** Completes the object of a request. It may be called twice for one request, so it must be idempotent. */
 export type MutatingHandler<T extends KubernetesObject> = (
   request: AdmissionRequest<T>,
   context: AdmissionContext,
 ) => Allowed | Denied | Mutated<T> | Promise<Allowed | Denied | Mutated<T>>;
 
-/** A webhook that decides about requests, or completes their objects. */
+/** A webhook that validates requests or mutates their objects. */
 export interface AdmissionWebhook {
   readonly type: 'validating' | 'mutating';
   readonly name: string;
@@ -94,12 +93,12 @@ export interface AdmissionWebhook {
   readonly matchConditions: AdmissionWebhookOptions['matchConditions'];
   readonly objectSelector: AdmissionWebhookOptions['objectSelector'];
   readonly namespaceSelector: AdmissionWebhookOptions['namespaceSelector'];
-  /** Undefined for a validating one. */
+  /** Undefined for a validating webhook. */
   readonly reinvocationPolicy: MutatingWebhookOptions['reinvocationPolicy'];
   readonly handler: MutatingHandler<KubernetesObject>;
 }
 
-/** A webhook that converts the objects of a custom resource between its versions. */
+/** A webhook that converts a custom resource between its versions. */
 export interface ConversionWebhook {
   readonly type: 'conversion';
   readonly name: string;
@@ -107,11 +106,11 @@ export interface ConversionWebhook {
   readonly resource: Convertible;
 }
 
-/** What a {@link WebhookServer} serves. */
+/** A webhook for {@link WebhookServer}. */
 export type Webhook = AdmissionWebhook | ConversionWebhook;
 
 /**
- * A webhook that decides whether objects of `resource` may be stored.
+ * Returns a webhook that decides whether objects of `resource` may be stored.
  * @throws OperatorError `InvalidOption`: an option is out of its range.
  */
 export function validatingWebhook<T extends KubernetesObject>(
@@ -123,7 +122,7 @@ export function validatingWebhook<T extends KubernetesObject>(
 }
 
 /**
- * A webhook that completes objects of `resource` before they are validated and stored.
+ * Returns a webhook that completes objects of `resource` before they are validated and stored.
  * @throws OperatorError `InvalidOption`: an option is out of its range.
  */
 export function mutatingWebhook<T extends KubernetesObject>(
@@ -134,7 +133,7 @@ export function mutatingWebhook<T extends KubernetesObject>(
   return admissionWebhook({ type: 'mutating', resource, handler }, options);
 }
 
-/** A webhook that converts `resource`; several custom resources share its path `/convert`. */
+/** Returns a webhook that converts `resource`. All custom resources share the path `/convert`. */
 export function conversionWebhook(resource: Convertible): Webhook {
   const name = `${resource.plural}.${resource.group}`;
   return { type: 'conversion', name, path: '/convert', resource };
@@ -166,12 +165,12 @@ function admissionWebhook<T extends KubernetesObject>(
     throw new OperatorError('InvalidOption', `webhook ${name}: ${problem}`);
   return {
     ...{ type, resource, ...settings, ...matching, reinvocationPolicy },
-    // Only ever given objects of its own type: the server checks group, version and kind.
+    // Safe: the server checks group, version and kind before the call.
     handler: handler as unknown as MutatingHandler<KubernetesObject>,
   };
 }
 
-/** The API server would refuse the same, but only when the configuration is applied. */
+/** The API server checks the same, but only when the configuration is applied. */
 function problemOf(
   settings: Pick<
     AdmissionWebhook,
@@ -193,7 +192,7 @@ function problemOf(
   return empty && `matchConditions: ${empty.name} has no expression`;
 }
 
-/** Kubebuilder's names: `v` for validating, `m` for mutating. */
+/** Returns kubebuilder's name: prefix `v` for validating, `m` for mutating. */
 function defaultName(
   type: 'validating' | 'mutating',
   { group, kind }: ResourceType<KubernetesObject>,
@@ -201,7 +200,7 @@ function defaultName(
   return `${type.charAt(0)}${kind.toLowerCase()}.${group === '' ? 'core.k8s.io' : group}`;
 }
 
-/** Kubebuilder's paths, so that manifests of a Go operator fit. */
+/** Returns kubebuilder's path, so that the manifests of a Go operator fit. */
 function defaultPath(
   type: 'validating' | 'mutating',
   { group, version, kind }: ResourceType<KubernetesObject>,
