@@ -8,7 +8,7 @@ import type {
 } from '../system/metrics.js';
 import { withMetricLabels } from '../system/labelled-metrics.js';
 
-/** What a cache counts; all by `kind`, and by what its `metrics` add to that. */
+/** The metrics of a cache, each labelled with `kind` and the labels that its `metrics` add. */
 export interface CacheMetrics {
   readonly objects: Gauge;
   readonly bytes: Gauge;
@@ -65,7 +65,7 @@ export function newCacheMetrics(metrics: Metrics): CacheMetrics {
   };
 }
 
-/** Takes out what caches that had such labels (see `withMetricLabels`) have counted: they are gone. */
+/** Removes the series of the caches that had these labels and have stopped. See `withMetricLabels`. */
 export async function forgetCacheMetrics(metrics: Metrics, labels: MetricLabels): Promise<void> {
   const labelled = withMetricLabels(metrics, labels);
   const series = Object.values<RemovableSeries>({ ...newCacheMetrics(labelled) });

@@ -19,22 +19,22 @@ import type { Transform } from './intake.js';
 import type { QuarantinedObject } from './quarantine.js';
 import type { OptionNames } from '../system/known-options.js';
 
-/** What is cached of one kind. See {@link cachedType}. */
+/** Selects the objects of one kind that a cache holds, and the parts of them. See {@link cachedType}. */
 export interface CachedType<T extends KubernetesObject = KubernetesObject> {
   readonly type: TypeReference<T>;
-  /** Only these namespaces, each with a watch of its own; at least one. @defaultValue all */
+  /** Caches only these namespaces, each with its own watch; must not be empty. @defaultValue all */
   readonly namespaces?: readonly string[] | undefined;
-  /** Only objects that match, for example `app=web`. @defaultValue all */
+  /** Caches only objects that match, for example `app=web`. @defaultValue all */
   readonly labelSelector?: string | undefined;
-  /** Only objects that match, for example `type=kubernetes.io/tls`. @defaultValue all */
+  /** Caches only objects that match, for example `type=kubernetes.io/tls`. @defaultValue all */
   readonly fieldSelector?: string | undefined;
-  /** Drops what nobody needs, before it is stored. It must not change its argument. */
+  /** Drops unneeded fields before an object is stored. It must not change its argument. */
   readonly transform?: Transform<T> | undefined;
-  /** Indexes beside those by namespace and controller UID, by name. */
+  /** Indexes by name, in addition to those by namespace and controller UID. */
   readonly indexers?: Readonly<Record<string, Indexer<T>>> | undefined;
   /**
-   * Keep `metadata.managedFields`: whoever applies objects reads there whether to.
-   * @defaultValue false, true as soon as an informer asks for it
+   * Keeps `metadata.managedFields`, from which server-side apply callers decide whether to write.
+   * @defaultValue false; true as soon as an informer requests it
    */
   readonly keepManagedFields?: boolean | undefined;
 }
@@ -42,45 +42,48 @@ export interface CachedType<T extends KubernetesObject = KubernetesObject> {
 /** Options of `Cache`. */
 export interface CacheOptions {
   readonly client: Client;
-  /** @defaultValue the machine's */
+  /** @defaultValue the machine's clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the machine's random source */
   readonly random?: Random | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue discards all records */
   readonly logger?: Logger | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue discards all measurements */
   readonly metrics?: Metrics | undefined;
-  /** What is cached of kinds of which it is not everything. @defaultValue none */
+  /** Settings of kinds that are cached only in part. @defaultValue none */
   readonly types?: readonly CachedType[] | undefined;
   /**
-   * The namespaces of namespaced kinds that `types` says nothing about. Cluster-scoped kinds are
-   * cached as a whole. @defaultValue all
+   * The namespaces of namespaced kinds for which `types` gives none. Cluster-scoped kinds are cached in full.
+   * @defaultValue all
    */
   readonly namespaces?: readonly string[] | undefined;
-  /** Kinds that `namespaces` says nothing about either: all of them are cached. @defaultValue none */
+  /**
+   * Returns true for kinds, not listed in `types`, that are cached in all namespaces despite `namespaces`.
+   * @defaultValue none
+   */
   readonly allNamespacesOf?: ((type: TypeReference<KubernetesObject>) => boolean) | undefined;
-  /** Freeze objects deeply, so that a write into the cache throws at once. @defaultValue true */
+  /** Freezes objects deeply, so that a write to a cached object throws at once. @defaultValue true */
   readonly freeze?: boolean | undefined;
   /**
-   * Called once for each version of an object that the cache can't take in: it nests too deeply, has
-   * no name, or the kind's transform or an index throws for it. @defaultValue none
+   * Called once for each version of an object that the cache can't store: it nests too deeply, has no name,
+   * or the kind's transform or an index throws for it. @defaultValue none
    */
   readonly onQuarantined?: ((object: QuarantinedObject) => void) | undefined;
-  /** Use streaming lists (KEP-3157) where the server has them. @defaultValue true */
+  /** Uses streaming lists (KEP-3157) if the server supports them. @defaultValue true */
   readonly streamingLists?: boolean | undefined;
 }
 
-/** {@link CacheOptions}, resolved. */
+/** {@link CacheOptions} with the defaults filled in. */
 export type ResolvedCacheOptions = Resolved<Omit<CacheOptions, 'namespaces'>> & {
   readonly namespaces: readonly string[] | undefined;
 };
 
 /**
- * What is cached of one kind, for the `types` of {@link CacheOptions}: keeps the object's type, which
- * a list of several kinds can't say.
+ * Builds an entry for `types` of {@link CacheOptions}. It checks `transform` and `indexers` against the
+ * object's type, which an array of several kinds can't do.
  */
 export function cachedType<T extends KubernetesObject>(options: CachedType<T>): CachedType {
-  // Only ever given objects of its own type.
+  // Safe: the cache passes it only objects of its own type.
   return options as unknown as CachedType;
 }
 
@@ -91,8 +94,8 @@ const cachedTypeNames: OptionNames<CachedType> = {
 
 /**
  * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: an empty list of namespaces.
- * @throws OperatorError `InvalidSelector`: a selector that can't be read.
+ * @throws OperatorError `InvalidOption`: a list of namespaces is empty.
+ * @throws OperatorError `InvalidSelector`: a selector is invalid.
  */
 export function resolveCacheOptions(options: CacheOptions): ResolvedCacheOptions {
   const { client, clock = systemClock, random = systemRandom, logger = silentLogger } = options;

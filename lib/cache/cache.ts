@@ -25,35 +25,33 @@ import { StringPool } from './string-pool.js';
 
 /** Options of {@link Cache.informer}. */
 export interface InformerOptions {
-  /** Only `metadata` is wanted: less traffic and memory. @defaultValue false */
+  /** Caches only `metadata`, which saves traffic and memory. @defaultValue false */
   readonly metadataOnly?: boolean | undefined;
-  /** `metadata.managedFields` is wanted, by all who share the kind. @defaultValue false */
+  /** Keeps `metadata.managedFields`, for all users of the kind. @defaultValue false */
   readonly keepManagedFields?: boolean | undefined;
 }
 
-/** A shared informer and how many use it. */
+/** A shared informer and its number of users. */
 interface Shared {
   readonly informer: SharedInformer;
   users: number;
 }
 
 /**
- * Objects of an API server, mirrored: each kind that somebody asks for is listed once and then
- * followed by a watch, shared by all who use it and dropped when the last of them gives it up.
+ * Mirrors objects of an API server. Each requested kind is listed once and then followed by a watch. All
+ * users of the kind share that watch; it stops when the last of them releases its informer.
  *
  * ## Guarantees
- * - Every change is told, in the server's order, to every handler; where a watch was lost for too
- *   long, the last state of each object is, and a deletion for what vanished.
- * - Nothing is told of an object that has not changed (same UID and resourceVersion). An object whose
- *   UID changed is a deletion and an addition.
- * - No failure ends it. What is wrong stands in {@link Cache.status}, the log and the metrics.
- * - An object that can't be taken in (it nests too deeply, a transform or an index throws for it) goes
- *   into quarantine, by itself: reads of it fail until a later version is good, and its handlers are
- *   not told of a deletion.
+ * - Every handler receives every change in the server's order. After a watch gap that is too long to resume,
+ *   it receives the last state of each object, and a deletion for each object that vanished.
+ * - An unchanged object (same UID and resourceVersion) causes no event. An object whose UID changed causes a
+ *   deletion and an addition.
+ * - No failure stops the cache. {@link Cache.status}, the log and the metrics show problems.
+ * - An object that can't be stored (it nests too deeply, or a transform or an index throws for it) is
+ *   quarantined alone: reads of it fail until a later version is valid. Handlers receive no deletion.
  *
  * ## Caveats
- * - What it shows is a little behind the server. `cachedClient` hides that for what was written
- *   through it.
+ * - The cache lags slightly behind the server. `cachedClient` hides that for writes made through it.
  * - Objects are shared and frozen.
  */
 export class Cache {
@@ -62,13 +60,13 @@ export class Cache {
   readonly #shared = new Map<string, Shared>();
   readonly #changes = new ChangeNotifier();
   readonly #stopping = new Set<Promise<void>>();
-  /** Indexes are kept by an informer of their kind that is never released. */
+  /** Informers that hold the declared indexes, one per kind. They are never released. */
   readonly #indexed = new Map<string, Informer>();
   #phase: 'new' | 'running' | 'stopped' = 'new';
 
   /**
-   * @throws OperatorError `InvalidOption`: an empty list of namespaces.
-   * @throws OperatorError `InvalidSelector`: a selector that can't be read.
+   * @throws OperatorError `InvalidOption`: a list of namespaces is empty.
+   * @throws OperatorError `InvalidSelector`: a selector is invalid.
    */
   constructor(options: CacheOptions) {
     this.#options = resolveCacheOptions(options);
@@ -76,14 +74,14 @@ export class Cache {
     this.#parts = { ...this.#options, metrics, strings: new StringPool() };
   }
 
-  /** Begins to follow what was asked for; what is asked for later is followed at once. */
+  /** Starts all informers. Informers requested later start at once. */
   start(): void {
     if (this.#phase !== 'new') return;
     this.#phase = 'running';
     for (const { informer } of this.#shared.values()) informer.start();
   }
 
-  /** Ends every watch. Nothing is left behind, and the cache can't be started again. */
+  /** Ends every watch and discards all objects. The cache can't be started again. */
   async stop(): Promise<void> {
     this.#phase = 'stopped';
     const informers = [...this.#shared.values()].map(({ informer }) => informer);
@@ -93,7 +91,7 @@ export class Cache {
   }
 
   /**
-   * The informer of a kind; it counts as a use until it is released.
+   * Returns an informer of a kind. It counts as a use until it is released.
    * @throws OperatorError `Stopped`: the cache was stopped.
    */
   informer<T extends KubernetesObject>(
@@ -110,16 +108,16 @@ export class Cache {
     const shared = this.#shared.get(name) ?? this.#open(name, { type, metadataOnly });
     shared.users++;
     if (keepManagedFields) shared.informer.keepManagedFields();
-    // The name holds apiVersion and kind: objects of it are of type T.
+    // The name contains apiVersion and kind, so the objects are of type T.
     const informer = shared.informer as unknown as SharedInformer<T>;
     return lease(informer, () => this.#giveBack(name, shared));
   }
 
   /**
-   * Declares an index, before or after the start. From then on the kind is cached, and
-   * `client.list(type, { index: { [name]: value } })` of a cached client finds objects by it, also what
-   * that client has just written. The same index again is no error.
-   * @throws OperatorError `InvalidOption`: another index of the kind has the name.
+   * Declares an index, before or after the start, and caches the kind from then on. A cached client finds
+   * objects by it, including its own recent writes: `client.list(type, { index: { [name]: value } })`.
+   * Declaring the same index again is allowed.
+   * @throws OperatorError `InvalidOption`: the kind has a different index of that name.
    * @throws OperatorError `Stopped`: the cache was stopped.
    */
   index<T extends KubernetesObject>(
@@ -140,7 +138,8 @@ export class Cache {
   }
 
   /**
-   * The indexers of a kind by name, also where nobody uses it. For wrappers such as `cachedClient`.
+   * Returns the indexers of a kind by name, even if the kind has no informer. For wrappers such as
+   * `cachedClient`.
    * @internal
    */
   indexersOf<T extends KubernetesObject>(
@@ -151,8 +150,8 @@ export class Cache {
   }
 
   /**
-   * The shared informer of a kind, or undefined where nobody uses one. For wrappers such as
-   * `cachedClient`; it is not counted as a use.
+   * Returns the shared informer of a kind, or undefined if it has no users. It does not count as a use. For
+   * wrappers such as `cachedClient`.
    * @internal
    */
   peek<T extends KubernetesObject>(
@@ -164,10 +163,10 @@ export class Cache {
   }
 
   /**
-   * Waits until everything that existed at the start is there, for all kinds that are in use.
+   * Waits until the initial list of each kind in use is in the cache.
    * @throws OperatorError `Stopped`: the cache was stopped meanwhile.
-   * @throws OperatorError `Aborted`: `signal` was aborted; the message names each kind that is not
-   * there yet, and why. Its `cause` is the signal's reason.
+   * @throws OperatorError `Aborted`: `signal` was aborted. The message names each unsynced kind and the
+   *   reason; `cause` is the signal's reason.
    */
   async waitForSync(signal?: AbortSignal, options: WaitForSyncOptions = {}): Promise<void> {
     refuseUnknownOptions<WaitForSyncOptions>('cache.waitForSync', options, { parked: true });
@@ -183,7 +182,7 @@ export class Cache {
     if (this.#phase === 'stopped') throw new OperatorError('Stopped', 'the cache was stopped');
   }
 
-  /** How each kind in use is doing. */
+  /** Returns the status of each kind in use. */
   status(): readonly InformerStatus[] {
     return [...this.#shared.values()].map(({ informer }) => informer.status());
   }
@@ -214,7 +213,7 @@ export class Cache {
     }: Partial<CachedType> = own ?? {};
     const { keepManagedFields = false } = own ?? {};
     const { allNamespacesOf, namespaces: usual } = this.#options;
-    // The informer resolves the scope of a kind that is given as apiVersion and kind.
+    // The informer resolves the scope of a kind given as apiVersion and kind.
     const isClusterScoped = 'namespaced' in type && !type.namespaced;
     const isLimited = !isClusterScoped && !allNamespacesOf(type);
     const namespaces = own?.namespaces ?? (isLimited ? usual : undefined);
@@ -228,7 +227,7 @@ export class Cache {
     this.#shared.delete(name);
     const stopped = shared.informer.stop().finally(() => this.#stopping.delete(stopped));
     this.#stopping.add(stopped);
-    // Somebody may wait for what nobody needs any more.
+    // A `waitForSync` call may be waiting for this kind, which no longer counts.
     this.#changes.notify();
   }
 }
@@ -241,7 +240,7 @@ function isMissing({ synced, parked }: InformerStatus, options: WaitForSyncOptio
   return !synced && !(parked && options.parked === 'pass');
 }
 
-/** Why a kind is not there yet: what is missing, and what the server said. */
+/** Explains why a kind is not synced: what is missing, and the server's error. */
 function reasonFor({ kind, apiVersion, problem, missing }: InformerStatus): string {
   const said = problem instanceof Error ? problem.message : 'still listing';
   const reason = missing === undefined ? said : `${describeMissing(missing)} (${said})`;

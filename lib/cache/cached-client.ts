@@ -11,40 +11,40 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link cachedClient}. */
 export interface CachedClientOptions {
-  /** @defaultValue the machine's */
+  /** @defaultValue the machine's clock */
   readonly clock?: Clock | undefined;
   /**
-   * How long a read waits for a watch that is known to be behind, before it asks the server, in
-   * milliseconds. @defaultValue 1_000
+   * Time that a read waits for a lagging watch before it reads from the server, in milliseconds.
+   * @defaultValue 1_000
    */
   readonly staleWaitMs?: number | undefined;
 }
 
 /** A {@link Client} that reads from a cache. */
 export interface CachedClient extends Client {
-  /** Reads from the server, too. */
+  /** Reads from the server as well. */
   readonly live: Client;
-  /** Looks into the cache. */
+  /** Synchronous reads from the cache. */
   readonly looks: CacheLooks;
 }
 
 /**
- * A client that reads from `cache` what is cached there, and all else from `client`.
+ * Creates a client that reads cached objects from `cache`, and everything else from `client`.
  *
  * ## Reads
- * - `get`, `list` and `pages` of a kind that has a synced informer make no API call. What they return
- *   is shared and frozen: build a new object to change it. A subresource, a certain
- *   `resourceVersion`, or a namespace that is not cached is read from the server.
- * - A kind that is cached by selectors: a `get` that misses asks the server; a `list` shows what is
- *   cached.
- * - Lists are in the server's order; `controllerUid`, `namespace` and `index` are answered by an index.
- *   Where only the server can answer, the objects that an `index` lists are selected from its list.
+ * - `get`, `list` and `pages` of a kind with a synced informer make no API call. They return shared, frozen
+ *   objects: build a new object to change one. Reads of a subresource, a specific `resourceVersion` or an
+ *   uncached namespace go to the server.
+ * - For a kind cached with selectors, a `get` that misses reads from the server, while a `list` returns only
+ *   the cached objects.
+ * - Lists are in the server's order. An index answers `controllerUid`, `namespace` and `index`. If only the
+ *   server can answer, the client filters the server's list by the requested `index`.
  *
  * ## Writes
- * - They go to the server, and the next read, through whichever client of the cache, shows them
- *   (read-your-writes), though the watch may be behind.
- * - After a conflict, the next read of that object waits for the watch, or asks the server: a retry
- *   does not meet the same conflict for the same reason.
+ * - Writes go to the server. The next read through any client of the cache shows them (read-your-writes),
+ *   even if the watch lags behind.
+ * - After a conflict, the next read of that object waits for the watch or reads from the server, so a retry
+ *   does not hit the same conflict for the same reason.
  */
 export function cachedClient(
   client: Client,
@@ -81,7 +81,7 @@ export function cachedClient(
 
 type Writes = Pick<Client, 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deleteCollection'>;
 
-/** The writes of `client`, each noted in the cache before the caller hears of it. */
+/** Wraps the writes of `client`: each is recorded in the cache before the caller receives the answer. */
 function notedWrites(client: Client, notes: WriteNotes): Writes {
   const noted = async <Answer>(call: Promise<Answer>, write: Write<Answer>): Promise<Answer> => {
     const answer = await heard(call, (error) => notes.refused(write.target, error, write.version));
@@ -122,15 +122,15 @@ function notedWrites(client: Client, notes: WriteNotes): Writes {
   };
 }
 
-/** A write on its way. */
+/** A write in progress. */
 interface Write<Answer> {
   readonly target: Target;
-  /** The resourceVersion that it names. */
+  /** The resourceVersion that the write specifies. */
   readonly version: string | undefined;
   readonly note: (answer: Answer) => void;
 }
 
-/** `call`, with `refused` told when it fails. */
+/** Awaits `call`; calls `refused` with the error if it fails. */
 async function heard<T>(call: Promise<T>, refused: (error: unknown) => void): Promise<T> {
   try {
     return await call;

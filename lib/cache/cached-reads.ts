@@ -15,19 +15,19 @@ import { controllerUidIndex, indexValues, keptOwnerUidIndex, unknownIndex } from
 import { quarantinedError } from './quarantine.js';
 import type { SharedInformer } from './shared-informer.js';
 
-/** What reads from a cache need. */
+/** The parameters of reads from a cache. */
 export interface CachedReads {
   readonly cache: Cache;
   readonly clock: Clock;
-  /** How long a read waits for a watch that is known to be behind, before it asks the server. */
+  /** Time that a read waits for a lagging watch before it reads from the server, in milliseconds. */
   readonly staleWaitMs: number;
 }
 
 /**
  * Answers a get from the cache.
- * @returns undefined where only the server can answer
- * @throws ApiError 404: there is no such object
- * @throws OperatorError `Quarantined`: the cache can't take it in
+ * @returns undefined if only the server can answer
+ * @throws ApiError 404: the object does not exist
+ * @throws OperatorError `Quarantined`: the cache can't store the object
  */
 export async function getCached<T extends KubernetesObject>(
   reads: CachedReads,
@@ -46,16 +46,16 @@ export async function getCached<T extends KubernetesObject>(
   const look = informer.overlay.look(name);
   if (look.type === 'object') return asWanted(look.object, options);
   if (look.type === 'quarantined') throw quarantinedError('get', look.object);
-  // It may exist, and only not match the selectors of the cache.
+  // The object may exist without matching the selectors of the cache.
   if (informer.filtered) return undefined;
   throw notFound(type, key);
 }
 
 /**
  * Answers a list from the cache, in the order of the server's lists: by namespace and name.
- * @returns undefined where only the server can answer
+ * @returns undefined if only the server can answer
  * @throws OperatorError `InvalidOption`: an index was not declared
- * @throws OperatorError `Quarantined`: the cache can't take in an object that the list would show
+ * @throws OperatorError `Quarantined`: the cache can't store an object that the list would include
  */
 export async function listCached<T extends KubernetesObject>(
   reads: CachedReads,
@@ -75,7 +75,7 @@ export async function listCached<T extends KubernetesObject>(
     items = selected();
   }
   if (items === undefined) return undefined;
-  // Nobody knows where an index would list them.
+  // Index values of a quarantined object are unknown, so only the other criteria count.
   refuseQuarantined(informer, mayBeSelected);
   return {
     apiVersion: apiVersionOf(type),
@@ -85,7 +85,7 @@ export async function listCached<T extends KubernetesObject>(
   };
 }
 
-/** Looks into `cache`, for those who read again what they have read before. */
+/** Returns synchronous reads from `cache`, for callers that repeat an earlier read. */
 export function looksInto(cache: Cache): CacheLooks {
   return {
     get: (type, key) => {
@@ -104,16 +104,16 @@ export function looksInto(cache: Cache): CacheLooks {
   };
 }
 
-/** The part of a cache that a list shows. */
+/** The part of a cache that a list selects. */
 interface Selection<T extends KubernetesObject> {
   readonly informer: SharedInformer<T>;
   readonly namespace: string | undefined;
   readonly mayBeSelected: (object: KubernetesObject) => boolean;
-  /** The objects, in no order; undefined: a reader has to wait. */
+  /** Returns the objects in no order, or undefined if the reader must wait. */
   readonly selected: () => readonly T[] | undefined;
 }
 
-/** @returns undefined where only the server can answer */
+/** @returns undefined if only the server can answer */
 function selectionFrom<T extends KubernetesObject>(
   cache: Cache,
   type: TypeReference<T>,
@@ -121,7 +121,7 @@ function selectionFrom<T extends KubernetesObject>(
 ): Selection<T> | undefined {
   const isIndexed = indexTest(cache, type, options);
   if (!isAnyVersion(options.resourceVersion)) return undefined;
-  // An index looks at whole objects.
+  // Indexers need whole objects.
   const informer = informerFor(cache, type, options.index === undefined ? options : {});
   const namespace = options.namespace === '' ? undefined : options.namespace;
   if (informer?.covers(namespace) !== true) return undefined;
@@ -137,10 +137,10 @@ function selectionFrom<T extends KubernetesObject>(
   return { informer, namespace, mayBeSelected, selected };
 }
 
-/** How a list is asked of a server, which has no indexes of ours. */
+/** A list request to the server, which does not have the cache's indexes. */
 export interface UnindexedList<T extends KubernetesObject> {
   readonly options: ListOptions;
-  /** Keeps the objects of a page that the indexes would have listed. */
+  /** Keeps the objects of a page that match the requested index values. */
   readonly select: (page: ObjectList<T>) => ObjectList<T>;
 }
 
@@ -160,7 +160,7 @@ export function unindexed<T extends KubernetesObject>(
   return { options: others, select };
 }
 
-/** Whether all indexes that are asked for list an object under their values. */
+/** Returns a test that an object matches all requested index values. */
 function indexTest<T extends KubernetesObject>(
   cache: Cache,
   type: TypeReference<T>,
@@ -180,7 +180,7 @@ function indexTest<T extends KubernetesObject>(
   return (object) => tests.every((test) => test(object));
 }
 
-/** Where the API server has every version: none is asked for, or any will do. */
+/** Returns true if any version will do: `resourceVersion` is absent, empty or `0`. */
 function isAnyVersion(resourceVersion: string | undefined): boolean {
   return resourceVersion === undefined || resourceVersion === '0' || resourceVersion === '';
 }
@@ -191,7 +191,7 @@ function informerFor<T extends KubernetesObject>(
   { metadataOnly = false }: Pick<GetOptions, 'metadataOnly'>,
 ): SharedInformer<T> | undefined {
   const full = cache.peek(type);
-  // What somebody cached whole is as good.
+  // An informer of whole objects serves a metadata-only read as well.
   return metadataOnly ? (cache.peek(type, true) ?? full) : full;
 }
 
@@ -213,7 +213,7 @@ async function waitUntil<T extends KubernetesObject>(
   return informer.changes.until(condition, { signal, timeout: { clock, ms: staleWaitMs } });
 }
 
-/** The smallest part of the store, by an index, that holds all that is selected. */
+/** Returns the smallest part of the store, found by an index, that contains the whole selection. */
 function candidates<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   options: ListOptions,
@@ -226,13 +226,13 @@ function candidates<T extends KubernetesObject>(
       : informer.store.byIndex(...narrowest);
   const { quarantine } = informer;
   if (quarantine.size === 0) return found;
-  // What is left of them is out of date.
+  // The stored states of quarantined objects are out of date.
   return found.filter((object) => !quarantine.has(keyString(keyOf(object))));
 }
 
 const equalityTerm = /^([^=,]+)=([^=,]+)$/;
 
-/** An index and its value that hold everything that is selected. */
+/** Returns an index and a value that cover the whole selection, or undefined if no index applies. */
 function narrowestIndex({
   controllerUid,
   index = {},
@@ -243,7 +243,10 @@ function narrowestIndex({
   return label === ownerUidLabel ? [keptOwnerUidIndex, value] : Object.entries(index)[0];
 }
 
-/** A list without an object that exists would have callers create it again, or do without it. */
+/**
+ * Throws if a quarantined object belongs to the list. A list that omitted it would lead callers to create it
+ * again or to proceed without it.
+ */
 function refuseQuarantined<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   isSelected: (object: T) => boolean,
@@ -282,7 +285,7 @@ function namespaceOf({ namespace }: ObjectKey): string | undefined {
   return namespace === '' ? undefined : namespace;
 }
 
-/** What the API server would have answered. */
+/** Builds the error that the API server would return. */
 function notFound(type: TypeReference<KubernetesObject>, key: ObjectKey): ApiError {
   const { name, namespace } = key;
   const group = groupOf(apiVersionOf(type));

@@ -1,15 +1,15 @@
 import { sleep } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 
-/** How long {@link ChangeNotifier.until} waits. */
+/** Limits of the wait in {@link ChangeNotifier.until}. */
 export interface UntilOptions {
-  /** Ends the wait; it throws the signal's reason. */
+  /** Ends the wait with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Gives up after this long; needs a clock. Absent: waits on. */
+  /** Ends the wait after `ms`, by `clock`. Absent: no time limit. */
   readonly timeout?: { readonly clock: Clock; readonly ms: number } | undefined;
 }
 
-/** Tells listeners that something changed, and lets others wait until a condition holds. */
+/** Notifies listeners of changes, and waits until a condition holds. */
 export class ChangeNotifier {
   readonly #listeners = new Set<() => void>();
 
@@ -19,20 +19,23 @@ export class ChangeNotifier {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** How many listen or wait; a leak spec counts. */
+  /** The number of listeners and waits; specs use it to detect leaks. */
   get listeners(): number {
     return this.#listeners.size;
   }
 
-  /** Calls `listener` on each change. @returns what ends it. */
+  /**
+   * Calls `listener` on each change.
+   * @returns a function that removes the listener
+   */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * Waits until `condition` holds. No timer and no listener stays behind, however it ends.
-   * @returns whether it held in time
+   * Waits until `condition` holds. It removes its timer and listeners however the wait ends.
+   * @returns true if the condition held in time
    * @throws the signal's reason, as soon as the signal is aborted
    */
   async until(condition: () => boolean, options: UntilOptions = {}): Promise<boolean> {

@@ -1,20 +1,20 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { CacheEvent, CacheEventHandler, HandlerRegistration } from './informer.js';
 
-/** Those who are told what changes; one that throws hinders nobody. */
+/** The event handlers of an informer. An exception in one handler does not affect the others. */
 export class EventHandlers<T extends KubernetesObject> {
-  /** Replaced where it changes: a round of events goes through those that there were. */
+  /** Copied on each change, so that a running `emit` iterates over a fixed list. */
   #handlers: readonly CacheEventHandler<T>[] = [];
   readonly #onError: (error: unknown, object: T) => void;
 
-  /** @param onError - told when a handler throws */
+  /** @param onError - called when a handler throws */
   constructor(onError: (error: unknown, object: T) => void) {
     this.#onError = onError;
   }
 
-  /** Adds a handler; it is told at once of `existing`. */
+  /** Adds a handler, and calls it at once for each of the `existing` objects. */
   add(handler: CacheEventHandler<T>, existing: readonly T[]): HandlerRegistration {
-    // One of its own: the same function may be added twice.
+    // A new function for each registration, since a handler may be added twice.
     const own: CacheEventHandler<T> = (event) => handler(event);
     for (const object of existing)
       this.#tell(own, { type: 'added', object, isInInitialList: true });
@@ -22,13 +22,13 @@ export class EventHandlers<T extends KubernetesObject> {
     return { remove: () => this.#remove(own) };
   }
 
-  /** Tells all of them, in order. */
+  /** Calls all handlers with each event, in order. */
   emit(events: readonly CacheEvent<T>[]): void {
-    // One that is added meanwhile has seen the store as it is after all of these events.
+    // A handler added meanwhile has already received the store's state after all of these events.
     const handlers = this.#handlers;
     for (const event of events) {
       for (const handler of handlers) {
-        // Removed by a handler before it.
+        // An earlier handler may have removed this one.
         const isThere = this.#handlers === handlers || this.#handlers.includes(handler);
         if (isThere) this.#tell(handler, event);
       }

@@ -3,33 +3,33 @@ import { controllerOf, ownerUidLabel } from '../object/owner-reference.js';
 import { OperatorError } from '../system/operator-error.js';
 
 /**
- * Returns the values under which an index lists an object; undefined ones are left out. It must depend
- * on the object alone and return the same values for the same object.
+ * Returns the index values of an object; undefined ones are ignored. The values must depend on the object
+ * alone and be the same on each call.
  */
 export type Indexer<T extends KubernetesObject = KubernetesObject> = (
   object: T,
 ) => readonly (string | undefined)[];
 
-/** The name of the index by namespace, which every store has. */
+/** The name of the built-in index by namespace. */
 export const namespaceIndex = 'namespace';
 
-/** The name of the index by the UID of the object's controller, which every store has. */
+/** The name of the built-in index by the UID of the object's controller. */
 export const controllerUidIndex = 'controllerUid';
 
-/** The name of the index of what outlives its owner, by the owner's UID, which every store has. */
+/** The name of the built-in index by owner UID, of the objects that outlive their owner. */
 export const keptOwnerUidIndex = 'keptOwnerUid';
 
-/** By namespace; cluster-scoped objects are in none. */
+/** Indexes by namespace; cluster-scoped objects have no value. */
 export const byNamespace: Indexer = ({ metadata }) =>
   metadata.namespace === undefined || metadata.namespace === '' ? [] : [metadata.namespace];
 
-/** By the UID of the controller owner: what an owner has made is found without an API call. */
+/** Indexes by the UID of the controller owner, so that an owner's objects are found without an API call. */
 export const byControllerUid: Indexer = (object) => {
   const controller = controllerOf(object);
   return controller === undefined ? [] : [controller.uid];
 };
 
-/** By the value of the label `name`. */
+/** Returns an indexer by the value of the label `name`. */
 export function byLabel(name: string): Indexer {
   return ({ metadata: { labels = {} } }) => {
     const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
@@ -37,7 +37,7 @@ export function byLabel(name: string): Indexer {
   };
 }
 
-/** The indexes that every store has, by name. */
+/** The built-in indexes of every store, by name. */
 export const builtInIndexers: Readonly<Record<string, Indexer>> = {
   [namespaceIndex]: byNamespace,
   [controllerUidIndex]: byControllerUid,
@@ -45,8 +45,8 @@ export const builtInIndexers: Readonly<Record<string, Indexer>> = {
 };
 
 /**
- * The values under which the index `name` lists `object`.
- * @throws OperatorError `InvalidObject`: the indexer throws, or returns no array.
+ * Returns the values of `object` in the index `name`.
+ * @throws OperatorError `InvalidObject`: the indexer throws or does not return an array.
  */
 export function indexValues<T extends KubernetesObject>(
   name: string,
@@ -68,7 +68,7 @@ export function indexValues<T extends KubernetesObject>(
   throw new OperatorError('InvalidObject', `index ${name} returned no array`);
 }
 
-/** The error for an index that was not declared. */
+/** Builds the error for an index that was not declared. */
 export function unknownIndex(what: string, name: string, known: Iterable<string>): OperatorError {
   const message = `${what}: no index ${name}; the known ones are ${[...known].join(', ')}`;
   return new OperatorError('InvalidOption', message);

@@ -5,11 +5,11 @@ import type { TypeReference } from '../object/resource-type.js';
 import type { Indexer } from './indexer.js';
 import type { Transform } from './intake.js';
 
-/** Which objects of a kind are cached, and what of them. */
+/** Selects the cached objects of one kind and the parts of them that are kept. */
 export interface InformerScope<T extends KubernetesObject> {
   readonly type: TypeReference<T>;
   readonly metadataOnly: boolean;
-  /** Only these namespaces, each watched by itself; undefined: all. */
+  /** The namespaces, each with its own watch; undefined for all. */
   readonly namespaces: readonly string[] | undefined;
   readonly labelSelector: string | undefined;
   readonly fieldSelector: string | undefined;
@@ -18,7 +18,7 @@ export interface InformerScope<T extends KubernetesObject> {
   readonly keepManagedFields: boolean;
 }
 
-/** Whether a watch of this scope shows an object of its kind. */
+/** Returns a test that a watch of this scope shows an object of its kind. */
 export function selectedBy({
   namespaces,
   labelSelector,

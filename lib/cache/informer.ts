@@ -4,107 +4,107 @@ import type { Indexer } from './indexer.js';
 import type { Missing } from './missing.js';
 import type { QuarantinedObject } from './quarantine.js';
 
-/** What a cache tells of one object. Objects are shared and frozen: never write into them. */
+/** A change of one object in the cache. Objects are shared and frozen: never modify them. */
 export type CacheEvent<T extends KubernetesObject = KubernetesObject> =
   AddedEvent<T> | UpdatedEvent<T> | DeletedEvent<T>;
 
-/** An object came into the cache. */
+/** An object was added to the cache. */
 export interface AddedEvent<T extends KubernetesObject = KubernetesObject> {
   readonly type: 'added';
   readonly object: T;
-  /** It existed already when the handler was added or the cache was filled first. */
+  /** True if the object existed when the handler was added or when the cache was first filled. */
   readonly isInInitialList: boolean;
 }
 
-/** An object changed, not always by one step: a cache that lost its watch sees the last state. */
+/** An object changed. The event may cover several changes if the watch was interrupted. */
 export interface UpdatedEvent<T extends KubernetesObject = KubernetesObject> {
   readonly type: 'updated';
   readonly object: T;
   readonly old: T;
 }
 
-/** An object is gone, or does not match the cache's selectors any more. */
+/** An object was deleted, or no longer matches the cache's selectors. */
 export interface DeletedEvent<T extends KubernetesObject = KubernetesObject> {
   readonly type: 'deleted';
-  /** Its last state. */
+  /** The last known state. */
   readonly object: T;
-  /** The deletion itself was missed: `object` is the last state that was seen, maybe not the last. */
+  /** True if the deletion itself was missed: `object` is the last state seen and may be out of date. */
   readonly finalStateUnknown: boolean;
 }
 
 /**
- * Told of every change in order, synchronously: be quick. What it throws is logged and counted, and
- * ends nothing.
+ * Handles every change in order. It runs synchronously, so it must be fast. Exceptions are logged and
+ * counted, and do not stop the cache.
  */
 export type CacheEventHandler<T extends KubernetesObject = KubernetesObject> = (
   event: CacheEvent<T>,
 ) => void;
 
-/** A handler that was added. */
+/** The registration of an event handler. */
 export interface HandlerRegistration {
-  /** Ends it. No event comes after. */
+  /** Removes the handler. It receives no further events. */
   remove(): void;
 }
 
 /** Options of {@link Informer.waitForSync} and `Cache.waitForSync`. */
 export interface WaitForSyncOptions {
-  /** What to do about kinds that the server does not serve. @defaultValue 'wait' */
+  /** Handling of kinds that the server does not serve. @defaultValue 'wait' */
   readonly parked?: 'wait' | 'pass' | undefined;
 }
 
-/** How one kind in a cache is doing; for readiness checks and people. */
+/** The state of one kind in a cache, for readiness checks and diagnostics. */
 export interface InformerStatus {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadataOnly: boolean;
   readonly objects: number;
   readonly synced: boolean;
-  /** The server does not serve the kind; it is looked for again and again. */
+  /** True if the server does not serve the kind. The informer checks for it repeatedly. */
   readonly parked: boolean;
-  /** What keeps it from being up to date, until that is overcome; undefined: nothing does. */
+  /** The error that keeps the kind from being up to date; undefined if there is no problem. */
   readonly problem: unknown;
-  /** Objects that can't be taken in; all others are. */
+  /** The objects that the cache can't store. Other objects are not affected. */
   readonly quarantined: readonly QuarantinedObject[];
-  /** What `problem` says has to be granted or installed; undefined: nothing of this sort. */
+  /** The permission or kind that `problem` shows to be missing; undefined if it shows no such thing. */
   readonly missing: Missing | undefined;
 }
 
 /**
- * One kind in a cache, shared by all who ask for it. It is fed as long as anybody uses it: call
- * {@link Informer.release} when you are done.
+ * One kind in a cache, shared by all its users. It stays up to date as long as it has users: call
+ * {@link Informer.release} when you no longer need it.
  */
 export interface Informer<T extends KubernetesObject = KubernetesObject> {
   readonly type: TypeReference<T>;
-  /** Everything that existed at the start is there. */
+  /** True once the initial list is in the cache. */
   readonly synced: boolean;
   /**
-   * Waits until it is synced, or given up.
+   * Waits until the informer is synced or released.
    * @throws the signal's reason, as soon as it is aborted.
    */
   waitForSync(signal?: AbortSignal, options?: WaitForSyncOptions): Promise<void>;
   /**
-   * What the watch has shown of an object.
-   * @throws OperatorError `Quarantined`: it can't be taken in.
+   * Returns an object as the watch last showed it.
+   * @throws OperatorError `Quarantined`: the cache can't store the object.
    */
   get(key: ObjectKey): T | undefined;
   /**
-   * What the watch has shown, of one namespace or all of them, in no order; of objects in quarantine
-   * the last good state. The `list` of a cached client refuses to show these.
+   * Returns the objects of one namespace or of all, in no order, as the watch last showed them. Quarantined
+   * objects appear in their last valid state; the `list` of a cached client throws for them instead.
    */
   list(namespace?: string): T[];
   /**
-   * What the watch has shown under `value` of an index, in no order.
-   * @throws OperatorError `InvalidOption`: there is no such index.
+   * Returns the objects under `value` of an index, in no order, as the watch last showed them.
+   * @throws OperatorError `InvalidOption`: the index does not exist.
    */
   byIndex(name: string, value: string): T[];
   /**
-   * Adds an index. The same one again is no error.
-   * @throws OperatorError `InvalidOption`: another index has the name.
+   * Adds an index. Adding the same one again is allowed.
+   * @throws OperatorError `InvalidOption`: a different index has that name.
    */
   addIndexer(name: string, indexer: Indexer<T>): void;
-  /** Adds a handler; it is told at once, with `isInInitialList`, of what is there already. */
+  /** Adds a handler, and calls it at once for each existing object, with `isInInitialList` set. */
   addHandler(handler: CacheEventHandler<T>): HandlerRegistration;
   status(): InformerStatus;
-  /** Gives it up: its handlers are removed, and the kind is dropped when nobody else uses it. */
+  /** Removes the handlers of this informer. The cache drops the kind when it has no other users. */
   release(): void;
 }

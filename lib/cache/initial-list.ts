@@ -4,35 +4,38 @@ import { keyStringOf } from '../object/object-key.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { WatchScope } from './watch-attempt.js';
 
-/** A whole collection as of a version. */
+/** A whole collection at one resource version. */
 export interface InitialList<T extends KubernetesObject> {
-  /** By key. */
+  /** The objects by key. */
   readonly objects: ReadonlyMap<string, T>;
   readonly resourceVersion: string;
 }
 
-/** What {@link listPages} needs. */
+/** Options of {@link listPages}. */
 export interface PagedListOptions<T extends KubernetesObject> {
   readonly client: Client;
   readonly type: TypeReference<T>;
   readonly scope: WatchScope;
-  /** What is done to each object right after it came, so that a large list is never kept raw. */
+  /** Applied to each object on arrival, so that a large list is never held unprocessed. */
   readonly intake: (object: T) => T;
-  /** `one`: all at once. */
+  /** `one` requests the whole list in one page. */
   readonly pages: 'many' | 'one';
   readonly signal: AbortSignal;
 }
 
-/** All in one page: the largest limit that every server takes. */
+/** The largest limit that every server accepts. */
 const onePageLimit = 2 ** 31 - 1;
 
-/** Lists page by page. @throws what `Client.pages` throws */
+/**
+ * Lists page by page.
+ * @throws the errors of `Client.pages`
+ */
 export async function listPages<T extends KubernetesObject>(
   options: PagedListOptions<T>,
 ): Promise<InitialList<T>> {
   const { client, type, scope, intake, pages, signal } = options;
   const objects = new Map<string, T>();
-  // The first page's: should later pages be newer, the watch repeats what they show.
+  // The version of the first page: if later pages are newer, the watch repeats their changes.
   let resourceVersion: string | undefined;
   const limit = pages === 'one' ? onePageLimit : undefined;
   for await (const page of client.pages(type, { ...scope, limit, signal })) {
@@ -45,7 +48,7 @@ export async function listPages<T extends KubernetesObject>(
   return { objects, resourceVersion: resourceVersion ?? '' };
 }
 
-/** Gathers the objects that a streaming list (KEP-3157) begins with. */
+/** Collects the initial objects of a streaming list (KEP-3157). */
 export class InitialEvents<T extends KubernetesObject> {
   readonly #objects = new Map<string, T>();
   readonly #intake: (object: T) => T;
@@ -54,7 +57,10 @@ export class InitialEvents<T extends KubernetesObject> {
     this.#intake = intake;
   }
 
-  /** Takes an event. @returns the list, with the bookmark that ends it */
+  /**
+   * Processes an event.
+   * @returns the list, at the bookmark that ends it; undefined before that
+   */
   take(event: WatchEvent<T>): InitialList<T> | undefined {
     if (event.type === 'BOOKMARK') {
       if (!event.initialEventsEnd) return undefined;

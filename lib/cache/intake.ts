@@ -7,35 +7,35 @@ import type { TypeReference } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { SharedStrings } from './string-pool.js';
 
-/** What is done to each object before it is stored. It must not change its argument. */
+/** Changes an object before it is stored. It must not modify its argument. */
 export type Transform<T extends KubernetesObject = KubernetesObject> = (object: T) => T;
 
 /** Options of {@link newIntake}. */
 export interface IntakeOptions<T extends KubernetesObject> {
   readonly type: TypeReference<T>;
-  /** Asked for each object: it may turn true while a cache runs. */
+  /** Called for each object, because the result may become true while a cache runs. */
   readonly keepManagedFields: () => boolean;
-  /** Keep `metadata` only. */
+  /** Keeps only `metadata`. */
   readonly metadataOnly: boolean;
   readonly freeze: boolean;
-  /** Has objects share the texts that they have in common. */
+  /** Makes objects share equal strings. */
   readonly strings: SharedStrings;
   readonly transform?: Transform<T> | undefined;
 }
 
-/** `kubectl apply` keeps a copy of the whole object in it: half of a cache's memory. */
+/** `kubectl apply` stores a copy of the whole object in this annotation: half of a cache's memory. */
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 const headMembers = ['apiVersion', 'kind', 'metadata'];
 const managedFieldsOnly = ['managedFields'];
 
 /**
- * What turns objects from the server into cached ones: `apiVersion` and `kind` set (list items
- * come without, metadata-only ones with another), without the last-applied annotation and, unless
- * kept, `managedFields`; transformed; texts shared with other objects; deeply frozen. The argument is
- * never changed, but parts of it are shared with the result, and so frozen.
+ * Returns a function that prepares server objects for the cache. It sets `apiVersion` and `kind` (list items
+ * lack them, metadata-only objects have others), and drops the last-applied annotation and, unless kept,
+ * `managedFields`. It then applies the transform, shares strings with other objects, and freezes deeply. It
+ * never modifies its argument, but the result shares parts with it, which are frozen too.
  *
- * The result throws where an object can't be cached: it has no metadata or name, nests too deeply
- * after the transform, or the transform throws.
+ * The function throws if an object can't be cached: metadata or name is missing, the transformed object nests
+ * too deeply, or the transform throws.
  */
 export function newIntake<T extends KubernetesObject>(options: IntakeOptions<T>): Transform<T> {
   const { type, transform, metadataOnly, keepManagedFields } = options;
@@ -48,7 +48,7 @@ export function newIntake<T extends KubernetesObject>(options: IntakeOptions<T>)
     const head: KubernetesObject = { apiVersion, kind, metadata };
     const whole = (metadataOnly ? head : assignMembers(head, object, headMembers)) as T;
     const taken = transform === undefined ? whole : transformed(whole, transform);
-    // What came frozen is shared by a store of this process, which has checked it.
+    // A frozen object comes from another store of this process, which has already checked it.
     if (!Object.isFrozen(object) || taken !== whole) {
       checkDepth(taken, 'object');
       strings.share(taken);
@@ -57,7 +57,7 @@ export function newIntake<T extends KubernetesObject>(options: IntakeOptions<T>)
   };
 }
 
-/** @throws OperatorError `InvalidObject`: the server sent something that can't be told from others. */
+/** @throws OperatorError `InvalidObject`: the object's key or version is missing or malformed. */
 function checkMetadata(object: unknown): void {
   const metadata = isJsonObject(object) ? object.metadata : undefined;
   const { name, namespace = '', resourceVersion = '' } = isJsonObject(metadata) ? metadata : {};

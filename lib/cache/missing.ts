@@ -4,23 +4,25 @@ import { apiVersionOf, groupOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { isOperatorError } from '../system/operator-error.js';
 
-/** What somebody has to grant or to install before a kind can be cached. */
+/** A permission or a kind that must be granted or installed before a kind can be cached. */
 export type Missing =
-  /** An RBAC rule. */
+  /** A missing RBAC rule. */
   | {
       readonly type: 'permission';
       readonly verb: 'list' | 'watch';
-      /** As in a Role, for example `configmaps`. */
+      /** The plural name as in a Role, for example `configmaps`. */
       readonly resource: string;
-      /** Empty for the core group. */
+      /** The API group; empty for the core group. */
       readonly group: string;
-      /** Undefined: in all of the cluster, by a ClusterRole. */
+      /** The namespace of the Role; undefined if a ClusterRole is needed. */
       readonly namespace: string | undefined;
     }
-  /** The kind itself: its CustomResourceDefinition, or the server behind its group. */
+  /** A missing kind: its CustomResourceDefinition, or the API server of its group. */
   | { readonly type: 'kind'; readonly apiVersion: string; readonly kind: string };
 
-/** What `error`, of a list or a watch of `type`, says is missing; undefined: nothing of this sort. */
+/**
+ * Returns what `error`, from a list or watch of `type`, shows to be missing; undefined if it shows nothing.
+ */
 export function missingOf(
   error: unknown,
   type: TypeReference<KubernetesObject>,
@@ -35,12 +37,12 @@ export function missingOf(
   return { type: 'permission', verb, resource: told ?? plural, group, namespace };
 }
 
-/** No such kind: a 404 on a collection can mean nothing else. */
+/** Returns true if the kind is not served: a 404 on a collection has no other cause. */
 export function isNotServed(error: unknown): boolean {
   return isOperatorError(error, 'UnknownKind') || isNotFound(error);
 }
 
-/** For people: what to grant or to install. */
+/** Describes the required permission or installation in a message. */
 export function describeMissing(missing: Missing): string {
   if (missing.type === 'kind') {
     const { kind, apiVersion } = missing;

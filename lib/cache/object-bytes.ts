@@ -1,17 +1,17 @@
 /*
- * What V8 needs for values, in bytes, by its layouts on 64 bit without pointer compression (Node's).
- * Texts that objects share are counted for each: it is an upper bound, about a fifth too high.
+ * The sizes of values in V8, in bytes, by its layouts on 64 bit without pointer compression (Node's).
+ * Shared strings count for each object, so the estimate is an upper bound, about a fifth too high.
  */
 const word = 8;
 const objectHeader = 3 * word;
 const arrayHeader = 6 * word;
 const stringHeader = 2 * word;
 
-/** About how many bytes of heap `value` takes. */
+/** Estimates the heap size of `value`, in bytes. */
 export function estimateBytes(value: unknown): number {
   if (typeof value === 'string') return stringHeader + Math.ceil(value.length / word) * word;
   if (typeof value !== 'object' || value === null) {
-    // Small integers and booleans stand in their holder's slot.
+    // Small integers and booleans are stored in the parent's slot.
     return typeof value === 'number' && !Number.isInteger(value) ? 2 * word : 0;
   }
   let bytes = Array.isArray(value) ? arrayHeader : objectHeader;
@@ -19,12 +19,12 @@ export function estimateBytes(value: unknown): number {
   return bytes;
 }
 
-/** How many objects are looked at, at most. */
+/** The approximate number of objects to sample. */
 const sampleSize = 256;
 
 /**
- * About how many bytes of heap `size` objects take, from every nth of them: quick enough for each
- * collection of metrics, however many there are.
+ * Estimates the heap size of `size` objects, in bytes, from every nth of them. The sample is small enough to
+ * run at each metrics collection.
  */
 export function estimateTotalBytes(objects: Iterable<object>, size: number): number {
   const step = Math.max(1, Math.floor(size / sampleSize));

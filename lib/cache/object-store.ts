@@ -5,13 +5,13 @@ import type { Indexer } from './indexer.js';
 
 /** Options of {@link ObjectStore}. */
 export interface ObjectStoreOptions<T extends KubernetesObject> {
-  /** More indexes, by name, beside those by namespace and controller UID. */
+  /** Additional indexes by name, beside those by namespace and controller UID. */
   readonly indexers?: Readonly<Record<string, Indexer<T>>> | undefined;
-  /** Called for each object there is that a new index throws for; that index then lacks it. */
+  /** Called for each existing object for which a new index throws. That index omits the object. */
   readonly onIndexError?: ((key: string, object: T, error: unknown) => void) | undefined;
 }
 
-/** Objects of one kind by `namespace/name`, and indexes over them that are kept up to date. */
+/** Stores objects of one kind by `namespace/name` and keeps indexes over them up to date. */
 export class ObjectStore<T extends KubernetesObject> {
   readonly #objects = new Map<string, T>();
   readonly #indexes = new Map<string, Index<T>>();
@@ -24,7 +24,7 @@ export class ObjectStore<T extends KubernetesObject> {
     for (const [name, indexer] of Object.entries(indexers)) this.addIndexer(name, indexer);
   }
 
-  /** What each index goes by, by name. */
+  /** The indexers by name. */
   get indexers(): Readonly<Record<string, Indexer<T>>> {
     const entries = [...this.#indexes].map(([name, { indexer }]) => [name, indexer] as const);
     return Object.fromEntries(entries);
@@ -38,19 +38,19 @@ export class ObjectStore<T extends KubernetesObject> {
     return this.#objects.get(key);
   }
 
-  /** Every entry; the store must not change meanwhile. */
+  /** Returns all entries; the store must not change during the iteration. */
   entries(): IterableIterator<[string, T]> {
     return this.#objects.entries();
   }
 
-  /** Every object; the store must not change meanwhile. */
+  /** Returns all objects; the store must not change during the iteration. */
   values(): IterableIterator<T> {
     return this.#objects.values();
   }
 
   /**
-   * Puts `object` in the place of what was there.
-   * @throws OperatorError `InvalidObject`: an index throws for it; nothing has changed then.
+   * Stores `object` under `key` and replaces the previous one.
+   * @throws OperatorError `InvalidObject`: an index throws for it; the store is unchanged.
    */
   set(key: string, object: T): void {
     const previous = this.#objects.get(key);
@@ -69,8 +69,8 @@ export class ObjectStore<T extends KubernetesObject> {
   }
 
   /**
-   * The objects under `value` of an index.
-   * @throws OperatorError `InvalidOption`: there is no such index.
+   * Returns the objects under `value` of an index.
+   * @throws OperatorError `InvalidOption`: the index does not exist.
    */
   byIndex(name: string, value: string): T[] {
     const index = this.#indexes.get(name);
@@ -79,8 +79,8 @@ export class ObjectStore<T extends KubernetesObject> {
   }
 
   /**
-   * Adds an index over what is there and what will come.
-   * @throws OperatorError `InvalidOption`: another index has the name.
+   * Adds an index over existing and future objects.
+   * @throws OperatorError `InvalidOption`: a different index has that name.
    */
   addIndexer(name: string, indexer: Indexer<T>): void {
     const existing = this.#indexes.get(name);
@@ -121,12 +121,14 @@ class Index<T extends KubernetesObject> {
     for (const value of after) if (!before.includes(value)) this.#add(value, key);
   }
 
-  /** @throws OperatorError `InvalidObject`: the indexer throws, or returns no array. */
+  /** @throws OperatorError `InvalidObject`: the indexer throws or does not return an array. */
   valuesOf(object: T): readonly string[] {
     return indexValues(this.#name, this.indexer, object);
   }
 
-  /** An object that was there before the index may be one that it throws for. */
+  /**
+   * Returns no values if the indexer throws: it may do so for an object stored before the index was added.
+   */
   #knownValuesOf(object: T): readonly string[] {
     try {
       return this.valuesOf(object);
@@ -144,7 +146,7 @@ class Index<T extends KubernetesObject> {
   #remove(value: string, key: string): void {
     const keys = this.#keys.get(value);
     keys?.delete(key);
-    // Owners come and go: an empty set for each that ever was would be a leak.
+    // Remove empty sets: owners come and go, and a set for each past owner would be a leak.
     if (keys?.size === 0) this.#keys.delete(value);
   }
 }

@@ -7,10 +7,10 @@ import type { TypeReference } from '../object/resource-type.js';
 import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
 
-/** An object that a cache can't take in. */
+/** An object that a cache can't store. */
 export interface QuarantinedObject extends ObjectReference {
   readonly resourceVersion: string;
-  /** Why, for people; never the object's data. */
+  /** The reason for diagnostics; it never contains the object's data. */
   readonly reason: string;
 }
 
@@ -18,22 +18,21 @@ export interface QuarantinedObject extends ObjectReference {
 export interface QuarantineOptions {
   readonly type: TypeReference<KubernetesObject>;
   readonly logger: Logger;
-  /** Called once for each version of an object that is put in. */
+  /** Called once for each quarantined version of an object. */
   readonly onQuarantined: (object: QuarantinedObject) => void;
-  /** Called with the number of objects in it, when that changes. */
+  /** Called with the number of quarantined objects when it changes. */
   readonly onCount: (count: number) => void;
 }
 
-/** A name that no object can have: the server sent one without a name. */
+/** Stands for a missing name; no object can have this name. */
 const unnamed = '<unnamed>';
 
 /**
- * The objects of one kind that the cache can't take in: they nest too deeply, have no name, or the
- * kind's transform or an index throws for them. An object stays until a version arrives that can be
- * taken in, or until it is deleted.
+ * Holds the objects of one kind that the cache can't store: they nest too deeply, have no name, or the kind's
+ * transform or an index throws for them. An object stays until a valid version arrives or it is deleted.
  *
- * In the pipeline from the server to the store, a stand-in takes the object's place: an object with
- * the same key, UID, version, labels and owners, and nothing else.
+ * A stand-in replaces the object in the pipeline from the server to the store. It has the object's key, UID,
+ * version, labels and owners, and nothing else.
  */
 export class Quarantine<T extends KubernetesObject> {
   readonly #options: QuarantineOptions;
@@ -48,7 +47,7 @@ export class Quarantine<T extends KubernetesObject> {
     return this.#standIns.size;
   }
 
-  /** What `take` makes of `object`; where that throws, a stand-in. It never throws itself. */
+  /** Returns the result of `take`, or a stand-in if it throws. It never throws. */
   guard(object: T, take: (object: T) => T): T {
     try {
       return take(object);
@@ -57,12 +56,12 @@ export class Quarantine<T extends KubernetesObject> {
     }
   }
 
-  /** Whether `object` is a stand-in that {@link Quarantine.guard} returned. */
+  /** Returns true if `object` is a stand-in, for example from {@link Quarantine.guard}. */
   isStandIn(object: T): boolean {
     return this.#reasons.has(object);
   }
 
-  /** A stand-in for `object`, which failed with `error`. */
+  /** Creates a stand-in for `object`, which failed with `error`. */
   standInFor(object: T, error: unknown): T {
     const { type } = this.#options;
     const standIn = {
@@ -74,7 +73,7 @@ export class Quarantine<T extends KubernetesObject> {
     return standIn;
   }
 
-  /** Puts an object in, by its stand-in. A version that is in it already is not reported again. */
+  /** Quarantines an object by its stand-in. It reports each version of an object once. */
   put(key: string, standIn: T): void {
     const known = this.#standIns.get(key)?.metadata;
     this.#standIns.set(key, standIn);
@@ -88,7 +87,7 @@ export class Quarantine<T extends KubernetesObject> {
     this.#options.onQuarantined(object);
   }
 
-  /** Takes an object out: it is good again, or gone. */
+  /** Removes an object that is valid again or deleted. */
   release(key: string): void {
     const standIn = this.#standIns.get(key);
     if (standIn === undefined) return;
@@ -99,7 +98,7 @@ export class Quarantine<T extends KubernetesObject> {
     this.#options.logger.info(`${kind}: object left quarantine`, { kind, namespace, name });
   }
 
-  /** Takes out all that are not `kept`. */
+  /** Removes all objects except those for which `kept` returns true. */
   keepOnly(kept: (key: string, standIn: T) => boolean): void {
     for (const [key, standIn] of [...this.#standIns]) if (!kept(key, standIn)) this.release(key);
   }
@@ -113,7 +112,7 @@ export class Quarantine<T extends KubernetesObject> {
     return this.#standIns.has(key);
   }
 
-  /** The stand-ins by key; it must not change meanwhile. */
+  /** Returns the stand-ins by key; the quarantine must not change during the iteration. */
   entries(): Iterable<readonly [string, T]> {
     return this.#standIns;
   }
@@ -130,7 +129,7 @@ export class Quarantine<T extends KubernetesObject> {
   }
 }
 
-/** The error of a read that would show `object`. `verb`: `get` or `list`. */
+/** Builds the error of a read that would return `object`. `verb`: `get` or `list`. */
 export function quarantinedError(verb: string, object: QuarantinedObject): OperatorError {
   const remedy = 'change or delete the object';
   const message = `${verb} ${describeObject(object)}: the object is quarantined (${object.reason}); ${remedy}`;
@@ -139,7 +138,7 @@ export function quarantinedError(verb: string, object: QuarantinedObject): Opera
 
 const textFields = ['namespace', 'uid', 'resourceVersion', 'deletionTimestamp'] as const;
 
-/** Of the metadata of whatever the server sent, the parts that are what they should be. */
+/** Copies the well-formed parts of the metadata, since the server's object may be malformed. */
 function plainMetadata(object: unknown): ObjectMeta {
   const given = isJsonObject(object) && isJsonObject(object.metadata) ? object.metadata : {};
   const { name, labels, ownerReferences } = given;

@@ -3,16 +3,16 @@ import type { Random } from '../system/random.js';
 
 const shortestMs = 800;
 const longestMs = 30_000;
-/** A kind that is not served is looked for so often: it costs one small request. */
+/** Limits the delay for an unserved kind: each check costs one small request. */
 const longestLookMs = 5_000;
 const resetAfterMs = 120_000;
 
 /**
- * How long to wait before the next try at an API server: 0.8 s, doubling to 30 s, each up to twice
- * as long by chance, so that many clients do not come back at once; from the start again after two
- * minutes without a failure. The curve is that of client-go's reflector.
+ * Computes the delay before the next attempt to reach an API server. It starts at 0.8 s and doubles to 30 s;
+ * each delay is extended at random by up to 100 %, so that clients do not reconnect all at once. Two minutes
+ * without a failure reset it. The curve is that of client-go's reflector.
  *
- * Deliberately different: the loss of a watch that worked is no failure here (see `afterHealth`).
+ * Unlike client-go, the loss of a working watch does not count as a failure (see `afterHealth`).
  */
 export class ReconnectDelay {
   readonly #clock: Clock;
@@ -25,31 +25,33 @@ export class ReconnectDelay {
     this.#random = random;
   }
 
-  /** Counts a failure; returns the milliseconds to wait. */
+  /** Counts a failure and returns the delay, in milliseconds. */
   next(): number {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#healthySinceMs >= resetAfterMs) this.#baseMs = shortestMs;
     const delayMs = this.#baseMs * (1 + this.#random.next());
     this.#baseMs = Math.min(this.#baseMs * 2, longestMs);
-    // Health can begin only once the wait is over.
+    // The time without failures can begin only after the delay.
     this.#healthySinceMs = nowMs + delayMs;
     return delayMs;
   }
 
-  /** For a kind that may appear at any moment: grows too, but to no more than 5 s. */
+  /** Returns the delay for a kind that may be installed at any time: it grows too, but to 5 s at most. */
   nextLook(): number {
     return Math.min(this.next(), longestLookMs);
   }
 
-  /** For what no try is likely to mend: 30 s, up to twice as long by chance. */
+  /**
+   * Returns the delay for an error that a retry is unlikely to fix: 30 s, extended at random by up to 100 %.
+   */
   longest(): number {
     return longestMs * (1 + this.#random.next());
   }
 
   /**
-   * For the loss of a watch that worked: 0.8 s, up to twice as long by chance, however often. A load
-   * balancer that cuts idle streams each minute must not make a cache deaf for longer and longer.
-   * What was doubled by failures stays so, and the time until now counts as without a failure.
+   * Returns the delay after the loss of a working watch: 0.8 s, extended at random by up to 100 %. It never
+   * grows: a load balancer that cuts idle streams each minute must not make a cache ever staler. It does not
+   * reset a delay that failures have doubled, and does not interrupt the time without failures.
    */
   afterHealth(): number {
     return shortestMs * (1 + this.#random.next());

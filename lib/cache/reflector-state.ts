@@ -13,31 +13,31 @@ import { isNotServed } from './missing.js';
  *        backOff-+ +-parked <------- no such kind --- any state ---------+
  */
 
-/** What a reflector does next. */
+/** The next step of a reflector. */
 export type ReflectorState = WorkState | BackOffState | ParkedState | { readonly phase: 'stopped' };
 
-/** A state that talks to the server. */
+/** A state that sends requests to the server. */
 export type WorkState = StreamingListState | ListState | WatchState;
 
-/** Begin a watch with the objects that exist (KEP-3157). */
+/** Starts a watch with the existing objects (KEP-3157). */
 export interface StreamingListState {
   readonly phase: 'streamingList';
 }
 
-/** List page by page, or at once where a continue token expired before the last page. */
+/** Lists page by page, or in one page if a continue token expired before the last page. */
 export interface ListState {
   readonly phase: 'list';
   readonly pages: 'many' | 'one';
 }
 
-/** Go on after `resourceVersion`; the last `failures` watches did not work. */
+/** Watches from `resourceVersion`; `failures` is the number of consecutive watches that failed. */
 export interface WatchState {
   readonly phase: 'watch';
   readonly resourceVersion: string;
   readonly failures: number;
 }
 
-/** Something failed: wait, then go on. */
+/** Waits after a failure, then continues with `then`. */
 export interface BackOffState {
   readonly phase: 'backOff';
   readonly error: unknown;
@@ -46,8 +46,8 @@ export interface BackOffState {
 }
 
 /**
- * No use to hurry: look again after `delayMs`. `unknownKind`: the server does not serve the kind;
- * `malformed`: the client refused the request itself, for example for its namespace.
+ * Checks again after `delayMs`, since a quick retry is pointless. `unknownKind`: the server does not serve
+ * the kind. `malformed`: the client rejected the request itself, for example for its namespace.
  */
 export interface ParkedState {
   readonly phase: 'parked';
@@ -56,13 +56,13 @@ export interface ParkedState {
   readonly delayMs: number;
 }
 
-/** See {@link ParkedState}. */
+/** The reason for parking. See {@link ParkedState}. */
 export type ParkReason = 'unknownKind' | 'malformed';
 
-/** A watch that fails this often, and never worked between, is given up for a list. */
+/** After this many consecutive failures of a watch, the reflector lists again. */
 const failuresBeforeRelist = 5;
 
-/** Where to go on after `error`; `relist`: with a list of whichever sort the server has. */
+/** Returns the next step after `error`; `relist` lists in the way that the server supports. */
 export function stateAfterFailure(
   from: WorkState,
   error: unknown,
@@ -71,7 +71,7 @@ export function stateAfterFailure(
   if (isMalformed(error)) return 'malformed';
   switch (from.phase) {
     case 'streamingList':
-      // Whatever stands between us and the server may not let it through: do it the plain way.
+      // A proxy in between may block the stream, so use a plain list.
       return { phase: 'list', pages: 'many' };
     case 'list':
       return { phase: 'list', pages: isGone(error) ? 'one' : 'many' };
@@ -83,30 +83,30 @@ export function stateAfterFailure(
   }
 }
 
-/** Whether the server said that it does not know streaming lists. */
+/** Returns true if the server rejected the request in a way that indicates no streaming lists. */
 export function isStreamingRefused(error: unknown): boolean {
   return isApiError(error) && [400, 415, 422].includes(error.status);
 }
 
-/** How long the server asks to wait; 0 where it does not say. */
+/** Returns the delay that the server requests, in milliseconds; 0 if it requests no delay. */
 export function retryAfterMs(error: unknown): number {
   return isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
 }
 
-/** The same request would be refused for ever, before it is sent. */
+/** Returns true if the client would reject the same request on every attempt, before it is sent. */
 function isMalformed(error: unknown): boolean {
   const codes = ['InvalidObject', 'InvalidOption', 'InvalidSelector'] as const;
   return codes.some((code) => isOperatorError(error, code));
 }
 
-/** Whether the watch may go on where it was: the error says nothing about the version. */
+/** Returns true if the watch can resume from its version: the error does not invalidate the version. */
 function canResume(error: unknown): boolean {
   if (!isApiError(error)) return true;
   if (isVersionTooLarge(error)) return false;
   return isTooManyRequests(error) || error.status >= 500;
 }
 
-/** The server is behind the version that we know: it was restored from a backup, perhaps. */
+/** Returns true if the server is behind the known version, for example after a restore from a backup. */
 function isVersionTooLarge(error: ApiError): boolean {
   return error.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
 }

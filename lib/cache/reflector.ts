@@ -24,17 +24,17 @@ import type { Failure } from './setbacks.js';
 import { followWatch } from './watch-attempt.js';
 import type { WatchReceiver, WatchScope, Watched } from './watch-attempt.js';
 
-/** Where a reflector puts what it sees, in the server's order. None of these may throw. */
+/** Receives what a reflector reads, in the server's order. Its methods must not throw. */
 export interface ReflectorSink<T extends KubernetesObject> {
-  /** What is done to each object right after it came, so that a large list is never kept raw. */
+  /** Applied to each object on arrival, so that a large list is never held unprocessed. */
   intake(object: T): T;
-  /** The whole collection as of `resourceVersion`, by key. */
+  /** Receives the whole collection at `resourceVersion`, by key. */
   replace(objects: ReadonlyMap<string, T>, resourceVersion: string): void;
-  /** One change. It can come twice. */
+  /** Receives one change. The same change can arrive twice. */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void;
-  /** Everything up to `resourceVersion` was seen (a bookmark). */
+  /** Receives a bookmark: all changes up to `resourceVersion` have arrived. */
   progress(resourceVersion: string): void;
-  /** {@link Reflector.state} has changed. */
+  /** Called when {@link Reflector.state} has changed. */
   stateChanged(): void;
 }
 
@@ -48,29 +48,30 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: CacheMetrics;
-  /** Ask for streaming lists, as long as the server knows them. */
+  /** Requests streaming lists as long as the server supports them. */
   readonly streamingLists: boolean;
-  /** Called before each list; if it throws, the list has failed. @defaultValue nothing */
+  /** Called before each list; if it throws, the list counts as failed. @defaultValue nothing */
   readonly beforeList?: (() => Promise<void>) | undefined;
 }
 
-/** A watch that lasted so long worked, even if it showed nothing. */
+/** A watch that lasted this long counts as working, even without an event. */
 const workingWatchMs = 10_000;
 
 /**
- * Mirrors a collection of the API server into a sink: a list, then a watch from where the list
- * ended, for ever. No change is lost or reordered across reconnects; nothing ends it but `stop`.
+ * Mirrors a collection of the API server into a sink: it lists, then watches from the list's version, until
+ * `stop` is called. Reconnects do not lose or reorder changes.
  *
  * ## Flow
- * `reflector-state.ts` draws the states; `#step` carries out one of them and names the next.
+ * `reflector-state.ts` shows the states. `#step` runs one state and returns the next.
  *
  * ## Failures
- * Each is logged and counted, and is `problem` until it is overcome. A dropped watch goes on after
- * the last version that it has shown; a version that the server no longer has (410) means a new
- * list. A watch that worked (it lasted 10 s, or brought something new) is resumed after 0.8 to 1.6 s,
- * however often it is cut; this differs from client-go's reflector, which would wait up to a minute.
- * All else waits longer each time it fails. A kind that is not served parks the reflector: it looks
- * again, every 5 s at last. So does a request that the client refuses to send, at long ones.
+ * - Each failure is logged and counted, and is `problem` until the reflector recovers.
+ * - A dropped watch resumes after its last version. An expired version (410) causes a new list.
+ * - A watch that worked (it lasted 10 s or showed something new) resumes after 0.8 to 1.6 s, however often it
+ *   is cut. client-go's reflector would wait up to a minute.
+ * - The delay after any other failure grows with each failure.
+ * - A kind that is not served parks the reflector; the interval of its checks grows to 5 s.
+ * - A request that the client refuses to send parks it too, with long intervals.
  */
 export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
@@ -97,37 +98,37 @@ export class Reflector<T extends KubernetesObject> {
     this.#state = this.#listState();
   }
 
-  /** What it does now. */
+  /** The current state. */
   get state(): ReflectorState {
     return this.#state;
   }
 
-  /** What keeps it from following the server, until that is overcome; undefined: nothing does. */
+  /** The error that keeps the reflector from following the server; undefined if there is no problem. */
   get problem(): unknown {
     return this.#problem;
   }
 
-  /** Why it is of no use to hurry, as long as that holds. See {@link ParkedState}. */
+  /** The reason for parking; undefined if not parked. See {@link ParkedState}. */
   get parked(): ParkReason | undefined {
     return this.#parked;
   }
 
-  /** When the server last said anything on a watch or listed, by the monotonic clock. */
+  /** The monotonic time of the last watch event or list. */
   get heardAtMs(): number | undefined {
     return this.#heardAtMs;
   }
 
-  /** Begins; later calls do nothing. */
+  /** Starts the reflector; later calls do nothing. */
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** Lists anew, so that all objects pass the intake once more. */
+  /** Lists again, so that all objects pass the intake again. */
   relist(): void {
     if (this.#running !== undefined) this.#ask('relist');
   }
 
-  /** Ends it; resolves when the last call to the server has ended. */
+  /** Stops the reflector; resolves when its last request has ended. */
   async stop(): Promise<void> {
     this.#ask('stop');
     await this.#running;
@@ -150,7 +151,7 @@ export class Reflector<T extends KubernetesObject> {
 
   #enter(state: ReflectorState): void {
     this.#state = state;
-    // While it tries again, the problem stays: whoever asks should not find it gone for a moment.
+    // Keep the problem during a retry, so that a status read does not miss it.
     if (state.phase === 'backOff' || state.phase === 'parked') this.#problem = state.error;
     else if (state.phase === 'watch') this.#problem = undefined;
     if (state.phase === 'watch' || state.phase === 'backOff') this.#parked = undefined;
@@ -182,11 +183,11 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   async #wait(delayMs: number): Promise<void> {
-    // An abort is no failure here: `#run` sees what was asked for.
+    // An abort is not a failure here: `#run` checks the requested action.
     await sleep(this.#options.clock, delayMs, this.#attempt.signal).catch(() => undefined);
   }
 
-  /** @returns the state after a failure, or undefined: the list can begin */
+  /** @returns the state after a failure, or undefined if the list can start */
   async #prepared(state: WorkState): Promise<ReflectorState | undefined> {
     try {
       await this.#options.beforeList?.();
@@ -232,7 +233,7 @@ export class Reflector<T extends KubernetesObject> {
     return this.#afterWatch(began, watched);
   }
 
-  /** The stream ended before the initial events did. */
+  /** Handles a stream that ended before its initial events did. */
   #afterStreamingList(from: WorkState, watched: Watched): ReflectorState {
     const { type, logger } = this.#options;
     const error = watched.end === 'failed' ? watched.error : undefined;
@@ -255,26 +256,26 @@ export class Reflector<T extends KubernetesObject> {
     return followWatch({ ...this.#options, attempt: this.#attempt }, from, receive);
   }
 
-  /** Hands on an event of the watch that is the state, and notes how far it came. */
+  /** Forwards an event of the current watch and records its version. */
   #receive(event: WatchEvent<T>, heardAtMs: number): 'listed' | 'leave' {
     const state = this.#state;
     if (state.phase !== 'watch') return 'leave';
     const { sink, metrics } = this.#options;
     this.#heardAtMs = heardAtMs;
     metrics.watchEvents.add(1, this.#labels[event.type]);
-    // Not the event's object: there is no knowing what a server sends.
+    // Use the taken object's metadata: the server's object may be malformed.
     const { resourceVersion } = event.type === 'BOOKMARK' ? event : this.#take(event).metadata;
     const order = compareResourceVersions(resourceVersion, state.resourceVersion) ?? 1;
     if (event.type === 'BOOKMARK') {
-      // The server's log was rolled back (restored from a backup): what changed since has versions
-      // that a watch from here would never show.
+      // The server's log was rolled back (restored from a backup): a watch from here would not show the
+      // changes since then, whose versions are lower.
       if (order < 0) {
         this.#state = this.#listState();
         return 'leave';
       }
       sink.progress(event.resourceVersion);
     }
-    // A repeated event must not take us back.
+    // A repeated event must not move the version back.
     const newer = order > 0 && resourceVersion !== undefined && resourceVersion !== '';
     if (newer) this.#state = { phase: 'watch', resourceVersion, failures: 0 };
     return 'listed';
@@ -294,7 +295,7 @@ export class Reflector<T extends KubernetesObject> {
     const isNew = state.resourceVersion !== began;
     if (watched.end === 'failed') {
       const worked = isNew || (established && lastedMs >= workingWatchMs);
-      // It says nothing against the version where it began.
+      // A failure of a working watch does not count against its start version.
       const from = worked ? { ...state, failures: 0 } : state;
       return this.#afterFailure(from, { error: watched.error, lastedMs, worked });
     }

@@ -1,8 +1,8 @@
 /**
- * Compares two resource versions of one resource type (KEP-5504; true of every server since
- * Kubernetes 1.35, and in fact of all before). Versions of different types have nothing in common.
- * @returns less than 0 where `one` is the older, 0 where they are the same, more than 0 where `one`
- * is the newer; undefined where either is no integer, so that nothing can be said
+ * Compares two resource versions of one resource type (KEP-5504; guaranteed by every server since Kubernetes
+ * 1.35, and in practice by all earlier ones). Versions of different types are not comparable.
+ * @returns less than 0 if `one` is older, 0 if both are equal, more than 0 if `one` is newer; undefined if
+ *   either is not an integer
  */
 export function compareResourceVersions(
   one: string | undefined,
@@ -10,14 +10,14 @@ export function compareResourceVersions(
 ): number | undefined {
   if (one === undefined || other === undefined) return undefined;
   if (!isInteger(one) || !isInteger(other)) return undefined;
-  // As text: they may be longer than a number is exact.
+  // Compare as text: versions may exceed the range of exact numbers.
   if (one.length !== other.length) return one.length - other.length;
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
 /**
- * KEP-5504: a resource version is a decimal integer of any length, without leading zeros. Looked at by
- * character: each watch event compares several, and an expression takes five times as long.
+ * KEP-5504: a resource version is a decimal integer of any length, without leading zeros. Each watch event
+ * compares several, and a regular expression takes five times as long as this loop.
  */
 function isInteger(text: string): boolean {
   if (text.length === 0 || (text.startsWith('0') && text.length > 1)) return false;

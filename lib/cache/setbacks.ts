@@ -8,7 +8,7 @@ import { ReconnectDelay } from './reconnect-delay.js';
 import { retryAfterMs, stateAfterFailure } from './reflector-state.js';
 import type { ParkedState, ParkReason, ReflectorState, WorkState } from './reflector-state.js';
 
-/** What {@link Setbacks} needs. */
+/** Options of {@link Setbacks}. */
 export interface SetbacksOptions {
   readonly kind: string;
   readonly clock: Clock;
@@ -17,17 +17,17 @@ export interface SetbacksOptions {
   readonly metrics: CacheMetrics;
 }
 
-/** What went wrong. */
+/** A failed list or watch. */
 export interface Failure {
   readonly error: unknown;
   readonly lastedMs: number;
-  /** It was a watch that worked, until now. */
+  /** True for a watch that worked until now. */
   readonly worked?: boolean;
-  /** The reflector is parked already, for the same sort of reason: it was said. */
+  /** True if the reflector is already parked, so that the failure has been logged. */
   readonly known?: boolean;
 }
 
-/** A watch that ends sooner, with nothing new, has failed, whatever the server says. */
+/** A watch that ends sooner than this, with nothing new, counts as failed. */
 export const shortWatchMs = 1_000;
 
 const parkedFor: Readonly<Record<ParkReason, string>> = {
@@ -35,7 +35,7 @@ const parkedFor: Readonly<Record<ParkReason, string>> = {
   malformed: 'wait long, since the request itself is invalid',
 };
 
-/** Decides how a reflector goes on after a failure, and for how long it waits; logs and counts it. */
+/** Chooses a reflector's next state and delay after a failure; logs and counts the failure. */
 export class Setbacks {
   readonly #options: SetbacksOptions;
   readonly #delay: ReconnectDelay;
@@ -45,13 +45,13 @@ export class Setbacks {
     this.#delay = new ReconnectDelay(options.clock, options.random);
   }
 
-  /** @param relist - the state that lists in whichever way the server has */
+  /** @param relist - the state that lists in the way that the server supports */
   stateAfter(from: WorkState, failure: Failure, relist: WorkState): ReflectorState {
     const { error, lastedMs, worked = false } = failure;
     const next = stateAfterFailure(from, error);
     if (next === 'unknownKind' || next === 'malformed') return this.#park(from, next, failure);
     const then = next === 'relist' ? relist : next;
-    // That a server forgets is its everyday life: no wait, unless it forgets at once.
+    // A 410 Gone is routine: relist without delay, unless the watch expired at once.
     const expired = from.phase === 'watch' && isGone(error) && lastedMs >= shortWatchMs;
     const resumes = worked && then.phase === 'watch';
     const waitMs = (): number => (resumes ? this.#delay.afterHealth() : this.#delay.next());

@@ -33,7 +33,7 @@ import { SharedStrings } from './string-pool.js';
 import type { StringPool } from './string-pool.js';
 import { WriteOverlay } from './write-overlay.js';
 
-/** What all informers of a cache share. */
+/** The parts that all informers of a cache share. */
 export interface InformerParts {
   readonly client: Client;
   readonly clock: Clock;
@@ -46,28 +46,28 @@ export interface InformerParts {
   readonly onQuarantined: (object: QuarantinedObject) => void;
 }
 
-/** One watched part of a kind: a namespace, or everything. */
+/** A separately watched part of a kind: one namespace or all of them. */
 interface Partition<T extends KubernetesObject> {
   namespace: string | undefined;
   readonly reflector: Reflector<T>;
   listed: boolean;
-  /** The version up to which the watch has come; empty before the first list. */
+  /** The version that the watch has reached; empty before the first list. */
   progress: string;
 }
 
-/** One kind in a cache: its store, what fills it, and who listens. */
+/** One kind in a cache: its store, its reflectors and its event handlers. */
 export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly scope: InformerScope<T>;
   readonly store: ObjectStore<T>;
   readonly overlay: WriteOverlay<T>;
-  /** Objects that can't be taken in; the store may hold their last good state. */
+  /** The objects that can't be stored; the store may hold their last valid state. */
   readonly quarantine: Quarantine<T>;
-  /** Tells of every change of the store or of a reflector's state. */
+  /** Notifies of every change of the store or of a reflector's state. */
   readonly changes = new ChangeNotifier();
   readonly #intake: Transform<T>;
   readonly #parts: InformerParts;
   #partitions: readonly Partition<T>[];
-  /** Ends of the reflectors that a cluster-scoped kind does not need. */
+  /** Pending stops of reflectors that a cluster-scoped kind does not need. */
   readonly #leaving: Promise<void>[] = [];
   readonly #handlers = new EventHandlers<T>((error, object) =>
     this.#failed('event handler', error, object),
@@ -75,7 +75,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #isSelected: (object: T) => boolean;
   #keepManagedFields: boolean;
   #endCollecting: readonly (() => void)[] = [];
-  /** As the metric has it; undefined: it has nothing yet. */
+  /** The current value of the metric; undefined if not yet set. */
   #countedObjects: number | undefined;
 
   constructor(scope: InformerScope<T>, parts: InformerParts) {
@@ -110,27 +110,30 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#partitions = namespaces.map((namespace) => this.#newPartition(namespace));
   }
 
-  /** Whether everything that existed at the start is there. */
+  /** True once the initial list of each partition is in the store. */
   get synced(): boolean {
     return this.#partitions.every((partition) => partition.listed);
   }
 
-  /** Whether selectors keep objects out that exist. */
+  /** True if selectors may exclude existing objects. */
   get filtered(): boolean {
     return this.scope.labelSelector !== undefined || this.scope.fieldSelector !== undefined;
   }
 
-  /** The version up to which the watch of a namespace, or the slowest of all, has come. */
+  /**
+   * Returns the version that the watch of `namespace` has reached; if none covers it, that of the first
+   * watch.
+   */
   progress(namespace: string | undefined): string {
     return this.#partitionOf(namespace)?.progress ?? this.#partitions[0]?.progress ?? '';
   }
 
-  /** Whether reads of `namespace` (undefined: of all) can be answered from here. */
+  /** Returns true if this informer can answer reads of `namespace` (undefined for all). */
   covers(namespace: string | undefined): boolean {
     return this.#partitionOf(namespace)?.listed ?? false;
   }
 
-  /** Whether the watch would show `object`. */
+  /** Returns true if the watch would show `object`. */
   selects(object: T): boolean {
     return this.#isSelected(object);
   }
@@ -150,30 +153,30 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       gauge.set(0, { kind: this.#label });
   }
 
-  /** From now on with `managedFields`; what is there is read again. */
+  /** Keeps `managedFields` from now on, and lists existing objects again. */
   keepManagedFields(): void {
     if (this.#keepManagedFields) return;
     this.#keepManagedFields = true;
     for (const { reflector } of this.#partitions) reflector.relist();
   }
 
-  /** What the watch has shown of an object; of one in quarantine the last good state. */
+  /** Returns an object as the watch last showed it; for a quarantined one, its last valid state. */
   get(key: ObjectKey): T | undefined {
     return this.store.get(keyString(key));
   }
 
-  /** A write was answered with `answer`; the caller keeps that. */
+  /** Records the server's answer to a write; the caller keeps ownership of `answer`. */
   written(key: string, answer: T): void {
     try {
-      // A copy: the caller may go on with the answer, and the cache's objects are frozen.
+      // Copy: the caller may modify the answer, and the cache's objects are frozen.
       this.overlay.written(this.#intake(structuredClone(answer)));
     } catch {
-      // The watch shows it too, and then it is quarantined. Reads wait until then.
+      // The object will be quarantined when the watch shows it. Reads wait until then.
       this.overlay.touched(key, answer.metadata.resourceVersion ?? '');
     }
   }
 
-  /** What the watch has shown, of one namespace or all of them, in no order. */
+  /** Returns the objects of one namespace or of all, in no order, as the watch last showed them. */
   list(namespace?: string): T[] {
     if (namespace === undefined) return [...this.store.values()];
     return this.store.byIndex(namespaceIndex, namespace);
@@ -193,7 +196,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       metadataOnly,
       objects: this.store.size,
       synced: this.synced,
-      // A malformed request is a mistake, not a kind to come: nobody should pass it over.
+      // A malformed request is a mistake, not a kind to be installed: a sync must not skip it.
       parked: this.#partitions.some(({ reflector }) => reflector.parked === 'unknownKind'),
       problem,
       quarantined: this.quarantine.list(),
@@ -201,7 +204,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     };
   }
 
-  /** Has the metrics that change by themselves worked out when they are collected. */
+  /** Registers the gauges that are computed at each metrics collection. */
   #collect(): void {
     const { bytes, watchSilence } = this.#parts.metrics;
     const kind = this.#label;
@@ -214,7 +217,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#endCollecting = ends.flatMap((end) => end ?? []);
   }
 
-  /** How long ago the server last spoke, on the watch that it is longest ago; 0 before the first. */
+  /** Returns the time since the last event of the most silent watch, in milliseconds; 0 before the first. */
   #silenceMs(): number {
     const nowMs = this.#parts.clock.monotonicMs();
     return Math.max(
@@ -258,8 +261,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Leaves `partition` alone if the kind is cluster-scoped: a kind given as apiVersion and kind is
-   * taken for a namespaced one until discovery knows it, which may be long after the start.
+   * Merges all partitions into `partition` if the kind is cluster-scoped. A kind given as apiVersion and kind
+   * counts as namespaced until discovery knows it, which may be long after the start.
    */
   async #resolveScope(partition: Partition<T>): Promise<void> {
     const { type } = this.scope;
@@ -306,8 +309,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const { resourceVersion = '' } = object.metadata;
     const bad = this.quarantine.get(key)?.resourceVersion;
     const known = bad ?? this.store.get(key)?.metadata.resourceVersion;
-    // Events of one watch come in the order of their versions: this one was seen, or is from before
-    // the list. (A proxy may repeat events; later pages of a list may be newer than the first.)
+    // A watch delivers events in version order, so this one is a repeat or older than the list. (A proxy may
+    // repeat events; later pages of a list may be newer than the first.)
     const isOld = (compareResourceVersions(resourceVersion, partition.progress) ?? 1) <= 0;
     if (isOld || (compareResourceVersions(resourceVersion, known) ?? 0) < 0) {
       this.#parts.metrics.droppedEvents.add(1, { kind: this.scope.type.kind });
@@ -318,7 +321,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#handlers.emit(events);
   }
 
-  /** Stores an object, or puts it into quarantine. @returns what changed */
+  /**
+   * Stores an object, or quarantines it.
+   * @returns the resulting events
+   */
   #store(change: PutOptions<T>): readonly CacheEvent<T>[] {
     const { key, object } = change;
     if (this.quarantine.isStandIn(object)) return this.#quarantine(key, object);
@@ -332,11 +338,11 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return events;
   }
 
-  /** The last good state stays, for what comes after it: no handler is told of a deletion. */
+  /** Quarantines an object and keeps its last valid state for later events. Handlers receive no deletion. */
   #quarantine(key: string, standIn: T): readonly CacheEvent<T>[] {
     this.quarantine.put(key, standIn);
     const { uid } = standIn.metadata;
-    // Unless that was another object of the same name.
+    // A different UID means that the stored object is another one of the same name.
     const isSame = uid === undefined || this.store.get(key)?.metadata.uid === uid;
     return isSame ? [] : take(this.store, key, undefined);
   }
@@ -346,7 +352,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return take(this.store, key, this.quarantine.isStandIn(object) ? undefined : object);
   }
 
-  /** A new index throws for an object that is stored. */
+  /** Quarantines a stored object for which a new index throws. */
   #indexFailed(key: string, object: T, error: unknown): void {
     this.quarantine.put(key, this.quarantine.standInFor(object, error));
     this.changes.notify();

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { CacheEvent } from './informer.js';
 import type { ObjectStore } from './object-store.js';
 
-/** What {@link put} stores. */
+/** Parameters of {@link put}. */
 export interface PutOptions<T extends KubernetesObject> {
   readonly key: string;
   readonly object: T;
@@ -10,7 +10,10 @@ export interface PutOptions<T extends KubernetesObject> {
   readonly isInInitialList?: boolean;
 }
 
-/** Removes all objects but those that are `kept`. @returns what changed */
+/**
+ * Removes all objects for which `isKept` returns false.
+ * @returns the resulting events
+ */
 export function removeMissing<T extends KubernetesObject>(
   store: ObjectStore<T>,
   isKept: (key: string, object: T) => boolean,
@@ -22,8 +25,8 @@ export function removeMissing<T extends KubernetesObject>(
 
 /**
  * Stores an object under its key.
- * @returns what changed
- * @throws OperatorError `InvalidObject`: an index throws for it; nothing has changed then.
+ * @returns the resulting events
+ * @throws OperatorError `InvalidObject`: an index throws for it; the store is unchanged.
  */
 export function put<T extends KubernetesObject>(
   store: ObjectStore<T>,
@@ -44,8 +47,8 @@ export function put<T extends KubernetesObject>(
 
 /**
  * Removes an object.
- * @param last - its last state; undefined: that was not seen
- * @returns what changed
+ * @param last - its last state; undefined if the watch did not show it
+ * @returns the resulting events
  */
 export function take<T extends KubernetesObject>(
   store: ObjectStore<T>,
@@ -55,7 +58,7 @@ export function take<T extends KubernetesObject>(
   const old = store.get(key);
   if (old === undefined) return [];
   store.delete(key);
-  // An earlier deletion was missed, should the UID be another.
+  // A different UID means that an earlier deletion was missed.
   const isLast = last !== undefined && old.metadata.uid === last.metadata.uid;
   return [{ type: 'deleted', object: isLast ? last : old, finalStateUnknown: !isLast }];
 }

@@ -1,30 +1,30 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 
-/** Of shorter texts `JSON.parse` makes no copies: V8 has one of each. */
+/** `JSON.parse` makes no copies of shorter strings: V8 interns them. */
 const shortestText = 11;
-/** Longer texts are seldom the same twice: a hash of them would cost more than it saves. */
+/** Longer strings rarely repeat: hashing them would cost more than it saves. */
 const longestText = 48;
-/** So many texts are known, or twice as many: what is not seen again falls out. */
+/** The pool holds at most twice this many strings and drops those that do not recur. */
 const generationSize = 4_096;
-/** So many texts of a part of a kind's objects may all be new: nothing was there to be known. */
+/** The first strings of each part do not count, because the pool starts empty. */
 const firstTexts = 2_048;
-/** After so many it is known whether the part is worth the search. */
+/** The number of strings after which the trial of a part ends. */
 const trialTexts = 4_096;
 
-/** What no two objects have in common. */
+/** Metadata fields that are unique to an object. */
 const uniqueFields: ReadonlySet<string> = new Set(['name', 'uid', 'resourceVersion']);
 
-/** One copy of each text that objects have in common. `JSON.parse` makes a new one each time. */
+/** Keeps one copy of each string that objects share; `JSON.parse` creates a new one each time. */
 export class StringPool {
   #young = new Map<string, string>();
   #old: ReadonlyMap<string, string> = new Map();
 
-  /** How many texts are kept; bounded. */
+  /** The number of strings kept; bounded. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }
 
-  /** The copy of `text` that all share; undefined where `text` is the first of its like. */
+  /** Returns the shared copy of `text`, or undefined if `text` is the first one. */
   shared(text: string): string | undefined {
     const known = this.#young.get(text);
     if (known !== undefined) return known;
@@ -40,13 +40,12 @@ export class StringPool {
 }
 
 /**
- * Has the objects of one kind use the shared copies of a pool. Nobody can see a difference, except in
- * memory.
+ * Replaces strings in the objects of one kind by the shared copies of a pool. Only memory use changes.
  *
- * Whether it pays depends on the kind: it takes 30 % off cached Pods, for a quarter more CPU than
- * parsing and freezing them takes (9 µs a Pod), and nothing off ConfigMaps, whose texts differ. So
- * `metadata` and the rest are each tried, and left alone for good where fewer than half of the texts
- * were known, of the second 2,048. (20,000 of each, Node 20.)
+ * The benefit depends on the kind. It saves 30 % of the memory of cached Pods, and adds a quarter to the CPU
+ * time of parsing and freezing them (9 µs per Pod). It saves nothing on ConfigMaps, whose strings differ. So
+ * `metadata` and the rest each have a trial, and sharing stops for a part if fewer than half of its second
+ * 2,048 strings were known. (Measured with 20,000 objects of each kind, Node 20.)
  */
 export class SharedStrings {
   readonly #pool: StringPool;
@@ -57,7 +56,7 @@ export class SharedStrings {
     this.#pool = pool;
   }
 
-  /** Goes through `object`, except what is frozen in it. */
+  /** Shares the strings of `object`, except in its frozen parts. */
   share(object: KubernetesObject): void {
     if (!this.#body.failed) {
       for (const name in object) if (name !== 'metadata') this.#shareIn(object, name, this.#body);
@@ -81,7 +80,7 @@ export class SharedStrings {
   }
 }
 
-/** Whether enough texts were known before. */
+/** Decides if enough strings of a part repeat. */
 class Trial {
   failed = false;
   #texts = 0;

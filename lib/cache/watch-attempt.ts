@@ -7,7 +7,7 @@ import type { ConnectionError } from '../system/connection-error.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { Random } from '../system/random.js';
 
-/** Which objects of a kind a watch shows. */
+/** The objects of a kind that a watch shows. */
 export interface WatchScope {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
@@ -15,49 +15,49 @@ export interface WatchScope {
   readonly metadataOnly?: boolean | undefined;
 }
 
-/** What {@link followWatch} needs. */
+/** Parameters of {@link followWatch}. */
 export interface WatchAttempt<T extends KubernetesObject> {
   readonly client: Client;
   readonly type: TypeReference<T>;
   readonly scope: WatchScope;
   readonly clock: Clock;
   readonly random: Random;
-  /** Ends the watch; aborted here too when the server falls silent. */
+  /** Ends the watch; {@link followWatch} also aborts it when the server falls silent. */
   readonly attempt: AbortController;
 }
 
-/** How a watch ended. `established`: the server had begun to answer it, as far as one can tell. */
+/** The end of a watch. `established`: the server had begun to answer, as far as the client can detect. */
 export type Watched = { readonly lastedMs: number; readonly established: boolean } &
   /** `ended` by the server, `left` by the receiver. */
   ({ readonly end: 'ended' | 'left' } | { readonly end: 'failed'; readonly error: unknown });
 
 /**
- * Takes an event, which came at `heardAtMs` by the monotonic clock. `listing`: the initial events are
- * not over yet. `leave`: end the watch.
+ * Receives an event that arrived at monotonic time `heardAtMs`. `listing`: the initial events are not
+ * complete. `leave`: end the watch.
  */
 export type WatchReceiver<T extends KubernetesObject> = (
   event: WatchEvent<T>,
   heardAtMs: number,
 ) => 'listing' | 'listed' | 'leave';
 
-/** As client-go: servers are balanced again as watches end, not all of them at one moment. */
+/** As in client-go: watches end at different times, which balances load across servers again. */
 const shortestWatchMs = 300_000;
 const longestWatchMs = 600_000;
-/** A watch that goes on so long after its time-out has no server any more. */
+/** A watch that outlasts its time-out by this long counts as dead. */
 const deadWatchMs = 30_000;
 /**
- * A watch that has shown that its server sends bookmarks is lost when nothing came for so long: a
- * server sends one about every minute (up to 75 s), so that this is two missed ones. A connection
- * that lost its other end without a word would else show nothing until the watch's time-out.
+ * Once the server has sent a bookmark on a watch, this much silence means that the connection is lost.
+ * Servers send one about every minute (up to 75 s), so two are missing. Without this limit, a silently
+ * dropped connection would show nothing until the watch's time-out.
  */
 const silentWatchMs = 150_000;
-/** A streaming list that stalls for so long is given up. */
+/** A streaming list that stalls this long is aborted. */
 const stalledListMs = 30_000;
 
 /**
- * Watches until it ends, in whichever way; never throws. The server is asked to end it after 5 to 10
- * minutes; where it doesn't, the connection is dead, and the watch `failed`. So it is sooner, after
- * 2.5 minutes of silence, where the server sent bookmarks on this watch.
+ * Watches until the watch ends; never throws. It asks the server to end the watch after 5 to 10 minutes. If
+ * the server does not, the connection is dead and the result is `failed`. If the server has sent bookmarks on
+ * this watch, 2.5 minutes of silence are enough.
  */
 export async function followWatch<T extends KubernetesObject>(
   { client, type, scope, clock, random, attempt }: WatchAttempt<T>,
@@ -94,7 +94,7 @@ export async function followWatch<T extends KubernetesObject>(
           watchdog.expectBefore(silence.deadlineAfter(event, heard, heardAtMs));
         return heard === 'leave';
       };
-      // What came together is taken in together: a turn for each would cost as much as the event.
+      // Process buffered events together: a turn for each would cost as much as the event itself.
       if (isLeft(first)) return ended({ end: 'left' }, true);
       for (const event of atOnce(events)) if (isLeft(event)) return ended({ end: 'left' }, true);
     }
@@ -107,18 +107,18 @@ export async function followWatch<T extends KubernetesObject>(
   }
 }
 
-/** Whether a connection that was made broke off: it may have done so before the server answered. */
+/** Returns true if the request may have been sent: the connection may also break before any answer. */
 function isBrokenOff(error: unknown): boolean {
   if (!isOperatorError(error, 'ConnectionFailed')) return false;
   return (error as Partial<ConnectionError>).requestSent !== false;
 }
 
-/** Until when the next event must come. */
+/** Computes the deadline of the next event. */
 class SilenceLimit {
   readonly #endMs: number;
   #bookmarked = false;
 
-  /** @param endMs - when the watch is over in any case */
+  /** @param endMs - the latest end of the watch */
   constructor(endMs: number) {
     this.#endMs = endMs;
   }
@@ -128,20 +128,20 @@ class SilenceLimit {
     heard: 'listing' | 'listed',
     nowMs: number,
   ): number {
-    // The one that ends the initial events says nothing of those that come by the minute.
+    // The bookmark that ends the initial events does not prove that periodic ones will follow.
     if (event.type === 'BOOKMARK' && !event.initialEventsEnd) this.#bookmarked = true;
     if (heard === 'listing') return nowMs + stalledListMs;
     return this.#bookmarked ? Math.min(nowMs + silentWatchMs, this.#endMs) : this.#endMs;
   }
 }
 
-/** Calls back when a deadline passes. Moving it to a later time is free: no timer is set for it. */
+/** Calls back when a deadline passes. Moving the deadline to a later time sets no timer. */
 class Watchdog {
   readonly #clock: Clock;
   readonly #onSilence: () => void;
   #deadlineMs = Infinity;
   #timer: Timer | undefined;
-  /** When the timer looks at the deadline. */
+  /** The time at which the timer checks the deadline. */
   #lookMs = Infinity;
 
   constructor(clock: Clock, onSilence: () => void) {
@@ -162,7 +162,7 @@ class Watchdog {
 
   #arm(): void {
     this.#lookMs = this.#deadlineMs;
-    // Whole milliseconds: a remainder that is lost in rounding would be waited for without end.
+    // Round up: with a truncated fraction, the timer would fire early and be set again without end.
     const leftMs = Math.ceil(this.#deadlineMs - this.#clock.monotonicMs());
     this.#timer = this.#clock.setTimer(() => {
       if (this.#clock.monotonicMs() < this.#deadlineMs) this.#arm();

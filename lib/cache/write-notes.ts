@@ -9,13 +9,13 @@ import type { TypeReference } from '../object/resource-type.js';
 import type { Cache } from './cache.js';
 import type { SharedInformer } from './shared-informer.js';
 
-/** One object of a kind. */
+/** Identifies one object of a kind. */
 export interface Target {
   readonly type: TypeReference<KubernetesObject>;
   readonly key: ObjectKey;
 }
 
-/** Tells a cache what was written, so that its readers see it before the watch shows it. */
+/** Records writes in a cache, so that its readers see them before the watch does. */
 export class WriteNotes {
   readonly #cache: Cache;
 
@@ -23,17 +23,17 @@ export class WriteNotes {
     this.#cache = cache;
   }
 
-  /** A write to `target` was answered with `answer`, the object or, of a subresource, another. */
+  /** Records that a write to `target` returned `answer`: the object, or another one for a subresource. */
   written(target: Target, answer: KubernetesObject, options: WriteOptions = {}): void {
     if (options.dryRun === true) return;
     const { resourceVersion, namespace, name } = answer.metadata;
-    // The key of a generated name is known only now.
+    // For a generated name, the key is known only from the answer.
     const key = name === undefined ? target.key : { namespace, name };
     const isWhole = answer.kind === target.type.kind && answer.metadata.uid !== undefined;
     for (const informer of this.#informers({ ...target, key })) {
       const { overlay } = informer;
       if (!isWhole) {
-        // A Scale has the version of what it scales.
+        // A Scale has the version of the object that it scales.
         if (resourceVersion !== undefined) overlay.touched(keyString(key), resourceVersion);
       } else if (isGoneAfter(answer)) {
         overlay.deleted(keyString(key), answer.metadata.uid);
@@ -43,7 +43,7 @@ export class WriteNotes {
     }
   }
 
-  /** `target` was deleted; `remaining` is what finalizers or a grace period left of it. */
+  /** Records a deletion of `target`; `remaining` is the object if finalizers or a grace period keep it. */
   deleted(target: Target, remaining: KubernetesObject | undefined, options: DeleteOptions): void {
     if (options.dryRun === true) return;
     if (remaining !== undefined) {
@@ -56,9 +56,9 @@ export class WriteNotes {
   }
 
   /**
-   * All that `options` select are about to be deleted. What is made after that, of the same name
-   * perhaps, is left alone.
-   * @returns what to call when they are
+   * Captures the objects selected by `options` before their deletion. It ignores objects created later, even
+   * if they have the same name.
+   * @returns a function to call after the deletion
    */
   deletingCollection(
     type: TypeReference<KubernetesObject>,
@@ -71,7 +71,7 @@ export class WriteNotes {
       const objects = informer ? shownBy(informer, namespace === '' ? undefined : namespace) : [];
       const isSelected = ({ metadata }: KubernetesObject): boolean =>
         matchesLabels(labelSelector, metadata.labels);
-      // Of other fields metadata tells nothing: to doubt one too many does no harm.
+      // Metadata does not contain other fields; to distrust one key too many does no harm.
       const hasFields = (object: KubernetesObject): boolean =>
         metadataOnly || matchesFields(fieldSelector, object);
       return objects
@@ -86,9 +86,9 @@ export class WriteNotes {
   }
 
   /**
-   * The server refused a write to `target`. Where that shows that the cache is behind, its next
+   * Records that the server rejected a write to `target`. If that shows that the cache is behind, its next
    * reader waits.
-   * @param sentVersion - the resourceVersion that the write named
+   * @param sentVersion - the resourceVersion that the write specified
    */
   refused(target: Target, error: unknown, sentVersion: string | undefined): void {
     const { name } = target.key;
@@ -99,13 +99,13 @@ export class WriteNotes {
         seen.type === 'object'
           ? isNotFound(error) ||
             (isConflict(error) && seen.object.metadata.resourceVersion === sentVersion)
-          : // Of what its selectors leave out, a cache never hears.
+          : // A filtered cache never sees the objects that its selectors exclude.
             seen.type === 'absent' && !filtered && showsThatItExists(error, sentVersion);
       if (isStale) overlay.conflicted(keyString(target.key));
     }
   }
 
-  /** The informers that show `target`. */
+  /** Returns the informers that cover `target`. */
   #informers({ type, key }: Target): readonly SharedInformer[] {
     const namespace = key.namespace === '' ? undefined : key.namespace;
     return [this.#cache.peek(type), this.#cache.peek(type, true)].flatMap((informer) =>
@@ -114,7 +114,7 @@ export class WriteNotes {
   }
 }
 
-/** What readers see: the state of the watch, and over it what was written since. */
+/** Returns what readers see: the store, overlaid by recent writes. */
 function shownBy<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   namespace: string | undefined,
@@ -125,12 +125,12 @@ function shownBy<T extends KubernetesObject>(
   return [...stored, ...written];
 }
 
-/** A conflict about a version, but not one about a UID, is of an object that exists. */
+/** Returns true if the object must exist: a version conflict proves it, a UID conflict does not. */
 function showsThatItExists(error: unknown, sentVersion: string | undefined): boolean {
   return isAlreadyExists(error) || (isConflict(error) && sentVersion !== undefined);
 }
 
-/** The resourceVersion that a patch demands of the live object, or undefined. */
+/** Returns the resourceVersion that a patch requires of the live object, or undefined. */
 export function versionInPatch(patch: Patch): string | undefined {
   if (patch.type === 'json') {
     const test = patch.operations.find(
@@ -141,11 +141,11 @@ export function versionInPatch(patch: Patch): string | undefined {
   return (patch.body as Partial<KubernetesObject>).metadata?.resourceVersion;
 }
 
-/** Whether a write has ended the object: what takes the last finalizer off deletes it. */
+/** Returns true if a write ended the object: removing the last finalizer deletes it. */
 function isGoneAfter(answer: KubernetesObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = answer.metadata;
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds > 0) return false;
-  // A Namespace's finalizers stand in its spec.
+  // A Namespace keeps its finalizers in its spec.
   const { spec } = answer as { spec?: { finalizers?: readonly string[] } };
   return finalizers.length === 0 && (spec?.finalizers ?? []).length === 0;
 }

@@ -4,62 +4,62 @@ import type { Clock } from '../system/clock.js';
 import type { QuarantinedObject } from './quarantine.js';
 import { compareResourceVersions } from './resource-version.js';
 
-/** What lies over the store for one key. */
+/** The overlay of the store for one key. */
 type Entry<T extends KubernetesObject> =
-  /** A write was answered with `object`. */
+  /** A write returned `object`. */
   | {
       readonly type: 'written';
       readonly object: T;
       readonly version: string;
-      /** When, by the monotonic clock. */
+      /** The monotonic time of the answer. */
       readonly atMs: number;
     }
-  /** The object of this UID was deleted; `version` is one at which it existed. */
+  /** The object with this UID was deleted; it existed at `version`. */
   | { readonly type: 'deleted'; readonly uid: string; readonly version: string }
-  /** The store is known to be behind, but not what it lacks. */
+  /** The store is known to be behind, but the current state is unknown. */
   | Unsettled<T>;
 
 interface Unsettled<T extends KubernetesObject> {
   readonly type: 'unsettled';
-  /** Whether the store, which has `stored` for the key, has caught up. */
+  /** Returns true if the store, which has `stored` for the key, has caught up. */
   readonly isSettled: (stored: T | undefined) => boolean;
-  /** When to stop caring, by the monotonic clock. */
+  /** The monotonic time at which this entry expires. */
   readonly untilMs: number;
-  /** One live read is enough. */
+  /** True if one live read settles the entry. */
   readonly once: boolean;
 }
 
-/** What a reader has to know about one key. */
+/** The state of one key for a reader. */
 export type Look<T extends KubernetesObject> =
   | { readonly type: 'object'; readonly object: T }
   | { readonly type: 'quarantined'; readonly object: QuarantinedObject }
   | { readonly type: 'absent' | 'unsettled' };
 
-/** What a {@link WriteOverlay} lies over. */
+/** Access to the store and the watch under a {@link WriteOverlay}. */
 export interface Overlaid<T extends KubernetesObject> {
-  /** What the watch has brought for a key. */
+  /** Returns the stored object of a key. */
   stored(key: string): T | undefined;
-  /** What the watch has brought for a key, where that can't be taken in. */
+  /** Returns the quarantined object of a key. */
   quarantined(key: string): QuarantinedObject | undefined;
-  /** The version up to which the watch of a namespace has come. */
+  /** Returns the version that the watch of a namespace has reached. */
   progress(namespace: string | undefined): string;
   readonly clock: Clock;
-  /** Told how long after its answer the watch has passed a write, in milliseconds. */
+  /** Called when the watch passes a write, with the time since its answer in milliseconds. */
   readonly onPassed?: ((lagMs: number) => void) | undefined;
 }
 
-/** How long a reader is told to doubt the store after a conflict. */
+/** Time that the store is distrusted after a conflict, in milliseconds. */
 const doubtMs = 5_000;
-/** How long a version that can't be compared is waited for: the watch may never show it. */
+/** Time that readers wait for an incomparable version, which the watch may never show, in milliseconds. */
 const incomparableMs = 60_000;
 
 /**
- * Read-your-writes: what was written lies over the store until the watch has passed it, so that a
- * reader that has just written never sees an older state. Entries go by themselves as the watch
- * proceeds: no timer, and nothing that grows.
+ * Read-your-writes: written objects overlay the store until the watch has passed them, so that a reader never
+ * sees a state older than its own write. Entries expire as the watch advances; the overlay needs no timer and
+ * does not grow without bound.
  *
- * Versions compare as integers within one resource type (KEP-5504). Where one is none, the key is
- * `unsettled` until the watch shows exactly that version; a reader has to wait, or to ask the server.
+ * Versions compare as integers within one resource type (KEP-5504). If a version is not an integer, the key
+ * is `unsettled` until the watch shows exactly that version; a reader waits or reads from the server.
  */
 export class WriteOverlay<T extends KubernetesObject> {
   readonly #overlaid: Overlaid<T>;
@@ -73,11 +73,11 @@ export class WriteOverlay<T extends KubernetesObject> {
     return this.#entries.size;
   }
 
-  /** A write was answered with `object`. */
+  /** Records the `object` that a write returned. */
   written(object: T): void {
     const key = keyString(keyOf(object));
     const { uid, resourceVersion: version = '', namespace } = object.metadata;
-    // Answers of two writes can arrive in any order.
+    // The answers of two writes can arrive in either order.
     const known = this.#entries.get(key);
     if (known?.type === 'written' && !isAfter(version, known.version)) return;
     if (known?.type === 'deleted' && known.uid === uid) return;
@@ -90,7 +90,7 @@ export class WriteOverlay<T extends KubernetesObject> {
     else this.touched(key, version);
   }
 
-  /** `key` was changed to `version`, by a call whose answer does not show the object. */
+  /** Records a change of `key` to `version` by a call whose answer does not contain the object. */
   touched(key: string, version: string): void {
     this.#doubt(
       key,
@@ -100,7 +100,7 @@ export class WriteOverlay<T extends KubernetesObject> {
     );
   }
 
-  /** The object of `key` is gone; of which UID, the caller may know. */
+  /** Records the deletion of `key`; `knownUid` is its UID if the caller knows it. */
   deleted(key: string, knownUid?: string): void {
     const known = this.#entries.get(key);
     const object = known?.type === 'written' ? known.object : this.#overlaid.stored(key);
@@ -109,11 +109,11 @@ export class WriteOverlay<T extends KubernetesObject> {
     this.#entries.set(key, { type: 'deleted', uid, version });
   }
 
-  /** The object of `key`, of this UID, was deleted with many: it is gone, or in deletion. */
+  /** Records that a deletion of many included `key` with this UID: it is deleted or terminating. */
   deletedWithOthers(key: string, uid: string | undefined): void {
     const known = this.#entries.get(key);
     this.#doubt(key, doubtMs, (stored) => {
-      // What the store lacks because the watch has not come to it yet is not gone for that.
+      // The store may lack the object only because the watch has not yet shown its creation.
       const isBehind =
         known?.type === 'written' && !this.#isPassed(namespaceOf(key), known.version);
       if (isBehind) return false;
@@ -121,7 +121,7 @@ export class WriteOverlay<T extends KubernetesObject> {
     });
   }
 
-  /** The server refused a write to `key`: the object is another by now, or gone, or exists. */
+  /** Records that the server rejected a write to `key`: the object has changed, is gone, or exists. */
   conflicted(key: string): void {
     const known = this.#entries.get(key);
     const seen = [known?.type === 'written' ? known.object : undefined, this.#overlaid.stored(key)];
@@ -130,20 +130,20 @@ export class WriteOverlay<T extends KubernetesObject> {
     this.#doubt(key, doubtMs, (stored) => !isSeen(stored));
   }
 
-  /** A live read has shown what the store lacks: the doubt after a conflict is over. */
+  /** Ends the distrust after a conflict, once a live read has returned the current state. */
   settle(key: string): void {
     const entry = this.#entries.get(key);
     if (entry?.type === 'unsettled' && entry.once) this.#entries.delete(key);
   }
 
-  /** As {@link WriteOverlay.settle}, of all keys in `namespace`; undefined: of all. */
+  /** Settles all keys in `namespace`, or all keys if undefined. See {@link WriteOverlay.settle}. */
   settleIn(namespace: string | undefined): void {
     for (const key of [...this.#entries.keys()]) {
       if (namespace === undefined || namespaceOf(key) === namespace) this.settle(key);
     }
   }
 
-  /** What a reader sees of `key`. */
+  /** Returns what a reader sees of `key`. */
   look(key: string): Look<T> {
     const entry = this.#current(key);
     const bad = this.#overlaid.quarantined(key);
@@ -155,9 +155,9 @@ export class WriteOverlay<T extends KubernetesObject> {
   }
 
   /**
-   * Lays what was written over `found`, a selection of the store from `namespace` or all of them.
-   * @param isSelected - whether a written object belongs to the selection
-   * @returns undefined where a reader has to wait
+   * Overlays `found`, a selection of the store from `namespace` or from all, with recent writes.
+   * @param isSelected - returns true if a written object belongs to the selection
+   * @returns undefined if the reader must wait
    */
   over(
     found: readonly T[],
@@ -179,7 +179,7 @@ export class WriteOverlay<T extends KubernetesObject> {
     return [...kept, ...written];
   }
 
-  /** What was written to `namespace`, or to all of them, and the watch has not shown yet. */
+  /** Returns the objects written to `namespace`, or to all, that the watch has not yet shown. */
   unseen(namespace: string | undefined): T[] {
     return [...this.#entries.keys()].flatMap((key) => {
       const entry = this.#current(key);
@@ -188,17 +188,17 @@ export class WriteOverlay<T extends KubernetesObject> {
     });
   }
 
-  /** The server was rolled back: what was written is gone, or can't be told from what is. */
+  /** Drops all entries after a rollback of the server: the writes may be lost, and versions mislead. */
   clear(): void {
     this.#entries.clear();
   }
 
-  /** The watch has proceeded: drops what it has passed. */
+  /** Drops the entries that the watch has passed. */
   advance(): void {
     if (this.#entries.size === 0) return;
     for (const key of [...this.#entries.keys()]) {
-      // Written ones stand nearly in the order in which the watch passes them: the first that it
-      // has not passed ends the search, and what is left out goes another time.
+      // Written entries are nearly in watch order, so the first that the watch has not passed ends the
+      // search. Later calls drop any entries missed here.
       if (this.#current(key)?.type === 'written') return;
     }
   }
@@ -209,7 +209,7 @@ export class WriteOverlay<T extends KubernetesObject> {
     this.#entries.set(key, { type: 'unsettled', isSettled, untilMs, once: forMs === doubtMs });
   }
 
-  /** The entry of `key`, unless the watch has passed it. */
+  /** Returns the entry of `key`, unless the watch has passed it. */
   #current(key: string): Entry<T> | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined || !this.#isOver(key, entry)) return entry;
@@ -226,8 +226,8 @@ export class WriteOverlay<T extends KubernetesObject> {
       case 'written':
         return this.#isPassed(entry.object.metadata.namespace, entry.version);
       case 'deleted':
-        // The watch is past a moment at which the object existed, and the store lacks it: it is
-        // gone for good, since a UID never comes back.
+        // The watch is past a version at which the object existed, and the store lacks it. It is gone, since
+        // a UID never returns.
         if (stored?.metadata.uid === entry.uid) return false;
         return this.#isPassed(namespaceOf(key), entry.version) || !isComparable(entry.version);
       case 'unsettled':
@@ -254,7 +254,7 @@ function through<T extends KubernetesObject>(
   }
 }
 
-/** Whether `entry` is about a later state than the one that is quarantined. */
+/** Returns true if `entry` describes a later state than the quarantined one. */
 function isOver<T extends KubernetesObject>(
   entry: Entry<T> | undefined,
   bad: QuarantinedObject,
@@ -270,7 +270,7 @@ function isAfter(version: string, other: string): boolean {
   return (compareResourceVersions(version, other) ?? 1) > 0;
 }
 
-/** Tells two states of a key apart; undefined where there is no object. */
+/** Identifies a state of a key; undefined if there is no object. */
 function versionOf(object: KubernetesObject | undefined): string | undefined {
   return object && `${object.metadata.uid ?? ''} ${object.metadata.resourceVersion ?? ''}`;
 }

@@ -4,23 +4,23 @@ import { whenAborted } from '../system/when-aborted.js';
 import { endsWithin } from './ends-within.js';
 import type { ReconcileRun } from './reconcile-run.js';
 
-/** How long reconciles have to end once their signal was aborted, in milliseconds. */
+/** Time that an aborted reconcile has to end, in milliseconds. */
 const unwindMs = 1_000;
 
-/** How {@link ActiveRuns.end} ends reconciles. */
+/** Options of {@link ActiveRuns.end}. */
 export interface EndOptions {
-  /** How long they may go on, in milliseconds. */
+  /** Grace period before reconciles are aborted, in milliseconds. */
   readonly graceMs: number;
-  /** Why they are aborted then. */
+  /** The reason for the abort. */
   readonly reason: OperatorError;
   /**
-   * Whether writes that are on their way are cut off as well, a second after the grace: nobody else
-   * gets the keys, or a stop has to end. @defaultValue false: they are waited for
+   * Cuts off pending writes one second after the abort. Use it if no other process takes over the keys, or
+   * if a stop must end. @defaultValue false: waits for pending writes
    */
   readonly cutsWrites?: boolean;
 }
 
-/** The reconciles that go on, by the text of their keys. */
+/** The reconciles in progress, by the text of their keys. */
 export class ActiveRuns {
   readonly #clock: Clock;
   readonly #runs = new Map<string, ReconcileRun>();
@@ -41,33 +41,34 @@ export class ActiveRuns {
     return [...this.#runs.values()];
   }
 
-  /** Aborts them all. */
+  /** Aborts all reconciles. */
   abort(reason: OperatorError): void {
     for (const run of this.#runs.values()) run.abort(reason);
   }
 
   /**
-   * Waits until all of them have ended, aborts them after the grace, and resolves when none can write
-   * any more. @returns those that have not ended within a second of that, or were aborted longer ago
+   * Waits until all reconciles have ended, aborts them after the grace period, and resolves when none of them
+   * can still write.
+   * @returns the reconciles that have not ended within a second of the abort, or that were aborted earlier
    */
   async endAll(options: EndOptions): Promise<ReconcileRun[]> {
     const runs = this.all();
     await this.#endOrAbort(runs, options);
-    // Who was aborted longer ago has had its time: one bad handler must not make every stop slow.
+    // Reconciles aborted earlier have had their second: one bad handler must not slow down every stop.
     const unwinding = runs.filter(({ abortedForMs = Infinity }) => abortedForMs < unwindMs);
     return this.#unwind(runs, unwinding, options);
   }
 
   /**
-   * Waits until `runs` have ended, aborts them after the grace, and resolves when none of them can
-   * write any more: one that never ends has its writes refused, and those on their way are over.
+   * Waits until `runs` have ended, aborts them after the grace period, and resolves when none of them can
+   * still write: if a handler never ends, its writes are refused and its pending ones have ended.
    */
   async end(runs: readonly ReconcileRun[], options: EndOptions): Promise<void> {
     const aborted = await this.#endOrAbort(runs, options);
     await this.#unwind(runs, aborted, options);
   }
 
-  /** @returns those of `runs` that go on after a second for `unwinding` */
+  /** @returns those of `runs` that continue after a second for `unwinding` */
   async #unwind(
     runs: readonly ReconcileRun[],
     unwinding: readonly ReconcileRun[],
@@ -81,15 +82,15 @@ export class ActiveRuns {
     return stuck;
   }
 
-  /** @returns those that had to be aborted, all that went on if one did */
+  /** @returns the reconciles that were aborted; if one had to be aborted, all that were in progress */
   async #endOrAbort(
     runs: readonly ReconcileRun[],
     { graceMs, reason }: EndOptions,
   ): Promise<readonly ReconcileRun[]> {
-    // Those whose time is over were aborted then: there are only their last writes to wait for.
+    // Timed-out reconciles are already aborted: only their last writes are pending.
     const going = runs.filter(({ isAborted }) => !isAborted);
     if (going.length === 0) return [];
-    // One that is aborted meanwhile, by a stop say, has no more time than that gives it.
+    // A reconcile aborted meanwhile, for example by a stop, gets no more time here.
     const over = allOf(
       going.map((run) => Promise.race([run.whenEnded(), whenAborted(run.signal)])),
     );

@@ -4,15 +4,15 @@ import type { Resolved } from '../system/resolved.js';
 
 /** Options of {@link Backoff}. */
 export interface BackoffOptions {
-  /** Delay after the first failure, in milliseconds, at least 1. @defaultValue 5 */
+  /** Delay after the first failure, in milliseconds; at least 1. @defaultValue 5 */
   readonly baseDelayMs?: number | undefined;
-  /** Longest delay, in milliseconds, at least `baseDelayMs`. @defaultValue 1_000_000 */
+  /** Maximum delay, in milliseconds; at least `baseDelayMs`. @defaultValue 1_000_000 */
   readonly maxDelayMs?: number | undefined;
 }
 
 /**
- * Exponential back-off for each key: the nth failure in a row waits `baseDelayMs * 2 ** (n - 1)`,
- * never longer than `maxDelayMs`; the curve and defaults of client-go's workqueue.
+ * Exponential back-off per key: the nth consecutive failure waits `baseDelayMs * 2 ** (n - 1)`, at most
+ * `maxDelayMs`. The curve and the defaults are those of client-go's workqueue.
  */
 export class Backoff {
   readonly #options: Resolved<BackoffOptions>;
@@ -23,21 +23,21 @@ export class Backoff {
     this.#options = resolveBackoffOptions(options);
   }
 
-  /** Counts a failure of `key`; returns the milliseconds to wait. */
+  /** Counts a failure of `key` and returns the delay, in milliseconds. */
   next(key: string): number {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
     const { baseDelayMs, maxDelayMs } = this.#options;
-    // Not `1 << failures`: at the 32nd failure it turns negative, a hot loop.
+    // `1 << failures` would turn negative at the 32nd failure and cause a hot loop.
     return Math.min(baseDelayMs * 2 ** failures, maxDelayMs);
   }
 
-  /** How often `key` has failed since it was last forgotten. */
+  /** Returns the number of failures of `key` since its last `forget`. */
   failures(key: string): number {
     return this.#failures.get(key) ?? 0;
   }
 
-  /** Call on success, or every key that ever failed stays in memory. */
+  /** Resets `key`. Call it on success: every key that failed stays in memory until then. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
@@ -45,7 +45,7 @@ export class Backoff {
 
 function resolveBackoffOptions(options: BackoffOptions): Resolved<BackoffOptions> {
   const { baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
-  // Negated, so that NaN is refused too.
+  // Negated, so that it also rejects NaN.
   if (!(1 <= baseDelayMs && baseDelayMs <= maxDelayMs)) {
     const got = `baseDelayMs ${baseDelayMs}, maxDelayMs ${maxDelayMs}`;
     throw new OperatorError('InvalidOption', `Backoff: want 1 <= base <= max, got ${got}`);

@@ -16,13 +16,13 @@ import type { Source } from './source.js';
 
 /** Options of one watch. */
 export interface WatchKindOptions<T extends KubernetesObject = KubernetesObject> {
-  /** Which events matter. @defaultValue all */
+  /** Selects the events that cause a reconcile. @defaultValue all */
   readonly predicate?: Predicate<T> | undefined;
-  /** Watch `metadata` only: less traffic and memory. @defaultValue false */
+  /** Watches only `metadata`, which saves traffic and memory. @defaultValue false */
   readonly metadataOnly?: boolean | undefined;
   /**
-   * Cache `managedFields`, which who applies objects of the kind reads. @defaultValue true for what
-   * is owned, else false
+   * Caches `managedFields`, which reconcilers that apply objects of the kind need.
+   * @defaultValue true for owned kinds, else false
    */
   readonly keepManagedFields?: boolean | undefined;
 }
@@ -32,8 +32,8 @@ export interface ControllerForOptions<
   T extends KubernetesObject = KubernetesObject,
 > extends WatchKindOptions<T> {
   /**
-   * What tells of the objects that are reconciled, in the place of a watch of them: the other options
-   * are not for it, and `client.get` reads from the server. @defaultValue a watch of their kind
+   * The event source of the reconciled objects, used instead of a watch. The other options do not apply to
+   * it, and `client.get` reads from the server. @defaultValue a watch of the kind
    */
   readonly source?: Source | undefined;
 }
@@ -43,41 +43,41 @@ export interface OwnsOptions<T extends KubernetesObject = KubernetesObject>
   extends WatchKindOptions<T>, EnqueueOwnerOptions {}
 
 /**
- * Describes a controller, link by link. Every link returns a new builder; nothing runs before
+ * Describes a controller step by step. Every method returns a new builder; nothing runs before
  * `complete(…).start(…)`.
  */
 export interface ControllerBuilder {
   /**
-   * Reconciles the owner when an object of `type` changes whose controller it is.
-   * @throws OperatorError `InvalidOption`: there is no type.
+   * Reconciles the controller owner of an object of `type` when that object changes.
+   * @throws OperatorError `InvalidOption`: the type is missing.
    */
   owns<T extends KubernetesObject>(
     type: TypeReference<T>,
     options?: OwnsOptions<T>,
   ): ControllerBuilder;
   /**
-   * Reconciles what `mapper` says when an object of `type` changes.
-   * @throws OperatorError `InvalidOption`: there is no type, or no mapper.
+   * Reconciles the keys that `mapper` returns when an object of `type` changes.
+   * @throws OperatorError `InvalidOption`: the type or the mapper is missing.
    */
   watches<T extends KubernetesObject>(
     type: TypeReference<T>,
     mapper: Mapper<T>,
     options?: WatchKindOptions<T>,
   ): ControllerBuilder;
-  /** Reconciles what another source says: a timer, a stream, a callback. */
+  /** Reconciles the keys from another source: a timer, a stream, a callback. */
   from(source: Source): ControllerBuilder;
-  /** Sets options; those of earlier links that are not named here stay. */
+  /** Sets options; options from earlier calls that are absent here remain. */
   withOptions(options: ControllerOptions): ControllerBuilder;
   /**
-   * Ends the description.
-   * @throws OperatorError `InvalidOption`: there is no reconciler, or an option is out of its range.
+   * Completes the description.
+   * @throws OperatorError `InvalidOption`: the reconciler is missing, or an option is out of range.
    */
   complete(reconciler: Reconciler): Controller;
 }
 
 /**
  * Describes a controller that reconciles objects of `type` when they change.
- * @throws OperatorError `InvalidOption`: there is no type.
+ * @throws OperatorError `InvalidOption`: the type is missing.
  *
  * @example
  * ```ts
@@ -165,7 +165,7 @@ function builder(description: Description): ControllerBuilder {
   };
 }
 
-/** A circle of imports, or plain JavaScript, can hand over what the compiler would not let through. */
+/** Rejects an undefined type, which a circular import or plain JavaScript can pass despite the compiler. */
 function refuseNoType(where: string, type: TypeReference<KubernetesObject> | undefined): void {
   if (typeof type?.kind === 'string') return;
   const remedy = 'give a ResourceType, such as ConfigMap, or { apiVersion, kind }';
@@ -182,7 +182,7 @@ function refuseNoFunction(where: string, given: unknown): void {
   );
 }
 
-/** Without what is undefined, which would erase what an earlier link said. */
+/** Drops undefined values, which would erase options from earlier calls. */
 function named(options: ControllerOptions): ControllerOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -4,27 +4,27 @@ import type { ResolvedControllerOptions } from './controller-options.js';
 import type { Reconciler } from './reconciler.js';
 import type { Source } from './source.js';
 
-/** A kind that a controller declares, and as what. */
+/** A kind that a controller declares, and its role. */
 export interface ControllerKind {
   readonly type: TypeReference<KubernetesObject>;
-  /** What it reconciles, what it makes for it, or what it only looks at. */
+  /** The reconciled kind, a kind that the controller creates, or a kind that it only watches. */
   readonly role: 'reconciled' | 'owned' | 'watched';
 }
 
-/** The kinds that a controller makes objects of. */
+/** Returns the kinds that a controller owns. */
 export function ownedTypes({
   kinds,
 }: Pick<ControllerDefinition, 'kinds'>): readonly TypeReference<KubernetesObject>[] {
   return kinds.filter(({ role }) => role === 'owned').map(({ type }) => type);
 }
 
-/** What a controller is. */
+/** The definition of a controller. */
 export interface ControllerDefinition {
   /** The kind whose objects are reconciled. */
   readonly type: TypeReference<KubernetesObject>;
   readonly options: ResolvedControllerOptions;
   readonly sources: readonly Source[];
-  /** What it reconciles, then what it owns and watches, in the order of their links. */
+  /** The reconciled kind, then the owned and watched kinds in the order of their declaration. */
   readonly kinds: readonly ControllerKind[];
   readonly reconciler: Reconciler;
 }

@@ -5,50 +5,50 @@ import { readableError } from './readable-error.js';
 import { isThenable } from './thenable.js';
 import type { TriggerList } from './trigger.js';
 
-/** What a controller tells of itself, beside its log: for tests, user interfaces, alarms. */
+/** An event about a controller, in addition to its log: for tests, user interfaces and alerts. */
 export type ControllerEvent = HotLoopEvent | ReconciledEvent;
 
-/** A key keeps writing one object, and is slowed down. */
+/** A key repeatedly writes one object and is slowed down. */
 export interface HotLoopEvent extends HotLoop {
   readonly type: 'hotLoop';
   readonly controller: string;
-  /** `''`: the only one. */
+  /** The cluster's name; `''` for the only one. */
   readonly cluster: string;
 }
 
-/** How a reconcile ended. */
+/** The outcome of a reconcile. */
 export type ReconcileOutcome = 'success' | 'requeueAfter' | 'timeout' | FailureKind;
 
-/** A reconcile has ended, or its time has. */
+/** A reconcile ended or timed out. */
 export interface ReconciledEvent {
   readonly type: 'reconciled';
   readonly controller: string;
   /** The kind that the controller reconciles. */
   readonly kind: string;
-  /** `''`: the only one. */
+  /** The cluster's name; `''` for the only one. */
   readonly cluster: string;
   readonly key: string;
   readonly reconcileID: string;
-  /** What caused it, the first ten, and how many there were more. */
+  /** The first ten triggers, and the number of further ones. */
   readonly causes: TriggerList;
   readonly outcome: ReconcileOutcome;
   readonly durationMs: number;
-  /** Why it failed. */
+  /** The reason for a failure. */
   readonly error?: unknown;
-  /** When it will run again if nothing changes before, in milliseconds. */
+  /** The delay until the next reconcile if nothing changes before, in milliseconds. */
   readonly againInMs?: number | undefined;
 }
 
-/** Takes what controllers tell. What it throws, or a promise that it returns, is logged. */
+/** Receives controller events. An exception, or the rejection of a returned promise, is logged. */
 export type ControllerEventListener = (event: ControllerEvent) => void;
 
 interface Listened {
-  /** undefined: nobody is told. */
+  /** Undefined if there is no listener. */
   readonly onEvent: ControllerEventListener | undefined;
   readonly logger: Logger;
 }
 
-/** Tells the listener; what it throws, at once or by a promise, is logged. */
+/** Calls the listener; logs an exception or the rejection of a returned promise. */
 export function tell({ onEvent, logger }: Listened, event: ControllerEvent): void {
   if (onEvent === undefined) return;
   const failed = (error: unknown): void => {
@@ -56,7 +56,7 @@ export function tell({ onEvent, logger }: Listened, event: ControllerEvent): voi
     logger.error(message, { error: readableError(error) });
   };
   try {
-    // The compiler lets an async function pass; nobody else waits for it.
+    // The compiler accepts an async function here, and nothing else awaits its promise.
     const listen: (event: ControllerEvent) => unknown = onEvent;
     const answer = listen(event);
     if (isThenable(answer)) void answer.then(undefined, failed);
@@ -65,7 +65,10 @@ export function tell({ onEvent, logger }: Listened, event: ControllerEvent): voi
   }
 }
 
-/** A listener that tells the runtime's first, then another; what one throws is no matter of the other. */
+/**
+ * Returns a listener that calls the runtime's listener, then `second`; an exception in one does not affect
+ * the other.
+ */
 export function bothOf(
   { onEvent: first, logger }: Listened,
   second: ControllerEventListener | undefined,

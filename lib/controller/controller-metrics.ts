@@ -1,8 +1,8 @@
 import type { Counter, Gauge, Histogram, Metrics } from '../system/metrics.js';
 
-/** What a controller counts; all by `controller`. */
+/** The metrics of a controller, each labelled with `controller`. */
 export interface ControllerMetrics {
-  /** Also by `result`: `success`, `requeue_after`, `requeue` (a conflict) or `error`. */
+  /** Also labelled with `result`: `success`, `requeue_after`, `requeue` (a conflict) or `error`. */
   readonly reconciles: Counter;
   readonly errors: Counter;
   readonly terminalErrors: Counter;
@@ -14,11 +14,11 @@ export interface ControllerMetrics {
   readonly conflicts: Counter;
   readonly hotLoops: Counter;
   readonly heldKeys: Gauge;
-  /** Also by `source`. */
+  /** Also labelled with `source`. */
   readonly sourceErrors: Counter;
 }
 
-// controller-runtime's own.
+// The buckets of controller-runtime.
 const buckets = [
   ...[0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8],
   ...[
@@ -26,14 +26,14 @@ const buckets = [
   ],
 ];
 
-/** Registers the metrics of controllers, under controller-runtime's names where it has them. */
+/** Registers the metrics of controllers, with controller-runtime's names if it has them. */
 export function newControllerMetrics(metrics: Metrics): ControllerMetrics {
   return { ...theirMetrics(metrics), ...ourMetrics(metrics) };
 }
 
 type OurMetrics = Pick<ControllerMetrics, 'conflicts' | 'hotLoops' | 'heldKeys' | 'sourceErrors'>;
 
-/** Those that controller-runtime has, too. */
+/** Registers the metrics that controller-runtime has too. */
 function theirMetrics(metrics: Metrics): Omit<ControllerMetrics, keyof OurMetrics> {
   const labelNames = ['controller'];
   const named = (name: string, help: string) => ({

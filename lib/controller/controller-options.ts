@@ -7,29 +7,29 @@ import type { HotLoopOptions } from './hot-loop-detector.js';
 
 /** Options of a controller. */
 export interface ControllerOptions {
-  /** For logs and metrics; no two controllers of a process may share it. @defaultValue the kind, in lower case */
+  /** The name in logs and metrics; unique within the process. @defaultValue the kind, in lower case */
   readonly name?: string | undefined;
-  /** Reporter of the events of `context.recorder`, a qualified name. @defaultValue `name` */
+  /** The reporter of the events of `context.recorder`; a qualified name. @defaultValue `name` */
   readonly reportingController?: string | undefined;
-  /** How many keys are reconciled at once; a whole number, at least 1. @defaultValue 1 */
+  /** The number of keys reconciled at once; an integer, at least 1. @defaultValue 1 */
   readonly maxConcurrentReconciles?: number | undefined;
   /**
-   * How long a reconcile may take, in milliseconds, above 0; then its signal is aborted, its worker
-   * is free, and it counts as failed. @defaultValue Infinity: no limit
+   * The time limit of a reconcile, in milliseconds; above 0. After it, the signal is aborted, the worker is
+   * free, and the reconcile counts as failed. @defaultValue Infinity: no limit
    */
   readonly reconcileTimeoutMs?: number | undefined;
-  /** The delays of keys that fail. @defaultValue 5 ms, doubling to 1,000 s */
+  /** The back-off of failing keys. @defaultValue 5 ms, doubling to 1,000 s */
   readonly backoff?: BackoffOptions | undefined;
   /**
-   * When a key writes one object too often; `false`: never. @defaultValue more than 10 times in a
-   * minute in circles, or 120 times at all
+   * The limits beyond which a key writes one object too often; `false` disables the check.
+   * @defaultValue more than 10 repeating writes or 120 writes in total within a minute
    */
   readonly hotLoop?: HotLoopOptions | false | undefined;
-  /** Told of what happens in this controller, after the listener of its runtime. @defaultValue nobody */
+  /** Receives the events of this controller, after the runtime's listener. @defaultValue none */
   readonly onEvent?: ControllerEventListener | undefined;
 }
 
-/** {@link ControllerOptions}, resolved. */
+/** {@link ControllerOptions} with the defaults filled in. */
 export interface ResolvedControllerOptions {
   readonly name: string;
   readonly reportingController: string;
@@ -49,7 +49,7 @@ export const controllerOptionNames: OptionNames<ControllerOptions> = {
 
 /**
  * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: an option is unknown, or out of its range.
+ * @throws OperatorError `InvalidOption`: an option is unknown or out of range.
  */
 export function resolveControllerOptions(
   kind: string,

@@ -11,13 +11,13 @@ import type { ControllerCluster } from './running-cluster.js';
 import type { PendingTriggers } from './trigger.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** What the parts of one running controller share. */
+/** The shared parts of one running controller. */
 export interface ControllerParts {
   readonly name: string;
-  /** Reporter of events. */
+  /** The reporter of events. */
   readonly reportingController: string;
   readonly kind: string;
-  /** The kinds that it makes objects of. */
+  /** The kinds that the controller owns. */
   readonly owns: readonly TypeReference<KubernetesObject>[];
   readonly queue: WorkQueue;
   readonly triggers: PendingTriggers;
@@ -25,11 +25,11 @@ export interface ControllerParts {
   readonly lastErrors: LastErrors;
   readonly owned: OwnedKeys;
   /**
-   * Whether `work` may be queued again: it is owned, and its cluster is there and synced; with
-   * `cluster`: that very one, not another that was added under its name.
+   * Returns true if `work` may be queued again: it is owned, and its cluster is present and synced. If
+   * `cluster` is given, it must be that very cluster, not another one added under the same name.
    */
   readonly mayQueue: (work: WorkKey, cluster?: ControllerCluster) => boolean;
-  /** Ends the back-off of `work`, that may not be queued, and remembers it where it may come back. */
+  /** Ends the back-off of `work`, which may not be queued, and remembers it if it may return. */
   readonly giveUp: (work: WorkKey) => void;
   readonly metrics: ControllerMetrics;
   readonly logger: Logger;

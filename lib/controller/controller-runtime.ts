@@ -15,46 +15,46 @@ import type { ControllerEventListener } from './controller-event.js';
 import type { KeyOwnership } from './key-ownership.js';
 import type { ControllerCluster } from './running-cluster.js';
 
-/** What a controller runs with, wherever it runs. */
+/** The runtime settings of a controller, for one cluster or several. */
 export interface ControllerSettings {
-  /** @defaultValue the machine's */
+  /** @defaultValue the machine's clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the machine's random source */
   readonly random?: Random | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue discards all records */
   readonly logger?: Logger | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue discards all measurements */
   readonly metrics?: Metrics | undefined;
-  /** One span for each reconcile, and for each request that it makes. @defaultValue none */
+  /** Records a span for each reconcile, and for each of its requests. @defaultValue none */
   readonly tracer?: Tracer | undefined;
-  /** Stops the controller. @defaultValue none */
+  /** Stops the controller when aborted. @defaultValue none */
   readonly signal?: AbortSignal | undefined;
-  /** How long reconciles may go on after a stop, in milliseconds. @defaultValue 30_000 */
+  /** Grace period of reconciles after a stop, in milliseconds. @defaultValue 30_000 */
   readonly gracefulShutdownMs?: number | undefined;
-  /** Begin to watch, but reconcile nothing before `activate`. @defaultValue false */
+  /** Starts watches, but no reconciles before `activate`. @defaultValue false */
   readonly standby?: boolean | undefined;
-  /** Told of what happens. @defaultValue nobody */
+  /** Receives the events of the controller. @defaultValue none */
   readonly onEvent?: ControllerEventListener | undefined;
-  /** Asked before each write of each reconcile. @defaultValue none: all may be written */
+  /** Checked before each write of each reconcile. @defaultValue none: all writes are allowed */
   readonly fence?: Fence | undefined;
-  /** Which keys are reconciled here. @defaultValue all */
+  /** Selects the keys that this process reconciles. @defaultValue all */
   readonly ownership?: KeyOwnership | undefined;
 }
 
-/** What a controller runs on: one cluster, which has no name. */
+/** The runtime of a controller on one cluster, which has no name. */
 export interface ControllerRuntime extends ControllerSettings {
-  /** Mostly a `cachedClient` of `cache`. */
+  /** Usually a `cachedClient` of `cache`. */
   readonly client: Client;
   readonly cache: Cache;
 }
 
-/** What a controller runs on: several clusters at once, none at first if that is wanted. */
+/** The runtime of a controller on several clusters; the list may be empty at first. */
 export interface MultiClusterRuntime extends ControllerSettings {
-  /** No two may share a name. More can be added, and these removed, while it runs. */
+  /** The initial clusters, with unique names. Clusters can be added and removed later. */
   readonly clusters: readonly ControllerCluster[];
 }
 
-/** {@link ControllerSettings}, resolved, and the clusters. */
+/** {@link ControllerSettings} with the defaults filled in, and the clusters. */
 export interface ResolvedRuntime {
   readonly clusters: readonly ControllerCluster[];
   readonly clock: Clock;
@@ -65,7 +65,7 @@ export interface ResolvedRuntime {
   readonly signal: AbortSignal | undefined;
   readonly gracefulShutdownMs: number;
   readonly standby: boolean;
-  /** undefined: what it would be told need not be made. */
+  /** If undefined, events need not be built. */
   readonly onEvent: ControllerEventListener | undefined;
   readonly fence: Fence | undefined;
   readonly ownership: KeyOwnership | undefined;

@@ -7,20 +7,20 @@ import type { ReconcileRun } from './reconcile-run.js';
 import type { ClusterStatus } from './running-cluster.js';
 import type { Trigger } from './trigger.js';
 
-/** A reconcile that goes on. */
+/** A reconcile in progress. */
 export interface ActiveReconcile {
-  /** `''`: the only one. */
+  /** The cluster's name; `''` for the only one. */
   readonly cluster: string;
   /** `namespace/name`, or `name`. */
   readonly key: string;
   readonly reconcileID: string;
-  /** So far, in milliseconds. */
+  /** The time since the start, in milliseconds. */
   readonly lastedMs: number;
-  /** Its time is over; the key is held until it ends. */
+  /** True if the reconcile has timed out; its key is held until it ends. */
   readonly isTimedOut: boolean;
-  /** How long its time has been over, in milliseconds; 0: it is not. */
+  /** The time since the time-out, in milliseconds; 0 if not timed out. */
   readonly heldMs: number;
-  /** What caused it, the first ten. */
+  /** The first ten triggers. */
   readonly triggers: readonly Trigger[];
 }
 
@@ -29,59 +29,61 @@ export interface WaitingReconcile {
   readonly cluster: string;
   readonly key: string;
   readonly priority: number;
-  /** So far, in milliseconds. */
+  /** The waiting time so far, in milliseconds. */
   readonly waitedMs: number;
 }
 
-/** A key that waits for its time. */
+/** A key that waits for its delay to pass. */
 export interface DelayedReconcile {
   readonly cluster: string;
   readonly key: string;
   readonly priority: number;
-  /** How long it has to wait yet, in milliseconds. */
+  /** The remaining delay, in milliseconds. */
   readonly inMs: number;
 }
 
-/** A key that keeps writing one object, and is slowed down now. */
+/** A key that repeatedly writes one object and is currently slowed down. */
 export interface ActiveHotLoop extends HotLoop {
   readonly cluster: string;
 }
 
-/** What a controller is doing. */
+/** The state of a controller. */
 export interface ControllerStatus {
   readonly name: string;
   readonly kind: string;
-  /** Reconciles happen: it was activated, and the sources of one cluster at least are synced. */
+  /**
+   * True if the controller reconciles: it was activated, and the sources of at least one cluster are synced.
+   */
   readonly isActive: boolean;
-  /** How many keys wait for a worker. */
+  /** The number of keys that wait for a worker. */
   readonly depth: number;
-  /** Those of them that have waited the longest, at most 20. */
+  /** The keys that have waited longest for a worker, at most 20. */
   readonly longestWaiting: readonly WaitingReconcile[];
-  /** How many keys wait for their time. */
+  /** The number of keys that wait for their delay to pass. */
   readonly delayed: number;
-  /** The soonest of those, at most 20. */
+  /** The delayed keys that are due soonest, at most 20. */
   readonly nextDelayed: readonly DelayedReconcile[];
   readonly active: readonly ActiveReconcile[];
-  /** Those of `active` whose time is over: their keys are not reconciled until they end. */
+  /** The timed-out reconciles of `active`: their keys are not reconciled until they end. */
   readonly held: readonly ActiveReconcile[];
-  /** Each cluster and its sources; what has a `problem`, or is parked or not synced, needs a look. */
+  /** Each cluster and its sources. A source with a `problem`, parked or not synced, needs attention. */
   readonly clusters: readonly ClusterStatus[];
   readonly hotLoops: readonly ActiveHotLoop[];
-  /** The last error of keys that have not succeeded since, the latest first, at most 100. */
+  /** The last error of each key without a later success, the latest first, at most 100. */
   readonly lastErrors: readonly LastError[];
 }
 
-/** What is not kept in the {@link ControllerParts}. */
+/** The facts that {@link ControllerParts} does not hold. */
 export interface StatusFacts {
   readonly isActive: boolean;
   readonly runs: readonly ReconcileRun[];
   readonly clusters: readonly ClusterStatus[];
 }
 
-/** So many of the keys that wait for a worker, and of those that wait for their time, are shown. */
+/** The maximum number of waiting keys, and of delayed keys, in the status. */
 const shownKeys = 20;
 
-/** What a controller is doing. */
+/** Returns the state of a controller. */
 export function statusOf(parts: ControllerParts, facts: StatusFacts): ControllerStatus {
   const { name, kind, queue, hotLoops, lastErrors } = parts;
   const { isActive, runs, clusters } = facts;

@@ -8,7 +8,7 @@ import { reconcileOnce } from './reconcile-once.js';
 import type { SingleReconcile } from './reconcile-once.js';
 import type { Result } from './result.js';
 
-/** A controller, ready to be started; it holds no state, so it can be started again and elsewhere. */
+/** A controller that is ready to start. It holds no state, so it can be started again or several times. */
 export class Controller {
   readonly #definition: ControllerDefinition;
 
@@ -17,7 +17,7 @@ export class Controller {
     this.#definition = definition;
   }
 
-  /** Its name, in logs and metrics. */
+  /** The name in logs and metrics. */
   get name(): string {
     return this.#definition.options.name;
   }
@@ -27,17 +27,17 @@ export class Controller {
     return this.#definition.type;
   }
 
-  /** The kinds that it declares: what it reconciles, then what it owns and watches. */
+  /** The declared kinds: the reconciled kind, then the owned and watched kinds. */
   get kinds(): readonly ControllerKind[] {
     return this.#definition.kinds;
   }
 
   /**
-   * Reconciles one key once, without having been started: no watch, no cache, no queue. For tools, such
-   * as one that plans.
-   * @returns what the reconciler returned
-   * @throws what it threw
-   * @throws OperatorError `Timeout`: it took longer than the controller's `reconcileTimeoutMs`
+   * Reconciles one key once, without starting the controller: no watch, no cache, no queue. For tools, such
+   * as one that plans changes.
+   * @returns the reconciler's result
+   * @throws the reconciler's error
+   * @throws OperatorError `Timeout`: the reconcile took longer than the controller's `reconcileTimeoutMs`
    * @throws OperatorError `Aborted`: `signal` was aborted
    */
   reconcileOnce(reconcile: SingleReconcile): Promise<Result> {
@@ -45,11 +45,11 @@ export class Controller {
   }
 
   /**
-   * Starts it: its sources begin at once, reconciles as soon as these are synced (not before
-   * `activate` in `standby`), on several clusters as soon as those of each one are. The caches have
-   * to be started by the caller, before or after.
-   * @throws OperatorError `InvalidOption`: two clusters share a name, or it has a slash.
-   * @throws what a source throws that can't be started.
+   * Starts the controller. Its sources start at once. Reconciles start per cluster as soon as that cluster's
+   * sources are synced; in `standby`, not before `activate`. The caller must start the caches, before or
+   * after.
+   * @throws OperatorError `InvalidOption`: two clusters share a name, or a name contains a slash.
+   * @throws the error of a source that can't be started.
    */
   start(runtime: ControllerRuntime | MultiClusterRuntime): RunningController {
     return new RunningController(this.#definition, resolveRuntime(runtime));

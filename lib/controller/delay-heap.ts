@@ -1,10 +1,10 @@
-/** Something that is due at some time; the heap keeps its place in it. */
+/** An item with a due time; the heap maintains its index. */
 export interface Delayed {
   readonly key: string;
   readonly dueMs: number;
-  /** Ties come in this order. */
+  /** Breaks ties: lower goes first. */
   readonly order: number;
-  /** Where it is in the heap; the heap's own. */
+  /** The position in the heap, maintained by the heap. */
   index: number;
 }
 
@@ -16,7 +16,7 @@ export interface Delayed {
  *  items[3]  items[4]
  */
 
-/** What is due later, the soonest first. Anything in it can be removed: nothing piles up. */
+/** A heap of delayed items, the soonest first. Any item can be removed, so no stale items accumulate. */
 export class DelayHeap<T extends Delayed> {
   readonly #items: T[] = [];
 
@@ -24,15 +24,15 @@ export class DelayHeap<T extends Delayed> {
     return this.#items.length;
   }
 
-  /** The soonest, or undefined. */
+  /** Returns the soonest item, or undefined. */
   peek(): T | undefined {
     return this.#items[0];
   }
 
-  /** The soonest, in their order, at most `count`; the others are not looked at. */
+  /** Returns the soonest items in order, at most `count`, without visiting all others. */
   soonest(count: number): T[] {
     const found: T[] = [];
-    // The next one is a child of one that was found.
+    // The next item is a child of one already found.
     const candidates = this.#items.slice(0, 1);
     while (found.length < count) {
       candidates.sort((one, other) => (isSooner(one, other) ? -1 : 1));

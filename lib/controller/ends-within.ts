@@ -1,6 +1,8 @@
 import type { Clock } from '../system/clock.js';
 
-/** Whether `work`, which must not fail, ends within `ms` milliseconds. No timer stays behind. */
+/**
+ * Resolves to true if `work`, which must not fail, ends within `ms` milliseconds. It leaves no timer behind.
+ */
 export function endsWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimer(() => resolve(false), ms);

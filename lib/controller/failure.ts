@@ -7,34 +7,34 @@ import type { OperatorError } from '../system/operator-error.js';
 import { InvalidResultError } from './invalid-result-error.js';
 
 /**
- * What a failed reconcile calls for.
+ * The reaction to a failed reconcile.
  *
- * - `conflict`: an object changed since it was read; a quiet retry.
- * - `waiting`: for what time will mend, as a namespace that is being deleted, or a lease that is not
- *   fresh; a quiet retry.
- * - `terminal`: no retry: it would fail in the same way, until something is changed.
- * - `error`: a retry, and a line in the log.
+ * - `conflict`: an object has changed since it was read; retries without an error log.
+ * - `waiting`: time will fix it, for example a terminating namespace or a stale lease; retries without an
+ *   error log.
+ * - `terminal`: no retry, because it would fail again until something changes.
+ * - `error`: retries and logs an error.
  */
 export type FailureKind = 'conflict' | 'waiting' | 'terminal' | 'error';
 
-/** What only a change of the spec, of an option or of the code can mend. */
+/** Errors that only a change of the spec, of an option or of the code can fix. */
 const terminalCodes: readonly ErrorCode[] = [
   ...(['Terminal', 'DuplicateObject', 'UnknownReference', 'InvalidOwner'] as const),
   ...(['InvalidOption', 'InvalidValue', 'TooManyDeletions'] as const),
 ];
 
-/** What `error`, thrown by a reconcile, calls for. */
+/** Returns the reaction to `error`, which a reconcile threw. */
 export function failureKindOf(error: unknown): FailureKind {
   return kindOf(error, new Set());
 }
 
-/** @param seen - the errors that it is part of: one may contain itself */
+/** @param seen - the errors already visited: an error may contain itself */
 function kindOf(error: unknown, seen: Set<unknown>): FailureKind {
   if (isReconcileFailed(error) && error.terminal) return 'terminal';
   const parts = partsOf(error, seen);
   if (parts.length > 0) {
     const kind = kindOfAll(parts.map((part) => kindOf(part, seen)));
-    // Its errors are final, but it has results that ask to be looked at again.
+    // The errors are terminal, but other results request a requeue.
     return kind === 'terminal' && asksToBeLookedAt(error) ? 'error' : kind;
   }
   if (error instanceof InvalidResultError) return 'error';
@@ -47,14 +47,14 @@ function asksToBeLookedAt(error: unknown): boolean {
   return isReconcileFailed(error) && requeueAfterOf(error.results) !== undefined;
 }
 
-/** Several failures at once are as loud as the loudest; one that may be mended is worth a retry. */
+/** Combines several failures: the most severe one decides, but one that a retry may fix causes a retry. */
 function kindOfAll(kinds: readonly FailureKind[]): FailureKind {
   if (kinds.every((kind) => kind === 'terminal')) return 'terminal';
   if (kinds.includes('error') || kinds.includes('terminal')) return 'error';
   return kinds.includes('conflict') ? 'conflict' : 'waiting';
 }
 
-/** Whether `error` is a mistake in the reconciler's code, as a panic is in Go. */
+/** Returns true if `error` is a bug in the reconciler's code, like a panic in Go. */
 export function isBug(error: unknown): boolean {
   return isBugIn(error, new Set());
 }
@@ -65,7 +65,7 @@ function isBugIn(error: unknown, seen: Set<unknown>): boolean {
   return isPlaced(error) && partsOf(error, seen).some((part) => isBugIn(part, seen));
 }
 
-/** How long the server asks to wait, in milliseconds; 0 where it does not say. */
+/** Returns the delay that the server requests, in milliseconds; 0 if it requests no delay. */
 export function retryAfterMsOf(error: unknown): number {
   return longestWaitIn(error, new Set());
 }
@@ -76,20 +76,20 @@ function longestWaitIn(error: unknown, seen: Set<unknown>): number {
   return waits.reduce((longest, wait) => Math.max(longest, wait), own);
 }
 
-/** Whether `error` says no more than where its cause was thrown. */
+/** Returns true if `error` only adds the place where its cause was thrown. */
 function isPlaced(error: unknown): error is OperatorError {
   return isOperatorError(error, 'ResourceFailed');
 }
 
 /**
- * The errors that `error` stands for: those of an AggregateError, or of a `ReconcileFailed`, and the
- * cause of a `ResourceFailed`; without those that were seen. It counts as seen from now on.
+ * Returns the parts of `error` that are not yet in `seen`: the errors of an AggregateError or of a
+ * `ReconcileFailed`, or the cause of a `ResourceFailed`. It adds `error` to `seen`.
  */
 function partsOf(error: unknown, seen: Set<unknown>): readonly unknown[] {
   seen.add(error);
   if (isPlaced(error)) return seen.has(error.cause) ? [] : [error.cause];
   if (!(error instanceof Error) || !('errors' in error) || !Array.isArray(error.errors)) return [];
-  // What was left alone since another object failed says nothing of its own.
+  // Objects skipped because of another object's failure add no information.
   return (error.errors as unknown[]).filter(
     (part) => !seen.has(part) && !isOperatorError(part, 'DependencyFailed'),
   );

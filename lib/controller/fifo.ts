@@ -3,7 +3,7 @@
  *                      ^head
  */
 
-/** A queue in the order of arrival; both ends in constant time, on average. */
+/** A queue in the order of arrival, with amortized constant time at both ends. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
@@ -16,7 +16,7 @@ export class Fifo<T> {
     this.#items.push(item);
   }
 
-  /** The first, or undefined. */
+  /** Returns the first item, or undefined. */
   peek(): T | undefined {
     return this.#items[this.#head];
   }
@@ -26,12 +26,12 @@ export class Fifo<T> {
     this.#head = 0;
   }
 
-  /** Takes the first, or undefined. */
+  /** Removes and returns the first item, or undefined. */
   shift(): T | undefined {
     if (this.size === 0) return undefined;
     const item = this.#items[this.#head];
     this.#items[this.#head++] = undefined;
-    // Half of it is empty: moving the rest costs each item one step at most.
+    // Half of the array is empty, so moving the rest costs at most one step per item.
     if (this.#head * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;

@@ -11,12 +11,12 @@ import { isOperatorError } from '../system/operator-error.js';
 import type { ReconcileKey } from './reconcile-key.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 
-/** What a {@link Mapper} may use. */
+/** The context of a {@link Mapper}. */
 export interface MapContext<T extends KubernetesObject = KubernetesObject> {
   readonly event: CacheEvent<T>;
-  /** The cluster that it happened in. `''`: the only one. */
+  /** The cluster of the event; `''` for the only one. */
   readonly cluster: string;
-  /** Reads from the cache what is cached. */
+  /** Reads cached objects from the cache. */
   readonly client: Client;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -24,12 +24,12 @@ export interface MapContext<T extends KubernetesObject = KubernetesObject> {
   readonly signal: AbortSignal;
 }
 
-/** The keys to reconcile since something happened, in its cluster where they name none. */
+/** The keys to reconcile. A key without a cluster belongs to the cluster of the event. */
 export type Mapped = readonly ReconcileKey[] | Promise<readonly ReconcileKey[]>;
 
 /**
- * Says what to reconcile since `object` changed. It is called for the new and for the old state, so
- * that who lost a reference hears of it. What it throws is logged and counted.
+ * Returns the keys to reconcile after a change of `object`. It is called for the new and the old state, so
+ * that a previous owner is reconciled too. An exception is logged and counted.
  */
 export type Mapper<T extends KubernetesObject = KubernetesObject> = (
   object: T,
@@ -38,30 +38,31 @@ export type Mapper<T extends KubernetesObject = KubernetesObject> = (
 
 /** Options of {@link enqueueOwner}. */
 export interface EnqueueOwnerOptions {
-  /** Every owner of the type, not only the controller. @defaultValue false */
+  /** Matches every owner of the type, not only the controller. @defaultValue false */
   readonly matchEveryOwner?: boolean | undefined;
 }
 
-/** The key of `object`, for the mapper of a watch. */
+/** Returns the key of `object`, for the mapper of a watch. */
 export function requestFor(object: KubernetesObject): ObjectKey {
   return keyOf(object);
 }
 
-/** Reconciles the object itself. */
+/** Returns a mapper that reconciles the object itself. */
 export function enqueueObject(): Mapper {
   return toItself;
 }
 
 const toItself: Mapper = (object) => [keyOf(object)];
 
-/** Whether `mapper` is {@link enqueueObject}: two states of an object have one key. */
+/** Returns true if `mapper` is {@link enqueueObject}: both states of an object have the same key. */
 export function mapsToItself(mapper: unknown): boolean {
   return mapper === toItself;
 }
 
 /**
- * Reconciles the object's controller if it is of `owner`'s kind, in any version of its group. The
- * scope of a kind given as `{ apiVersion, kind }` comes from discovery, when the first event needs it.
+ * Returns a mapper that reconciles the object's controller if it is of `owner`'s kind, in any version of its
+ * group. For a kind given as `{ apiVersion, kind }`, the first event that needs the scope resolves it by
+ * discovery.
  */
 export function enqueueOwner(
   owner: TypeReference<KubernetesObject>,
@@ -94,7 +95,7 @@ export function enqueueOwner(
 
 const scopeRetryMs = 1_000;
 
-/** Resolves an owner's kind, once for each client: clusters may serve it with different scopes. */
+/** Resolves an owner's kind once per client, since clusters may serve it with different scopes. */
 class OwnerScopes {
   readonly #owner: TypeReference<KubernetesObject>;
   readonly #known = new WeakMap<Client, ResourceType<KubernetesObject>>();
@@ -104,14 +105,14 @@ class OwnerScopes {
     this.#owner = owner;
   }
 
-  /** The kind, if no request is needed. Events stay in order then. */
+  /** Returns the kind if no request is needed, which keeps events in order. */
   known({ client }: MapContext): ResourceType<KubernetesObject> | undefined {
     return 'plural' in this.#owner ? this.#owner : this.#known.get(client);
   }
 
   /**
-   * Asks discovery until it answers: a lost event would leave the owner stale until its next resync.
-   * @returns undefined: the kind is not served
+   * Retries discovery until it answers: a lost event would leave the owner stale until its next resync.
+   * @returns undefined if the kind is not served
    */
   resolve(context: MapContext): Promise<ResourceType<KubernetesObject> | undefined> {
     const { client } = context;

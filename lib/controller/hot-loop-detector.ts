@@ -11,53 +11,55 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Resolved } from '../system/resolved.js';
 
-/** When a key counts as a hot loop. */
+/** The limits beyond which a key counts as a hot loop, and its delays. */
 export interface HotLoopOptions {
   /**
-   * So many writes of one object within `windowMs` are fine that leave it as one of the last two
-   * has left it; at least 1. Two controllers that fight, or one that changes its mind, make no others.
-   * @defaultValue 10
+   * The number of repeating writes of one object allowed within `windowMs`; at least 1. A write repeats if it
+   * leaves the object in the state of one of the last two writes. Two controllers that fight, or one that
+   * alternates, make only such writes. @defaultValue 10
    */
   readonly maxRepeats?: number | undefined;
   /**
-   * So many writes of one object within `windowMs` are fine, whatever they change; at least 1. A
-   * status that counts pods takes many, one that holds the time of day takes all it can get.
+   * The number of writes of one object allowed within `windowMs`, whatever they change; at least 1. A status
+   * that counts pods needs many; one that contains the current time writes without limit.
    * @defaultValue 120
    */
   readonly maxWrites?: number | undefined;
-  /** In milliseconds, at least 1. @defaultValue 60_000 */
+  /** The window, in milliseconds; at least 1. @defaultValue 60_000 */
   readonly windowMs?: number | undefined;
-  /** The first wait of a key that is too busy, in milliseconds; each write that is still too many doubles it. @defaultValue 1_000 */
+  /**
+   * The first delay of a hot key, in milliseconds; each further excess write doubles it. @defaultValue 1_000
+   */
   readonly baseDelayMs?: number | undefined;
-  /** The longest wait, in milliseconds. @defaultValue 60_000 */
+  /** The maximum delay, in milliseconds. @defaultValue 60_000 */
   readonly maxDelayMs?: number | undefined;
 }
 
-/** A key keeps writing one object. Values are left out: they may be secret. */
+/** A key that repeatedly writes one object. Values are omitted because they may be secret. */
 export interface HotLoop {
-  /** The key that is reconciled. */
+  /** The reconciled key. */
   readonly key: string;
-  /** What it keeps writing. */
+  /** The repeatedly written object. */
   readonly object: ObjectReference;
   readonly writesPerMinute: number;
-  /** What the last write changed, for example `spec.replicas`; empty: nothing that we can see. */
+  /** The paths that the last write changed, for example `spec.replicas`; empty if no change is visible. */
   readonly paths: readonly string[];
-  /** The field managers of the object, the most recent first: who the other side may be. */
+  /** The object's field managers, the most recent first: candidates for a competing writer. */
   readonly managers: readonly string[];
-  /** How long the key has to wait now between two reconciles, in milliseconds. */
+  /** The current delay between two reconciles of the key, in milliseconds. */
   readonly delayMs: number;
 }
 
-/** One write, as the detector sees it. */
+/** One write, as input to the detector. */
 export interface WriteSample {
-  /** The key that is reconciled. */
+  /** The reconciled key. */
   readonly key: string;
   readonly type: TypeReference<KubernetesObject>;
-  /** What was written. */
+  /** The key of the written object. */
   readonly target: ObjectKey;
-  /** The object before the write, as far as it is known. */
+  /** The object before the write, if known. */
   readonly before: KubernetesObject | undefined;
-  /** The object after the write; undefined: it is gone. */
+  /** The object after the write; undefined if it was deleted. */
   readonly after: KubernetesObject | undefined;
 }
 
@@ -65,58 +67,61 @@ export interface WriteSample {
 interface Track {
   readonly id: string;
   readonly key: string;
-  /** When the last writes were, the oldest first; one more than are fine. */
+  /** The times of the last writes, the oldest first; at most one more than allowed. */
   readonly writesMs: number[];
-  /** When those of them were that brought nothing new. */
+  /** The times of the repeating writes among them. */
   readonly repeatsMs: number[];
-  /** Hashes of what the last two writes left, the newest first; `''`: the object was deleted. */
+  /** Hashes of the states after the last two writes, the newest first; `''` for a deleted object. */
   left: readonly string[];
-  /** What the last write left, kept only where the next may have to be reported. */
+  /** The state after the last write; kept only if the next write may have to be reported. */
   last?: KubernetesObject | undefined;
-  /** The UID and resourceVersion that the last write left, where it has them. */
+  /** The UID and resourceVersion after the last write, if any. */
   version?: string | undefined;
-  /** How long the key has to wait; 0 as long as it is not too busy. */
+  /** The current delay of the key, in milliseconds; 0 if the key is not hot. */
   delayMs: number;
-  /** When `delayMs` was changed last. */
+  /** The time of the last change of `delayMs`. */
   changedMs: number;
   reportedMs: number;
   report?: HotLoop;
 }
 
-/** So many objects are observed; those written longest ago are forgotten first. */
+/** The maximum number of tracked objects; the least recently written are dropped first. */
 const maxTracks = 10_000;
 
 /**
- * Finds keys that keep writing one object: two controllers that undo each other's changes, or one
- * that never finds the object as it wants it. Such a key has to wait longer and longer; a window
- * after it has calmed down its wait is halved by a write, and it is left alone again as soon as that
- * is less than the first, or it has not written the object for five windows.
+ * Detects keys that repeatedly write one object: two controllers that undo each other's changes, or one that
+ * never finds the object in its desired state. The delay of such a key grows. After a window without excess,
+ * a write halves the delay. The key is no longer delayed once the delay falls below the first one, or after
+ * five windows without a write of the object.
  *
- * A write that leaves the object as it was, `resourceVersion` included, is none: it makes no event.
+ * A write that changes nothing, not even `resourceVersion`, does not count: it causes no event.
  */
 export class HotLoopDetector {
   readonly #clock: Clock;
   readonly #options: Resolved<HotLoopOptions>;
   readonly #calmAfterMs: number;
-  /** By id; what was written last stands last. */
+  /** The tracks by id, in the order of their last writes. */
   readonly #tracks = new Map<string, Track>();
-  /** The tracks that slow a key down, by key. */
+  /** The tracks that delay a key, by key. */
   readonly #hot = new Map<string, Set<Track>>();
 
-  /** @throws OperatorError `InvalidOption`: an option is out of its range. */
+  /** @throws OperatorError `InvalidOption`: an option is out of range. */
   constructor(clock: Clock, options: HotLoopOptions = {}) {
     this.#clock = clock;
     this.#options = resolveHotLoopOptions(options);
     this.#calmAfterMs = 5 * this.#options.windowMs;
   }
 
-  /** How many objects are observed; what is calm is forgotten. */
+  /** The number of tracked objects, after those without recent writes are dropped. */
   get size(): number {
     this.#forgetCalm(this.#clock.monotonicMs());
     return this.#tracks.size;
   }
 
-  /** Takes a write. @returns what to report: at first, then once in five windows */
+  /**
+   * Records a write.
+   * @returns a report at the first detection, then at most once in five windows
+   */
   wrote(sample: WriteSample): HotLoop | undefined {
     const nowMs = this.#clock.monotonicMs();
     const { maxRepeats, maxWrites, baseDelayMs, maxDelayMs } = this.#options;
@@ -145,21 +150,21 @@ export class HotLoopDetector {
     return track.report;
   }
 
-  /** What slows keys down now, as last reported. */
+  /** Returns the current hot loops, as last reported. */
   all(): HotLoop[] {
     this.#forgetCalm(this.#clock.monotonicMs());
     const found = [...this.#hot.values()].flatMap((tracks) => [...tracks]);
     return found.flatMap(({ report, delayMs }) => (report ? [{ ...report, delayMs }] : []));
   }
 
-  /** How long `key` has to wait before its next reconcile, in milliseconds; 0: it is not too busy. */
+  /** Returns the delay of `key` before its next reconcile, in milliseconds; 0 if it is not hot. */
   delayMs(key: string): number {
     if (this.#hot.size === 0) return 0;
     this.#forgetCalm(this.#clock.monotonicMs());
     return Math.max(0, ...[...(this.#hot.get(key) ?? [])].map((track) => track.delayMs));
   }
 
-  /** Whether the server has answered with the state that it had before. */
+  /** Returns true if the server's answer shows the version from before the write. */
   #changesNothing(sample: WriteSample): boolean {
     const version = versionOf(sample.after);
     if (version === undefined) return false;
@@ -180,20 +185,20 @@ export class HotLoopDetector {
     return track;
   }
 
-  /** Notes the time, and says whether there were more than `most` within the window. */
+  /** Records the time. Returns true if there were more than `most` within the window. */
   #isOften(timesMs: number[], nowMs: number, most: number): boolean {
     timesMs.push(nowMs);
     if (timesMs.length > most + 1) timesMs.shift();
     return timesMs.length > most && nowMs - (timesMs[0] ?? nowMs) <= this.#options.windowMs;
   }
 
-  /** Whether one more right now would be too many. */
+  /** Returns true if one more write right now would exceed the limit. */
   #isClose(timesMs: readonly number[], most: number): boolean {
     const firstMs = timesMs.at(-most);
     return firstMs !== undefined && this.#clock.monotonicMs() - firstMs <= this.#options.windowMs;
   }
 
-  /** Halves the wait, once in a window: half of it at each write would let the loop run in bursts. */
+  /** Halves the delay at most once per window: halving at each write would let the loop run in bursts. */
   #calmDown(track: Track, nowMs: number): void {
     const { baseDelayMs, windowMs } = this.#options;
     if (track.delayMs === 0 || nowMs - track.changedMs <= windowMs) return;
@@ -256,7 +261,7 @@ function idOf({ key, type, target }: WriteSample): string {
 
 const serverSetMetadata = new Set(serverSetFields.map((path) => path.replace('metadata.', '')));
 
-/** A hash of what anybody but the server has set: to keep the objects themselves takes much memory. */
+/** Returns a hash of all fields except those set by the server. Keeping whole objects takes much memory. */
 function digestOf(object: KubernetesObject | undefined): string {
   if (object === undefined) return '';
   const metadata = Object.entries(object.metadata).filter(([name]) => !serverSetMetadata.has(name));

@@ -1,8 +1,8 @@
 import { OperatorError } from '../system/operator-error.js';
 
 /**
- * `InvalidOption`: a reconciler's result is none, or asks for a wait that is none. Unlike other
- * invalid options it is worth a retry: a wait until a moment that has just passed is right next time.
+ * `InvalidOption`: a reconciler's return value is not a result, or its delay is invalid. Unlike other invalid
+ * options it is retried: a delay computed up to a moment just past will be valid next time.
  */
 export class InvalidResultError extends OperatorError {
   constructor(message: string) {

@@ -2,39 +2,43 @@ import type { Fence } from '../client/fence.js';
 import type { ReconcileKey } from './reconcile-key.js';
 
 /**
- * Which keys of a controller are this process's, when replicas share them. A controller reconciles
- * what is owned only; what is not is dropped from its queue and will come back when it is acquired.
+ * Selects the keys that this process owns when replicas share a controller's keys. A controller reconciles
+ * owned keys only. It drops others from its queue and enqueues them when they are acquired.
  *
  * ## Assumptions
- * - Every replica hears what the sources say, owned or not: kinds are watched by all of them. What
- *   comes to one replica only (an HTTP callback) has to be sent on by whoever takes it: best by a
- *   change of the object, which all of them see.
- * - What sources other than kinds say of a key that nobody owns at that moment is remembered by all who
- *   hear it, and heeded by whoever acquires the key; up to 10,000 keys that no cache shows.
+ * - Every replica receives all source events, owned or not, since all replicas watch the kinds. If an event
+ *   reaches only one replica (an HTTP callback), its receiver must forward it: best by changing the object,
+ *   which all replicas watch.
+ * - If a source other than a kind names a key that no replica owns at the time, every replica that receives
+ *   the event remembers it, and the replica that acquires the key handles it. Each replica remembers up to
+ *   10,000 keys that no cache shows.
  */
 export interface KeyOwnership {
-  /** Whether a reconcile of `key` may begin now. It must be quick, and not throw. */
+  /** Returns true if a reconcile of `key` may start now. It must be fast and must not throw. */
   owns(key: ReconcileKey): boolean;
-  /** Asked once for each reconcile of `key`, when it begins; the answer before each of its writes. */
+  /** Called once at the start of each reconcile of `key`; the fence is checked before each of its writes. */
   fenceOf(key: ReconcileKey): Fence;
-  /** Tells `listener` of each change from now on. @returns ends it */
+  /**
+   * Notifies `listener` of each change from now on.
+   * @returns a function that ends the subscription
+   */
   subscribe(listener: KeyOwnershipListener): () => void;
 }
 
-/** What a controller does when the keys that it owns change. */
+/** Handles changes of the owned keys in a controller. */
 export interface KeyOwnershipListener {
   /**
-   * More keys are owned, and `owns` says so already: the controller enqueues what its caches say, as
-   * at a start: the objects of its kind, those that map to owned keys (their owner may be gone), and
-   * keys whose objects were deleted while another owned them.
-   * @param isNew - whether a key is one of those more, so that others need not be looked at again;
-   * absent: any may be
+   * Handles newly owned keys; `owns` already returns true for them. The controller enqueues from its caches
+   * as at a start: the objects of its kind, the objects that map to owned keys (their owner may be gone), and
+   * the keys whose objects were deleted under another owner.
+   * @param isNew - returns true for a newly owned key, so that others can be skipped; if absent, any key may
+   *   be new
    */
   acquired(isNew?: (key: ReconcileKey) => boolean): void;
   /**
-   * Keys will go: `owns` answers false for them already. Resolves when no reconcile of such a key
-   * goes on and none can write any more; their signals are aborted after `graceMs`, and writes
-   * refused. A handler that never ends holds its key in this process, but not the promise.
+   * Handles keys about to be released; `owns` already returns false for them. Resolves when their
+   * reconciles have ended or can no longer write. After `graceMs` their signals are aborted and their writes
+   * refused. A handler that never ends holds its key in this process, but does not block the promise.
    */
   released(graceMs: number): Promise<void>;
 }

@@ -18,24 +18,24 @@ import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link kindSource}. */
 export interface KindSourceOptions<T extends KubernetesObject> {
-  /** What to reconcile. */
+  /** Returns the keys to reconcile. */
   readonly mapper: Mapper<T>;
-  /** Which events matter. @defaultValue all */
+  /** Selects the events that cause a reconcile. @defaultValue all */
   readonly predicate?: Predicate<T> | undefined;
-  /** Watch `metadata` only: less traffic and memory. @defaultValue false */
+  /** Watches only `metadata`, which saves traffic and memory. @defaultValue false */
   readonly metadataOnly?: boolean | undefined;
-  /** Cache `managedFields`: the reconciler applies objects of the kind. @defaultValue false */
+  /** Caches `managedFields`, for a reconciler that applies objects of the kind. @defaultValue false */
   readonly keepManagedFields?: boolean | undefined;
 }
 
-/** What existed before the controller started can wait for what happens now. */
+/** The priority of objects from before the start: new events go first. */
 export const initialListPriority = -100;
 
 const optionNames: OptionNames<KindSourceOptions<KubernetesObject>> = {
   ...{ mapper: true, predicate: true, metadataOnly: true, keepManagedFields: true },
 };
 
-/** The changes of the objects of a kind. */
+/** Creates a source from the changes of the objects of a kind. */
 export function kindSource<T extends KubernetesObject>(
   type: TypeReference<T>,
   options: KindSourceOptions<T>,
@@ -54,7 +54,7 @@ export function kindSource<T extends KubernetesObject>(
       };
       informer.addHandler((event) => visit(event, eventTrigger(event, context.cluster)));
       return {
-        // Of a kind that is not served there is nothing to wait for.
+        // An unserved kind counts as synced.
         whenSynced: (signal) => informer.waitForSync(signal, { parked: 'pass' }),
         replay: (trigger) => {
           for (const object of informer.list()) {
@@ -80,7 +80,7 @@ function matters<T extends KubernetesObject>(
     return (predicate && answerOf(predicate, event)) ?? true;
   } catch (error) {
     context.failed('predicate', error, event.object);
-    // One reconcile too many does no harm, one too few does.
+    // An extra reconcile is harmless; a missing one is not.
     return true;
   }
 }
@@ -106,7 +106,7 @@ function tell<T extends KubernetesObject>(
   void enqueueMapped((): Mapped => mapper(event.old, told), target, cause);
 }
 
-/** `context`, for one event: old and new state mostly map to the same keys. */
+/** Wraps `context` for one event and drops duplicate keys: both states mostly map to the same ones. */
 function eachOnce(context: SourceContext): MappedContext {
   const { cluster } = context;
   let first: ReconcileKey | undefined;
@@ -114,7 +114,7 @@ function eachOnce(context: SourceContext): MappedContext {
   return {
     failed: (what, error, object) => context.failed(what, error, object),
     enqueue: (key, request) => {
-      // Nearly always there is one key, and no need for its text.
+      // There is nearly always one key, so avoid building its text.
       if (first !== undefined && isSame(first, key)) return true;
       if (first === undefined) {
         const isTaken = context.enqueue(key, request);

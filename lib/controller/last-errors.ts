@@ -2,26 +2,26 @@ import type { Clock } from '../system/clock.js';
 import type { ReconcileOutcome } from './controller-event.js';
 import type { WorkKey } from './reconcile-key.js';
 
-/** Why the last reconcile of a key failed. */
+/** The failure of a key's last reconcile. */
 export interface LastError {
-  /** `''`: the only one. */
+  /** The cluster's name; `''` for the only one. */
   readonly cluster: string;
   /** `namespace/name`, or `name`. */
   readonly key: string;
   readonly outcome: ReconcileOutcome;
   readonly message: string;
-  /** How often it has failed in a row, terminal errors left out. */
+  /** The number of consecutive failures, excluding terminal errors. */
   readonly failures: number;
-  /** When, in milliseconds since 1970. */
+  /** The time of the failure, in milliseconds since 1970. */
   readonly atMs: number;
 }
 
-/** So many keys are remembered. */
+/** The maximum number of remembered keys. */
 const maxKeys = 100;
-/** Messages are cut to so many characters. */
+/** The maximum length of a message, in characters. */
 const maxLength = 1_000;
 
-/** The last error of each key that has failed since it last succeeded; the latest keys only. */
+/** The last error of each key that has not succeeded since, for the latest keys only. */
 export class LastErrors {
   readonly #clock: Clock;
   readonly #errors = new Map<string, LastError>();
@@ -32,7 +32,7 @@ export class LastErrors {
 
   note(work: WorkKey, failure: Pick<LastError, 'outcome' | 'failures'> & { error: unknown }): void {
     const { outcome, failures, error } = failure;
-    // Set anew: the latest stands last.
+    // Delete and set, so that the latest key is last.
     this.#errors.delete(work.text);
     const [oldest] = this.#errors.keys();
     if (this.#errors.size >= maxKeys && oldest !== undefined) this.#errors.delete(oldest);
@@ -46,18 +46,18 @@ export class LastErrors {
     this.#errors.delete(text);
   }
 
-  /** @param isGone - of the text of a key */
+  /** @param isGone - receives the text of a key */
   forgetWhere(isGone: (text: string) => boolean): void {
     for (const text of this.#errors.keys()) if (isGone(text)) this.#errors.delete(text);
   }
 
-  /** The latest first. */
+  /** Returns the errors, the latest first. */
   all(): LastError[] {
     return [...this.#errors.values()].reverse();
   }
 }
 
-/** How status and events name a key. */
+/** Returns the form of a key in status and events. */
 export function shownKey({ cluster, text }: WorkKey): {
   readonly cluster: string;
   readonly key: string;
@@ -66,7 +66,7 @@ export function shownKey({ cluster, text }: WorkKey): {
 }
 
 function messageOf(error: unknown): string {
-  // Nothing keeps a message from being no text.
+  // At run time a message may be of any type.
   const said: unknown = error instanceof Error ? error.message : `threw ${shownValue(error)}`;
   const message = String(said);
   return message.length > maxLength ? `${message.slice(0, maxLength)}…` : message;

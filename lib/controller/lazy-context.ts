@@ -8,7 +8,7 @@ import type { ReconcileRun } from './reconcile-run.js';
 import type { ReconcileContext } from './reconciler.js';
 import type { Trigger } from './trigger.js';
 
-/** What a {@link LazyContext} has made when it is first asked for. */
+/** Creates the parts of a {@link LazyContext} on first access. */
 interface Makers {
   readonly client: () => ReconcileClient;
   readonly logger: () => Logger;
@@ -19,13 +19,13 @@ interface Makers {
   readonly planning?: boolean;
 }
 
-/** Where a key comes from that was handed out before anybody could say why. */
+/** The trigger of a key that was handed out without a recorded one. */
 const untold: Trigger = { type: 'source', source: 'unknown' };
 
 /**
- * The context of a run. Its signal, logger, recorder and client are made when they are first read: together they
- * cost as much as the rest of a reconcile, and not every one needs them. They are properties of its
- * own all the same, so that a context can be spread.
+ * The context of a reconcile. Its signal, logger, recorder and client are created on first access: together
+ * they cost as much as the rest of a reconcile, and not every reconcile needs them. They are own properties
+ * nonetheless, so that a context can be spread.
  */
 export class LazyContext implements ReconcileContext {
   readonly key: ObjectKey;
@@ -65,7 +65,7 @@ export class LazyContext implements ReconcileContext {
     Object.defineProperty(this, 'client', LazyContext.#clientProperty);
   }
 
-  // Shared by all contexts: with functions of its own each would have a shape of its own, which is slow.
+  // Shared by all contexts: separate functions would give each context its own hidden class, which is slow.
   static readonly #signalProperty = ownProperty(function (this: LazyContext) {
     return this.#run.signal;
   });

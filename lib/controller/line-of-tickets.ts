@@ -3,26 +3,26 @@ import { Fifo } from './fifo.js';
 /** A key that waits for a worker. */
 export interface Ticket {
   readonly key: string;
-  /** Whose turn it takes among all: its cluster. */
+  /** The cluster, for turns among all tickets. */
   readonly section: string;
-  /** Whose turn it takes within the section: its namespace. */
+  /** The namespace, for turns within the section. */
   readonly group: string;
   /** Higher goes first. */
   priority: number;
-  /** Handed out or dropped already; a line that still holds it passes over it. */
+  /** True once handed out or dropped; a line that still holds the ticket skips it. */
   taken: boolean;
 }
 
-/** Tickets that wait, in some order. */
+/** Waiting tickets in some order. */
 export interface TicketLine {
-  /** How many are held, taken ones included. */
+  /** The number of held tickets, including taken ones. */
   readonly size: number;
-  /** Nothing is held. Cheap. */
+  /** True if no ticket is held; cheap. */
   readonly isEmpty: boolean;
   add(ticket: Ticket): void;
-  /** The next that is not taken, or undefined. */
+  /** Removes and returns the next ticket that is not taken, or undefined. */
   take(): Ticket | undefined;
-  /** Lets go of the taken ones that stand first where `ticket` stands. */
+  /** Drops leading taken tickets from the line of `ticket`. */
   dropTaken(ticket: Ticket): void;
 }
 
@@ -60,13 +60,13 @@ export class ArrivalLine implements TicketLine {
  *           bank: t2
  */
 
-/** Lines that take turns, whatever their lengths. */
+/** Lines that take turns, regardless of their lengths. */
 export class TakingTurns implements TicketLine {
   readonly #nameOf: (ticket: Ticket) => string;
   readonly #newLine: () => TicketLine;
   readonly #lines = new Map<string, TicketLine>();
   readonly #turns = new Fifo<string>();
-  /** The line that emptied last, for the next name: mostly one key comes, is taken, and the next comes. */
+  /** The line that emptied last, kept for reuse: often a single key arrives at a time. */
   #spare: TicketLine | undefined;
 
   constructor(nameOf: (ticket: Ticket) => string, newLine: () => TicketLine) {
@@ -100,7 +100,7 @@ export class TakingTurns implements TicketLine {
     for (let name = this.#turns.shift(); name !== undefined; name = this.#turns.shift()) {
       const line = this.#lines.get(name);
       const ticket = line?.take();
-      // At once: if each were found out at its next turn, some take would have to pass them all.
+      // Remove an empty line at once: otherwise a later call would have to skip many empty lines.
       if (line?.isEmpty === false) this.#turns.push(name);
       else {
         this.#lines.delete(name);

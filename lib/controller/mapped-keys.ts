@@ -5,19 +5,20 @@ import type { ReconcileKey } from './reconcile-key.js';
 import type { EnqueueOptions, SourceContext } from './source.js';
 import { isThenable } from './thenable.js';
 
-/** What is done with keys, and with what is wrong with them. */
+/** Accepts keys, and reports errors about them. */
 export type MappedContext = Pick<SourceContext, 'enqueue' | 'failed'>;
 
-/** What a mapper's answer is about. */
+/** The cause of a mapper's call. */
 export interface MappedCause {
   readonly request: EnqueueOptions;
-  /** For the log. */
+  /** The object, for the log. */
   readonly object?: KubernetesObject | undefined;
 }
 
 /**
- * Enqueues what `map` says. What is wrong is told to the context, key by key: one bad key keeps no
- * good one out. @returns a promise only where the answer is one
+ * Enqueues the keys that `map` returns. Errors are reported per key: one invalid key does not block the valid
+ * ones.
+ * @returns a promise only if `map` returned one
  */
 export function enqueueMapped(
   map: () => Mapped,
@@ -27,7 +28,7 @@ export function enqueueMapped(
   try {
     const answer = map();
     if (isThenable(answer)) return enqueueLater(answer, context, cause);
-    // No turn is given away where there is nothing to wait for: keys come in the order of events.
+    // Enqueue synchronously if possible, so that keys keep the order of events.
     enqueueKeys(answer, context, cause);
   } catch (error) {
     context.failed('mapper', error, cause.object);
@@ -49,15 +50,15 @@ async function enqueueLater(
 
 /**
  * Enqueues keys.
- * @returns how many were taken: not those that another replica owns
- * @throws OperatorError `InvalidValue`: `keys` is no array.
+ * @returns the number of accepted keys; keys of another replica are not accepted
+ * @throws OperatorError `InvalidValue`: `keys` is not an array.
  */
 export function enqueueKeys(
   keys: readonly ReconcileKey[],
   context: MappedContext,
   { request, object }: MappedCause,
 ): number {
-  // A text is iterable, too, and has a length.
+  // A string is iterable and has a length too.
   if (!Array.isArray(keys)) {
     const message = `a mapper has to return an array of keys, this one returned ${nameOf(keys)}`;
     throw new OperatorError('InvalidValue', message);

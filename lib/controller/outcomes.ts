@@ -11,19 +11,19 @@ import type { ControllerCluster } from './running-cluster.js';
 import type { Trigger } from './trigger.js';
 import type { WorkItem } from './work-queue.js';
 
-/** The log message of a failed reconcile begins with this. */
+/** The prefix of the log message of a failed reconcile. */
 export const reconcileFailed = 'reconcile failed';
 
-/** A reconcile that has ended, or whose time has. */
+/** A reconcile that has ended or timed out. */
 export interface EndedReconcile {
   readonly item: WorkItem;
   readonly run: ReconcileRun;
   readonly cluster: ControllerCluster;
-  /** Of the reconcile; made when it is first asked for. */
+  /** Returns the reconcile's logger; created on first access. */
   readonly logger: () => Logger;
 }
 
-/** What became of a reconcile. */
+/** The result of handling a reconcile. */
 export interface Heeded {
   readonly outcome: ReconcileOutcome;
   readonly againInMs?: number | undefined;
@@ -32,7 +32,7 @@ export interface Heeded {
 
 const succeeded: Heeded = { outcome: 'success' };
 
-/** The label `result` of controller-runtime's metric. */
+/** The values of the label `result` of controller-runtime's metric. */
 const results: Readonly<Record<ReconcileOutcome, string>> = {
   success: 'success',
   requeueAfter: 'requeue_after',
@@ -43,7 +43,7 @@ const results: Readonly<Record<ReconcileOutcome, string>> = {
   timeout: 'error',
 };
 
-/** Does what the outcome of a reconcile calls for: requeues, counts, logs, tells. */
+/** Handles the outcome of a reconcile: requeues, counts, logs, and notifies the listener. */
 export class Outcomes {
   readonly #parts: ControllerParts;
   readonly #labels: MetricLabels;
@@ -53,7 +53,7 @@ export class Outcomes {
     this.#parts = parts;
     const { metrics, name: controller } = parts;
     this.#labels = { controller };
-    // So that a rate over them is there before the first error is.
+    // Create the series before the first error, so that rates over them are defined.
     for (const [outcome, result] of Object.entries(results)) {
       const labels = { controller, result };
       this.#resultLabels.set(outcome as ReconcileOutcome, labels);
@@ -83,8 +83,8 @@ export class Outcomes {
   }
 
   /**
-   * For when `heed` has thrown: an error that is odder than we know, a logger, a metric. The key is
-   * tried again, for it may not have been.
+   * Handles an exception of `heed` itself: an unexpected kind of error, a logger, a metric. It requeues the
+   * key, which may not have been requeued yet.
    */
   survive({ item: { key, priority }, run, cluster }: EndedReconcile, thrown: unknown): Heeded {
     const { queue, mayQueue, logger } = this.#parts;
@@ -93,7 +93,7 @@ export class Outcomes {
     try {
       logger.error('the outcome of a reconcile could not be dealt with', { key, error, againInMs });
     } catch {
-      // It may be the logger that throws: there is nobody left to tell.
+      // The logger itself may throw, which leaves no way to report the error.
     }
     return { outcome: 'error', againInMs, error };
   }
@@ -130,7 +130,7 @@ export class Outcomes {
     const { queue, lastErrors, mayQueue, giveUp } = this.#parts;
     const { key } = ended.item;
     const { work, isAborted } = ended.run;
-    // The controller is being stopped, or the key was given away: that is why.
+    // The controller is stopping, or the key was released: that caused the failure.
     const isEnded = isAborted && outcome !== 'timeout';
     const isOurs = mayQueue(work, ended.cluster);
     this.#count(outcome, error);
@@ -146,7 +146,7 @@ export class Outcomes {
     return { outcome, againInMs, error };
   }
 
-  /** @returns the milliseconds to wait */
+  /** @returns the delay, in milliseconds */
   #retry({ item: { key, priority } }: EndedReconcile, error: unknown): number {
     const { queue, triggers, hotLoops } = this.#parts;
     const trigger: Trigger = { type: 'retry', failures: queue.failures(key) + 1 };

@@ -4,20 +4,20 @@ import type { ReconcileKey, WorkKey } from './reconcile-key.js';
 import { parseWorkKey } from './reconcile-key.js';
 import type { Trigger } from './trigger.js';
 
-/** So many keys that are not ours, and that no cache shows, are remembered. */
+/** The maximum number of remembered keys that this process does not own and no cache shows. */
 const maxUnseen = 10_000;
 
-/** Which keys this process may reconcile, and what has to be looked at when they become ours. */
+/** The keys that this process may reconcile, and those to enqueue when it acquires them. */
 export class OwnedKeys {
   readonly #ownership: KeyOwnership | undefined;
   /**
-   * What no cache will tell of: keys whose objects are gone, which a former owner may not have lived
-   * to see to, and those without an object that a source named while nobody owned them.
+   * Keys that no cache will enqueue: keys whose objects are gone, which the previous owner may not have
+   * handled, and keys without an object that a source named while no replica owned them.
    */
   readonly #unseen = new Set<string>();
   readonly #replays = new WeakMap<Trigger, (key: ReconcileKey) => boolean>();
 
-  /** @param ownership - undefined: all of them, always */
+  /** @param ownership - undefined if this process owns all keys */
   constructor(ownership: KeyOwnership | undefined) {
     this.#ownership = ownership;
   }
@@ -27,8 +27,8 @@ export class OwnedKeys {
   }
 
   /**
-   * What to say when sources are asked for everything again, since more keys are owned: then only
-   * those that are new are accepted.
+   * Returns the trigger for a replay of the sources after more keys were acquired. `isMeant`
+   * then accepts only new keys.
    */
   newReplay(isNew: (key: ReconcileKey) => boolean = () => true): Trigger {
     const trigger: Trigger = { type: 'acquired' };
@@ -36,14 +36,14 @@ export class OwnedKeys {
     return trigger;
   }
 
-  /** Whether `work`, which is ours, is asked for by `trigger`: of a replay only what is new is. */
+  /** Returns true if `trigger` applies to `work`, which is owned: a replay applies to new keys only. */
   isMeant(work: WorkKey, trigger: Trigger): boolean {
     return this.#replays.get(trigger)?.(requestOf(work)) ?? true;
   }
 
   /**
-   * Takes note of `work`, which is not ours any more or not yet, and whose object no cache shows: none
-   * will tell of it when it is ours, as when a lease has lapsed and this process gets it back.
+   * Remembers `work`, which is not owned now and whose object no cache shows. No source will enqueue it when
+   * it is acquired, for example when this process regains a lapsed lease.
    */
   rememberUnseen(work: WorkKey): void {
     const [oldest] = this.#unseen;
@@ -51,14 +51,14 @@ export class OwnedKeys {
     this.#unseen.add(work.text);
   }
 
-  /** Hands over the keys, now owned, that were remembered while they were not. */
+  /** Returns and removes the remembered keys that are now owned. */
   takeUnseen(): WorkKey[] {
     const owned = [...this.#unseen].map(parseWorkKey).filter((work) => this.owns(work));
     for (const { text } of owned) this.#unseen.delete(text);
     return owned;
   }
 
-  /** What the writes of a reconcile of `work` have to ask, beside what all have to. */
+  /** Returns the additional fences for the writes of a reconcile of `work`. */
   fencesOf(work: WorkKey): readonly Fence[] {
     return this.#ownership === undefined ? none : [this.#ownership.fenceOf(requestOf(work))];
   }

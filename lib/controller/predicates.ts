@@ -10,21 +10,21 @@ import { OperatorError } from '../system/operator-error.js';
 import { isThenable } from './thenable.js';
 
 /**
- * Whether an event matters. One that throws, or returns a promise, is logged, and the event matters:
- * there is no time to wait while events are told.
+ * Returns true if an event causes a reconcile. If it throws or returns a promise, the error is logged and the
+ * event counts: events are delivered synchronously.
  */
 export type Predicate<T extends KubernetesObject = KubernetesObject> = (
   event: CacheEvent<T>,
 ) => boolean;
 
-/** One function for each kind of event; what is left out passes. */
+/** A function for each type of event; an absent one accepts all events of its type. */
 export interface EventPredicates<T extends KubernetesObject = KubernetesObject> {
   readonly added?: ((event: AddedEvent<T>) => boolean) | undefined;
   readonly updated?: ((event: UpdatedEvent<T>) => boolean) | undefined;
   readonly deleted?: ((event: DeletedEvent<T>) => boolean) | undefined;
 }
 
-/** A predicate of one function for each kind of event. */
+/** Returns a predicate that has a function for each type of event. */
 export function onEvents<T extends KubernetesObject>(predicates: EventPredicates<T>): Predicate<T> {
   const { added, updated, deleted } = predicates;
   return (event) => {
@@ -40,8 +40,8 @@ export function onEvents<T extends KubernetesObject>(predicates: EventPredicates
 }
 
 /**
- * Updates count only where `differs` says so, or the object is another of the same name: one that
- * was recreated while nobody looked.
+ * Returns a predicate that accepts an update only if `differs` returns true, or if the UID changed: the
+ * object was recreated while the watch was interrupted.
  */
 function updatedWhere(
   differs: (old: KubernetesObject, object: KubernetesObject) => boolean,
@@ -52,8 +52,8 @@ function updatedWhere(
 }
 
 /**
- * Updates count only when the spec changed: status updates, labels and annotations don't. Of a kind
- * without generations (ConfigMap, Secret) all count.
+ * Accepts updates only if the spec changed, not for status, labels and annotations. For kinds without
+ * generations (ConfigMap, Secret) it accepts all.
  */
 export function generationChanged(): Predicate {
   return updatedWhere(
@@ -62,19 +62,19 @@ export function generationChanged(): Predicate {
   );
 }
 
-/** Updates count only when something changed at all. */
+/** Accepts updates only if the resource version changed. */
 export function resourceVersionChanged(): Predicate {
   return updatedWhere(
     (old, object) => old.metadata.resourceVersion !== object.metadata.resourceVersion,
   );
 }
 
-/** Updates count only when a label changed; with names, one of these. */
+/** Accepts updates only if a label changed; with `names`, only one of these labels. */
 export function labelChanged(...names: readonly string[]): Predicate {
   return updatedWhere((old, object) => differ(old.metadata.labels, object.metadata.labels, names));
 }
 
-/** Updates count only when an annotation changed; with names, one of these. */
+/** Accepts updates only if an annotation changed; with `names`, only one of these annotations. */
 export function annotationChanged(...names: readonly string[]): Predicate {
   return updatedWhere((old, object) =>
     differ(old.metadata.annotations, object.metadata.annotations, names),
@@ -82,8 +82,8 @@ export function annotationChanged(...names: readonly string[]): Predicate {
 }
 
 /**
- * Only objects that match, or did before the event: who selects by label must hear of those that
- * leave, too.
+ * Accepts only objects that match, or that matched before the event, so that an object that stops matching is
+ * reconciled too.
  * @param selector - `app=web,tier in (a,b)`, or a selector object
  * @throws OperatorError `InvalidSelector`
  */
@@ -94,15 +94,15 @@ export function labelSelector(selector: string | LabelSelector): Predicate {
     statesOf(event).some(({ metadata }) => matchesLabels(requirements, metadata.labels));
 }
 
-/** Nothing from these namespaces: what operators know as their `DENY_LIST`. */
+/** Rejects all events from these namespaces, like the `DENY_LIST` of many operators. */
 export function ignoreNamespaces(...namespaces: readonly string[]): Predicate {
   const ignored = new Set(namespaces);
   return ({ object }) => !ignored.has(object.metadata.namespace ?? '');
 }
 
 /**
- * Nothing of objects that have the annotation, with `value` where one is given. Whoever takes it off
- * is heard. Deletions count.
+ * Rejects events of objects that have the annotation, with `value` if given. The event that removes the
+ * annotation is accepted, and so are deletions.
  */
 export function ignoreAnnotated(annotation: string, value?: string): Predicate {
   return ({ type, object }) => {
@@ -113,8 +113,8 @@ export function ignoreAnnotated(annotation: string, value?: string): Predicate {
 }
 
 /**
- * What `predicate` says.
- * @throws what it throws
+ * Returns the result of `predicate`.
+ * @throws the error of `predicate`
  * @throws OperatorError `InvalidValue`: it returned a promise, which would count as true.
  */
 export function answerOf<T extends KubernetesObject>(
@@ -123,27 +123,27 @@ export function answerOf<T extends KubernetesObject>(
 ): boolean {
   const answer: unknown = predicate(event);
   if (!isThenable(answer)) return answer as boolean;
-  // Nobody will wait for it.
+  // Ignore its rejection, since nothing awaits the promise.
   answer.then(undefined, () => undefined);
   const message = 'a predicate has to answer at once, this one returned a promise';
   throw new OperatorError('InvalidValue', message);
 }
 
-/** What all of them let pass. */
+/** Accepts an event if all predicates accept it. */
 export function and<T extends KubernetesObject>(
   ...predicates: readonly Predicate<T>[]
 ): Predicate<T> {
   return (event) => predicates.every((predicate) => answerOf(predicate, event));
 }
 
-/** What one of them lets pass. */
+/** Accepts an event if at least one predicate accepts it. */
 export function or<T extends KubernetesObject>(
   ...predicates: readonly Predicate<T>[]
 ): Predicate<T> {
   return (event) => predicates.some((predicate) => answerOf(predicate, event));
 }
 
-/** What it does not let pass. */
+/** Accepts an event if `predicate` rejects it. */
 export function not<T extends KubernetesObject>(predicate: Predicate<T>): Predicate<T> {
   return (event) => !answerOf(predicate, event);
 }

@@ -2,7 +2,7 @@ import { Fifo } from './fifo.js';
 import { ArrivalLine, TakingTurns } from './line-of-tickets.js';
 import type { Ticket, TicketLine } from './line-of-tickets.js';
 
-/** One priority: its clusters take turns, in each its namespaces, in each the order of arrival. */
+/** The tickets of one priority: clusters take turns, then namespaces, then the order of arrival. */
 interface Band {
   readonly priority: number;
   readonly line: TicketLine;
@@ -13,15 +13,15 @@ interface Band {
  *          -100   │ turns: shop       │ shop: t3
  *   byAge:   t1 t2 t3 t4 t5
  *
- * A ticket stands in one band and in `byAge`. Whichever hands it out marks it as taken; the other
- * passes over it later.
+ * A ticket is in one band and in `byAge`. The list that hands it out marks it as taken, and the other one
+ * skips it later.
  */
 
 /**
- * Keys that wait for a worker. The highest priority goes first; within one, clusters take turns, and
- * within one of these, namespaces, whatever the number of their keys; within a namespace, who came
- * first. But every `agingEvery`th goes to the key that has waited longest of all, so that nothing
- * starves: the nth in line is handed out after at most `n * agingEvery` others.
+ * Keys that wait for a worker. The highest priority goes first. Within a priority, clusters take turns, and
+ * within a cluster, namespaces, whatever the number of their keys. Within a namespace, the order of arrival
+ * decides. Every `agingEvery`th turn goes to the key that has waited longest, so that no key starves: the nth
+ * in line is handed out after at most `n * agingEvery` others.
  */
 export class ReadyList {
   readonly #agingEvery: number;
@@ -38,25 +38,25 @@ export class ReadyList {
     return this.#size;
   }
 
-  /** How many tickets are held, taken ones included; a leak spec wants few. */
+  /** The number of held tickets, including taken ones; specs use it to detect leaks. */
   get held(): number {
     return this.#bands.reduce((sum, { line }) => sum + line.size, this.#byAge.size);
   }
 
-  /** Adds a ticket that is in no list. */
+  /** Adds a ticket that is not in any list. */
   add(ticket: Ticket): void {
     this.#size++;
     this.#byAge.push(ticket);
     this.#band(ticket.priority).line.add(ticket);
   }
 
-  /** Moves a ticket that waits to a higher priority; its age stays. */
+  /** Moves a waiting ticket to a higher priority; it keeps its age. */
   raise(ticket: Ticket, priority: number): void {
     ticket.priority = priority;
     this.#band(priority).line.add(ticket);
   }
 
-  /** Drops a ticket that waits. */
+  /** Removes a waiting ticket. */
   remove(ticket: Ticket): void {
     this.#size--;
     this.#takeOffLine(ticket);
@@ -64,7 +64,7 @@ export class ReadyList {
     this.#letGo();
   }
 
-  /** Hands out the next ticket, or undefined. */
+  /** Removes and returns the next ticket, or undefined. */
   take(): Ticket | undefined {
     if (this.#size === 0) return undefined;
     this.#size--;
@@ -75,8 +75,8 @@ export class ReadyList {
     return ticket;
   }
 
-  // Nothing waits: what is held are taken tickets, and turns of lines that hold no others. To pass
-  // over a million of them one by one takes a second.
+  // If no ticket waits, the lists hold only taken tickets and turns of their lines. Drop them all at once:
+  // skipping a million of them one by one takes a second.
   #letGo(): void {
     if (this.#size > 0) return;
     this.#byAge.clear();
@@ -111,8 +111,8 @@ export class ReadyList {
     return undefined;
   }
 
-  // The oldest of all stands first in its line, too: a low priority whose turn never comes would
-  // keep every ticket that ever stood in it.
+  // The oldest ticket also leads its line. Drop it there too: otherwise a low priority that never gets a turn
+  // would keep every ticket it ever held.
   #takeOffLine(ticket: Ticket): void {
     ticket.taken = true;
     this.#band(ticket.priority).line.dropTaken(ticket);

@@ -6,37 +6,43 @@ import { OperatorError, isOperatorError } from '../system/operator-error.js';
 
 /** The client of a reconcile. */
 export interface ReconcileClient extends CachingClient {
-  /** Reads from the server, not from the cache. */
+  /** Reads from the server instead of the cache. */
   readonly live: Client;
-  /** The kinds that the controller owns, as its `owns()` said; a `Builder` prunes by them. */
+  /** The kinds from the controller's `owns()`; a `Builder` prunes objects of these kinds. */
   readonly owns: readonly TypeReference<KubernetesObject>[];
 }
 
-/** One write of a reconcile, that was carried out. */
+/** A completed write of a reconcile. */
 export interface ObservedWrite {
   readonly verb: 'create' | 'update' | 'patch' | 'apply' | 'delete';
   readonly type: TypeReference<KubernetesObject>;
   readonly key: ObjectKey;
-  /** The server's answer; undefined: the object is gone. */
+  /** The server's answer; undefined if the object is gone. */
   readonly answer: KubernetesObject | undefined;
 }
 
-/** What a {@link reconcileClient} heeds. */
+/** The limits of a {@link reconcileClient}, and its observers. */
 export interface ReconcileGuard {
   /** The kinds that the controller owns. */
   readonly owns: readonly TypeReference<KubernetesObject>[];
-  /** Takes note of a write that has begun, until it settles. @returns it */
+  /**
+   * Tracks a write until it settles.
+   * @returns the same result
+   */
   track<T>(write: Promise<T>): Promise<T>;
   /**
-   * Ends every read that was given no signal of its own; once aborted, no write is sent. Asked for by
-   * each call: one that nobody asks for need not be made.
+   * Ends every read without its own signal; once it is aborted, no write is sent. Each call reads this
+   * property, so that an unused signal is never created.
    */
   readonly signal: AbortSignal;
-  /** Ends every write, also one that is on its way. Aborted no earlier than `signal`. */
+  /** Ends every write, including pending ones. Aborted no earlier than `signal`. */
   readonly writeSignal: AbortSignal;
-  /** Whether its handler has ended: what it left running begins no write any more. */
+  /** Returns true if the handler has ended; calls that it left running can no longer start a write. */
   isOver(): boolean;
-  /** Told before each write that is stored. @returns what is told of its answer */
+  /**
+   * Called before each write that is not a dry run.
+   * @returns a function that receives the completed write
+   */
   observe(target: Target): (write: ObservedWrite) => void;
 }
 
@@ -46,10 +52,10 @@ interface Target {
 }
 
 /**
- * `client` for one reconcile: its calls end with the reconcile's signal, and after that it refuses
- * to write, with the code of the signal's reason (`Timeout`, `Stopped`, `Fenced`): a handler that
- * goes on does no harm, nor does what it left running when it ended. A write that was on its way by
- * then may still be carried out.
+ * Wraps `client` for one reconcile. Its calls end with the reconcile's signal. After that, or after the
+ * handler has ended, it refuses to write, with the code of the signal's reason (`Timeout`, `Stopped`,
+ * `Fenced`), so that a handler that continues does no harm. A write that is pending by then may still be
+ * carried out.
  */
 export function reconcileClient(client: CachingClient, guard: ReconcileGuard): ReconcileClient {
   const live = new GuardedClient(client.live ?? client, guard);
@@ -58,7 +64,7 @@ export function reconcileClient(client: CachingClient, guard: ReconcileGuard): R
   });
 }
 
-/** Its calls are fields, not methods: who takes one from it, or spreads it, has a whole call. */
+/** Its calls are fields, not methods, so that they work when destructured or spread. */
 class GuardedClient implements Client {
   readonly #client: Client;
   readonly #guard: ReconcileGuard;
@@ -139,7 +145,7 @@ class GuardedClient implements Client {
     return { ...(options as Options), signal: options?.signal ?? this.#guard.signal };
   }
 
-  /** A write must not be sent when its reconcile may not write, however long it has waited. */
+  /** Adds a fence, so that a write that waited to be sent is refused once its reconcile may not write. */
   #endingWrite<Options extends Pick<WriteOptions, 'signal' | 'fences'>>(
     options: Options | undefined,
   ): Options {
@@ -152,7 +158,7 @@ class GuardedClient implements Client {
   }
 }
 
-/** @returns what to call with the answer */
+/** @returns a function that receives the answer */
 function begin(
   guard: ReconcileGuard,
   write: Omit<ObservedWrite, 'answer'>,
@@ -165,7 +171,9 @@ function begin(
   return (answer) => wrote({ ...write, answer });
 }
 
-/** @throws OperatorError of the reason's code once `signal` is aborted, `Stopped` after the handler. */
+/**
+ * @throws OperatorError with the reason's code if `signal` is aborted, or `Stopped` after the handler's end.
+ */
 function refuseAfter(guard: ReconcileGuard, what: string): void {
   if (guard.signal.aborted) refuse(what, guard.signal.reason);
   if (guard.isOver()) refuse(what, new OperatorError('Stopped', 'its handler has ended'));

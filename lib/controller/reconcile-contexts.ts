@@ -19,13 +19,13 @@ import type { ReconcileContext } from './reconciler.js';
 import type { ControllerCluster } from './running-cluster.js';
 import { traced } from './traced-client.js';
 
-/** A run that has begun, and its logger, made when it is first asked for. */
+/** A run that has begun, and its logger, which is created on first access. */
 interface BegunRun {
   readonly run: ReconcileRun;
   readonly logger: () => Logger;
 }
 
-/** Makes what reconcilers are given, and observes what they write. */
+/** Creates the contexts of reconcilers and observes their writes. */
 export class ReconcileContexts {
   readonly #parts: ControllerParts;
 
@@ -33,10 +33,11 @@ export class ReconcileContexts {
     this.#parts = parts;
   }
 
-  /** The context of a run that is about to begin. */
+  /** Returns the context of a run that is about to begin. */
   of(begun: BegunRun, cluster: ControllerCluster, span: Span): ReconcileContext {
     const { run, logger } = begun;
-    // At once: a reconcile stays in the term that it began in, for what it has read is of that term.
+    // Take the term now: a reconcile stays in the term in which it began, since its reads belong to that
+    // term.
     const fences = this.#fencesOf(run);
     const client = (): ReconcileClient => this.#clientOf(run, cluster, { fences, span });
     const { reportingController, runtime } = this.#parts;
@@ -45,7 +46,7 @@ export class ReconcileContexts {
     return new LazyContext(run, { client, logger, recorder, clock, span });
   }
 
-  /** The logger of a run, which names it. */
+  /** Returns the logger of a run, with the fields that identify the run. */
   loggerOf({ work, reconcileID }: ReconcileRun): Logger {
     const { logger, kind } = this.#parts;
     const named = work.cluster === '' ? {} : { cluster: work.cluster };
@@ -83,7 +84,7 @@ export class ReconcileContexts {
   #wrote(work: WorkKey, write: ObservedWrite, before: KubernetesObject | undefined): void {
     const { hotLoops, metrics, logger, name, runtime } = this.#parts;
     const { type, answer: after } = write;
-    // The name may be the server's own.
+    // The server may have generated the name.
     const target = after === undefined ? write.key : keyOf(after);
     const found = hotLoops?.wrote({ key: work.text, type, target, before, after });
     if (found === undefined) return;

@@ -2,27 +2,27 @@ import type { ObjectKey } from '../object/kubernetes-object.js';
 import { keyString, parseKey } from '../object/object-key.js';
 import { OperatorError } from '../system/operator-error.js';
 
-/** What to reconcile: an object's key, and the cluster where a controller runs on several. */
+/** The object key of a reconcile, with the cluster if a controller runs on several. */
 export interface ReconcileKey extends ObjectKey {
-  /** The name of the cluster. @defaultValue that of the event; where there is none, the only one */
+  /** The name of the cluster. @defaultValue the cluster of the event, else the only one */
   readonly cluster?: string | undefined;
 }
 
-/** A {@link ReconcileKey} in full, and the text that it is queued under. */
+/** A complete {@link ReconcileKey} and its text in the queue. */
 export interface WorkKey {
-  /** `namespace/name`, with `cluster//` before it where the cluster has a name. */
+  /** `namespace/name`, prefixed with `cluster//` if the cluster has a name. */
   readonly text: string;
-  /** `''`: the only one. */
+  /** The cluster's name; `''` for the only one. */
   readonly cluster: string;
   readonly key: ObjectKey;
 }
 
-// Neither namespaces nor names are empty or hold a slash: two in a row stand between no two of them.
+// Namespaces and names are non-empty and contain no slash, so a key contains no other double slash.
 const separator = '//';
 
 /**
- * `key` in full.
- * @param fallback - the cluster of a key that names none
+ * Completes and checks `key`.
+ * @param fallback - the cluster of a key without one
  * @throws OperatorError `InvalidValue`: no object can have such a key.
  */
 export function workKeyOf(key: ReconcileKey, fallback = ''): WorkKey {
@@ -32,20 +32,20 @@ export function workKeyOf(key: ReconcileKey, fallback = ''): WorkKey {
   return { text: cluster === '' ? text : cluster + separator + text, cluster, key: plain };
 }
 
-/** Reads the text of a {@link WorkKey}. */
+/** Parses the text of a {@link WorkKey}. */
 export function parseWorkKey(text: string): WorkKey {
   const at = text.indexOf(separator);
   const [cluster, rest] = at < 0 ? ['', text] : [text.slice(0, at), text.slice(at + 2)];
   return { text, cluster, key: parseKey(rest) };
 }
 
-/** The cluster of a {@link WorkKey}'s text. */
+/** Returns the cluster in the text of a {@link WorkKey}. */
 export function clusterIn(text: string): string {
   const at = text.indexOf(separator);
   return at < 0 ? '' : text.slice(0, at);
 }
 
-/** The namespace of a {@link WorkKey}'s text, or `''`. */
+/** Returns the namespace in the text of a {@link WorkKey}, or `''`. */
 export function namespaceIn(text: string): string {
   const at = text.indexOf(separator);
   const from = at < 0 ? 0 : at + separator.length;
@@ -53,7 +53,7 @@ export function namespaceIn(text: string): string {
   return slash < 0 ? '' : text.slice(from, slash);
 }
 
-// What a mapper returns is nothing that the compiler has seen for sure.
+// A mapper's keys may have any type at run time.
 function checked(key: ReconcileKey): ReconcileKey {
   if (typeof key === 'object' && (key as ReconcileKey | null) !== null) {
     const { cluster = '', namespace = '', name } = key;

@@ -20,22 +20,22 @@ import { ReconcileRun } from './reconcile-run.js';
 import type { RunEnd } from './reconcile-run.js';
 import type { Result } from './result.js';
 
-/** One reconcile, of a controller that need not run. */
+/** Parameters of a single reconcile; the controller need not run. */
 export interface SingleReconcile {
   readonly key: ObjectKey;
-  /** What the reconciler reads and writes with. */
+  /** The client of the reconciler. */
   readonly client: Client;
-  /** Tells the reconciler that nothing is to last; the client has to see to it. @defaultValue false */
+  /** Makes the reconciler plan only; the client must use dry runs. @defaultValue false */
   readonly planning?: boolean | undefined;
-  /** Ends it. @defaultValue none */
+  /** Ends the reconcile. @defaultValue none */
   readonly signal?: AbortSignal | undefined;
-  /** Where its events go. @defaultValue nowhere */
+  /** Records the reconciler's events. @defaultValue a silent recorder */
   readonly recorder?: Recorder | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the machine's clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the machine's random source */
   readonly random?: Random | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue discards all records */
   readonly logger?: Logger | undefined;
 }
 
@@ -77,7 +77,7 @@ export async function reconcileOnce(
   return resultOf(await endOf(running, run, signal), run);
 }
 
-/** Waits for the end of a run; a signal that is aborted ends it, however long its handler goes on. */
+/** Waits for the end of a run. An aborted signal ends the wait, even if the handler continues. */
 async function endOf(
   running: Promise<RunEnd>,
   run: ReconcileRun,
@@ -100,7 +100,7 @@ async function endOf(
 
 async function resultOf(end: RunEnd, run: ReconcileRun): Promise<Result> {
   if (end.type === 'timedOut') throw run.signal.reason;
-  // What it has not awaited goes on after it.
+  // Wait for writes that the handler did not await.
   await run.whenEnded();
   if (end.type === 'threw') throw end.error;
   return end.result;

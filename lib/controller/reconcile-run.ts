@@ -8,15 +8,15 @@ import { checkedResult, isResult, shapeOf } from './result.js';
 import type { Result } from './result.js';
 import type { TriggerList } from './trigger.js';
 
-/** How a handler ended. */
+/** The result of a handler. */
 export type Settled =
   | { readonly type: 'returned'; readonly result: Result }
   | { readonly type: 'threw'; readonly error: unknown };
 
-/** How a run ended; `timedOut`: its handler goes on. */
+/** The result of a run; `timedOut`: the handler is still running. */
 export type RunEnd = Settled | { readonly type: 'timedOut' };
 
-/** What a {@link ReconcileRun} is of. */
+/** The subject of a {@link ReconcileRun}. */
 export interface RunSubject {
   readonly work: WorkKey;
   readonly reconcileID: string;
@@ -30,7 +30,7 @@ export class ReconcileRun implements RunSubject {
   readonly triggers: TriggerList;
   readonly startedMs: number;
   readonly #clock: Clock;
-  // Made when they are first asked for: each costs more than all else of a run.
+  // Created on first access: each costs more than the rest of a run.
   #controller: AbortController | undefined;
   #writes: AbortController | undefined;
   #ended: (() => void)[] | undefined;
@@ -53,7 +53,7 @@ export class ReconcileRun implements RunSubject {
     return (this.#controller ??= new AbortController()).signal;
   }
 
-  /** Ends writes that are on their way; see {@link ReconcileRun.abort}. */
+  /** Ends pending writes; see {@link ReconcileRun.abort}. */
   get writeSignal(): AbortSignal {
     return (this.#writes ??= new AbortController()).signal;
   }
@@ -62,27 +62,27 @@ export class ReconcileRun implements RunSubject {
     return this.#abortedMs !== undefined;
   }
 
-  /** Its handler was called. */
+  /** True once the handler was called. */
   get isBegun(): boolean {
     return this.#isBegun;
   }
 
-  /** Its handler has ended. */
+  /** True once the handler has ended. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Its time is over, and its handler goes on. */
+  /** True if the run timed out. */
   get isTimedOut(): boolean {
     return this.#timedOutMs !== undefined;
   }
 
-  /** How long its handler has gone on since its time was over, in milliseconds. */
+  /** The time since the time-out, in milliseconds; 0 if the run has not timed out. */
   get heldMs(): number {
     return this.#timedOutMs === undefined ? 0 : this.#clock.monotonicMs() - this.#timedOutMs;
   }
 
-  /** How long ago it was aborted, in milliseconds; undefined: it was not. */
+  /** The time since the abort, in milliseconds; undefined if not aborted. */
   get abortedForMs(): number | undefined {
     return this.#abortedMs === undefined ? undefined : this.#clock.monotonicMs() - this.#abortedMs;
   }
@@ -92,9 +92,9 @@ export class ReconcileRun implements RunSubject {
   }
 
   /**
-   * Aborts the handler's signal and begins no more writes.
-   * @param sparesWrites - writes that are on their way go on until they are answered: one that is cut
-   * off may still be carried out, after another process was given the key. @defaultValue false
+   * Aborts the handler's signal and refuses new writes.
+   * @param sparesWrites - lets pending writes complete: a write that is cut off may still be carried out
+   *   after another process has acquired the key. @defaultValue false
    */
   abort(reason: OperatorError, sparesWrites = false): void {
     this.#abortedMs ??= this.#clock.monotonicMs();
@@ -103,7 +103,10 @@ export class ReconcileRun implements RunSubject {
     this.#tell();
   }
 
-  /** Counts `write`, a write that has begun, as pending until it settles. @returns it */
+  /**
+   * Counts `write` as pending until it settles.
+   * @returns the same result
+   */
   async track<T>(write: Promise<T>): Promise<T> {
     this.#pendingWrites++;
     try {
@@ -114,24 +117,26 @@ export class ReconcileRun implements RunSubject {
     }
   }
 
-  /** Nothing of it goes on: its handler has ended, and so has every write that this has begun. */
+  /** True if the handler and all tracked writes have ended. */
   get hasEnded(): boolean {
     return this.#isOver && this.#pendingWrites === 0;
   }
 
-  /** Resolves when nothing of it goes on. */
+  /** Resolves when the handler and all tracked writes have ended. */
   whenEnded(): Promise<void> {
     if (this.hasEnded) return Promise.resolve();
     return new Promise((resolve) => (this.#ended ??= []).push(resolve));
   }
 
-  /** Resolves when it can't write any more: its handler has ended, or is refused to, and no write is pending. */
+  /**
+   * Resolves when the run can no longer write: its handler has ended or was aborted, and no write is pending.
+   */
   whenHarmless(): Promise<void> {
     if (this.#isHarmless()) return Promise.resolve();
     return new Promise((resolve) => (this.#harmless ??= []).push(resolve));
   }
 
-  /** Runs `handler` until it ends, or `timeoutMs` have passed; never throws. */
+  /** Runs `handler` until it ends or `timeoutMs` have passed; never throws. */
   run(handler: () => Promise<Result>, timeoutMs: number): Promise<RunEnd> {
     this.#isBegun = true;
     const settled = this.#settle(handler);
@@ -157,7 +162,7 @@ export class ReconcileRun implements RunSubject {
     }
   }
 
-  // Writes that a handler has not awaited go on after it: they count.
+  // Writes that the handler did not await may outlast it, so they count.
   #isHarmless(): boolean {
     return (this.#isOver || this.isAborted) && this.#pendingWrites === 0;
   }
@@ -172,7 +177,7 @@ export class ReconcileRun implements RunSubject {
   }
 }
 
-/** @throws InvalidResultError: nothing but the compiler keeps a handler from returning nothing. */
+/** @throws InvalidResultError: only the compiler prevents a handler from returning an invalid result. */
 function returned(result: unknown): Result {
   if (isResult(result)) return checkedResult(result);
   const wanted = 'return done() or requeueAfter(ms)';

@@ -7,50 +7,50 @@ import type { ReconcileClient } from './reconcile-client.js';
 import type { Result } from './result.js';
 import type { Trigger } from './trigger.js';
 
-/** What a {@link Reconciler} is given. */
+/** The argument of a {@link Reconciler}. */
 export interface ReconcileContext {
-  /** What to reconcile. The object may be gone. */
+  /** The key of the object to reconcile. The object may be gone. */
   readonly key: ObjectKey;
-  /** Where: the cluster that `client` writes to. `''`: the only one. */
+  /** The cluster of the object and of `client`; `''` for the only one. */
   readonly cluster: string;
-  /** Aborted when the time-out passes or the controller stops; hand it to every long call. */
+  /** Aborted on time-out or when the controller stops; pass it to every long call. */
   readonly signal: AbortSignal;
   /** Adds `controller`, `kind`, `namespace`, `name` and `reconcileID` to each line. */
   readonly logger: Logger;
-  /** Reads from the cache what is cached; its calls end with `signal`, then it refuses to write. */
+  /** Reads cached objects from the cache. Its calls end with `signal`; after that it refuses to write. */
   readonly client: ReconcileClient;
   /**
-   * Records events about objects of `cluster`; reported by the controller, see
+   * Records events about objects of `cluster`, reported by the controller; see
    * `ControllerOptions.reportingController`. Silent while planning.
    */
   readonly recorder: Recorder;
-  /** The clock of the controller: in tests a virtual one. */
+  /** The controller's clock: in tests a virtual one. */
   readonly clock: Clock;
   /** The first of `triggers`. */
   readonly trigger: Trigger;
-  /** What caused this reconcile: at least one trigger, at most ten. */
+  /** The triggers of this reconcile: at least one, at most ten. */
   readonly triggers: readonly Trigger[];
-  /** How many more triggers there were. */
+  /** The number of further triggers. */
   readonly moreTriggers: number;
   readonly reconcileID: string;
-  /** Of this reconcile; begin children of it for what takes long. It notes nothing where no tracer is. */
+  /** The span of this reconcile; start child spans for slow steps. Without a tracer it records nothing. */
   readonly span: Span;
   /**
-   * Nothing of this reconcile is to last: writes to the cluster are dry runs, and whoever reaches
-   * outside of it should hold back.
+   * True if this reconcile must have no lasting effect: writes to the cluster are dry runs, and the
+   * reconciler must not change external systems.
    */
   readonly planning: boolean;
 }
 
 /**
- * Brings what `key` names to its desired state. It is called again and again, never twice at once
- * for one key, and must not depend on what triggered it.
+ * Brings the object of `key` to its desired state. It is called repeatedly, never concurrently for one key,
+ * and must not depend on the trigger.
  *
  * ## Outcomes
- * - `done()`: nothing until something changes.
- * - `requeueAfter(ms)`: again after that time, or sooner if something changes.
- * - a conflict thrown (409): again soon, without a word in the log.
- * - `TerminalError` thrown: logged and counted; nothing until something changes.
- * - anything else thrown: logged and counted; again after 5 ms, doubling to 1,000 s with each failure.
+ * - returns `done()`: reconciles again when something changes.
+ * - returns `requeueAfter(ms)`: reconciles again after that time, or sooner if something changes.
+ * - throws a conflict (409): retries soon, without an error log.
+ * - throws `TerminalError`: logged and counted; reconciles again when something changes.
+ * - throws any other error: logged and counted; retries after 5 ms, doubling to 1,000 s with each failure.
  */
 export type Reconciler = (context: ReconcileContext) => Promise<Result>;

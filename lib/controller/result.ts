@@ -1,36 +1,36 @@
 import { InvalidResultError } from './invalid-result-error.js';
 
 /**
- * What a reconcile wants to happen next. Throwing is the third way: the key is tried again after a
- * growing delay (not where the error is terminal).
+ * The next step after a successful reconcile. A reconciler that throws is retried with back-off, unless the
+ * error is terminal.
  */
 export type Result = Done | RequeueAfter;
 
-/** Nothing until something changes. The key's back-off is over. */
+/** Reconciles again when something changes. Resets the key's back-off. */
 export interface Done {
   readonly type: 'done';
 }
 
-/** Again after `afterMs`, or sooner if something changes. The key's back-off is over. */
+/** Reconciles again after `afterMs`, or sooner if something changes. Resets the key's back-off. */
 export interface RequeueAfter {
   readonly type: 'requeueAfter';
   readonly afterMs: number;
-  /** What the object waits for; an `Operator` shows it in the object's conditions. */
+  /** The reason for the wait; an `Operator` shows it in the object's conditions. */
   readonly message?: string | undefined;
 }
 
 const doneResult: Done = Object.freeze({ type: 'done' });
 
-/** Nothing to do until something changes. */
+/** Returns the result that reconciles again only when something changes. */
 export function done(): Done {
   return doneResult;
 }
 
 /**
- * Again after `afterMs` milliseconds.
- * @param message - what the object waits for, for its conditions; without it the object is ready, and
- * only looked at again
- * @throws OperatorError `InvalidOption`: `afterMs` is not above 0. To try again at once is to throw.
+ * Returns the result that reconciles again after `afterMs` milliseconds.
+ * @param message - the reason for the wait, shown in the object's conditions. Without a message the object
+ *   counts as ready and is only checked again.
+ * @throws OperatorError `InvalidOption`: `afterMs` is not above 0. To retry at once, throw an error.
  */
 export function requeueAfter(afterMs: number, message?: string): RequeueAfter {
   return checkedResult({
@@ -41,8 +41,8 @@ export function requeueAfter(afterMs: number, message?: string): RequeueAfter {
 }
 
 /**
- * `result`, which may be one that was written by hand.
- * @throws OperatorError `InvalidOption`: its wait is not above 0.
+ * Checks and returns `result`, which may be a literal object.
+ * @throws OperatorError `InvalidOption`: the delay is not above 0.
  */
 export function checkedResult<T extends Result>(result: T): T {
   if (result.type === 'done') return result;
@@ -52,7 +52,7 @@ export function checkedResult<T extends Result>(result: T): T {
   throw new InvalidResultError(`requeueAfter: want more than 0 ms, got ${got}`);
 }
 
-/** What a handler returned in place of a {@link Result}, for a message: never the values in it. */
+/** Describes an invalid {@link Result} in a message, without its values. */
 export function shapeOf(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (typeof value !== 'object') return `a ${typeof value}`;
@@ -62,7 +62,7 @@ export function shapeOf(value: unknown): string {
   return fields === '' ? 'an object without fields' : `an object with ${fields}`;
 }
 
-/** Whether a handler returned a {@link Result}. */
+/** Returns true if `value` is a {@link Result}. */
 export function isResult(value: unknown): value is Result {
   const { type } = (value ?? {}) as Partial<Result>;
   return type === 'done' || type === 'requeueAfter';

@@ -11,34 +11,36 @@ import type { AddOptions } from './work-queue.js';
 
 /** A cluster that a controller runs on. */
 export interface ControllerCluster {
-  /** Part of each key, in logs, triggers and status; no slashes. `''`: the only one. */
+  /** The name in keys, logs, triggers and status, without slashes; `''` for the only one. */
   readonly name: string;
-  /** Mostly a `cachedClient` of `cache`. */
+  /** Usually a `cachedClient` of `cache`. */
   readonly client: Client;
   readonly cache: Cache;
-  /** The recorder of events about objects of the cluster, by reporter. @defaultValue a silent one */
+  /**
+   * Returns the recorder of events about objects of the cluster, for a reporter. @defaultValue a silent one
+   */
   readonly recorder?: ((reportingController: string) => Recorder) | undefined;
 }
 
-/** How one source of a controller is doing. */
+/** The status of one source of a controller. */
 export interface SourceStatus {
   readonly source: string;
   readonly synced: boolean;
-  /** Its kind is not served; it is looked for again and again. */
+  /** True if the kind is not served; the source checks for it repeatedly. */
   readonly parked: boolean;
-  /** What is wrong with it right now, or undefined. */
+  /** The current problem, or undefined. */
   readonly problem: unknown;
 }
 
-/** How one cluster of a controller is doing. */
+/** The status of one cluster of a controller. */
 export interface ClusterStatus {
   readonly cluster: string;
-  /** All that existed was enqueued: its keys are reconciled. */
+  /** True once all existing objects were enqueued; the cluster's keys are reconciled from then on. */
   readonly synced: boolean;
   readonly sources: readonly SourceStatus[];
 }
 
-/** The sources of a controller on one cluster. Its keys wait here until these are synced. */
+/** The sources of a controller on one cluster. It holds back the cluster's keys until they are synced. */
 export class RunningCluster implements ControllerCluster {
   readonly name: string;
   readonly client: Client;
@@ -46,7 +48,7 @@ export class RunningCluster implements ControllerCluster {
   readonly recorder: ControllerCluster['recorder'];
   readonly #started: { readonly name: string; readonly source: StartedSource }[] = [];
   readonly #ending = new AbortController();
-  /** What was added before it was synced; undefined: it is. */
+  /** Additions from before the sync; undefined once synced. */
   #early: Map<string, AddOptions> | undefined = new Map<string, AddOptions>();
   #problem: unknown;
 
@@ -65,7 +67,7 @@ export class RunningCluster implements ControllerCluster {
     return this.#ending.signal.aborted;
   }
 
-  /** Starts the sources. When one throws, those before it are to be stopped. */
+  /** Starts the sources. If one throws, the caller must stop the cluster. */
   start(sources: readonly Source[], contextOf: (source: Source) => SourceContext): void {
     for (const source of sources) {
       this.#started.push({ name: source.name, source: source.start(contextOf(source)) });
@@ -73,9 +75,9 @@ export class RunningCluster implements ControllerCluster {
   }
 
   /**
-   * Waits until the sources are synced, or the cluster is stopped.
-   * @returns what was added meanwhile
-   * @throws what a source throws
+   * Waits until the sources are synced or the cluster is stopped.
+   * @returns the additions held back meanwhile
+   * @throws the error of a source
    */
   async sync(): Promise<ReadonlyMap<string, AddOptions>> {
     const { signal } = this.#ending;
@@ -93,19 +95,23 @@ export class RunningCluster implements ControllerCluster {
     return early;
   }
 
-  /** Keeps an addition back. @returns whether it did; false: the cluster is synced */
+  /**
+   * Holds back an addition before the sync.
+   * @returns false if the cluster is synced, so that the addition was not held back
+   */
   keepsBack(text: string, options: AddOptions): boolean {
     if (this.#early === undefined) return false;
     const known = this.#early.get(text) ?? options;
     this.#early.set(text, {
       priority: Math.max(known.priority ?? 0, options.priority ?? 0),
-      // Counted from the moment that it is let in, a little late: it waits for the sources anyway.
+      // The delay restarts when the key enters the queue: slightly late, but the key waits for the sources
+      // anyway.
       afterMs: Math.min(known.afterMs ?? 0, options.afterMs ?? 0),
     });
     return true;
   }
 
-  /** The keys that are kept back. */
+  /** Returns the keys that are held back. */
   waiting(): string[] {
     return [...(this.#early?.keys() ?? [])];
   }
@@ -114,14 +120,14 @@ export class RunningCluster implements ControllerCluster {
     this.#early?.delete(text);
   }
 
-  /** Whether the cache shows the object: a source of its kind tells of it once more when asked to. */
+  /** Returns true if the cache shows the object, so that a replay of its kind's source includes it. */
   shows(type: TypeReference<KubernetesObject>, key: ObjectKey): boolean {
     return [false, true].some((isMetadataOnly) => {
       return this.cache.peek(type, isMetadataOnly)?.get(key) !== undefined;
     });
   }
 
-  /** Tells once more what exists. */
+  /** Makes the sources enqueue all existing objects again. */
   replay(trigger: Trigger): void {
     for (const { source } of this.#started) source.replay?.(trigger);
   }
@@ -139,7 +145,7 @@ export class RunningCluster implements ControllerCluster {
     return { cluster: this.name, synced: this.isSynced, sources };
   }
 
-  /** Ends the sources. What does not stop is logged. */
+  /** Stops the sources. Logs those that fail to stop. */
   async stop(logger: Logger): Promise<void> {
     this.#ending.abort(new OperatorError('Stopped', 'the controller was stopped'));
     const stopped = await Promise.allSettled(

@@ -33,7 +33,7 @@ import { Workers } from './workers.js';
  *               dropped        kept back
  */
 
-/** A controller at work. */
+/** A running controller. */
 export class RunningController {
   readonly #definition: ControllerDefinition;
   readonly #runtime: ResolvedRuntime;
@@ -93,15 +93,15 @@ export class RunningController {
     else if (!runtime.standby) this.activate().catch(() => undefined); // Logged there.
   }
 
-  /** Its name, in logs and metrics. */
+  /** The name in logs and metrics. */
   get name(): string {
     return this.#definition.options.name;
   }
 
   /**
-   * Begins to reconcile, each cluster as soon as its sources are synced; resolves when those of all
-   * clusters that it has now are, or it is stopped.
-   * @throws what a source throws that can't be synced.
+   * Starts to reconcile, each cluster as soon as its sources are synced. Resolves when all current clusters
+   * are synced or the controller is stopped.
+   * @throws the error of a source that can't be synced.
    */
   async activate(): Promise<void> {
     this.#isActivated = true;
@@ -110,17 +110,17 @@ export class RunningController {
   }
 
   /**
-   * Asks for a reconcile of `key`, for example in a spec.
-   * @throws OperatorError `InvalidValue`: no object can have such a key, or there is no such cluster.
+   * Requests a reconcile of `key`, for example in a spec.
+   * @throws OperatorError `InvalidValue`: no object can have such a key, or the cluster is unknown.
    */
   enqueue(key: ReconcileKey, options: AddOptions = {}): void {
     this.#add(workKeyOf(key), { type: 'source', source: 'enqueue' }, options);
   }
 
   /**
-   * Runs on one more cluster from now on.
-   * @throws OperatorError `InvalidOption`: a cluster of its name is there, or the name has a slash.
-   * @throws OperatorError `Stopped`: it was stopped.
+   * Adds a cluster to the running controller.
+   * @throws OperatorError `InvalidOption`: a cluster has the same name, or the name contains a slash.
+   * @throws OperatorError `Stopped`: the controller was stopped.
    */
   addCluster(cluster: ControllerCluster): void {
     if (this.#stopping !== undefined) {
@@ -130,9 +130,9 @@ export class RunningController {
   }
 
   /**
-   * Runs on a cluster no more: what waits is dropped; reconciles that go on may end within `graceMs`
-   * (else: the runtime's `gracefulShutdownMs`), then their signals are aborted and their writes
-   * refused. Resolves when none can write any more. A cluster that is not there is no error.
+   * Removes a cluster; an unknown one is ignored. Waiting keys are dropped. Reconciles in progress may
+   * continue for `graceMs` (by default the runtime's `gracefulShutdownMs`); then their signals are aborted
+   * and their writes refused. Resolves when none of them can still write.
    */
   async removeCluster(
     name: string,
@@ -150,7 +150,7 @@ export class RunningController {
     await stopped;
   }
 
-  /** What it is doing. Cheap: for readiness checks and people. */
+  /** Returns the controller's state. Cheap; for readiness checks and diagnostics. */
   status(): ControllerStatus {
     const clusters = [...this.#clusters.values()].map((cluster) => cluster.status());
     return statusOf(this.#parts, {
@@ -161,13 +161,13 @@ export class RunningController {
   }
 
   /**
-   * Ends it: no reconcile begins any more; those that go on may end within `graceMs` (else: the
-   * runtime's `gracefulShutdownMs`), then their signals are aborted and their writes refused.
-   * Resolves when all have ended and none can write any more. A handler that ignores its signal is
-   * waited for a second; one that was aborted longer ago, since its time was over, not at all.
+   * Stops the controller. No new reconciles start. Those in progress may continue for `graceMs` (by default
+   * the runtime's `gracefulShutdownMs`); then their signals are aborted and their writes refused. Resolves
+   * when all have ended and can no longer write. A handler that ignores its signal delays the stop by one
+   * second; one that timed out more than a second ago does not delay it.
    */
   stop(graceMs: number = this.#runtime.gracefulShutdownMs): Promise<void> {
-    // Later calls can make it sooner, as when a lease is lost during a stop.
+    // A later call can shorten the grace period, for example when a lease is lost during a stop.
     if (graceMs <= 0) this.#runs.abort(this.#stopped());
     this.#stopping ??= this.#stop(graceMs);
     return this.#stopping;
@@ -218,7 +218,7 @@ export class RunningController {
       throw error;
     }
     const syncing = this.#sync(cluster);
-    // Whoever activates it hears of it; it is logged anyway.
+    // Callers of `activate` receive this rejection; it is logged in any case.
     syncing.catch(() => undefined);
     this.#syncing.set(cluster, syncing);
   }
@@ -257,7 +257,7 @@ export class RunningController {
     return {
       ...{ cache, client, clock, random, logger, cluster: name },
       enqueue: (key, { trigger, priority }) => {
-        // A mapper may take its time, and answer when nobody asks any more.
+        // A slow mapper may return after its cluster was stopped.
         return !cluster.isStopped && this.#add(workKeyOf(key, name), trigger, { priority });
       },
       failed: (what, error, object) => {
@@ -270,7 +270,7 @@ export class RunningController {
     };
   }
 
-  /** @returns false: it is not ours, or nothing is reconciled any more */
+  /** @returns false if the key is not owned or the controller is stopping */
   #add(work: WorkKey, trigger: Trigger, options: AddOptions): boolean {
     if (this.#stopping !== undefined) return false;
     const { text } = work;
@@ -281,7 +281,8 @@ export class RunningController {
       throw new OperatorError('InvalidValue', `${message}: ${remedy}`);
     }
     if (!this.#owned.owns(work)) {
-      // Of an object that is there its source tells once more when asked to.
+      // The sources replay existing objects later; only deletions and keys from other sources must be
+      // remembered.
       const isDeletion = trigger.type === 'event' && trigger.event === 'deleted';
       if (isDeletion || trigger.type === 'source') this.#remember(work, cluster);
       return false;
@@ -294,7 +295,7 @@ export class RunningController {
     return true;
   }
 
-  /** What the cache shows is told again when it is ours; the rest is to be remembered. */
+  /** Remembers `work`, unless the cache shows its object: a source replays it when the key is acquired. */
   #remember(work: WorkKey, cluster: RunningCluster): void {
     const isShown = cluster.shows(this.#definition.type, work.key);
     if (!isShown) this.#owned.rememberUnseen(work);
@@ -323,7 +324,7 @@ export class RunningController {
     await this.#runs.end(runs, { graceMs, reason: new OperatorError('Fenced', message) });
   }
 
-  /** Drops what waits, in the queue and before it. */
+  /** Drops waiting keys, both queued and held back. */
   #drop(isGone: (work: WorkKey) => boolean): void {
     const early = [...this.#clusters.values()].flatMap((cluster) => cluster.waiting());
     for (const text of [...this.#queue.waiting(), ...early]) {

@@ -7,45 +7,45 @@ import type { Random } from '../system/random.js';
 import type { ReconcileKey } from './reconcile-key.js';
 import type { Trigger } from './trigger.js';
 
-/** Where a controller's work comes from; on several clusters it is started once for each. */
+/** A source of a controller's keys. On several clusters it is started once for each. */
 export interface Source {
-  /** For logs, metrics and triggers. */
+  /** The name in logs, metrics and triggers. */
   readonly name: string;
-  /** Begins. It must not throw: what goes wrong later is told to `context.failed`. */
+  /** Starts the source. It must not throw: report later errors to `context.failed`. */
   start(context: SourceContext): StartedSource;
 }
 
 /** A source that was started. */
 export interface StartedSource {
   /**
-   * Waits until all that existed at the start was enqueued. Absent: there is nothing to wait for.
+   * Waits until all initially existing items were enqueued. Absent if there is nothing to wait for.
    * @throws the signal's reason, as soon as it is aborted.
    */
   readonly whenSynced?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /**
-   * Enqueues once more what is there, because of `trigger` and as what existed at the start. Absent:
-   * it remembers nothing.
+   * Enqueues all existing items again, with `trigger` and as at the start. Absent if the source keeps no
+   * items.
    */
   readonly replay?: ((trigger: Trigger) => void) | undefined;
-  /** How it is doing; cheap. Absent: it has nothing to tell. */
+  /** Returns the status; cheap. Absent if the source has no status. */
   readonly status?: (() => StartedSourceStatus) | undefined;
-  /** Ends it: it leaves no timer, listener or call behind. */
+  /** Stops the source. It must leave no timer, listener or call behind. */
   stop(): void | Promise<void>;
 }
 
-/** How a source is doing. */
+/** The status of a source. */
 export interface StartedSourceStatus {
-  /** All that existed at the start was enqueued. */
+  /** True once all initially existing items were enqueued. */
   readonly synced?: boolean | undefined;
-  /** Its kind is not served; it is looked for again and again. @defaultValue false */
+  /** True if the kind is not served; the source checks for it repeatedly. @defaultValue false */
   readonly parked?: boolean | undefined;
-  /** What is wrong right now, or undefined. */
+  /** The current problem, or undefined. */
   readonly problem?: unknown;
 }
 
-/** What a source may use. */
+/** The context of a source. */
 export interface SourceContext {
-  /** The cluster that it was started for. `''`: the only one. */
+  /** The cluster that the source was started for; `''` for the only one. */
   readonly cluster: string;
   readonly cache: Cache;
   readonly client: Client;
@@ -53,13 +53,13 @@ export interface SourceContext {
   readonly random: Random;
   readonly logger: Logger;
   /**
-   * Asks for a reconcile of `key`, in the source's cluster where it names none.
-   * @returns false: another replica owns the key, and is to be told; here it is reconciled only if
-   * this replica takes it over
+   * Requests a reconcile of `key`, by default in the source's cluster.
+   * @returns false if another replica owns the key and must be notified. This replica reconciles the key only
+   *   if it acquires it.
    * @throws OperatorError `InvalidValue`: no object can have such a key.
    */
   enqueue(key: ReconcileKey, request: EnqueueOptions): boolean;
-  /** Logs and counts that `what` (a mapper, a stream) threw. */
+  /** Logs and counts an exception of `what` (a mapper, a stream). */
   failed(what: string, error: unknown, object?: KubernetesObject): void;
 }
 

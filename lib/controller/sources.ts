@@ -9,21 +9,21 @@ import type { MappedCause } from './mapped-keys.js';
 import type { ReconcileKey } from './reconcile-key.js';
 import type { Source, SourceContext } from './source.js';
 
-/** Says what to reconcile since `item` arrived. */
+/** Returns the keys to reconcile after `item` arrived. */
 export type ItemMapper<T> = (item: T) => Mapped;
 
 /** Options of {@link streamSource}. */
 export interface StreamSourceOptions<T> {
-  /** For logs, metrics and triggers. */
+  /** The name in logs, metrics and triggers. */
   readonly name: string;
-  /** Begins the stream; it has to end when `signal` is aborted. */
+  /** Opens the stream; it must end when `signal` is aborted. */
   readonly open: (signal: AbortSignal) => AsyncIterable<T>;
   readonly mapper: ItemMapper<T>;
 }
 
 /**
- * The items of an async iterable. One that throws is logged, counted and opened again after a growing
- * delay; one that ends has ended.
+ * Creates a source from the items of an async iterable. If the iterable throws, the error is logged and
+ * counted, and the source opens it again after a growing delay. If it ends, the source stays idle.
  */
 export function streamSource<T>(options: StreamSourceOptions<T>): Source {
   const { name, open, mapper } = options;
@@ -46,7 +46,7 @@ export function streamSource<T>(options: StreamSourceOptions<T>): Source {
   };
 }
 
-/** Why the stream broke, until the next one brings something. */
+/** The error that broke the stream, until the next item arrives. */
 interface StreamHealth {
   problem: unknown;
 }
@@ -78,7 +78,7 @@ async function follow<T>(
   }
 }
 
-/** What emits: Node's EventEmitter, eventemitter3. */
+/** An event emitter: Node's EventEmitter, eventemitter3. */
 export interface Emitter<T> {
   on(event: string, listener: (item: T) => void): unknown;
   off(event: string, listener: (item: T) => void): unknown;
@@ -87,12 +87,12 @@ export interface Emitter<T> {
 /** Options of {@link emitterSource}. */
 export interface EmitterSourceOptions<T> {
   readonly emitter: Emitter<T>;
-  /** The event to listen to; also the name of the source. */
+  /** The event to listen to, and the name of the source. */
   readonly event: string;
   readonly mapper: ItemMapper<T>;
 }
 
-/** The events of an emitter. */
+/** Creates a source from the events of an emitter. */
 export function emitterSource<T>(options: EmitterSourceOptions<T>): Source {
   const { emitter, event, mapper } = options;
   const names = { emitter, event, mapper };
@@ -111,18 +111,18 @@ export function emitterSource<T>(options: EmitterSourceOptions<T>): Source {
 
 /** Options of {@link timerSource}. */
 export interface TimerSourceOptions {
-  /** For logs, metrics and triggers. @defaultValue 'timer' */
+  /** The name in logs, metrics and triggers. @defaultValue 'timer' */
   readonly name?: string | undefined;
-  /** The time from one round to the next, in milliseconds, at least 1. */
+  /** The delay between two rounds, in milliseconds; at least 1. */
   readonly everyMs: number;
-  /** The first round comes at the start, not after `everyMs`. @defaultValue false */
+  /** Starts the first round at once, not after `everyMs`. @defaultValue false */
   readonly atStart?: boolean | undefined;
-  /** What to reconcile in a round. */
+  /** Returns the keys to reconcile in a round. */
   readonly requests: () => Mapped;
 }
 
 /**
- * A round of requests at a steady pace. A round begins when the one before is enqueued.
+ * Creates a source that enqueues keys periodically. The delay starts when a round is fully enqueued.
  * @throws OperatorError `InvalidOption`: `everyMs` is less than 1.
  */
 export function timerSource(options: TimerSourceOptions): Source {
@@ -157,7 +157,7 @@ export function timerSource(options: TimerSourceOptions): Source {
 
 /** Options of {@link callbackSource}. */
 export interface CallbackSourceOptions<T> {
-  /** For logs, metrics and triggers. @defaultValue 'callback' */
+  /** The name in logs, metrics and triggers. @defaultValue 'callback' */
   readonly name?: string | undefined;
   readonly mapper: ItemMapper<T>;
 }
@@ -165,18 +165,18 @@ export interface CallbackSourceOptions<T> {
 /** A source that is fed by calls. */
 export interface CallbackSource<T> extends Source {
   /**
-   * Enqueues what `item` maps to; for the handler of a webhook, for example.
+   * Enqueues the keys of `item`; for example in the handler of a webhook.
    *
-   * Under sharding only the owner of a key reconciles it, and what comes by a call comes to one
-   * replica: a key that another one owns is not taken, and nobody hears of it. See docs/sharding.md.
-   * @returns how many keys were taken; less than `item` maps to where other replicas own some
-   * @throws OperatorError `Stopped`: no controller that uses the source is running.
-   * @throws what the mapper throws: a caller should hear of a bad item.
+   * With sharding only the owner of a key reconciles it, and a call reaches one replica. Keys owned by other
+   * replicas are dropped, and the owners are not notified. See docs/sharding.md.
+   * @returns the number of accepted keys; lower than the number of mapped keys if other replicas own some
+   * @throws OperatorError `Stopped`: no running controller uses the source.
+   * @throws the mapper's error, so that the caller can report an invalid item.
    */
   notify(item: T): Promise<number>;
 }
 
-/** A source that is fed by calls of `notify`: an HTTP callback, a message, a test. */
+/** Creates a source that is fed by calls of `notify`: an HTTP callback, a message, a test. */
 export function callbackSource<T>(options: CallbackSourceOptions<T>): CallbackSource<T> {
   const { name = 'callback', mapper } = options;
   const names = { name, mapper };
@@ -201,13 +201,13 @@ export function callbackSource<T>(options: CallbackSourceOptions<T>): CallbackSo
   };
 }
 
-/** Without those that name another cluster which hears of them, too. */
+/** Returns the keys without those of other clusters that have their own context. */
 function keysFor(
   { cluster }: SourceContext,
   keys: readonly ReconcileKey[],
   contexts: readonly SourceContext[],
 ): readonly ReconcileKey[] {
-  // What is no array of keys is refused where it is enqueued.
+  // `enqueueKeys` rejects anything but an array.
   if (!Array.isArray(keys)) return keys;
   return (keys as readonly (ReconcileKey | undefined)[]).filter((key) => {
     const named = key?.cluster;

@@ -5,11 +5,11 @@ import { noTracer } from '../system/tracer.js';
 import type { Span, SpanAttributes, Tracer } from '../system/tracer.js';
 
 /**
- * `client`, whose calls to the server are children of `span`. Reads of a cached client are none: what
- * is read from its cache makes no request, and what is not is read through its `live` client.
+ * Wraps `client` so that its requests to the server are child spans of `span`. Reads of a cached client have
+ * no span: cache hits make no request, and misses go through its `live` client.
  *
- * Pages are a span each: whoever reads them may take any time between two. Watches and streams are none:
- * they outlast what has begun them, and a span is exported when it ends.
+ * Each page has its own span, since the caller may pause between pages. Watches and streams have no span:
+ * they outlast their caller, and a span is exported only when it ends.
  */
 export function traced(client: CachingClient, span: Span, tracer: Tracer): CachingClient {
   if (tracer === noTracer) return client;
@@ -51,7 +51,7 @@ async function* tracedPages<T extends KubernetesObject>(
   try {
     for (let page = 1; ; page++) {
       const next = (): Promise<IteratorResult<ObjectList<T>>> => iterator.next();
-      // After the last one no request is made.
+      // No request follows the last page.
       const told = { ...attributes, 'k8s.page': page };
       const asked = hasMore ? span.span(name, told, next) : next();
       const result = (await asked) as IteratorResult<ObjectList<T>, unknown>;

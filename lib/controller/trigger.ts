@@ -3,22 +3,22 @@ import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { ObjectReference } from '../object/object-reference.js';
 
-/** What caused a reconcile. */
+/** The cause of a reconcile. */
 export type Trigger =
   EventTrigger | SourceTrigger | AcquiredTrigger | RequeueTrigger | RetryTrigger;
 
 /** An object changed. */
 export interface EventTrigger {
   readonly type: 'event';
-  /** Where it happened. `''`: in the only cluster. */
+  /** The cluster of the event; `''` for the only one. */
   readonly cluster: string;
   readonly event: CacheEvent['type'];
   readonly object: ObjectReference;
-  /** It existed already when the controller started. */
+  /** True if the object already existed when the controller started. */
   readonly isInInitialList: boolean;
   /**
-   * Paths of what changed, for example `spec.replicas`, without what the server sets itself; empty
-   * but for an update. Computed when read.
+   * The paths of changed fields, for example `spec.replicas`, without fields that the server sets. Empty
+   * except for an update. Computed on first access.
    */
   readonly changedFields: readonly string[];
 }
@@ -29,25 +29,25 @@ export interface SourceTrigger {
   readonly source: string;
 }
 
-/** The key has become this process's, which saw the object before: another was responsible for it. */
+/** This process acquired the key, for which another process was responsible before. */
 export interface AcquiredTrigger {
   readonly type: 'acquired';
 }
 
-/** The last reconcile asked for it. */
+/** The previous reconcile requested a requeue. */
 export interface RequeueTrigger {
   readonly type: 'requeue';
   readonly afterMs: number;
 }
 
-/** The last reconcile failed. */
+/** The previous reconcile failed. */
 export interface RetryTrigger {
   readonly type: 'retry';
-  /** How often it has failed in a row. */
+  /** The number of consecutive failures. */
   readonly failures: number;
 }
 
-/** The trigger that `event` is. */
+/** Returns the trigger of `event`. */
 export function eventTrigger(event: CacheEvent, cluster = ''): EventTrigger {
   return new ObjectTrigger(event, cluster);
 }
@@ -71,7 +71,7 @@ class ObjectTrigger implements EventTrigger {
     Object.defineProperty(this, 'changedFields', ObjectTrigger.#changedFieldsProperty);
   }
 
-  // Shared by all: with a function of its own each would have a shape of its own, which is slow.
+  // Shared by all triggers: separate functions would give each its own hidden class, which is slow.
   static readonly #changedFieldsProperty: PropertyDescriptor = {
     enumerable: true,
     get(this: ObjectTrigger) {
@@ -85,7 +85,7 @@ function changedFieldsOf(event: CacheEvent): readonly string[] {
   return diffObjects(event.old, event.object, { ignore: serverSetFields }).map(({ path }) => path);
 }
 
-/** What caused the next reconcile of a key: the first few triggers, and how many there were more. */
+/** The causes of the next reconcile of a key: the first triggers, and the number of further ones. */
 export interface TriggerList {
   readonly triggers: readonly Trigger[];
   readonly more: number;
@@ -93,32 +93,32 @@ export interface TriggerList {
 
 const kept = 10;
 
-/** Remembers for each key that waits what it waits for. */
+/** The triggers of each waiting key. */
 export class PendingTriggers {
   readonly #pending = new Map<string, { triggers: Trigger[]; more: number }>();
-  /** Of keys that were handed out: what is added from then on is of their next reconcile. */
+  /** The triggers of keys already handed out; later ones belong to the next reconcile. */
   readonly #handedOut = new Map<string, { triggers: Trigger[]; more: number }>();
 
   add(key: string, trigger: Trigger): void {
     const pending = this.#pending.get(key);
     if (pending === undefined) this.#pending.set(key, { triggers: [trigger], more: 0 });
-    // Each may hold two states of an object: a key that waits long must not hold hundreds.
+    // Each trigger may hold two states of an object, so a key that waits long must not hold hundreds.
     else if (pending.triggers.length < kept) pending.triggers.push(trigger);
     else pending.more++;
   }
 
-  /** `key` was handed out: what there is about it is of the reconcile that begins in a moment. */
+  /** Assigns the triggers of `key` so far to the reconcile that is about to start. */
   handOut(key: string): void {
     const pending = this.#pending.get(key);
     this.#pending.delete(key);
     if (pending !== undefined) this.#handedOut.set(key, pending);
   }
 
-  /** Hands over what there was about `key` when it was handed out. */
+  /** Returns and removes the triggers assigned to `key` when it was handed out. */
   take(key: string): TriggerList {
     const pending = this.#handedOut.get(key) ?? { triggers: [], more: 0 };
     this.#handedOut.delete(key);
-    // A requeue that was asked for may not be due yet: what came in before says more.
+    // A requeue may not be due yet, so other triggers explain the reconcile better.
     const isOwn = ({ type }: Trigger): boolean => type === 'requeue' || type === 'retry';
     const { triggers, more } = pending;
     if (triggers.length === 1) return pending;

@@ -1,6 +1,6 @@
 import type { Counter, Gauge, Histogram, MetricLabels, Metrics } from '../system/metrics.js';
 
-/** The metrics of a work queue, under the names that controller-runtime's dashboards know. */
+/** The metrics of a work queue, with the names of controller-runtime's dashboards. */
 export interface WorkQueueMetrics {
   readonly depth: Gauge;
   readonly adds: Counter;
@@ -15,7 +15,7 @@ export interface WorkQueueMetrics {
 export function newWorkQueueMetrics(metrics: Metrics): WorkQueueMetrics {
   const labelNames = ['name', 'controller'];
   const named = (name: string, help: string) => ({ name: `workqueue_${name}`, help, labelNames });
-  // 10 ns to 1,000 s, as controller-runtime.
+  // 10 ns to 1,000 s, as in controller-runtime.
   const buckets = Array.from({ length: 12 }, (_, n) => 10 ** (n - 8));
   return {
     depth: metrics.gauge({
@@ -43,16 +43,16 @@ export function newWorkQueueMetrics(metrics: Metrics): WorkQueueMetrics {
   };
 }
 
-// Both as in controller-runtime.
+// The limit and the label value of controller-runtime.
 const maxPriorities = 25;
 const otherPriorities = 'exceeded_cardinality_limit';
 
-/** Labels with `priority`: each its own, but for those that come after too many others. */
+/** Returns labels with `priority`, up to a maximum number of distinct priorities. */
 export class PriorityLabels {
   readonly #known = new Map<number, MetricLabels>();
   readonly #labels: MetricLabels;
 
-  /** @param labels - the others */
+  /** @param labels - the other labels */
   constructor(labels: MetricLabels) {
     this.#labels = labels;
   }

@@ -18,35 +18,35 @@ import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link WorkQueue}. */
 export interface WorkQueueOptions {
-  /** What its metrics are labelled with. */
+  /** The label value of its metrics. */
   readonly name: string;
-  /** @defaultValue the machine's */
+  /** @defaultValue the machine's clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue discards all measurements */
   readonly metrics?: Metrics | undefined;
-  /** Of keys that fail. @defaultValue 5 ms, doubling to 1,000 s */
+  /** The back-off of failing keys. @defaultValue 5 ms, doubling to 1,000 s */
   readonly backoff?: BackoffOptions | undefined;
   /**
-   * Every so manyth key handed out is the one that has waited longest, whatever its priority; a whole
-   * number, at least 1. @defaultValue 8
+   * Every nth key handed out is the one that has waited longest, regardless of priority; an integer, at least
+   * 1. @defaultValue 8
    */
   readonly agingEvery?: number | undefined;
-  /** Which keys share a turn. @defaultValue the namespace: what stands before the `/` */
+  /** Returns the group of a key; groups take turns. @defaultValue the namespace, before the `/` */
   readonly groupOf?: ((key: string) => string) | undefined;
-  /** Which groups share a turn. @defaultValue the cluster: what stands before `//` */
+  /** Returns the section of a key; sections take turns. @defaultValue the cluster, before `//` */
   readonly sectionOf?: ((key: string) => string) | undefined;
   /**
-   * Told of each key as it is handed out, before anybody can add it again; it must not throw.
-   * @defaultValue nobody is told
+   * Called with each key as it is handed out, before it can be added again. It must not throw.
+   * @defaultValue nothing
    */
   readonly onHandOut?: ((key: string) => void) | undefined;
 }
 
 /** Options of {@link WorkQueue.add}. */
 export interface AddOptions {
-  /** Higher goes first; any number. @defaultValue 0 */
+  /** The priority; higher goes first, any number. @defaultValue 0 */
   readonly priority?: number | undefined;
-  /** Not before so many milliseconds. @defaultValue 0 */
+  /** The minimum delay, in milliseconds. @defaultValue 0 */
   readonly afterMs?: number | undefined;
 }
 
@@ -58,11 +58,11 @@ export interface WorkItem {
   readonly priority: number;
 }
 
-/** A key that waits for its time. */
+/** A key that waits for its delay to pass. */
 export interface WaitingKey {
   readonly key: string;
   readonly priority: number;
-  /** How long it has to wait yet, in milliseconds. */
+  /** The remaining delay, in milliseconds. */
   readonly inMs: number;
 }
 
@@ -70,7 +70,7 @@ export interface WaitingKey {
 export interface ReadyKeyStatus {
   readonly key: string;
   readonly priority: number;
-  /** So far, in milliseconds. */
+  /** The waiting time so far, in milliseconds. */
   readonly waitedMs: number;
 }
 
@@ -92,14 +92,14 @@ interface ReadyKey {
  */
 
 /**
- * Keys that have to be worked on.
+ * A queue of keys to process.
  *
  * ## Guarantees
- * - A key waits once, however often it is added; what is added sooner or with a higher priority wins.
- * - A key is never worked on twice at once: one that is added meanwhile is handed out again after
+ * - A key waits only once, however often it is added. The earliest due time and the highest priority win.
+ * - A key is never processed concurrently. If it is added during processing, it is handed out again after
  *   `done`.
- * - A key that was added is handed out after the addition, unless the queue is shut down.
- * - Priorities, turns of clusters and namespaces, and aging are those of `ReadyList`: nothing starves.
+ * - An added key is handed out after the addition, unless the queue is shut down.
+ * - Priorities, turns of clusters and namespaces, and aging follow `ReadyList`: no key starves.
  * - A delay ends on the millisecond, by the clock's monotonic time; never early.
  */
 export class WorkQueue {
@@ -115,7 +115,7 @@ export class WorkQueue {
   readonly #readyList: ReadyList;
   readonly #ready = new Map<string, ReadyKey>();
   readonly #processing = new Map<string, { readonly sinceMs: number }>();
-  /** Added while they were worked on, by key: the priority. */
+  /** The priorities of keys that were added while they were processed. */
   readonly #again = new Map<string, number>();
   readonly #getters = new Fifo<(item: WorkItem | undefined) => void>();
   readonly #drained: (() => void)[] = [];
@@ -148,27 +148,27 @@ export class WorkQueue {
     this.#endCollecting = this.#metrics.unfinishedWork.onCollect?.(() => this.#age());
   }
 
-  /** How many keys wait for a worker. */
+  /** The number of keys that wait for a worker. */
   get depth(): number {
     return this.#ready.size;
   }
 
-  /** How many keys wait for their time. */
+  /** The number of keys that wait for their delay to pass. */
   get delayed(): number {
     return this.#delayed.size;
   }
 
-  /** The keys that are worked on, and since when by the monotonic clock. */
+  /** Returns the keys in process, with their monotonic start times. */
   processing(): ReadonlyMap<string, { readonly sinceMs: number }> {
     return this.#processing;
   }
 
-  /** Whether `key` waits, for a worker or for its time, or will be handed out again. */
+  /** Returns true if `key` is ready, delayed, or will be handed out again. */
   has(key: string): boolean {
     return this.#ready.has(key) || this.#delayed.has(key) || this.#again.has(key);
   }
 
-  /** Those that wait for their time, the soonest first, at most `count`. */
+  /** Returns the delayed keys, the soonest first, at most `count`. */
   soonest(count: number): WaitingKey[] {
     const nowMs = this.#clock.monotonicMs();
     return this.#heap
@@ -176,7 +176,7 @@ export class WorkQueue {
       .map(({ key, priority, dueMs }) => ({ key, priority, inMs: Math.max(0, dueMs - nowMs) }));
   }
 
-  /** Those that wait for a worker, the longest waiting first, at most `count`. */
+  /** Returns the ready keys, the longest waiting first, at most `count`. */
   longestWaiting(count: number): ReadyKeyStatus[] {
     const nowMs = this.#clock.monotonicMs();
     const found: ReadyKeyStatus[] = [];
@@ -187,7 +187,7 @@ export class WorkQueue {
     return found;
   }
 
-  /** The keys that wait, for a worker or for their time, or will be handed out again. */
+  /** Returns the keys that are ready, delayed, or will be handed out again. */
   waiting(): string[] {
     return [...this.#ready.keys(), ...this.#delayed.keys(), ...this.#again.keys()];
   }
@@ -197,17 +197,17 @@ export class WorkQueue {
     const { priority = 0, afterMs = 0 } = options;
     refuseUnknownOptions('add', options, addOptionNames);
     if (this.#isShutDown) return;
-    // Negated, so that NaN is now.
+    // Negated, so that NaN means no delay.
     if (!(afterMs > 0)) {
       this.#makeReady(key, priority);
       return;
     }
-    // As controller-runtime counts: whatever is added with a delay.
+    // As in controller-runtime, every addition with a delay counts.
     this.#metrics.retries.add(1, this.#labels);
     this.#delay(key, priority, this.#clock.monotonicMs() + afterMs);
   }
 
-  /** Drops `key` where it waits, and ends its back-off; the work on it goes on. */
+  /** Drops `key` if it waits, and resets its back-off; current processing continues. */
   remove(key: string): void {
     this.#backoff.forget(key);
     this.#again.delete(key);
@@ -221,8 +221,8 @@ export class WorkQueue {
   }
 
   /**
-   * Adds `key` after a failure: after its back-off, or `atLeastMs` if that is longer.
-   * @returns the milliseconds it has to wait
+   * Adds `key` after a failure, delayed by its back-off or by `atLeastMs` if that is longer.
+   * @returns the delay, in milliseconds
    */
   addRateLimited(key: string, priority = 0, atLeastMs = 0): number {
     const afterMs = Math.max(this.#backoff.next(key), atLeastMs);
@@ -230,28 +230,28 @@ export class WorkQueue {
     return afterMs;
   }
 
-  /** Ends the back-off of `key`; call it on success. */
+  /** Resets the back-off of `key`; call it on success. */
   forget(key: string): void {
     this.#backoff.forget(key);
   }
 
-  /** How often `key` has failed in a row. */
+  /** Returns the number of consecutive failures of `key`. */
   failures(key: string): number {
     return this.#backoff.failures(key);
   }
 
-  /** The next key, as soon as there is one; undefined once the queue is shut down. */
+  /** Waits for the next key; undefined once the queue is shut down. */
   async get(): Promise<WorkItem | undefined> {
     if (this.#isShutDown) return undefined;
     return this.take() ?? new Promise((resolve) => this.#getters.push(resolve));
   }
 
-  /** The next key, if there is one now. */
+  /** Returns the next key if one is ready; does not wait. */
   take(): WorkItem | undefined {
     return this.#isShutDown ? undefined : this.#handOut();
   }
 
-  /** The work on `key` has ended; call it once for each key that was handed out. */
+  /** Ends the processing of `key`; call it once for each key handed out. */
   done(key: string): void {
     const work = this.#processing.get(key);
     if (work === undefined) return;
@@ -260,12 +260,12 @@ export class WorkQueue {
     this.#metrics.workDuration.observe(workMs / 1000, this.#labels);
     const priority = this.#again.get(key);
     this.#again.delete(key);
-    // Counted when it was added.
+    // Its addition was counted earlier.
     if (priority !== undefined && !this.#isShutDown) this.#enqueue(key, priority);
     if (this.#processing.size === 0) for (const resolve of this.#drained.splice(0)) resolve();
   }
 
-  /** Hands out nothing more; what waits is dropped, what is worked on goes on. */
+  /** Hands out no more keys and drops the waiting ones; current processing continues. */
   shutDown(): void {
     if (this.#isShutDown) return;
     this.#isShutDown = true;
@@ -276,7 +276,7 @@ export class WorkQueue {
     for (let get = this.#getters.shift(); get; get = this.#getters.shift()) get(undefined);
   }
 
-  /** Resolves as soon as nothing is worked on. */
+  /** Resolves as soon as no key is being processed. */
   drained(): Promise<void> {
     if (this.#processing.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#drained.push(resolve));
@@ -310,7 +310,7 @@ export class WorkQueue {
     if (this.#getters.size > 0) void this.#serve();
   }
 
-  /** Hands out to those that wait, a moment later: what is added at once more is the same work. */
+  /** Hands out keys to waiting callers after a microtask, so that repeated additions of a key merge. */
   async #serve(): Promise<void> {
     if (this.#isServing) return;
     this.#isServing = true;
@@ -338,7 +338,7 @@ export class WorkQueue {
   }
 
   #delay(key: string, priority: number, dueMs: number): void {
-    // It will be handed out sooner anyway.
+    // The key is handed out sooner anyway.
     if (this.#ready.has(key) || this.#again.has(key)) return;
     const known = this.#delayed.get(key);
     if (known !== undefined) this.#undelay(known);
@@ -360,14 +360,14 @@ export class WorkQueue {
     this.#arm();
   }
 
-  /** Sets the timer to the soonest delay. */
+  /** Sets the timer to the earliest due time. */
   #arm(): void {
     const soonest = this.#heap.peek();
     if (soonest?.dueMs === this.#timer?.dueMs) return;
     this.#timer?.timer.cancel();
     this.#timer = undefined;
     if (soonest === undefined) return;
-    // Rounded up, for a timer may cut a fraction off and fire early.
+    // Round up: a timer may truncate a fraction and fire early.
     const waitMs = Math.ceil(soonest.dueMs - this.#clock.monotonicMs());
     const timer = this.#clock.setTimer(() => this.#due(), waitMs);
     this.#timer = { dueMs: soonest.dueMs, timer };

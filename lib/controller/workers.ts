@@ -16,20 +16,20 @@ import type { ControllerDefinition } from './controller-definition.js';
 import type { RunningCluster } from './running-cluster.js';
 import type { WorkItem } from './work-queue.js';
 
-/** Where {@link Workers} work. */
+/** The environment of {@link Workers}. */
 export interface Workplace {
   readonly runs: ActiveRuns;
   readonly clusterOf: (work: WorkKey) => RunningCluster | undefined;
 }
 
-/** A reconcile that begins. */
+/** A reconcile that is about to begin. */
 interface BegunReconcile {
   readonly item: WorkItem;
   readonly run: ReconcileRun;
   readonly cluster: RunningCluster;
 }
 
-/** Take keys from the queue and reconcile them, some at once. */
+/** Workers that take keys from the queue and reconcile them concurrently. */
 export class Workers {
   readonly #definition: ControllerDefinition;
   readonly #parts: ControllerParts;
@@ -47,7 +47,7 @@ export class Workers {
     this.#outcomes = new Outcomes(parts);
   }
 
-  /** Starts so many; they end when the queue is shut down. */
+  /** Starts `count` workers; they end when the queue is shut down. */
   start(count: number): void {
     for (let n = 0; n < count; n++) void this.#work();
   }
@@ -61,7 +61,7 @@ export class Workers {
     }
   }
 
-  /** Resolves when the worker is free: at the end, or the time-out, of the reconcile. Never throws. */
+  /** Resolves when the reconcile ends or times out, so that the worker is free. Never throws. */
   async #reconcile(item: WorkItem): Promise<void> {
     let run: ReconcileRun | undefined;
     try {
@@ -75,10 +75,10 @@ export class Workers {
     }
   }
 
-  /** The cluster where to reconcile a key; undefined: it may not be any more. */
+  /** Returns the cluster of a key; undefined if the key may no longer be reconciled. */
   #clusterFor(work: WorkKey): RunningCluster | undefined {
-    // It was handed out a moment ago: since then the controller may have been stopped, its cluster
-    // have left, or the key be no longer owned (`released` may be called after `owns` has changed).
+    // Since the key was handed out, the controller may have been stopped, the cluster removed, or the key
+    // released (`released` may be called after `owns` has changed).
     return this.#parts.mayQueue(work) ? this.#place.clusterOf(work) : undefined;
   }
 
@@ -111,10 +111,13 @@ export class Workers {
     });
   }
 
-  /** What is not the handler's has thrown: a tracer, an ownership. A worker outlives that. */
+  /**
+   * Logs an error from outside the reconciler, for example from a tracer or an ownership; the worker
+   * continues.
+   */
   #survive(item: WorkItem, run: ReconcileRun | undefined, error: unknown): void {
     const { queue, logger } = this.#parts;
-    // Else it was dealt with, and is free, or held by a handler that goes on.
+    // A run that has begun is already free, or held by a handler that continues.
     if (run?.isBegun !== true) {
       queue.addRateLimited(item.key, item.priority);
       if (run !== undefined) this.#place.runs.delete(run);
@@ -124,7 +127,7 @@ export class Workers {
     try {
       logger.error('what surrounds a reconcile has thrown', fields);
     } catch {
-      // It may be the logger that throws: there is nobody left to tell.
+      // The logger itself may throw, which leaves no way to report the error.
     }
   }
 
@@ -132,19 +135,19 @@ export class Workers {
     const { reconciler, options } = this.#definition;
     let made: Logger | undefined;
     const logger = (): Logger => (made ??= this.#contexts.loggerOf(run));
-    // Made in there, for a fence may throw; that is an error as any other.
+    // Create the context inside: a fence may throw, which must count as an error of the reconcile.
     const handle = (): Promise<Result> =>
       reconciler(this.#contexts.of({ run, logger }, cluster, span));
     const ended = await run.run(handle, options.reconcileTimeoutMs);
     const heeded = this.#heed({ item, run, cluster, logger }, ended);
     if (ended.type === 'timedOut') void this.#hold(run, logger());
-    // A write that the handler has not awaited, and is on its way: no other may begin with the key.
+    // The handler left a pending write: the key stays in process until it settles.
     else if (!run.hasEnded) void run.whenEnded().then(() => this.#free(run));
     else this.#free(run);
     return heeded;
   }
 
-  /** Keeps the key of a run whose time is over until that has ended. */
+  /** Holds the key of a timed-out run until the run has ended. */
   async #hold(run: ReconcileRun, logger: Logger): Promise<void> {
     const { heldKeys } = this.#parts.metrics;
     heldKeys.add(1, this.#labels);
@@ -154,7 +157,7 @@ export class Workers {
     logger.warn('reconcile ended after its time-out', { lastedMs: run.lastedMs });
   }
 
-  /** Nothing may end a worker, or keep it from freeing the key. */
+  /** Catches all errors, so that the worker continues and frees the key. */
   #heed(ended: EndedReconcile, end: RunEnd): Heeded {
     try {
       return this.#outcomes.heed(ended, end);
