@@ -6,8 +6,9 @@ import type { TransportResponse } from '../system/transport.js';
 const inflate = promisify(gunzip);
 
 /**
- * Reads an answer to its end and unpacks it.
- * @throws OperatorError `ConnectionFailed`: it broke off, or is not gzip though it says so.
+ * Reads a response body to its end and decompresses it.
+ * @throws OperatorError `ConnectionFailed`: the connection broke, or the body is not the gzip it claims to
+ * be.
  */
 export async function readBody(response: TransportResponse): Promise<Buffer> {
   const chunks: Uint8Array[] = [];

@@ -12,7 +12,7 @@ import type {
   WriteOptions,
 } from './client.js';
 
-// A misspelt option of a call is dangerous: `deleteCollection` with `labelselector` deletes all.
+// A misspelt option is dangerous: `deleteCollection` with `labelselector` would delete every object.
 const call: OptionNames<CallOptions> = { signal: true };
 const selection = { namespace: true, labelSelector: true, fieldSelector: true };
 const get: OptionNames<GetOptions> = {

@@ -1,7 +1,7 @@
 import type { TransportRequest } from '../system/transport.js';
 import type { Fence } from './fence.js';
 
-/** What a call is about, for its errors. */
+/** The verb and the object of a call, for error messages. */
 export interface Call {
   /** `get`, `list`, `create`, `apply`, … */
   readonly verb: string;
@@ -14,25 +14,25 @@ export interface Call {
 export interface ApiRequest {
   readonly call: Call;
   readonly method: TransportRequest['method'];
-  /** Path and query. */
+  /** The path with its query. */
   readonly path: string;
-  /** What answers are understood, where it is more than plain JSON. */
+  /** The `Accept` header. Absent: plain JSON. */
   readonly accept?: string | undefined;
   readonly contentType?: string | undefined;
   readonly body?: string | undefined;
   /** Other headers, names in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** All of them must allow each attempt, right before it is sent. */
+  /** Every fence must allow each attempt, right before it is sent. */
   readonly fences?: readonly Fence[] | undefined;
   /**
-   * Sending it a second time does no harm when nobody knows whether the first one arrived: reads,
-   * and writes that say which version they replace or whose outcome is the same.
+   * The request can be sent again even if the first attempt may have arrived: reads, and writes that carry a
+   * resource version or are idempotent.
    */
   readonly repeatable: boolean;
 }
 
-/** `get ConfigMap default/web`. */
+/** Formats a call, for example `get ConfigMap default/web`. */
 export function describeCall({ verb, kind, namespace = '', name = '' }: Call): string {
   const key = namespace !== '' && name !== '' ? `${namespace}/${name}` : namespace + name;
   return key === '' ? `${verb} ${kind}` : `${verb} ${kind} ${key}`;

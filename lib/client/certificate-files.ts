@@ -6,23 +6,22 @@ import { errorMessage } from '../system/as-error.js';
 
 /** Options of {@link withCertificateFiles}. */
 export interface CertificateFilesOptions {
-  /** Reads the files; the same object as long as they hold the same. */
+  /** Reads the files. Returns the same object while their content is unchanged. */
   readonly tls: () => Promise<TlsOptions>;
-  /** Has requests from now on use new connections. */
+  /** Makes later requests use new connections. */
   readonly reconnect: () => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-// Whoever rotates certificates does so well before they expire.
+// Certificates are rotated well before they expire.
 const freshMs = 60_000;
 
 /**
- * `credentials` of somebody whose client certificate stands in files that are replaced: a connection
- * that is kept alive would show the old certificate for ever, and the API server looks at its end at
- * each request. The files are read again after a minute, and after a 401; another certificate means
- * new connections. Watches under way end on theirs. Files that can't be read are logged once, until they
- * can, or something else is wrong with them.
+ * Wraps `credentials` of a user whose client certificate is in files that are replaced. A kept-alive
+ * connection would present the old certificate forever, and the API server checks its expiry at each request.
+ * The files are read again after a minute and after a 401; a changed certificate opens new connections.
+ * Watches under way keep theirs. An unreadable file is logged once per problem.
  */
 export function withCertificateFiles(
   credentials: Credentials,
@@ -53,8 +52,8 @@ export function withCertificateFiles(
   };
   return {
     headers: async () => {
-      // Files that are away for a moment: the certificate that we have may still be good; if not,
-      // the 401 says so.
+      // The files may be absent for a moment. The current certificate may still be valid; if not, the server
+      // answers 401.
       if (clock.monotonicMs() - readAtMs >= freshMs) await check().catch(keepFormer);
       return credentials.headers();
     },

@@ -16,32 +16,32 @@ import type { RetryLimits } from './retry-policy.js';
 import { defaultUserAgent } from './user-agent.js';
 import type { OptionNames } from '../system/known-options.js';
 
-/** What every way to make a client takes. */
+/** The options shared by every function that creates a client. */
 export interface ClientSettings {
   /** @defaultValue `operator-builder/<version> (<platform>/<arch>) node/<major>` */
   readonly userAgent?: string | undefined;
   /**
-   * How long the answer to a request may take, its body included, in milliseconds; `Infinity` for
-   * no limit. A watch must only begin in this time. @defaultValue 30_000
+   * The time limit of a request, including the response body, in milliseconds; `Infinity` for no limit. For a
+   * watch it covers only the start. @defaultValue 30_000
    */
   readonly requestTimeoutMs?: number | undefined;
-  /** Ask for gzip. The server compresses answers above 128 KiB. @defaultValue true */
+  /** Requests gzip. The server compresses answers above 128 KiB. @defaultValue true */
   readonly compression?: boolean | undefined;
-  /** @defaultValue none: priority and fairness are the server's */
+  /** @defaultValue none: the server's priority and fairness decides */
   readonly rateLimit?: RateLimit | undefined;
-  /** When a request is sent again. */
+  /** The limits on sending a request again. */
   readonly retries?: RetryLimits | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system's */
   readonly random?: Random | undefined;
-  /** Gets the server's warnings. @defaultValue none */
+  /** Logs the server's warnings. @defaultValue none */
   readonly logger?: Logger | undefined;
-  /** Gets client-go's `rest_client_*` metrics. @defaultValue none */
+  /** Registers client-go's `rest_client_*` metrics. @defaultValue none */
   readonly metrics?: Metrics | undefined;
 }
 
-/** Names of {@link ClientSettings}. */
+/** The option names of {@link ClientSettings}. */
 export const clientSettingNames: OptionNames<ClientSettings> = {
   ...{ userAgent: true, requestTimeoutMs: true, compression: true, rateLimit: true },
   ...{ retries: true, clock: true, random: true, logger: true, metrics: true },
@@ -49,15 +49,15 @@ export const clientSettingNames: OptionNames<ClientSettings> = {
 
 /** Options of {@link createClient}. */
 export interface ClientOptions extends ClientSettings {
-  /** How requests reach the server. */
+  /** Sends requests to the server. */
   readonly transport: Transport;
   /** @defaultValue none */
   readonly credentials?: Credentials | undefined;
-  /** The namespace of the context or the Pod; only kept for whoever asks. @defaultValue `default` */
+  /** The namespace of the context or the Pod. The client only exposes it. @defaultValue `default` */
   readonly defaultNamespace?: string | undefined;
 }
 
-/** {@link ClientOptions} with every default filled in. */
+/** {@link ClientOptions} with all defaults applied. */
 export interface ResolvedClientOptions {
   readonly transport: Transport;
   readonly credentials: Credentials;
@@ -75,7 +75,7 @@ export interface ResolvedClientOptions {
   readonly metrics: Metrics;
 }
 
-/** @throws OperatorError `InvalidOption`: an option is unknown, or a number is out of its range. */
+/** @throws OperatorError `InvalidOption`: an option is unknown, or a number is out of range. */
 export function resolveClientOptions(options: ClientOptions): ResolvedClientOptions {
   const { transport, credentials = anonymous, defaultNamespace = 'default' } = options;
   const { userAgent = defaultUserAgent(), requestTimeoutMs = 30_000, compression = true } = options;

@@ -8,7 +8,7 @@ import type { Patch } from '../object/patch.js';
 import type { GroupKind, ResourceType, TypeReference } from '../object/resource-type.js';
 import type { Fence } from './fence.js';
 
-/** What every call takes. */
+/** The options of every call. */
 export interface CallOptions {
   /** Ends the call; it throws `Aborted`. */
   readonly signal?: AbortSignal | undefined;
@@ -16,33 +16,33 @@ export interface CallOptions {
 
 /** Options of {@link Client.get}. */
 export interface GetOptions extends CallOptions {
-  /** `'0'`: any version will do. Absent: the newest. */
+  /** `'0'`: any version, possibly stale. Absent: the newest. */
   readonly resourceVersion?: string | undefined;
-  /** Read this subresource, for example `status` or `scale`. */
+  /** Reads this subresource, for example `status` or `scale`. */
   readonly subresource?: string | undefined;
-  /** Only `metadata` is wanted (a `PartialObjectMetadata`). @defaultValue false */
+  /** Reads only `metadata` (a `PartialObjectMetadata`). @defaultValue false */
   readonly metadataOnly?: boolean | undefined;
 }
 
 /** Options of {@link Client.stream}. */
 export interface StreamOptions extends CallOptions {
-  /** What is read, for example `log`. */
+  /** The subresource, for example `log`. */
   readonly subresource: string;
-  /** Its parameters, for example `{ container: 'web', follow: true }`. @defaultValue none */
+  /** Query parameters, for example `{ container: 'web', follow: true }`. @defaultValue none */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
 }
 
 /** Options of {@link Client.list} and {@link Client.pages}. */
 export interface ListOptions extends CallOptions {
-  /** Only this namespace; absent: all of them, or the whole cluster-scoped collection. */
+  /** Only this namespace. Absent: all namespaces, or the cluster-scoped collection. */
   readonly namespace?: string | undefined;
   /** For example `app=web,tier in (a,b)`. */
   readonly labelSelector?: string | undefined;
   /** For example `metadata.name=web`. */
   readonly fieldSelector?: string | undefined;
   /**
-   * Only objects whose controller is the owner of this UID. No API server can select by it: a
-   * cached client answers from an index, a live one leaves out the others.
+   * Only objects whose controller has this UID. API servers cannot select by it: a cached client uses an
+   * index, a live client filters the list.
    */
   readonly controllerUid?: string | undefined;
   /**
@@ -62,12 +62,12 @@ export interface WatchOptions extends CallOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Go on from here; absent: begin with an `ADDED` for every object that exists. */
+  /** Continues after this version. Absent: begins with an `ADDED` event for every existing object. */
   readonly resourceVersion?: string | undefined;
   readonly resourceVersionMatch?: 'NotOlderThan' | undefined;
-  /** Ask for `BOOKMARK` events. @defaultValue true */
+  /** Requests `BOOKMARK` events. @defaultValue true */
   readonly allowWatchBookmarks?: boolean | undefined;
-  /** Begin with the objects that exist, then a bookmark (a streaming list, KEP-3157). */
+  /** Begins with the existing objects, then a bookmark (a streaming list, KEP-3157). */
   readonly sendInitialEvents?: boolean | undefined;
   /** The server ends the watch after this many milliseconds (rounded up to seconds). */
   readonly timeoutMs?: number | undefined;
@@ -76,39 +76,39 @@ export interface WatchOptions extends CallOptions {
 
 /** Options of every write. */
 export interface WriteOptions extends CallOptions {
-  /** Who owns the written fields; for {@link Client.apply} it must be given here or by a wrapper. */
+  /** The owner of the written fields. {@link Client.apply} needs one, given here or by a wrapper. */
   readonly fieldManager?: string | undefined;
-  /** Let the server do all but store it. @defaultValue false */
+  /** The server validates and defaults the write without storing it. @defaultValue false */
   readonly dryRun?: boolean | undefined;
-  /** What to do with unknown and duplicate fields. @defaultValue the server's: `Warn` */
+  /** The server's treatment of unknown and duplicate fields. @defaultValue the server's: `Warn` */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict' | undefined;
-  /** Write this subresource, for example `status` or `scale`. */
+  /** Writes this subresource, for example `status` or `scale`. */
   readonly subresource?: string | undefined;
   /**
-   * Whose subresource it is, where the written object is of another kind than the one in the path,
-   * as a `Scale` is. Known for `Eviction`, `Binding` and `TokenRequest`.
+   * The kind that has the subresource, if the written object is of another kind than the one in the path, as
+   * a `Scale` is. Known for `Eviction`, `Binding` and `TokenRequest`.
    * @defaultValue the written object's own kind
    */
   readonly parent?: TypeReference<KubernetesObject> | undefined;
-  /** All of them must allow the write whenever it is sent; see `fenced`. @defaultValue none */
+  /** Every fence must allow each attempt of the write; see `fenced`. @defaultValue none */
   readonly fences?: readonly Fence[] | undefined;
 }
 
 /** Options of {@link Client.apply}. */
 export interface ApplyOptions extends WriteOptions {
-  /** Take fields from other managers instead of failing with a conflict. @defaultValue false */
+  /** Takes fields from other managers instead of failing with a conflict. @defaultValue false */
   readonly force?: boolean | undefined;
 }
 
 /** Options of {@link Client.delete} and {@link Client.deleteCollection}. */
 export interface DeleteOptions extends CallOptions {
   readonly dryRun?: boolean | undefined;
-  /** @defaultValue the kind's own, for most `Background` */
+  /** @defaultValue the kind's default, for most kinds `Background` */
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined;
   readonly gracePeriodSeconds?: number | undefined;
-  /** Delete only this very object: 409 Conflict otherwise. */
+  /** Deletes the object only if these match; otherwise 409 Conflict. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
-  /** All of them must allow the write whenever it is sent; see `fenced`. @defaultValue none */
+  /** Every fence must allow each attempt of the write; see `fenced`. @defaultValue none */
   readonly fences?: readonly Fence[] | undefined;
 }
 
@@ -119,10 +119,10 @@ export interface DeleteCollectionOptions extends DeleteOptions {
   readonly fieldSelector?: string | undefined;
 }
 
-/** What {@link Client.apply} did. */
+/** The result of {@link Client.apply}. */
 export interface Applied<T> {
   readonly object: T;
-  /** The object did not exist (201); else it did (200). */
+  /** True: the object was created (201). False: it existed (200). */
   readonly created: boolean;
 }
 
@@ -136,19 +136,19 @@ export type WatchEvent<T extends KubernetesObject = UnstructuredObject> =
     };
 
 /**
- * The one way to a cluster. Objects are plain JSON in both directions: no field is dropped, renamed
- * or converted. Wrappers are Clients too, so they compose.
+ * Access to a cluster. Objects are plain JSON in both directions: no field is dropped, renamed or converted.
+ * Wrappers are Clients too, so they compose.
  *
- * Numbers are JavaScript's: an integer beyond 2^53 (`Number.MAX_SAFE_INTEGER`) loses its last digits
- * when it is read, and an update of the whole object would write that back. No built-in kind has such
- * values in practice. Where a custom resource has: write it by `apply` or a merge patch of other
- * fields, or declare the field as a string.
+ * Numbers are JavaScript's: an integer beyond 2^53 (`Number.MAX_SAFE_INTEGER`) loses its last digits when it
+ * is read, and an update of the whole object writes the rounded value back. No built-in kind has such values
+ * in practice. If a custom resource has them, write other fields by `apply` or a merge patch, or declare the
+ * field as a string.
  *
- * `get` and `list` throw `TooDeep` for objects that nest deeper than 500 levels; `pages` and `watch`
- * yield objects as the server sends them.
+ * `get` and `list` throw `TooDeep` for objects that nest deeper than 500 levels; `pages` and `watch` yield
+ * objects unchecked.
  *
- * Every call throws `ApiError` when the server answers with an error, `ConnectionFailed`, `Timeout`
- * or `Aborted` when no answer comes, and `UnknownKind` when the server serves no such kind.
+ * Every call throws `ApiError` if the server answers with an error; `ConnectionFailed`, `Timeout` or
+ * `Aborted` if no answer arrives; and `UnknownKind` if the server does not serve the kind.
  */
 export interface Client {
   /** Reads one object. @throws ApiError 404: see `isNotFound`. */
@@ -167,15 +167,15 @@ export interface Client {
     type: TypeReference<T>,
     options?: ListOptions,
   ): AsyncIterable<ObjectList<T>>;
-  /** Follows a collection until the server ends the watch, `signal` is aborted or the loop is left. */
+  /** Watches a collection until the server ends the watch, the caller leaves the loop or aborts `signal`. */
   watch<T extends KubernetesObject>(
     type: TypeReference<T>,
     options?: WatchOptions,
   ): AsyncIterable<WatchEvent<T>>;
   /**
-   * Reads a subresource that is no object, such as the log of a Pod, as its bytes come; `podLog` and
-   * `podLogLines` make text of them. The answer must begin within the request time-out and may go on
-   * for ever. Leaving the loop, or `signal`, ends it.
+   * Streams a subresource that is not an object, such as the log of a Pod; `podLog` and `podLogLines` decode
+   * it to text. The answer must begin within the request time-out; its body has no time limit. The stream
+   * ends when the caller leaves the loop or aborts `signal`.
    */
   stream<T extends KubernetesObject>(
     type: TypeReference<T>,
@@ -183,7 +183,7 @@ export interface Client {
     options: StreamOptions,
   ): AsyncIterable<Uint8Array>;
   create<T extends KubernetesObject>(object: T, options?: WriteOptions): Promise<T>;
-  /** Replaces an object; its `resourceVersion`, where set, must be the live one. */
+  /** Replaces an object. Its `resourceVersion`, if set, must be the live one. */
   update<T extends KubernetesObject>(object: T, options?: WriteOptions): Promise<T>;
   patch<T extends KubernetesObject>(
     type: TypeReference<T>,
@@ -191,9 +191,12 @@ export interface Client {
     patch: Patch,
     options?: WriteOptions,
   ): Promise<T>;
-  /** Server-side apply: the fields of `object` become the field manager's, the rest stays. */
+  /** Server-side apply: the field manager owns the fields of `object`; other fields stay unchanged. */
   apply<T extends KubernetesObject>(object: T, options?: ApplyOptions): Promise<Applied<T>>;
-  /** Deletes one object. @returns the object where it still exists (finalizers, grace), else undefined. */
+  /**
+   * Deletes one object.
+   * @returns the object if it still exists (finalizers, grace period), else undefined.
+   */
   delete<T extends KubernetesObject>(
     type: TypeReference<T>,
     key: ObjectKey,
@@ -204,8 +207,8 @@ export interface Client {
     options?: DeleteCollectionOptions,
   ): Promise<void>;
   /**
-   * Where a kind is served, from discovery; without a version: in the one that the server prefers
-   * among those that have the kind.
+   * Finds the resource type of a kind by discovery. Without a version: the server's preferred version among
+   * those that have the kind.
    * @throws OperatorError `UnknownKind`.
    */
   resourceType<T extends KubernetesObject>(
@@ -213,11 +216,11 @@ export interface Client {
   ): Promise<ResourceType<T>>;
 }
 
-/** Looks into a cache: at once, and without a request. */
+/** Synchronous reads from a cache, without a request. */
 export interface CacheLooks {
-  /** Looks for what `get` returns; null: there is none; undefined: the cache can't say, or not yet. */
+  /** Finds the result of `get`. Null: no such object. Undefined: the cache cannot answer, or not yet. */
   get<T extends KubernetesObject>(type: TypeReference<T>, key: ObjectKey): T | null | undefined;
-  /** Looks for the items that `list` returns; undefined: the cache can't say, or not yet. */
+  /** Finds the items that `list` returns. Undefined: the cache cannot answer, or not yet. */
   list<T extends KubernetesObject>(
     type: TypeReference<T>,
     options: ListOptions,
@@ -226,8 +229,8 @@ export interface CacheLooks {
 
 /** A client that may read from a cache. */
 export type CachingClient = Client & {
-  /** Reads from the server, where the client itself reads from a cache. */
+  /** Reads from the server if this client reads from a cache. */
   readonly live?: Client | undefined;
-  /** Looks into the cache. */
+  /** Synchronous reads from the cache. */
   readonly looks?: CacheLooks | undefined;
 };

@@ -14,25 +14,25 @@ import type { OptionNames } from '../system/known-options.js';
 /** Options of {@link createOrUpdate} and {@link createOrPatch}. */
 export interface CreateOrUpdateOptions<T> extends WriteOptions {
   /**
-   * Makes the object what it shall be. Gets a copy, of the live object or where there is none of
-   * the given one; may change it; returns it or another.
+   * Returns the desired object. Receives a copy of the live object, or of the given one if it does not exist;
+   * may change and return the copy.
    */
   readonly mutate: (object: T) => T;
 }
 
-/** What {@link createOrUpdate} did. */
+/** The result of {@link createOrUpdate}. */
 export interface CreateOrUpdateResult<T> {
-  /** The object as it is now. */
+  /** The current object. */
   readonly object: T;
   readonly operation: 'created' | 'updated' | 'unchanged';
 }
 
 /**
- * Creates an object, or updates it where the live one is not as it shall be. For what apply cannot
- * say; `Client.apply` needs neither the read nor the comparison.
- * @param object - what to create; of a live one only the apiVersion, kind, name and namespace count.
- * @throws ApiError 409: `isConflict`, it changed between read and write; `isAlreadyExists`, somebody
- *   else created it meanwhile. Read again.
+ * Creates an object, or updates it if the live one differs from the desired one. For changes that apply
+ * cannot express; `Client.apply` needs neither the read nor the comparison.
+ * @param object - the object to create. If it exists, only its apiVersion, kind, name and namespace are used.
+ * @throws ApiError 409: `isConflict`, the object changed between read and write; `isAlreadyExists`, another
+ * client created it meanwhile. Read it again.
  * @throws OperatorError `InvalidObject`: `mutate` changed the name, namespace or kind.
  */
 export function createOrUpdate<T extends KubernetesObject>(
@@ -46,9 +46,9 @@ export function createOrUpdate<T extends KubernetesObject>(
 }
 
 /**
- * Like {@link createOrUpdate}, but sends only the difference, as a merge patch. The live object's
- * resourceVersion guards it: lists are replaced whole, and what others added would be lost.
- * @throws what {@link createOrUpdate} throws.
+ * Like {@link createOrUpdate}, but sends only the difference, as a merge patch. The patch carries the live
+ * object's resourceVersion: a merge patch replaces lists whole and would drop items added by others.
+ * @throws the same errors as {@link createOrUpdate}.
  */
 export function createOrPatch<T extends KubernetesObject>(
   client: Client,
@@ -92,7 +92,7 @@ async function createOrWrite<T extends KubernetesObject>(
 }
 
 function mutateCopy<T extends KubernetesObject>(object: T, mutate: (object: T) => T): T {
-  // A copy: what a cache hands out is frozen.
+  // A copy, because objects from a cache are frozen.
   const mutated = mutate(structuredClone(object));
   if (mutated.kind === object.kind && sameKey(keyOf(mutated), keyOf(object))) return mutated;
   const message = `${describeObject(object)}: mutate made it ${describeObject(mutated)}`;

@@ -1,18 +1,21 @@
 import { defaultMaxListeners, getMaxListeners, setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '../system/clock.js';
 
-/** So many requests of one reconcile at once are no leak; the number is that of Node's own `fetch`. */
+/**
+ * The listener limit for one signal, that of Node's own `fetch`. A reconcile with this many concurrent
+ * requests is not a leak.
+ */
 const maxRequestsAtOnce = 1500;
 
 /**
- * A signal that is aborted by the caller's or by the time. Not `AbortSignal.any`: on Node 20 every
- * one of those stays in memory for as long as a long-lived source.
+ * A signal that the caller's signal or a time limit aborts. `AbortSignal.any` is unsuitable: on Node 20 its
+ * signals stay in memory as long as a long-lived source.
  */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #sources = new Map<AbortSignal, () => void>();
   #timer: Timer | undefined;
-  /** Whether it was the time. */
+  /** Whether the time limit aborted the signal. */
   expired = false;
 
   constructor(source: AbortSignal | undefined, clock: Clock, timeoutMs: number) {
@@ -24,18 +27,18 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Is aborted by `source`, too. */
+  /** Adds a signal that aborts this one. */
   follow(source: AbortSignal | undefined): void {
     if (source === undefined || this.#sources.has(source)) return;
     const onAbort = (): void => this.#controller.abort(source.reason);
     if (source.aborted) onAbort();
-    // Node would warn of a leak at the eleventh request under way.
+    // By default Node warns of a leak at the eleventh concurrent request.
     if (isLimited(source)) setMaxListeners(maxRequestsAtOnce, source);
     source.addEventListener('abort', onAbort, { once: true });
     this.#sources.set(source, onAbort);
   }
 
-  /** Drops the time limit that holds and sets another, from now; `Infinity` for none. */
+  /** Replaces the time limit by another that begins now; `Infinity` for no limit. */
   restart(clock: Clock, timeoutMs: number): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -46,7 +49,7 @@ export class Deadline {
     }, timeoutMs);
   }
 
-  /** Waits for `promise`, but no longer than the signal. @throws the signal's reason. */
+  /** Waits for `promise` until the signal is aborted. @throws the signal's reason. */
   async until<T>(promise: T | Promise<T>): Promise<T> {
     if (!(promise instanceof Promise)) return promise;
     let onAbort: (() => void) | undefined;
@@ -62,7 +65,7 @@ export class Deadline {
     }
   }
 
-  /** Leaves neither a timer nor a listener. */
+  /** Removes the timer and the listeners. */
   release(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -71,11 +74,11 @@ export class Deadline {
   }
 }
 
-/** Whether `signal` has Node's own limit of listeners, and not one that somebody chose. */
+/** Whether `signal` has Node's default listener limit, not one that the user set. */
 function isLimited(signal: AbortSignal): boolean {
   try {
     return getMaxListeners(signal) === defaultMaxListeners;
   } catch {
-    return false; // Node 20 throws where the limit is 0, which is none.
+    return false; // Node 20 throws for the limit 0, which means unlimited.
   }
 }

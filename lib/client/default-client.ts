@@ -8,10 +8,9 @@ import { readKubeConfig } from './kube-config-file.js';
 import type { KubeConfigSource } from './kube-config-file.js';
 
 /**
- * A client by controller-runtime's rules: a `path`, `text` or `context` that is given, the files
- * of the variable `KUBECONFIG`, the service account of the Pod, `~/.kube/config`; the first that
- * there is.
- * @throws OperatorError `InvalidKubeConfig`: none of them, or the first is broken.
+ * Connects by controller-runtime's rules. The first of these that exists: a given `path`, `text` or
+ * `context`; the files of the variable `KUBECONFIG`; the service account of the Pod; `~/.kube/config`.
+ * @throws OperatorError `InvalidKubeConfig`: none exists, or the first is broken.
  */
 export async function defaultClient(
   options: KubeConfigClientOptions = {},
@@ -19,7 +18,7 @@ export async function defaultClient(
   return (await isInPod(options)) ? clientInCluster(options) : clientFromKubeConfig(options);
 }
 
-/** The cluster that {@link defaultClient} connects to, as messages name it. */
+/** The cluster that {@link defaultClient} connects to, for messages. */
 export interface DefaultCluster {
   /** The context of the kubeconfig; undefined in a Pod. */
   readonly context: string | undefined;
@@ -28,8 +27,8 @@ export interface DefaultCluster {
 }
 
 /**
- * Names the cluster that {@link defaultClient} connects to with the same options.
- * @throws OperatorError `InvalidKubeConfig`: there is none, or its source is broken.
+ * Returns the cluster that {@link defaultClient} connects to with the same options.
+ * @throws OperatorError `InvalidKubeConfig`: no configuration exists, or it is broken.
  */
 export async function defaultCluster(options: KubeConfigSource): Promise<DefaultCluster> {
   if (await isInPod(options)) {

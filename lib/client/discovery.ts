@@ -8,7 +8,7 @@ import type { ApiRequest } from './call.js';
 import type { Exchange } from './exchange.js';
 import { parseJson } from './json-answer.js';
 
-/** `/api` or `/apis`: what one aggregated document covers. */
+/** The root of one aggregated discovery document. */
 type Root = '/api' | '/apis';
 
 interface GroupDiscoveryList {
@@ -24,7 +24,7 @@ interface GroupDiscovery {
 interface VersionDiscovery {
   readonly version: string;
   readonly resources?: readonly ResourceDiscovery[];
-  /** `Stale`: the server behind this version cannot be asked now. */
+  /** `Stale`: the server behind this version is unavailable. */
   readonly freshness?: string;
 }
 
@@ -42,10 +42,10 @@ interface ApiResourceList {
   }[];
 }
 
-/** What one aggregated document says. */
+/** The content of one aggregated document. */
 interface Served {
   readonly types: ReadonlyMap<string, ResourceType>;
-  /** apiVersions of which it cannot say more now. */
+  /** The apiVersions whose server is unavailable. */
   readonly stale: ReadonlySet<string>;
 }
 
@@ -57,15 +57,16 @@ interface ApiGroup {
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /**
- * Where kinds are served. The built-in ones of `object/kinds.ts` are known; the others come from
- * aggregated discovery (KEP-3352), one request for all groups, or where a server has none, from the
- * list of one group and version. A miss asks again, by `ETag`, so that a new CRD is seen at once.
+ * Finds the resource types of kinds. The built-in ones of `object/kinds.ts` are known. Others come from
+ * aggregated discovery (KEP-3352), one request for all groups, or, on servers without it, from the list of
+ * one group and version. An unknown kind causes another request, with the `ETag`, so that a new CRD is found
+ * at once.
  */
 export class Discovery {
   readonly #exchange: Exchange;
   readonly #builtIn = builtInTypes();
   readonly #known = new Map<Root, Served>();
-  /** Those asked one by one, without aggregated discovery. */
+  /** The types that were requested one version at a time, without aggregated discovery. */
   readonly #single = new Map<string, ResourceType>();
   readonly #etags = new Map<Root, string>();
   readonly #loading = new Map<Root, Promise<void>>();
@@ -74,13 +75,13 @@ export class Discovery {
     this.#exchange = exchange;
   }
 
-  /** @throws OperatorError `UnknownKind`, and what a request throws. */
+  /** @throws OperatorError `UnknownKind`, and the errors of a request. */
   async resourceType<T extends KubernetesObject>(
     reference: TypeReference<T> | GroupKind,
   ): Promise<ResourceType<T>> {
     if (typeof reference !== 'object') throw noType();
     if ('plural' in reference) return reference;
-    // The caller says which type goes with the names; nothing at run time could tell.
+    // The caller asserts which type belongs to the names; it cannot be checked at run time.
     const type: unknown =
       'apiVersion' in reference
         ? await this.#find(reference)
@@ -115,7 +116,9 @@ export class Discovery {
     yield* this.#single.values();
   }
 
-  /** Without aggregated discovery: asks which versions a group has, and then each of them. */
+  /**
+   * Requests the versions of a group, then the resources of each; for servers without aggregated discovery.
+   */
   async #loadGroup(group: string): Promise<void> {
     if (group === '') return this.#loadVersion('v1');
     const request = discoveryRequest(`/apis/${group}`, 'application/json');
@@ -134,7 +137,7 @@ export class Discovery {
     const root = rootOf(groupOf(type.apiVersion));
     const known = this.#lookUp(root, key);
     if (known !== undefined) return known;
-    // A document under way may be older than the CRD that the caller has just made.
+    // A request under way may have begun before the caller created the CRD.
     await this.#loading.get(root);
     if (this.#lookUp(root, key) === undefined) await this.#load(root);
     const served = this.#known.get(root);
@@ -150,7 +153,7 @@ export class Discovery {
     return this.#builtIn.get(key) ?? this.#known.get(root)?.types.get(key) ?? this.#single.get(key);
   }
 
-  /** Joins the request that is under way, or makes one. */
+  /** Joins the request under way, or starts one. */
   #load(root: Root): Promise<void> {
     let loading = this.#loading.get(root);
     if (loading === undefined) {
@@ -244,7 +247,7 @@ function discoveryRequest(path: string, accept: string): ApiRequest {
   return { call, method: 'GET', path, accept, repeatable: true };
 }
 
-/** A circle of imports, or plain JavaScript, can hand over what the compiler would not let through. */
+/** A circular import, or plain JavaScript, can pass a value that the compiler would reject. */
 function noType(): OperatorError {
   const want = 'want a ResourceType, such as ConfigMap, or { apiVersion, kind }';
   return new OperatorError('InvalidOption', `type: ${want}, got undefined`);

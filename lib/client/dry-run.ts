@@ -1,7 +1,7 @@
 import type { Client } from './client.js';
 import { forwarding } from './forwarding.js';
 
-/** A Client whose writes are checked, defaulted and answered by the server, but never stored. */
+/** Wraps a Client so that the server validates, defaults and answers its writes, but does not store them. */
 export function dryRun(client: Client): Client {
   const dry = <Options>(options: Options): Options & { dryRun: true } => ({
     ...options,

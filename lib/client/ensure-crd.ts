@@ -17,36 +17,35 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link ensureCrd}. */
 export interface EnsureCrdOptions extends CallOptions {
-  /** Who owns the fields of the definition. @defaultValue 'operator-builder' */
+  /** The owner of the definition's fields. @defaultValue 'operator-builder' */
   readonly fieldManager?: string | undefined;
-  /** The longest wait, in milliseconds, above 0; `Infinity` for no limit. @defaultValue 30_000 */
+  /** The time limit in milliseconds, above 0; `Infinity` for no limit. @defaultValue 30_000 */
   readonly timeoutMs?: number | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
 }
 
-/** On a definition: the hash of what was last applied, so that a field that was dropped is noticed. */
+/** The hash of the last applied definition, which reveals fields that were removed since. */
 const crdHashAnnotation = 'operator-builder.io/definition-hash';
 
 /**
- * Installs a custom resource, or brings it up to date, and waits until it is served.
+ * Installs or updates a custom resource definition, and waits until its kind is served.
  *
  * ## Flow
- * The definition is read. One that is being deleted is waited for, until it is gone. It is applied
- * (server-side, `force`), unless it is as it should be: then one read is all. Then its condition
- * `Established` is waited for, and that discovery lists the kind in each served version, which is so a
- * moment later.
+ * It reads the definition. If the definition is being deleted, it waits until it is gone. It applies the
+ * definition (server-side, `force`), unless it is up to date and established: then one read is all. Then it
+ * waits for the condition `Established`, and until discovery lists the kind in each served version, which
+ * happens a moment later.
  *
  * ## Guarantees
- * - A definition is never deleted, and neither are the objects of its kind: not when the time is up
- *   either.
- * - Names that another definition has are told at once, not when the time is up.
+ * - It never deletes a definition or objects of its kind, also not at the time limit.
+ * - It reports names that another definition uses at once, not at the time limit.
  *
  * It needs `get`, `list`, `watch`, `create` and `patch` of customresourcedefinitions.
- * @returns the definition, as it is on the server
+ * @returns the definition, as read from the server
  * @throws OperatorError `InvalidObject`: its names are taken; the message is the server's.
  * @throws OperatorError `Timeout`: it was not served in time.
- * @throws ApiError 422: the server does not accept it.
+ * @throws ApiError 422: the server rejects it.
  */
 export async function ensureCrd(
   client: Client,
@@ -67,7 +66,7 @@ export async function ensureCrd(
   const left = (): Waiting => {
     return { timeoutMs: Math.max(1, endMs - clock.monotonicMs()), clock, signal };
   };
-  // What the server said of what was there before an apply that has changed it is said of that.
+  // After an apply that changed the definition, a refusal from before the apply may be outdated.
   const isChanged = current.metadata.generation !== live?.metadata.generation;
   const stale = isChanged ? refusalOf(current) : undefined;
   const installed = isEstablished(current)
@@ -79,7 +78,7 @@ export async function ensureCrd(
 
 type Waiting = Omit<WaitLimits, 'what'>;
 
-/** The live definition. What is on its way out is waited for: an apply could not keep it. */
+/** Returns the live definition. Waits for one that is being deleted: an apply could not keep it. */
 async function unlessDeleted(
   client: Client,
   crd: CustomResourceDefinition,
@@ -99,7 +98,7 @@ async function apply(
 ): Promise<CustomResourceDefinition> {
   const { annotations } = crd.metadata;
   const marked = { ...annotations, [crdHashAnnotation]: hashOf(crd) };
-  // What was read from a server, or made by a generator, may have a status; an apply must not.
+  // A definition from a server or a generator may have a status, which an apply must not send.
   const { apiVersion, kind, spec } = crd;
   const desired = { apiVersion, kind, spec, metadata: { ...crd.metadata, annotations: marked } };
   return (await client.apply(desired, { fieldManager, force: true, signal })).object;
@@ -123,10 +122,10 @@ async function established(
   }
 }
 
-/** How long to wait before discovery is asked again: at first, and at most. */
+/** The first and the longest delay between two discovery requests. */
 const [firstLookMs, longestLookMs] = [50, 1_000];
 
-/** Waits until discovery lists the kind in every version that is served. */
+/** Waits until discovery lists the kind in every served version. */
 async function listed(
   client: Client,
   crd: CustomResourceDefinition,
@@ -151,7 +150,7 @@ async function isListed(client: Client, type: TypeMeta): Promise<boolean> {
     await client.resourceType(type);
     return true;
   } catch (error) {
-    // An account that may not ask says where its kinds are served itself.
+    // The account may not use discovery, so its client must know the resource types.
     if (isForbidden(error)) return true;
     if (isOperatorError(error, 'UnknownKind')) return false;
     throw error;
@@ -166,7 +165,7 @@ function isEstablished(crd: CustomResourceDefinition | undefined): boolean {
   );
 }
 
-/** Why the names are not accepted, in the server's words; undefined: nobody says that they are not. */
+/** Returns the server's reason for refusing the names; undefined if it does not refuse them. */
 function refusalOf(crd: CustomResourceDefinition | undefined): string | undefined {
   const names = findCondition(crd?.status?.conditions, 'NamesAccepted');
   if (names?.status !== 'False') return undefined;
@@ -186,7 +185,7 @@ function isAsDesired(
   return holds(live, { spec: crd.spec, metadata: { labels, annotations } });
 }
 
-/** Whether all that `desired` says is so in `live`, which may say more: defaults. */
+/** Whether `live` has every value of `desired`; it may have more, such as defaults. */
 function holds(live: unknown, desired: unknown): boolean {
   if (desired === undefined) return true;
   if (Array.isArray(desired)) {

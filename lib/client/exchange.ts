@@ -16,35 +16,35 @@ import { refusalDelayMs, resetDelayMs, retryAfterMs } from './retry-policy.js';
 import { apiErrorOf } from './response-error.js';
 import { WarningLog } from './warnings.js';
 
-/** A successful answer, read to its end. */
+/** A successful response, read to its end. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** A stream that has begun well. */
+/** A stream whose response began successfully. */
 export interface Stream {
   readonly body: AsyncIterable<Uint8Array>;
-  /** In place of the body, where the server is in this process: its values. */
+  /** The values of the body, if the server runs in this process. */
   readonly events?: TransportResponse['events'];
 }
 
 /** Options of {@link Exchange.stream}. */
 export interface StreamOptions {
-  /** The stream is given up as broken after this many milliseconds; `Infinity` for never. */
+  /** Ends the stream as broken after this many milliseconds; `Infinity` for no limit. */
   readonly maxMs: number;
 }
 
-/** The headers that prove who asks. */
+/** The authentication headers. */
 type Identity = CredentialHeaders;
 
-/** The server answered, but said no. */
+/** A response with an error status. */
 interface Refusal {
   readonly outcome: 'refused';
   readonly status: number;
   readonly error: Error;
-  /** How long it asks to wait. */
+  /** The delay that the server requests. */
   readonly waitMs?: number;
 }
 
@@ -56,8 +56,8 @@ type Attempt<T> =
 type Receive<T> = (response: TransportResponse, deadline: Deadline) => Promise<T>;
 
 /**
- * Sends requests and sees to what is the same for all of them: credentials, time limits, retries,
- * warnings, metrics. It throws as {@link Client} says.
+ * Sends requests, with the parts that all have in common: credentials, time limits, retries, warnings and
+ * metrics. Throws the errors of {@link Client}.
  *
  * ```text
  *  limit -> credentials -> fences, transport -> 2xx ----------------------------> answer
@@ -72,7 +72,7 @@ export class Exchange {
   #metrics: RequestMetrics;
   readonly #warnings: WarningLog;
   readonly #limiter: TokenBucket | undefined;
-  /** Many requests are refused at the same time: they wait for the same renewal. */
+  /** One renewal serves all requests that are refused at the same time. */
   #renewing: Promise<void> | undefined;
 
   constructor(options: ResolvedClientOptions) {
@@ -83,7 +83,10 @@ export class Exchange {
     this.#limiter = rateLimit && new TokenBucket(rateLimit, clock);
   }
 
-  /** Counts requests in `metrics` from now on, where the options named none. @returns ends that */
+  /**
+   * Counts later requests in `metrics`, unless the options named metrics.
+   * @returns a function that stops the counting
+   */
   countIn(metrics: Metrics): () => void {
     const { metrics: own, transport } = this.#options;
     if (own !== noMetrics) return () => undefined;
@@ -95,7 +98,7 @@ export class Exchange {
     };
   }
 
-  /** Sends a request and reads its answer. */
+  /** Sends a request and reads its response. */
   send(request: ApiRequest): Promise<Answer> {
     return this.#exchange(request, false, async (response) => {
       const { status, headers } = response;
@@ -116,7 +119,7 @@ export class Exchange {
     });
   }
 
-  /** A fence that is lost ends the request wherever it is: sent, or waiting to be. */
+  /** A lost fence ends the request, whether it is sent or still waiting. */
   async #exchange<T>(request: ApiRequest, streaming: boolean, receive: Receive<T>): Promise<T> {
     const { fences = [] } = request;
     if (fences.length === 0) return this.#repeat(request, streaming, receive);
@@ -181,7 +184,7 @@ export class Exchange {
     }
   }
 
-  /** Gets new credentials, unless another request has done so since `used` was sent. */
+  /** Renews the credentials, unless another request has done so since `used` was sent. */
   async #renew(request: ApiRequest, used: Identity): Promise<void> {
     const { clock, requestTimeoutMs, credentials } = this.#options;
     const deadline = new Deadline(request.signal, clock, requestTimeoutMs);
@@ -230,7 +233,7 @@ export class Exchange {
       accept,
       'user-agent': userAgent,
       ...(contentType !== undefined && { 'content-type': contentType }),
-      // A compressed stream would keep its events back until a block is full.
+      // Compression would delay events until a block is full.
       ...(compression && !streaming && { 'accept-encoding': 'gzip' }),
       ...headers,
     };
@@ -278,7 +281,7 @@ export class Exchange {
     });
   }
 
-  /** The transport's error, told as one of this call. */
+  /** Returns the transport's error as an error of this call. */
   #explain(error: unknown, request: ApiRequest, deadline: Deadline): unknown {
     const what = describeCall(request.call);
     if (deadline.expired) {
@@ -296,7 +299,7 @@ function statusOf(attempt: Attempt<unknown>): number | undefined {
   return attempt.outcome === 'refused' ? attempt.status : undefined;
 }
 
-/** The headers of a request, those with a list of values apart from the others. */
+/** Splits the headers of a request into single values and lists of values. */
 function withIdentity(
   headers: Readonly<Record<string, string>>,
   identity: Identity,
@@ -311,7 +314,7 @@ function withIdentity(
   return { headers: single, ...(any && { repeatedHeaders: repeated }) };
 }
 
-// 304 comes only to a request that had an `if-none-match`.
+// 304 answers only a request with `if-none-match`.
 function isGood(status: number): boolean {
   return (status >= 200 && status <= 299) || status === 304;
 }

@@ -5,7 +5,7 @@ import type { Credentials } from './credentials.js';
 import { invalidKubeConfig } from './kube-config-file.js';
 import type { ClusterEntry, ExecEntry, KubeConfigContext } from './kube-config-file.js';
 
-/** A client certificate and its key, PEM texts. */
+/** A client certificate and its key, as PEM. */
 export interface ClientCertificate {
   readonly cert: string;
   readonly key: string;
@@ -14,36 +14,36 @@ export interface ClientCertificate {
 interface ExecCredential {
   readonly token: string | undefined;
   readonly certificate: ClientCertificate | undefined;
-  /** When to renew it, by the wall clock; `Infinity` where the program named no end. */
+  /** The wall-clock time to renew it; `Infinity` if the program set no expiry. */
   readonly untilMs: number;
-  /** As `untilMs`, by the monotonic clock, for a wall clock that jumps back. */
+  /** `untilMs` by the monotonic clock, in case the wall clock jumps back. */
   readonly monotonicUntilMs: number;
 }
 
 /** Options of {@link ExecCredentials}. */
 export interface ExecCredentialsOptions {
   readonly clock: Clock;
-  /** Called when a new run gave another certificate: connections under the old one are useless. */
+  /** Called when a run returned another certificate: connections under the old one are useless. */
   readonly onNewCertificate: () => Promise<void>;
 }
 
-// So that a token does not expire on its way.
+// Keeps a token from expiring on its way to the server.
 const marginMs = 5_000;
-// For a wall clock that is ahead, everything is expired: without it each request would run the program.
+// To a wall clock that is ahead, every credential is expired: without this the program would run for each
+// request.
 const leastUseMs = 60_000;
 const longestComplaint = 300;
-// A program that hangs would hold up every request of the client.
+// A program that hangs would block every request of the client.
 const timeLimitMs = 60_000;
 const outputLimitBytes = 1024 * 1024;
 
 /**
- * Credentials that a program prints (client-go's credential plugins, `client.authentication.k8s.io`):
- * kept until they expire or the server rejects them; what is expired when it is printed is kept for a
- * minute, since the wall clock may be wrong. The program gets `KUBERNETES_EXEC_INFO`, and
- * no terminal. It is killed after 60 seconds, or when it prints more than 1 MiB.
- * @throws OperatorError `InvalidKubeConfig` at a request: it cannot be run, takes too long, fails, or
- *   prints something else. The message has the end of what it wrote to stderr, without what could be
- *   a token.
+ * Credentials that a program prints (client-go's credential plugins, `client.authentication.k8s.io`). They
+ * are kept until they expire or the server rejects them. Credentials that are already expired are kept for a
+ * minute, because the wall clock may be wrong. The program receives `KUBERNETES_EXEC_INFO`, and no terminal.
+ * It is killed after 60 seconds, or if it prints more than 1 MiB.
+ * @throws OperatorError `InvalidKubeConfig` at a request: the program cannot be run, takes too long, fails,
+ * or prints something else. The message has the end of its stderr, without possible tokens.
  */
 export class ExecCredentials implements Credentials {
   readonly #context: KubeConfigContext;
@@ -67,7 +67,7 @@ export class ExecCredentials implements Credentials {
     await this.#run();
   }
 
-  /** The certificate for new connections, where the program gives one. */
+  /** Returns the certificate for new connections, if the program provides one. */
   async certificate(): Promise<ClientCertificate | undefined> {
     return (await this.#credential()).certificate;
   }
@@ -82,7 +82,7 @@ export class ExecCredentials implements Credentials {
     return clock.now() < untilMs && clock.monotonicMs() < monotonicUntilMs;
   }
 
-  /** Many requests may want it at once: the program runs once for all of them. */
+  /** Runs the program once for all concurrent requests. */
   #run(): Promise<ExecCredential> {
     this.#running ??= this.#renew().finally(() => (this.#running = undefined));
     return this.#running;
@@ -113,7 +113,7 @@ export class ExecCredentials implements Credentials {
     const [output, complaint] = [boundedText(child.stdout), boundedText(child.stderr)];
     const ended = await this.#endOf(child, output);
     if (ended.problem !== undefined) {
-      // What it started may hold its pipes open.
+      // Child processes of the program may hold its pipes open.
       child.kill('SIGKILL');
       child.stdout.destroy();
       child.stderr.destroy();
@@ -156,7 +156,7 @@ export class ExecCredentials implements Credentials {
     const { command = '' } = this.#exec;
     const { kind, status = {} } = parsed(output);
     const { token, clientCertificateData: cert, clientKeyData: key } = status;
-    // What it printed stays out of the message: it may be the token.
+    // The message must not contain the output: it may be the token.
     if (kind !== 'ExecCredential' || (token === undefined && cert === undefined)) {
       throw this.#invalid(`${command} printed no ExecCredential with a status`, 'run it by hand');
     }
@@ -200,7 +200,7 @@ function parsed(output: string): PrintedCredential {
   try {
     return (JSON.parse(output) ?? {}) as PrintedCredential;
   } catch {
-    return {}; // The caller says that it is no ExecCredential.
+    return {}; // The caller reports that it is not an ExecCredential.
   }
 }
 
@@ -211,16 +211,16 @@ function clusterInfo(cluster: ClusterEntry): object {
 }
 
 interface ProgramEnd {
-  /** Null if a signal ended it. */
+  /** Null if a signal ended the program. */
   readonly code: number | null;
-  /** Why it was not waited for. */
+  /** The reason for killing the program. */
   readonly problem: string | undefined;
 }
 
 interface BoundedText {
-  /** The first {@link outputLimitBytes}. */
+  /** Returns the first {@link outputLimitBytes}. */
   text(): string;
-  /** Resolves when there are more; pends forever otherwise. */
+  /** Resolves when the output is longer; stays pending otherwise. */
   readonly whenTooLong: Promise<void>;
 }
 
@@ -237,7 +237,7 @@ function boundedText(stream: NodeJS.ReadableStream): BoundedText {
   return { whenTooLong, text: () => Buffer.concat(chunks).toString('utf8') };
 }
 
-/** Takes out what may be a token, a key or a password: errors end up in logs. */
+/** Redacts possible tokens, keys and passwords: errors end up in logs. */
 function withoutSecrets(text: string): string {
   return text
     .replace(/((?:password|passwd|secret|token|key)["']?\s*[=:]\s*)\S+/gi, '$1[redacted]')

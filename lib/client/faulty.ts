@@ -14,7 +14,7 @@ import { forwarding } from './forwarding.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import type { OptionNames } from '../system/known-options.js';
 
-/** What a {@link FaultRule} can be about. `event` is each event of a watch, `watch` its start. */
+/** The operations that a {@link FaultRule} can match. `event` is each event of a watch, `watch` its start. */
 export type FaultyVerb =
   | 'get'
   | 'list'
@@ -27,13 +27,13 @@ export type FaultyVerb =
   | 'delete'
   | 'deletecollection';
 
-/** The verbs that change something. */
+/** The verbs that write. */
 export const writeVerbs: readonly FaultyVerb[] = [
   ...(['create', 'update', 'patch', 'apply'] as const),
   ...(['delete', 'deletecollection'] as const),
 ];
 
-/** What goes wrong. */
+/** A failure to inject. */
 export type Fault =
   /** The server answers with this error. */
   | {
@@ -45,65 +45,65 @@ export type Fault =
     }
   /** The connection breaks: `ConnectionFailed`. */
   | { readonly type: 'reset' }
-  /** No answer comes: `Timeout`. */
+  /** The server does not answer: `Timeout`. */
   | { readonly type: 'timeout' }
-  /** It takes this many milliseconds longer, by the clock. */
+  /** The call takes this many milliseconds longer, by the clock. */
   | { readonly type: 'delay'; readonly ms: number }
-  /** The event comes twice; only for the verb `event`. */
+  /** The event arrives twice; only for the verb `event`. */
   | { readonly type: 'duplicate' };
 
 /**
- * When something goes wrong. What is left out matches everything; but without `kinds` the bookkeeping of
- * managers is left alone: access and token reviews, leases, events, and look-ups of
+ * The calls that a fault applies to. An absent field matches everything, except that a rule without `kinds`
+ * skips the bookkeeping of managers: access and token reviews, leases, events, and reads of
  * CustomResourceDefinitions.
  */
 export interface FaultRule {
   readonly fault: Fault;
   readonly verbs?: readonly FaultyVerb[] | undefined;
-  /** `*` is any kind, bookkeeping included. */
+  /** `*` matches any kind, bookkeeping included. */
   readonly kinds?: readonly string[] | undefined;
   readonly names?: readonly string[] | undefined;
-  /** The nth call, counted from 1, that the fields above match; or every one from the nth on. */
+  /** The nth call that the fields above match, counted from 1, or every one from the nth on. */
   readonly calls?: number | { readonly from: number } | undefined;
-  /** How likely it is, from 0 to 1, at each call that matches. @defaultValue 1 */
+  /** The probability of the fault at each matching call, from 0 to 1. @defaultValue 1 */
   readonly probability?: number | undefined;
-  /** `after`: the call has reached the server and been done, only its answer is lost. @defaultValue `before` */
+  /** `after`: the server has carried out the call, and only its answer is lost. @defaultValue `before` */
   readonly when?: 'before' | 'after' | undefined;
-  /** It may never happen: `testCluster` does not report it then. @defaultValue false */
+  /** `testCluster` does not report the rule if it never applies. @defaultValue false */
   readonly optional?: boolean | undefined;
 }
 
 /** Options of {@link faulty}. */
 export interface FaultyOptions {
   readonly rules: readonly FaultRule[];
-  /** Decides on probabilities: the same seed and calls give the same faults. @defaultValue 1 */
+  /** The seed for probabilities: the same seed and calls give the same faults. @defaultValue 1 */
   readonly seed?: number | undefined;
-  /** For delays. @defaultValue the machine's */
+  /** The clock for delays. @defaultValue the system clock */
   readonly clock?: Clock | undefined;
 }
 
-/** A fault that happened. */
+/** A fault that was injected. */
 export interface InjectedFault {
   readonly call: Call;
   readonly rule: FaultRule;
 }
 
-/** A {@link Client} on which things go wrong. */
+/** A {@link Client} with injected faults. */
 export interface FaultyClient extends Client {
-  /** What went wrong so far. */
+  /** The faults injected so far. */
   readonly injected: readonly InjectedFault[];
-  /** The rules that have never struck so far, but for those that are `optional`. */
+  /** The rules that have not applied yet, except `optional` ones. */
   readonly notInjected: readonly FaultRule[];
 }
 
 const faultyClients = new WeakMap<Client, FaultyClient[]>();
 
-/** The clients that {@link faulty} has made of `client`. @internal */
+/** Returns the clients that {@link faulty} created for `client`. @internal */
 export function faultyClientsOf(client: Client): readonly FaultyClient[] {
   return faultyClients.get(client) ?? [];
 }
 
-/** A Client that fails by rule and seed, so that a test can see what its caller makes of it. */
+/** Wraps a Client with faults by rules and seed, to test how its caller handles them. */
 export function faulty(client: Client, options: FaultyOptions): FaultyClient {
   const faults = new Faults(options);
   const { around, strike } = faults;
@@ -201,7 +201,7 @@ class Faults {
     return this.#rules.filter((rule) => rule.optional !== true && !happened.has(rule));
   }
 
-  /** Makes a call with whatever goes wrong before and after it. */
+  /** Runs a call with its faults before and after it. */
   readonly around = async <T>(call: FaultyCall, run: () => Promise<T>): Promise<T> => {
     const due = this.#due(call);
     await this.#inflict(call, due, 'before');
@@ -210,7 +210,7 @@ class Faults {
     return result;
   };
 
-  /** What goes wrong where there is nothing to call. @returns how many more times an event comes. */
+  /** Injects faults without a call to run. @returns how many extra copies of an event to deliver. */
   readonly strike = async (call: FaultyCall): Promise<number> => {
     const due = this.#due(call);
     await this.#inflict(call, due, 'before');
@@ -218,7 +218,10 @@ class Faults {
     return due.filter(({ fault }) => fault.type === 'duplicate').length;
   };
 
-  /** The rules that this call sets off. Every rule counts, so that one does not shift another. */
+  /**
+   * Returns the rules that apply to this call. Each rule counts every matching call, independently of other
+   * rules.
+   */
   #due(call: FaultyCall): FaultRule[] {
     return this.#rules.filter((rule) => {
       const { verbs, kinds, names, calls = { from: 1 }, probability = 1 } = rule;
@@ -257,7 +260,7 @@ function isKind({ verb, kind }: FaultyCall, kinds: readonly string[] | undefined
 /** A fault that ends the call with an error. */
 export type FailingFault = Exclude<Fault, { type: 'delay' | 'duplicate' }>;
 
-/** The error that a caller gets from `fault`. @internal */
+/** Returns the error that a caller receives for `fault`. @internal */
 export function errorOf(
   fault: FailingFault,
   call: Call,

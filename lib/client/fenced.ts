@@ -5,12 +5,12 @@ import type { Fence } from './fence.js';
 import { forwarding } from './forwarding.js';
 
 /**
- * A Client whose writes `fence` must allow, up to the moment at which they are sent, again and again:
- * before they wait for anything, and right before the first byte of each attempt goes into a
- * connection. A dry run stores nothing, and is asked about all the same. Fences of several wrappers
- * must all allow it.
+ * Wraps a Client so that `fence` must allow its writes. It is checked before the write waits for anything,
+ * and right before each attempt writes its first byte to a connection. Dry runs are checked too. With several
+ * wrappers, every fence must allow the write.
  * @throws OperatorError `Fenced` by each write that may not start: nothing was sent.
- * @throws OperatorError `Aborted` by a write under way when the fence is lost: it may have been done.
+ * @throws OperatorError `Aborted` by a write under way when the fence is lost: the server may have carried it
+ * out.
  */
 export function fenced(client: Client, fence: Fence): Client {
   const within = <Options extends { readonly fences?: readonly Fence[] | undefined }>(
@@ -18,7 +18,7 @@ export function fenced(client: Client, fence: Fence): Client {
     options: Options | undefined,
   ): Options => {
     const term = fence.term?.() ?? fence;
-    // Here too: a Client that sends nothing itself (a fake, a recorder) may not know of fences.
+    // Checked here too: a Client that sends nothing itself (a fake, a recorder) may ignore fences.
     term.check(what);
     return { ...(options as Options), fences: [...(options?.fences ?? []), term] };
   };

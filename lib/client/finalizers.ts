@@ -21,12 +21,12 @@ const finalizerOptionNames: OptionNames<FinalizerOptions> = {
 };
 
 /**
- * Adds a finalizer, so that the object outlives its deletion until the finalizer is removed. No
- * call is made when it is there.
- * @param object - as it was read: its `resourceVersion` guards the write.
- * @returns the object as it is now.
+ * Adds a finalizer, so that the object outlives its deletion until the finalizer is removed. Makes no call if
+ * the object already has it.
+ * @param object - as read from the server: its `resourceVersion` guards the write.
+ * @returns the current object.
  * @throws ApiError 409 (`isConflict`): the object has changed since; read it again.
- * @throws ApiError 422: it is being deleted, and takes no new finalizers.
+ * @throws ApiError 422: the object is being deleted and accepts no new finalizers.
  * @throws OperatorError `InvalidObject`: `object` has no resourceVersion.
  */
 export async function addFinalizer<T extends KubernetesObject>(
@@ -42,10 +42,10 @@ export async function addFinalizer<T extends KubernetesObject>(
 }
 
 /**
- * Removes a finalizer, which lets the object go when it is being deleted and this was the last one.
- * No call is made when it is not there.
- * @param object - as it was read: its `resourceVersion` guards the write.
- * @returns the object as it is now, or as it last was; undefined when it was gone already.
+ * Removes a finalizer. The server then deletes the object if it is being deleted and has no other finalizer.
+ * Makes no call if the object does not have it.
+ * @param object - as read from the server: its `resourceVersion` guards the write.
+ * @returns the object in its current or last state; undefined if it was already gone.
  * @throws ApiError 409 (`isConflict`): the object has changed since; read it again.
  * @throws OperatorError `InvalidObject`: `object` has no resourceVersion.
  */
@@ -67,7 +67,7 @@ export async function removeFinalizer<T extends KubernetesObject>(
   }
 }
 
-// A merge patch replaces the list whole: without the version it would drop what others have added.
+// A merge patch replaces the whole list: without the version it would drop finalizers added by others.
 async function setFinalizers<T extends KubernetesObject>(
   client: Client,
   object: T,

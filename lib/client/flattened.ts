@@ -1,17 +1,16 @@
 /**
- * The items of `batches`, one by one. Where a batch holds several, the next one is there at once, without
- * a turn of an async generator.
+ * Yields the items of `batches` one by one. Further items of a batch need no turn of an async generator.
  *
- * As an async generator: calls of `next` that overlap are answered in order, and an error, of a batch
- * or of an item in it, ends `batches`.
+ * Behaves as an async generator: overlapping calls of `next` are answered in order, and an error of a batch
+ * or of an item in it ends `batches`.
  */
 export function flattened<T>(batches: AsyncGenerator<Iterable<T>>): AsyncGenerator<T> {
   return new Flattened(batches);
 }
 
 /**
- * Items of the batch that `items` has begun, which need no turn of the event loop. What breaks in there
- * is thrown, and left to who reads `items` to end it. Empty where `items` is no {@link flattened} one.
+ * Returns the remaining items of the current batch of `items`, without a turn of the event loop. The caller
+ * handles their errors and ends `items`. Empty if `items` was not made by {@link flattened}.
  */
 export function atOnce<T>(items: AsyncIterable<T>): Iterable<T> {
   return items instanceof Flattened ? (items as Flattened<T>).restOfBatch() : [];
@@ -20,7 +19,7 @@ export function atOnce<T>(items: AsyncIterable<T>): Iterable<T> {
 class Flattened<T> implements AsyncGenerator<T> {
   readonly #batches: AsyncGenerator<Iterable<T>>;
   #batch: Iterator<T> | undefined;
-  /** Calls that were not answered yet, the last one. */
+  /** The last call that is not answered yet. */
   #last: Promise<unknown> | undefined;
 
   constructor(batches: AsyncGenerator<Iterable<T>>) {

@@ -1,6 +1,6 @@
 import type { Client } from './client.js';
 
-/** A Client that hands every call to `client`: what a wrapper starts from and changes one thing of. */
+/** Returns a Client that forwards every call to `client`: the base of wrappers, which override some calls. */
 export function forwarding(client: Client): Client {
   return {
     get: (type, key, options) => client.get(type, key, options),

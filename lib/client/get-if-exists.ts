@@ -4,15 +4,15 @@ import type { TypeReference } from '../object/resource-type.js';
 import type { Client, GetOptions } from './client.js';
 
 /**
- * Reads one object that may be gone: what a reconciler is called for may have been deleted.
+ * Reads one object that may not exist: the object of a reconcile may have been deleted.
  *
  * @example
  * ```ts
  * const owner = await getIfExists(client, Tenant, key);
- * if (owner === undefined) return done(); // Garbage collection takes what it owned.
+ * if (owner === undefined) return done(); // Garbage collection deletes its dependents.
  * ```
- * @returns undefined: there is no such object.
- * @throws what `Client.get` throws, but no 404.
+ * @returns undefined if the object does not exist.
+ * @throws the errors of `Client.get`, except 404.
  */
 export async function getIfExists<T extends KubernetesObject>(
   client: Client,

@@ -39,37 +39,38 @@ import { jsonLines } from './watch-lines.js';
 
 /** A {@link Client} that holds connections. */
 export interface ConnectedClient extends Client {
-  /** The namespace of the kubeconfig's context or of the Pod; `default` where there is none. */
+  /** The namespace of the kubeconfig's context or of the Pod, else `default`. */
   readonly defaultNamespace: string;
   /**
-   * Counts requests in `metrics` from now on, unless the client was made with metrics: a `Manager` with
-   * metrics calls it for its clients while it runs.
-   * @returns ends the counting
+   * Counts later requests in `metrics`, unless the client was created with metrics. A `Manager` with metrics
+   * calls it for its clients while it runs.
+   * @returns a function that stops the counting
    */
   countIn(metrics: Metrics): () => void;
-  /** Ends every connection, watches too. Calls after it throw `Stopped`. */
+  /** Closes every connection, watches included. Later calls throw `Stopped`. */
   close(): Promise<void>;
 }
 
-/** Whether `client` has requests of its own to count. */
+/** Whether `client` sends requests of its own to count. */
 export function isConnected(client: Client): client is ConnectedClient {
   return 'countIn' in client;
 }
 
 /**
- * A client of the API server that `transport` leads to.
+ * Creates a client of the API server that `transport` connects to.
  *
- * Reads, applies, and updates and merge patches that carry a `resourceVersion` are sent again when
- * their connection breaks, other writes never: the first one may have been done. After a 429 or 503
- * with `Retry-After`, which the server gives before it has done anything, all are. So an update can
- * meet its own first attempt (409), and an apply tell `created: false` of what it created itself.
- * @throws OperatorError `InvalidOption`: an option is out of its range.
+ * If a connection breaks, the client repeats reads, applies, and updates and merge patches that carry a
+ * `resourceVersion`. It never repeats other writes: the first attempt may have been carried out. It repeats
+ * every request after a 429 or 503 with `Retry-After`, which the server sends before it does anything. So an
+ * update can conflict with its own first attempt (409), and an apply can return `created: false` for an
+ * object that it created itself.
+ * @throws OperatorError `InvalidOption`: an option is out of range.
  */
 export function createClient(options: ClientOptions): ConnectedClient {
   return new HttpClient(options);
 }
 
-// The server must end a watch by itself; when this much later it has not, the connection is dead.
+// The server must end a watch by itself. If it has not done so this much later, the connection is dead.
 const watchGraceMs = 30_000;
 
 const patchTypes = {
@@ -155,7 +156,7 @@ class HttpClient implements ConnectedClient {
     const accept = metadataOnly ? metadataOf('PartialObjectMetadataList') : undefined;
     const sent = this.#send<ObjectList<T>>({ ...request, method: 'GET', accept, repeatable: true });
     const { apiVersion, kind, metadata, ...rest } = await sent;
-    // An empty list of Go may be null.
+    // Go encodes a nil slice as null.
     const all = ((rest.items as T[] | null) ?? []).map((item) => withTypeOf(item, type));
     const items = all.filter(
       (item) => controllerUid === undefined || isControlledBy(item, controllerUid),
@@ -202,7 +203,7 @@ class HttpClient implements ConnectedClient {
     const type = await this.resourceType(reference);
     const target = { verb: 'get', ...keyOf(key), subresource };
     const request = requestFor(type, target, { ...(query && { query }), signal });
-    // As client-go: errors come as JSON, the rest as it is.
+    // As in client-go: errors come as JSON, everything else unchanged.
     const accept = 'application/json, */*';
     const complete: ApiRequest = { ...request, method: 'GET', accept, repeatable: true };
     yield* (await this.#exchange.stream(complete, { maxMs: Infinity })).body;
@@ -214,7 +215,7 @@ class HttpClient implements ConnectedClient {
     const { subresource } = options;
     const type = await this.#typeToWrite(object, options);
     const { namespace, name } = object.metadata;
-    // The name of a new object stands in its body only.
+    // The name of a new object is in its body only.
     const target = {
       verb: 'create',
       namespace,
@@ -267,7 +268,7 @@ class HttpClient implements ConnectedClient {
       const message = `${describeCall(request.call)}: fieldManager is missing, apply needs one`;
       throw new OperatorError('InvalidOption', `${message} (see withFieldManager)`);
     }
-    // YAML by its name, but JSON is YAML.
+    // The content type says YAML, but JSON is YAML.
     const contentType = 'application/apply-patch+yaml';
     const body = jsonBody(object, request.call);
     const complete: ApiRequest = {
@@ -312,7 +313,7 @@ class HttpClient implements ConnectedClient {
   }
 
   async #send<T>(request: ApiRequest): Promise<T> {
-    // The server's word is taken for the type: nothing is checked, converted or dropped.
+    // The type is the server's claim: nothing is checked, converted or dropped.
     return parseJson(await this.#exchange.send(request), request.call) as T;
   }
 
@@ -335,7 +336,7 @@ class HttpClient implements ConnectedClient {
 
 const json = { contentType: 'application/json' };
 
-/** @throws OperatorError `InvalidOption`: the list is to come from an index; no server has them. */
+/** @throws OperatorError `InvalidOption`: the options name an index; servers have no indexes. */
 function refuseIndex(
   verb: 'list' | 'pages',
   { kind }: { readonly kind: string },
@@ -347,13 +348,13 @@ function refuseIndex(
   throw new OperatorError('InvalidOption', `${verb} ${kind}: ${problem}; ${remedy}`);
 }
 
-// The compiler promises an object; plain JavaScript and casts don't.
+// The compiler requires an object; plain JavaScript and casts may pass null or undefined.
 function keyOf(key: ObjectKey | null | undefined): ObjectKey {
   const { namespace, name } = key ?? {};
   return { namespace, name: name as string };
 }
 
-/** @throws OperatorError `InvalidObject`: a body that no server could take for an object. */
+/** @throws OperatorError `InvalidObject`: no server would accept the body as an object. */
 function checkObject(verb: string, object: Partial<KubernetesObject> | null | undefined): void {
   const { apiVersion, kind, metadata } = object ?? {};
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
@@ -365,7 +366,7 @@ function checkObject(verb: string, object: Partial<KubernetesObject> | null | un
   throw new OperatorError('InvalidObject', `${verb} ${kind}: ${problem}`);
 }
 
-/** @throws OperatorError `InvalidPatch`: there is no patch, or its type is unknown. */
+/** @throws OperatorError `InvalidPatch`: the patch is missing, or its type is unknown. */
 function checkPatch(patch: Patch | null | undefined): void {
   const type = patch?.type ?? 'none';
   if (type in patchTypes) return;

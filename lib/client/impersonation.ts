@@ -2,8 +2,8 @@ import type { CredentialHeaders } from './credentials.js';
 import type { UserEntry } from './kube-config-file.js';
 
 /**
- * The headers by which a user of a kubeconfig acts as another ("User impersonation" in the
- * Kubernetes documentation). Groups and values of an extra are a header each.
+ * Returns the headers by which a kubeconfig user impersonates another ("User impersonation" in the Kubernetes
+ * documentation). Each group and each extra value is a header of its own.
  */
 export function impersonationHeaders(user: UserEntry): CredentialHeaders {
   const { as, 'as-uid': uid, 'as-groups': groups = [], 'as-user-extra': extra = {} } = user;

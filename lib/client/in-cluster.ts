@@ -18,28 +18,31 @@ import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link clientInCluster}. */
 export interface InClusterClientOptions extends ClientSettings {
-  /** Where the Pod's service account is mounted. @defaultValue `/var/run/secrets/kubernetes.io/serviceaccount` */
+  /**
+   * The directory of the Pod's service account.
+   * @defaultValue `/var/run/secrets/kubernetes.io/serviceaccount`
+   */
   readonly directory?: string | undefined;
   /** @defaultValue `process.env` */
   readonly env?: Environment | undefined;
-  /** Connections for requests that end. @defaultValue 64 */
+  /** The maximum of connections for requests that are not streams. @defaultValue 64 */
   readonly maxConnections?: number | undefined;
 }
 
-// `defaultClient` hands over the options of a kubeconfig as well.
+// `defaultClient` also passes the options of a kubeconfig.
 const optionNames: OptionNames<InClusterClientOptions> = {
   ...{ ...kubeConfigClientOptionNames, directory: true },
 };
 
-/** Where the kubelet mounts the token, the CA and the namespace of a Pod. */
+/** The directory where the kubelet mounts the token, the CA and the namespace of a Pod. */
 export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * A client of the cluster that this Pod runs in, as its service account. The token and the CA are
- * read again as the kubelet replaces them. Where `HTTPS_PROXY` names a proxy, and `NO_PROXY` does not
- * name the server, through that.
- * @throws OperatorError `InvalidKubeConfig`: this is no Pod, or it has no service account token.
- * @throws OperatorError `InvalidOption`: `HTTPS_PROXY` names no proxy that can be used.
+ * Creates a client of the cluster that this Pod runs in, with its service account. It rereads the token and
+ * the CA when the kubelet replaces them. It uses the proxy of `HTTPS_PROXY`, unless `NO_PROXY` names the
+ * server.
+ * @throws OperatorError `InvalidKubeConfig`: this is not a Pod, or it has no service account token.
+ * @throws OperatorError `InvalidOption`: `HTTPS_PROXY` is not a usable proxy.
  */
 export async function clientInCluster(
   options: InClusterClientOptions = {},
@@ -52,7 +55,7 @@ export async function clientInCluster(
   const server = inClusterServer(env);
   const proxy = proxyFromEnvironment(server, env);
   const transport = new UndiciTransport({ server, tls, maxConnections, proxy });
-  // Both are read now, so that the error comes at the start.
+  // Both are read now, so that errors appear at the start.
   await Promise.all([tls(), credentials.headers()]);
   const defaultNamespace = await namespaceOf(directory, env);
   const own = ['directory', 'env', 'maxConnections', 'path', 'text', 'context'];
@@ -60,7 +63,7 @@ export async function clientInCluster(
 }
 
 /**
- * The API server's address, as the kubelet gives it to a Pod.
+ * Returns the API server's URL from the variables that the kubelet sets.
  * @throws OperatorError `InvalidKubeConfig`: this is not a Pod.
  */
 export function inClusterServer(env: Environment): string {
@@ -91,7 +94,7 @@ async function namespaceOf(directory: string, env: Environment): Promise<string 
   try {
     return (await readFile(join(directory, 'namespace'), 'utf8')).trim();
   } catch {
-    return undefined; // Only a convenience: `default` will do.
+    return undefined; // Optional: `default` is used instead.
   }
 }
 

@@ -6,9 +6,9 @@ import type { Call } from './call.js';
 import type { Answer } from './exchange.js';
 
 /**
- * The JSON of a good answer.
- * @throws ApiError with the answer's status: it is no JSON. What it is instead is not told: where
- * JSON is cut off it may be half a Secret.
+ * Parses the JSON of a successful response.
+ * @throws ApiError with the response's status: it is not JSON. The message omits the body: truncated JSON may
+ * be half a Secret.
  */
 export function parseJson(answer: Answer, call: Call): unknown {
   try {
@@ -23,9 +23,9 @@ export function parseJson(answer: Answer, call: Call): unknown {
 }
 
 /**
- * A body as JSON.
- * @throws OperatorError `InvalidValue`: something in it has no JSON, for example NaN or a Map.
- * @throws OperatorError `TooDeep`: it nests too deeply for `JSON.stringify`.
+ * Serializes a body to JSON.
+ * @throws OperatorError `InvalidValue`: a value has no JSON form, for example NaN or a Map.
+ * @throws OperatorError `TooDeep`: the value nests too deeply for `JSON.stringify`.
  */
 export function jsonBody(value: object, call: Call): string {
   try {

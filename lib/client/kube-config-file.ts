@@ -6,18 +6,18 @@ import { OperatorError } from '../system/operator-error.js';
 /** Environment variables, for example `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a kubeconfig comes from. */
+/** The source of a kubeconfig. */
 export interface KubeConfigSource {
   /**
-   * The file, or several that are merged: the first to name something wins.
-   * @defaultValue those of the variable `KUBECONFIG`, else `~/.kube/config`
+   * The file, or several that are merged: the first definition of a name wins.
+   * @defaultValue the files of the variable `KUBECONFIG`, else `~/.kube/config`
    */
   readonly path?: string | readonly string[] | undefined;
   /** The configuration itself, instead of a file. */
   readonly text?: string | undefined;
   /** @defaultValue the file's `current-context` */
   readonly context?: string | undefined;
-  /** Where `KUBECONFIG` is looked up. @defaultValue `process.env` */
+  /** The environment that has `KUBECONFIG`. @defaultValue `process.env` */
   readonly env?: Environment | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface UserEntry {
   readonly 'auth-provider'?: { readonly name?: string; readonly config?: object };
 }
 
-/** `users[].user.exec`: a program that knows the credentials. */
+/** `users[].user.exec`: a program that prints credentials. */
 export interface ExecEntry {
   readonly apiVersion?: string;
   readonly command?: string;
@@ -62,7 +62,7 @@ export interface ExecEntry {
   readonly provideClusterInfo?: boolean;
 }
 
-/** One context of a kubeconfig with all that it refers to. */
+/** One context of a kubeconfig with its cluster and user. */
 export interface KubeConfigContext {
   /** The file or files, for messages. */
   readonly source: string;
@@ -88,8 +88,8 @@ interface KubeConfigFile {
 }
 
 /**
- * Reads a kubeconfig by client-go's rules and resolves a context of it.
- * @throws OperatorError `InvalidKubeConfig`: a file or an entry is missing or not what it should be.
+ * Reads a kubeconfig by client-go's rules and resolves one of its contexts.
+ * @throws OperatorError `InvalidKubeConfig`: a file or an entry is missing or invalid.
  */
 export async function readKubeConfig(source: KubeConfigSource): Promise<KubeConfigContext> {
   const { text, env = process.env } = source;
@@ -105,7 +105,7 @@ export async function readKubeConfig(source: KubeConfigSource): Promise<KubeConf
   return resolveContext(files, name, source.context);
 }
 
-/** An error that names the file and the remedy. */
+/** Returns an error that names the file and the remedy. */
 export function invalidKubeConfig(
   name: string,
   reason: string,
@@ -122,7 +122,7 @@ function kubeConfigPaths(path: KubeConfigSource['path'], env: Environment): read
   return listed.length > 0 ? listed : [join(homedir(), '.kube', 'config')];
 }
 
-/** @param optional - whether a file that does not exist is left out, as client-go does. */
+/** @param optional - skips a file that does not exist, as client-go does. */
 async function readFileOf(path: string, optional: boolean): Promise<KubeConfigFile | undefined> {
   const name = `kubeconfig ${path}`;
   let text: string;
@@ -138,7 +138,7 @@ async function readFileOf(path: string, optional: boolean): Promise<KubeConfigFi
 
 interface Origin {
   readonly name: string;
-  /** What relative paths are relative to. */
+  /** The base of relative paths. */
   readonly directory: string;
 }
 
@@ -164,7 +164,7 @@ async function parseYaml(text: string, { name }: Origin): Promise<unknown> {
   const document = parseDocument(checkYamlDepth(text, name));
   const [error] = document.errors;
   if (error === undefined) return document.toJS();
-  // Not its message: that quotes the line, which may be a token.
+  // The parser's message would quote the line, which may be a token.
   const line = text.slice(0, error.pos[0]).split('\n').length;
   throw invalidKubeConfig(name, `line ${line} is no YAML: ${error.code}`, 'correct it');
 }
@@ -195,7 +195,7 @@ function entriesOf<T extends object>(
 
 const pathFields = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
 
-/** Paths in a file are relative to it; so is a command, but only one with a slash. */
+/** Resolves paths relative to the file's directory; a command only if it has a slash. */
 function absolutePaths<T extends object>(entry: T, directory: string): T {
   const fields = { ...entry } as Record<string, unknown>;
   const absolute = (value: unknown): unknown =>

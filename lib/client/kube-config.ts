@@ -27,11 +27,13 @@ import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link clientFromKubeConfig}. */
 export interface KubeConfigClientOptions extends KubeConfigSource, ClientSettings {
-  /** Connections for requests that end. @defaultValue 64 */
+  /** The maximum of connections for requests that are not streams. @defaultValue 64 */
   readonly maxConnections?: number | undefined;
 }
 
-/** Options of {@link clientFromKubeConfig}; `clientInCluster` takes them too, for `defaultClient`. */
+/**
+ * The option names of {@link clientFromKubeConfig}, which `clientInCluster` also accepts for `defaultClient`.
+ */
 export const kubeConfigClientOptionNames: OptionNames<KubeConfigClientOptions> = {
   ...clientSettingNames,
   ...{ maxConnections: true, path: true, text: true, context: true, env: true },
@@ -44,11 +46,11 @@ const ofTheFile = {
 };
 
 /**
- * A client of the cluster that a context of a kubeconfig names, as kubectl would reach it: with
- * tokens, client certificates, passwords, credential plugins (`exec`) and `auth-provider`s; through the
- * cluster's `proxy-url`, else the proxy that `HTTPS_PROXY` (or `HTTP_PROXY`) and `NO_PROXY` in `env` say.
- * @throws OperatorError `InvalidKubeConfig`: a file or an entry is missing or not what it should be.
- * @throws OperatorError `InvalidOption`: the environment names a proxy that can't be used.
+ * Creates a client of the cluster of a kubeconfig context, as kubectl reaches it. It supports tokens, client
+ * certificates, passwords, credential plugins (`exec`) and `auth-provider`s. It uses the cluster's
+ * `proxy-url`, else the proxy of `HTTPS_PROXY` (or `HTTP_PROXY`) and `NO_PROXY` in `env`.
+ * @throws OperatorError `InvalidKubeConfig`: a file or an entry is missing or invalid.
+ * @throws OperatorError `InvalidOption`: the environment names an unusable proxy.
  */
 export async function clientFromKubeConfig(
   options: KubeConfigClientOptions = {},
@@ -72,7 +74,7 @@ export async function clientFromKubeConfig(
   const transport: UndiciTransport = new UndiciTransport({
     ...{ server: cluster.server, tls, maxConnections, proxy },
   });
-  // Files that are missing are better named now than at the first request.
+  // Missing files are reported now, not at the first request.
   if (exec === undefined) await tls();
   const reconnect = (): Promise<void> => transport.reconnect();
   const plain = exec ?? (await userCredentials(context, clock));
@@ -90,14 +92,17 @@ export async function clientFromKubeConfig(
 
 function proxyOf({ 'proxy-url': proxy = '' }: ClusterEntry, source: string): string | undefined {
   if (proxy === '') return undefined;
-  // The text itself stays out of the message: it may hold a password.
+  // The message omits the text: it may hold a password.
   if (isProxyUrl(proxy)) return proxy;
   throw invalidKubeConfig(source, 'proxy-url is no http, https or socks5 URL', 'correct it');
 }
 
 type CertificateSource = () => Promise<ClientCertificate | undefined> | undefined;
 
-/** The TLS settings of the moment: files may be rotated, plugins may print new certificates. */
+/**
+ * Returns a function that reads the current TLS settings: files may be rotated, plugins may print new
+ * certificates.
+ */
 function tlsOf(context: KubeConfigContext, issued: CertificateSource): () => Promise<TlsOptions> {
   const { cluster, user, source } = context;
   const read = (name: string, data: string | undefined, path: string | undefined) =>
@@ -122,7 +127,7 @@ function tlsOf(context: KubeConfigContext, issued: CertificateSource): () => Pro
       servername: cluster['tls-server-name'],
       insecure: cluster['insecure-skip-tls-verify'] === true,
     };
-    // The same object while nothing changed, so that TLS sessions are resumed.
+    // The same object while the settings are unchanged, so that TLS sessions are resumed.
     if (!sameTls(last, settings)) last = settings;
     return last;
   };
@@ -133,7 +138,7 @@ function sameTls(a: TlsOptions, b: TlsOptions): boolean {
   return names.every((name) => a[name] === b[name]);
 }
 
-/** Data wins over a file, as in client-go. */
+/** Inline data takes precedence over a file, as in client-go. */
 async function pem(
   name: string,
   { data, path }: { readonly data: string | undefined; readonly path: string | undefined },
@@ -156,19 +161,19 @@ async function userCredentials(context: KubeConfigContext, clock: Clock): Promis
   return provider === undefined ? anonymous : authProvider(context, provider);
 }
 
-/** Gets tokens of an `auth-provider` (oidc, azure, gcp) through client-node. */
+/** Gets the tokens of an `auth-provider` (oidc, azure, gcp) through client-node. */
 async function authProvider(
   { source }: KubeConfigContext,
   { name = '', config = {} }: NonNullable<KubeConfigContext['user']['auth-provider']>,
 ): Promise<Credentials> {
   const { KubeConfig } = await loadClientNode(source, name);
-  // Renewed tokens are written into it.
+  // client-node writes renewed tokens into it.
   const kept = { ...config };
   return {
     headers: async () => {
       const kubeConfig = new KubeConfig();
-      // A new one each time: it takes the life time of a renewed OIDC token for its end, and would
-      // ask for another at every request.
+      // A new KubeConfig each time: a reused one takes the lifetime of a renewed OIDC token for its expiry,
+      // and would renew it at every request.
       kubeConfig.loadFromClusterAndUser(
         { name: 'cluster', server: 'https://localhost', skipTLSVerify: false },
         { name: 'user', authProvider: { name, config: kept } },

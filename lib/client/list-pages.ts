@@ -4,21 +4,21 @@ import { OperatorError } from '../system/operator-error.js';
 import type { ListOptions } from './client.js';
 import type { Query } from './resource-path.js';
 
-/** The parameters that differ from page to page. */
+/** The parameters that differ between pages. */
 export type PageRequest = Query;
 
-/** Asks the server for one page. */
+/** Requests one page. */
 export type FetchPage<T extends KubernetesObject> = (page: PageRequest) => Promise<ObjectList<T>>;
 
 const defaultLimit = 500;
-// An API server fills pages as long as there are objects; only aggregated ones may send empty pages.
+// API servers fill pages while objects remain; only aggregated ones may send empty pages.
 const maxEmptyPages = 1_000;
 
 /**
- * The pages of a collection, all of one version of it.
- * @throws ApiError 410: it took so long that the server has forgotten that version. The pages that
- *   were handed out cannot be taken back, so beginning again is the caller's.
- * @throws ApiError: the server repeats a continue token, or sends empty pages without end.
+ * Yields the pages of a collection, all of one resource version.
+ * @throws ApiError 410: the server discarded that version meanwhile. The caller must start again, because
+ * pages were already yielded.
+ * @throws ApiError: the server repeats a continue token, or sends endless empty pages.
  */
 export async function* pagesOf<T extends KubernetesObject>(
   fetchPage: FetchPage<T>,
@@ -38,7 +38,7 @@ export async function* pagesOf<T extends KubernetesObject>(
     emptyPages = page.items.length === 0 ? emptyPages + 1 : 0;
     if (tokens.has(token) || emptyPages > maxEmptyPages) throw endlessList(page, emptyPages);
     tokens.add(token);
-    // The token holds the version: naming one as well is an error.
+    // The token contains the version: sending both is an error.
     page = await fetchPage({ limit, continue: token });
   }
 }
@@ -52,7 +52,10 @@ function endlessList({ kind }: ObjectList<KubernetesObject>, emptyPages: number)
   return new ApiError({ code: 200, message }, { verb: 'list', kind, status: 200 });
 }
 
-/** A whole collection; when a continue token expires, in one piece, as client-go's pager does. */
+/**
+ * Lists a whole collection. If a continue token expires, it lists again without pages, as client-go's pager
+ * does.
+ */
 export async function concatenatePages<T extends KubernetesObject>(
   fetchPage: FetchPage<T>,
   options: ListOptions,
@@ -63,7 +66,7 @@ export async function concatenatePages<T extends KubernetesObject>(
   try {
     for await (const page of pagesOf(fetchPage, options)) {
       last = page;
-      // Not `push(...page.items)`: a server may ignore the limit, and arguments are limited.
+      // Not `push(...page.items)`: a server may ignore the limit, and the number of arguments is limited.
       for (const item of page.items) items.push(item);
     }
   } catch (error) {

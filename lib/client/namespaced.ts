@@ -7,8 +7,8 @@ import { forwarding } from './forwarding.js';
 import { subresourceParent } from './subresource-parent.js';
 
 /**
- * A Client that stays in one namespace: calls about namespaced kinds are about `namespace` where
- * they name none, and throw where they name another. Cluster-scoped kinds are reached as ever.
+ * Wraps a Client so that it stays in one namespace. Calls for namespaced kinds use `namespace` if they name
+ * none, and throw if they name another. Calls for cluster-scoped kinds are unchanged.
  * @throws OperatorError `InvalidObject` by each call that names another namespace.
  */
 export function namespaced(client: Client, namespace: string): Client {

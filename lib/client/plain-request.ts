@@ -12,7 +12,7 @@ interface Asked extends Pick<PlainRequest, 'signal' | 'fences'> {
   readonly query?: Query;
 }
 
-/** A request about `target`, without its method and body. */
+/** Returns a request for `target`, without its method and body. */
 export function requestFor(
   type: ResourceType<KubernetesObject>,
   target: ResourceTarget,
@@ -24,23 +24,23 @@ export function requestFor(
   return { call, path: resourcePath(type, target, query), signal, fences };
 }
 
-/** The `Accept` header by which objects are answered as `kind`: their metadata only. */
+/** Returns the `Accept` header that requests objects as `kind`: their metadata only. */
 export function metadataOf(kind: string): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
 }
 
-/** What the options of a write say in its query, and what holds for its sending. */
+/** Returns the query, signal and fences of a write. */
 export function writeQuery(options: ApplyOptions): Asked {
   const { fieldManager, fieldValidation, dryRun = false, force, signal, fences } = options;
   const query = { fieldManager, fieldValidation, force, dryRun: dryRun ? 'All' : undefined };
   return { query, signal, fences };
 }
 
-/** The query of a watch. */
+/** Returns the query of a watch. */
 export function watchQuery(options: WatchOptions): Query {
   const { labelSelector, fieldSelector, resourceVersion, allowWatchBookmarks = true } = options;
   const { sendInitialEvents, timeoutMs } = options;
-  // The server insists on it (KEP-3157).
+  // The server requires it (KEP-3157).
   const match = sendInitialEvents === undefined ? undefined : 'NotOlderThan';
   const { resourceVersionMatch = match } = options;
   return {

@@ -4,31 +4,31 @@ import type { CallOptions, Client } from './client.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import type { OptionNames } from '../system/known-options.js';
 
-/** Options of {@link podLog} and {@link podLogLines}; the server's own defaults hold where left out. */
+/** Options of {@link podLog} and {@link podLogLines}. The server's defaults apply to absent ones. */
 export interface PodLogOptions extends CallOptions {
-  /** Needed where a Pod has several. */
+  /** Required if the Pod has several containers. */
   readonly container?: string | undefined;
-  /** Of the container's last run before this one. */
+  /** Reads the log of the container's previous run. */
   readonly previous?: boolean | undefined;
-  /** Only the last so many seconds. */
+  /** Only lines of the last `sinceSeconds` seconds. */
   readonly sinceSeconds?: number | undefined;
-  /** Only the last so many lines. */
+  /** Only the last `tailLines` lines. */
   readonly tailLines?: number | undefined;
-  /** At most so many bytes. */
+  /** At most `limitBytes` bytes. */
   readonly limitBytes?: number | undefined;
-  /** Begin each line with its time (RFC 3339). */
+  /** Begins each line with its time (RFC 3339). */
   readonly timestamps?: boolean | undefined;
 }
 
 /** Options of {@link podLogLines}. */
 export interface PodLogLinesOptions extends PodLogOptions {
-  /** Go on with what the container writes from now on, until it ends. @defaultValue false */
+  /** Continues with new output until the container ends. @defaultValue false */
   readonly follow?: boolean | undefined;
 }
 
 /**
- * The log of a container as text.
- * @throws ApiError for example 400: the container has not started, or the Pod has several.
+ * Reads the log of a container as text.
+ * @throws ApiError, for example 400: the container has not started, or the Pod has several.
  */
 export async function podLog(
   client: Client,
@@ -41,16 +41,15 @@ export async function podLog(
 }
 
 /**
- * The log of a container, line by line as they come. Leaving the loop ends it.
- * @throws ApiError as {@link podLog}. `ConnectionFailed`: the stream broke off; what was yielded may
- *   be followed up with `sinceSeconds`.
+ * Yields the log of a container line by line as it arrives. Leaving the loop ends it.
+ * @throws ApiError as {@link podLog}. `ConnectionFailed`: the stream broke off; continue with `sinceSeconds`.
  */
 export async function* podLogLines(
   client: Client,
   key: ObjectKey,
   options: PodLogLinesOptions = {},
 ): AsyncGenerator<string> {
-  // It keeps a character that two chunks share.
+  // Keeps a character that is split between two chunks.
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of logBytes(client, key, options)) {

@@ -4,9 +4,9 @@ import { OperatorError } from '../system/operator-error.js';
 import { isProxyUrl } from '../system/proxy-tunnel.js';
 import type { Environment } from './kube-config-file.js';
 
-/** Who is asked for. */
+/** The requested server. */
 interface Target {
-  /** Without the brackets of an IPv6 address. */
+  /** The host without the brackets of an IPv6 address. */
   readonly host: string;
   readonly port: string;
 }
@@ -16,12 +16,13 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /**
- * The proxy that the environment names for `server`, an http or https URL, as Go's clients read it:
- * `HTTPS_PROXY` or `HTTP_PROXY` by the server's scheme, a URL or `host:port`, unless `NO_PROXY` names
- * the server: `*`, addresses, CIDRs, domains (their subdomains, too; with a dot before it only these),
- * each perhaps with a port, commas between them. Upper case goes before lower case. Undefined: none, as
- * always for `localhost` and loopback addresses.
- * @throws OperatorError `InvalidOption`: the variable names no proxy that can be used.
+ * Returns the proxy that the environment names for `server`, an http or https URL, by the rules of Go's
+ * clients. By the server's scheme it is `HTTPS_PROXY` or `HTTP_PROXY`, a URL or `host:port`, unless
+ * `NO_PROXY` names the server. `NO_PROXY` is a comma-separated list of `*`, addresses, CIDRs and domains,
+ * each with an optional port. A domain includes its subdomains; with a leading dot it means only these. Upper
+ * case takes precedence over lower case. Undefined: no proxy, as always for `localhost` and loopback
+ * addresses.
+ * @throws OperatorError `InvalidOption`: the variable is not a usable proxy.
  */
 export function proxyFromEnvironment(server: string, env: Environment): string | undefined {
   const { protocol, hostname, port } = new URL(server);
@@ -35,7 +36,7 @@ export function proxyFromEnvironment(server: string, env: Environment): string |
   }
   const proxy = text.includes('://') ? text : `http://${text}`;
   if (isProxyUrl(proxy)) return proxy;
-  // The text itself stays out: it may hold a password.
+  // The message omits the text: it may hold a password.
   throw new OperatorError('InvalidOption', `${name}: want an http, https or socks5 URL`);
 }
 
@@ -73,7 +74,7 @@ function isOfDomain(host: string, named: string): boolean {
   return ascii !== '' && (host.endsWith(`.${ascii}`) || (!hasDot && host === ascii));
 }
 
-/** Whatever way each is written: `::1` and `0:0::1`, `::ffff:10.0.0.1` and `10.0.0.1`. */
+/** Compares addresses in any notation: `::1` and `0:0::1`, `::ffff:10.0.0.1` and `10.0.0.1`. */
 function isSameAddress(host: string, named: string): boolean {
   const list = new BlockList();
   list.addAddress(named, isIP(named) === 4 ? 'ipv4' : 'ipv6');

@@ -11,15 +11,15 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** A token bucket: requests wait in the order they came. */
+/** A token bucket: requests wait in order of arrival. */
 export class TokenBucket {
   readonly #limit: RateLimit;
   readonly #clock: Clock;
-  /** Negative while requests wait: each has taken its token ahead of time. */
+  /** Negative while requests wait: each takes its token in advance. */
   #tokens: number;
   #countedAtMs: number;
 
-  /** @throws OperatorError `InvalidOption`: a number is out of its range. */
+  /** @throws OperatorError `InvalidOption`: a number is out of range. */
   constructor(limit: RateLimit, clock: Clock) {
     const { qps, burst } = limit;
     refuseUnknownOptions('rateLimit', limit, { qps, burst });
@@ -33,7 +33,7 @@ export class TokenBucket {
     this.#countedAtMs = clock.monotonicMs();
   }
 
-  /** Resolves when a request may be sent. @throws the reason of `signal`, once it is aborted. */
+  /** Resolves when a request may be sent. @throws the reason of `signal` if it is aborted. */
   async take(signal?: AbortSignal): Promise<void> {
     const { qps, burst } = this.#limit;
     const nowMs = this.#clock.monotonicMs();

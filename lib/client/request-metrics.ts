@@ -3,7 +3,7 @@ import type { Counter, Histogram, Metrics } from '../system/metrics.js';
 const secondsBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const bytesBuckets = [64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216];
 
-/** client-go's and controller-runtime's metrics of requests, by their names, so that dashboards work. */
+/** The request metrics of client-go and controller-runtime, with the same names, so that dashboards work. */
 export class RequestMetrics {
   readonly #requests: Counter;
   readonly #retries: Counter;
@@ -13,7 +13,7 @@ export class RequestMetrics {
   readonly #responseSize: Histogram;
   readonly #host: string;
 
-  /** @param host - the server, as the metrics' `host` label. */
+  /** @param host - the server, as the `host` label of the metrics. */
   constructor(metrics: Metrics, host: string) {
     this.#host = host;
     this.#requests = metrics.counter({
@@ -50,29 +50,29 @@ export class RequestMetrics {
     );
   }
 
-  /** Counts an attempt. `status` is undefined when no answer came. */
+  /** Records an attempt. `status` is undefined if no response arrived. */
   observe(method: string, status: number | undefined, durationMs: number): void {
     const code = codeOf(status);
     this.#requests.add(1, { code, method, host: this.#host });
     this.#duration.observe(durationMs / 1_000, { verb: method, host: this.#host });
   }
 
-  /** Counts that a request goes out again, after an attempt that ended with `status`. */
+  /** Records a retry, after an attempt that ended with `status`. */
   retried(method: string, status: number | undefined): void {
     this.#retries.add(1, { code: codeOf(status), verb: method, host: this.#host });
   }
 
-  /** Counts how long the client's own limit held a request back. */
+  /** Records the delay of a request by the client's own rate limit. */
   waited(method: string, durationMs: number): void {
     this.#limiter.observe(durationMs / 1_000, { verb: method, host: this.#host });
   }
 
-  /** Counts a body that is sent. */
+  /** Records the size of a request body. */
   sent(method: string, bytes: number): void {
     this.#requestSize.observe(bytes, { verb: method, host: this.#host });
   }
 
-  /** Counts a body that was read to its end, unpacked. */
+  /** Records the decompressed size of a response body. */
   received(method: string, bytes: number): void {
     this.#responseSize.observe(bytes, { verb: method, host: this.#host });
   }

@@ -3,7 +3,7 @@ import type { ResourceType } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
 import { describeCall } from './call.js';
 
-/** What is addressed within a kind: a collection, an object or a subresource. */
+/** The target of a request within a kind: a collection, an object or a subresource. */
 export interface ResourceTarget {
   readonly verb: string;
   readonly namespace?: string | undefined;
@@ -11,18 +11,19 @@ export interface ResourceTarget {
   readonly subresource?: string | undefined;
 }
 
-// A request of any other verb without a name would reach the whole collection: a delete of it.
+// With any other verb, a request without a name would address the whole collection, and a delete would delete
+// it.
 const collectionVerbs: ReadonlySet<string> = new Set([
   ...['list', 'watch', 'create', 'deletecollection'],
 ]);
 
-/** Parameters of a request; those undefined are left out. */
+/** Parameters of a request; undefined ones are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * `/api/v1/namespaces/default/configmaps/web?limit=1`. The namespace of a cluster-scoped kind is
- * left out; that of a namespaced one must be there when an object is addressed.
- * @throws OperatorError `InvalidObject`: no namespace or name, or one that cannot stand in a path.
+ * Returns a path such as `/api/v1/namespaces/default/configmaps/web?limit=1`. It omits the namespace of a
+ * cluster-scoped kind; an object of a namespaced kind needs one.
+ * @throws OperatorError `InvalidObject`: the namespace or name is missing, or cannot be part of a path.
  */
 export function resourcePath(
   type: ResourceType<KubernetesObject>,
@@ -55,7 +56,7 @@ function queryString(query: Query): string {
   return text;
 }
 
-// An empty name would address the whole collection; a dot segment something else altogether.
+// An empty name would address the whole collection; a dot segment, another path.
 function segment(
   type: ResourceType<KubernetesObject>,
   target: ResourceTarget,

@@ -4,7 +4,7 @@ import type { Call } from './call.js';
 
 const longestText = 1_000;
 
-/** An answer that says no. */
+/** A response with an error status. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -12,8 +12,8 @@ export interface ErrorAnswer {
 }
 
 /**
- * The error that an answer tells. Not every one is a `Status`: an unknown group is a plain-text
- * 404, a proxy between us and the server answers in HTML.
+ * Returns the error of a response. Not every response is a `Status`: an unknown group is a plain-text 404,
+ * and a proxy in between answers in HTML.
  */
 export function apiErrorOf(call: Call, answer: ErrorAnswer, retryAfterMs?: number): ApiError {
   const { status, body } = answer;
@@ -25,7 +25,7 @@ export function apiErrorOf(call: Call, answer: ErrorAnswer, retryAfterMs?: numbe
   return new ApiError({ code: status }, { ...context, text: cut === '' ? undefined : cut });
 }
 
-/** What a Status is told from. */
+/** Whether `value` is a `Status`. */
 export function isStatus(value: unknown): value is Status {
   if (typeof value !== 'object' || value === null) return false;
   const { kind, apiVersion } = value as Status;
@@ -37,6 +37,6 @@ function statusIn(text: string): Status | undefined {
     const parsed: unknown = JSON.parse(text);
     return isStatus(parsed) ? parsed : undefined;
   } catch {
-    return undefined; // No JSON: the caller keeps the text.
+    return undefined; // Not JSON: the caller keeps the text.
   }
 }

@@ -8,20 +8,20 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link retryOnConflict}. */
 export interface RetryOnConflictOptions extends CallOptions {
-  /** How often `work` is done at most, at least 1. @defaultValue 5 */
+  /** The maximum number of attempts, at least 1. @defaultValue 5 */
   readonly maxAttempts?: number | undefined;
-  /** The wait before the second attempt, in milliseconds; it doubles. @defaultValue 10 */
+  /** The delay before the second attempt, in milliseconds; it doubles. @defaultValue 10 */
   readonly delayMs?: number | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system's */
   readonly random?: Random | undefined;
 }
 
 /**
- * Does `work` again while it fails because an object changed since it was read. So `work` has to
- * read the object itself, and live, not from a cache that is as old as before.
- * @throws what `work` throws, conflicts only after the last attempt.
+ * Repeats `work` while it fails because an object changed since it was read. So `work` must read the object
+ * itself, live and not from a cache, which may still have the old version.
+ * @throws the errors of `work`; conflicts only after the last attempt.
  */
 export async function retryOnConflict<T>(
   work: () => Promise<T>,
@@ -42,8 +42,8 @@ export async function retryOnConflict<T>(
 }
 
 /**
- * Whether a write failed because the object is no longer what was read: 409, or where a `test` of a
- * JSON patch did not hold, 422 without causes.
+ * Whether a write failed because the object has changed since it was read: 409, or 422 without causes, which
+ * a failed `test` of a JSON patch returns.
  */
 export function isStaleWrite(error: unknown): boolean {
   if (isConflict(error)) return true;

@@ -3,13 +3,13 @@ import { ConnectionError } from '../system/connection-error.js';
 import { isOperatorError } from '../system/operator-error.js';
 import type { ApiRequest } from './call.js';
 
-/** How often and how patiently a request is sent again. */
+/** The limits on sending a request again. */
 export interface RetryLimits {
-  /** Further attempts after a 429 or 503 with `Retry-After`. @defaultValue 10, as client-go */
+  /** Retries after a 429 or 503 with `Retry-After`. @defaultValue 10, as client-go */
   readonly maxRetryAfters?: number | undefined;
-  /** A longer `Retry-After` is not waited for but thrown, in milliseconds. @defaultValue 30_000 */
+  /** The longest `Retry-After` to wait for, in milliseconds; a longer one throws. @defaultValue 30_000 */
   readonly maxRetryAfterMs?: number | undefined;
-  /** Further attempts after a connection broke. @defaultValue 3 */
+  /** Retries after a broken connection. @defaultValue 3 */
   readonly maxResets?: number | undefined;
 }
 
@@ -17,9 +17,8 @@ const firstDelayMs = 100;
 const longestDelayMs = 2_000;
 
 /**
- * Returns how long to wait before a refused request is sent again, in milliseconds: what the server
- * asks for, but after the first retry at least the back-off, so that `Retry-After: 0` or a date in the
- * past makes no hot loop.
+ * Returns the delay before a refused request is sent again, in milliseconds: the server's, but after the
+ * first retry at least the back-off, so that `Retry-After: 0` or a date in the past causes no hot loop.
  */
 export function refusalDelayMs(askedMs: number, retries: number): number {
   if (retries === 0) return askedMs;
@@ -27,8 +26,8 @@ export function refusalDelayMs(askedMs: number, retries: number): number {
 }
 
 /**
- * How long to wait before a broken request goes out again, in milliseconds; undefined: not at all.
- * The first time it goes at once: an idle connection that the server closed is the usual reason.
+ * Returns the delay before a broken request is sent again, in milliseconds; undefined: never. The first retry
+ * is immediate: the usual reason is an idle connection that the server closed.
  */
 export function resetDelayMs(
   error: unknown,
@@ -36,7 +35,7 @@ export function resetDelayMs(
   { resets, random }: { readonly resets: number; readonly random: Random },
 ): number | undefined {
   const broken = isOperatorError(error, 'ConnectionFailed');
-  // Who refuses connections now does so in 100 ms too: the caller's back-off is the longer one.
+  // A server that refuses connections still does so 100 ms later; the caller has a longer back-off.
   const refused = error instanceof ConnectionError && !error.requestSent;
   if (!broken || refused || !request.repeatable) return undefined;
   if (resets === 0) return 0;
@@ -44,17 +43,17 @@ export function resetDelayMs(
   return delayMs * (0.5 + random.next() / 2);
 }
 
-// `Date.parse` alone takes almost anything for a date: `-5` would be the year 2001.
+// `Date.parse` alone accepts almost anything: `-5` would be the year 2001.
 const httpDate = /^\s*[A-Z][a-z]{2,8},? [\w :-]+$/;
 
-// Who waits longer stands still because of a broken proxy or a wrong clock.
+// A longer delay comes from a broken proxy or a wrong clock.
 const longestRetryAfterMs = 3_600_000;
 
 /**
- * Returns the delay that `Retry-After` asks for (RFC 9110, 10.2.3: seconds, or a date), in
- * milliseconds, at most an hour; undefined if the header is absent or invalid.
- * @param nowMs - the wall-clock time here, where the answer has no date itself
- * @param date - the `Date` of the answer: the clock of the server
+ * Returns the delay of a `Retry-After` header (RFC 9110, 10.2.3: seconds, or a date), in milliseconds, at
+ * most an hour; undefined if the header is absent or invalid.
+ * @param nowMs - the local wall-clock time, used if the response has no date
+ * @param date - the `Date` of the response: the server's clock
  */
 export function retryAfterMs(
   value: string | undefined,

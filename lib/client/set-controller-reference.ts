@@ -4,11 +4,11 @@ import type { TypeReference } from '../object/resource-type.js';
 import type { Client } from './client.js';
 
 /**
- * A copy of `object` whose controller is `owner`; the client says which of both kinds are
- * namespaced. Nothing is written.
+ * Returns a copy of `object` with `owner` as its controller; the client finds which of both kinds are
+ * namespaced. Writes nothing.
  * @throws OperatorError `AlreadyOwned`: it has another controller.
- * @throws OperatorError `InvalidOwner`: across namespaces, or a namespaced owner of a cluster-scoped
- *   object, or an owner that is not live.
+ * @throws OperatorError `InvalidOwner`: the owner is in another namespace, is a namespaced owner of a
+ * cluster-scoped object, or is not live.
  */
 export async function setControllerReference<T extends KubernetesObject>(
   client: Client,

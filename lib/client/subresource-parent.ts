@@ -12,9 +12,8 @@ const parents: Readonly<Record<string, TypeReference<KubernetesObject>>> = {
 };
 
 /**
- * The kind under whose path `object` is written: its own, or that of the object whose subresource
- * it is.
- * @throws OperatorError `InvalidOption`: a `Scale` has many parents, `parent` has to name one.
+ * Returns the kind whose path `object` is written to: its own, or that of the subresource's parent.
+ * @throws OperatorError `InvalidOption`: a `Scale` can have many parents, so `parent` is required.
  */
 export function subresourceParent(
   object: KubernetesObject,

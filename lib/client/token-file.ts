@@ -4,13 +4,13 @@ import { OperatorError } from '../system/operator-error.js';
 import type { Credentials } from './credentials.js';
 import { errorMessage } from '../system/as-error.js';
 
-// The kubelet replaces a token after 80 % of its life, at the earliest after 8 minutes.
+// The kubelet replaces a token after 80 % of its lifetime, at the earliest after 8 minutes.
 const freshMs = 60_000;
 
 /**
- * The token in a file that somebody else rewrites, as the kubelet does with a service account's.
- * It is read again after a minute, client-go's interval, and after a 401.
- * @throws OperatorError `InvalidKubeConfig` at a request: the file cannot be read and never was.
+ * Reads the token from a file that another process rewrites, as the kubelet does with a service account's. It
+ * is read again after a minute, client-go's interval, and after a 401.
+ * @throws OperatorError `InvalidKubeConfig` at a request: the file could never be read.
  */
 export function tokenFile(path: string, clock: Clock): Credentials {
   let headers: Readonly<Record<string, string>> | undefined;
@@ -27,7 +27,7 @@ export function tokenFile(path: string, clock: Clock): Credentials {
       try {
         await read();
       } catch (error) {
-        // The token that we have may still be good; if not, the 401 says so.
+        // The current token may still be valid; if not, the server answers 401.
         if (headers === undefined) throw unreadable(path, error);
         readAtMs = clock.monotonicMs();
       }

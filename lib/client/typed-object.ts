@@ -4,8 +4,8 @@ import { apiVersionOf } from '../object/resource-type.js';
 import type { ResourceType } from '../object/resource-type.js';
 
 /**
- * `object` with the apiVersion and kind of its type: in a list of built-in objects they are left
- * out, and of an object read without its spec they say `PartialObjectMetadata`.
+ * Returns `object` with the apiVersion and kind of its type. Lists of built-in objects omit them, and an
+ * object read without its spec has `PartialObjectMetadata`.
  */
 export function withTypeOf<T extends KubernetesObject>(object: T, type: ResourceType<T>): T {
   // A broken server may send anything.

@@ -2,8 +2,8 @@
 export const packageVersion = '0.1.0';
 
 /**
- * `operator-builder/0.1.0 (linux/x64) node/20`. The server takes what stands before the slash as
- * the field manager of writes that name none.
+ * Returns `operator-builder/0.1.0 (linux/x64) node/20`. For writes without a field manager, the server uses
+ * the part before the slash.
  */
 export function defaultUserAgent(): string {
   const [major = ''] = process.versions.node.split('.');

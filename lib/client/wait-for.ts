@@ -12,24 +12,24 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link waitFor}. */
 export interface WaitForOptions<T> extends CallOptions {
-  /** Whether the waiting is over. Gets the object, or undefined while there is none. */
+  /** Decides whether the wait is over. Receives the object, or undefined if it does not exist. */
   readonly until: (object: T | undefined) => boolean;
-  /** The longest wait in milliseconds; `Infinity` for no limit. @defaultValue 60_000 */
+  /** The time limit in milliseconds; `Infinity` for no limit. @defaultValue 60_000 */
   readonly timeoutMs?: number | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
 }
 
-/** How long the connection may be away before it is tried again. */
+/** The delay before a broken connection is opened again. */
 const reconnectMs = 500;
 
 /**
- * Waits until an object is as it shall be, by a watch of this one object: nothing is polled. A
- * connection that breaks is made again.
- * @param object - names it by apiVersion, kind, namespace and name; the rest does not count.
- * @returns the object that `until` accepted; undefined where it accepted that there is none.
+ * Waits until an object meets a condition, by a watch of this one object, without polling. It reconnects when
+ * the connection breaks.
+ * @param object - identified by apiVersion, kind, namespace and name; other fields are ignored.
+ * @returns the object that `until` accepted; undefined if it accepted that the object does not exist.
  * @throws OperatorError `Timeout`: it took too long. `Aborted`: the signal.
- * @throws ApiError when it cannot be listed or watched, for example 403.
+ * @throws ApiError: the object cannot be listed or watched, for example 403.
  */
 export async function waitFor<T extends KubernetesObject>(
   client: Client,
@@ -49,14 +49,14 @@ export async function waitFor<T extends KubernetesObject>(
   });
 }
 
-/** How long a wait may take, and what it is for. */
+/** The limits of a wait, and its purpose for messages. */
 export interface WaitLimits extends CallOptions {
   readonly what: string;
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
 
-/** Waits for `work`, until the time is up or the signal is aborted. @throws as {@link waitFor} does. */
+/** Runs `work` until the time limit or until the signal is aborted. @throws as {@link waitFor} does. */
 export async function withinLimits<T>(
   { what, timeoutMs, clock, signal }: WaitLimits,
   work: (deadline: Deadline) => Promise<T>,
@@ -75,7 +75,7 @@ export async function withinLimits<T>(
   }
 }
 
-/** One list and the watch after it, until it ends; undefined: begin anew. */
+/** Lists once and watches until the watch ends; undefined: start again. */
 async function follow<T extends KubernetesObject>(
   client: Client,
   object: T,

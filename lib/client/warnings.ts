@@ -1,7 +1,7 @@
 import type { Logger } from '../system/logger.js';
 import type { Call } from './call.js';
 
-// A server could put a time or a name into its warnings: what was said is not kept for ever.
+// Warnings may contain times or names, so the memory of them is bounded.
 const mostRemembered = 1_000;
 
 /** Logs each warning of an API server (deprecated versions, unknown fields) once. */
@@ -13,7 +13,7 @@ export class WarningLog {
     this.#logger = logger;
   }
 
-  /** @param header - `Warning` of an answer; several are joined by commas. */
+  /** @param header - the `Warning` header; several are joined by commas. */
   add(header: string | undefined, call: Call): void {
     if (header === undefined) return;
     for (const warning of warningsIn(header)) {
@@ -26,7 +26,7 @@ export class WarningLog {
   }
 }
 
-/** The texts of `299 - "text", 299 - "text"` (RFC 7234, 5.5); quotes in them are escaped. */
+/** Returns the texts of `299 - "text", 299 - "text"` (RFC 7234, 5.5); quotes in them are escaped. */
 export function warningsIn(header: string): string[] {
   const matches = header.matchAll(/\b\d{3} \S+ "((?:[^"\\]|\\.)*)"/g);
   return Array.from(matches, ([, text = '']) => text.replaceAll(/\\(.)/g, '$1'));

@@ -17,8 +17,8 @@ interface RawEvent {
 }
 
 /**
- * Lines of a watch as events.
- * @throws ApiError: an `ERROR` event, for example 410 when the resourceVersion is too old.
+ * Yields the events of watch lines.
+ * @throws ApiError: an `ERROR` event, for example 410 if the resourceVersion is too old.
  */
 export function* watchEvents<T extends KubernetesObject>(
   lines: Iterable<unknown>,

@@ -5,18 +5,18 @@ import type { Call } from './call.js';
 const newline = 0x0a;
 
 /**
- * The longest line, 64 MiB. etcd takes objects of 1.5 MB by default, and client-go reads watch events of
- * up to 16 MiB: a server that sends more is broken, and must not fill the memory.
+ * The longest line, 64 MiB. etcd accepts objects of 1.5 MB by default, and client-go reads watch events of up
+ * to 16 MiB. A server that sends more is broken and must not fill the memory.
  */
 const maxLineBytes = 64 * 2 ** 20;
 
 /**
- * The JSON values of a body, one per line: those of each chunk together, for a turn of the event loop
- * each would cost as much as reading them. They are parsed as they are taken. Lines are cut as bytes,
- * so that a character may be split between two chunks, and joined once, so that a line of many chunks
- * costs no more than its length.
- * @throws OperatorError `ConnectionFailed`: the last line is cut off, a line is no JSON, or is longer
- *   than 64 MiB. What came before it was yielded.
+ * Yields the JSON values of a body, one per line. The values of a chunk come together, because a turn of the
+ * event loop per value would cost as much as reading it; each is parsed when the caller takes it. Lines are
+ * split as bytes, so that a character may span two chunks, and joined once, so that the cost of a line does
+ * not depend on its chunks.
+ * @throws OperatorError `ConnectionFailed`: the last line is truncated, a line is not JSON, or is longer than
+ * 64 MiB. The values before it were yielded.
  */
 export async function* jsonLines(
   body: AsyncIterable<Uint8Array>,
@@ -65,7 +65,7 @@ function parseLine(line: string, call: Call): unknown {
   try {
     return JSON.parse(line) as unknown;
   } catch {
-    // Not the line itself: it may be half a Secret.
+    // The message omits the line: it may be half a Secret.
     const message = `${describeCall(call)}: the stream broke off within an event`;
     throw new ConnectionError(message, { requestSent: true });
   }

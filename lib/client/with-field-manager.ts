@@ -6,7 +6,7 @@ import { forwarding } from './forwarding.js';
 const longestName = 128;
 
 /**
- * A Client that writes under the name of `fieldManager` wherever a call names none.
+ * Wraps a Client so that writes without a field manager use `fieldManager`.
  * @throws OperatorError `InvalidOption`: the name is empty or longer than 128 characters.
  */
 export function withFieldManager(client: Client, fieldManager: string): Client {

@@ -1,6 +1,6 @@
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 
-/** The `Status` object that an API server answers an error with. */
+/** The `Status` object of an API server's error response. */
 export interface Status {
   apiVersion?: string;
   kind?: string;
@@ -14,7 +14,7 @@ export interface Status {
   details?: StatusDetails;
 }
 
-/** What a {@link Status} is about. */
+/** The subject of a {@link Status}. */
 export interface StatusDetails {
   name?: string;
   group?: string;
@@ -32,30 +32,30 @@ export interface StatusCause {
   field?: string;
 }
 
-/** What an {@link ApiError} is about: the call that failed. */
+/** The failed call of an {@link ApiError}. */
 export interface ApiErrorContext {
   /** `get`, `list`, `create`, `apply`, … */
   readonly verb: string;
-  /** The kind, or the resource where no kind is known. */
+  /** The kind, or the resource if the kind is unknown. */
   readonly kind: string;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
-  /** The HTTP status code of the answer. */
+  /** The HTTP status code of the response. */
   readonly status: number;
-  /** The body where it was no `Status`, cut to 1,000 characters. */
+  /** The body if it was not a `Status`, cut to 1,000 characters. */
   readonly text?: string | undefined;
-  /** `Retry-After` of the answer, in milliseconds. */
+  /** `Retry-After` of the response, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
 }
 
 /**
- * An API server answered with an error. Errors about Secrets keep status, reason and fields of a
- * refusal; texts that can quote data are withheld, since messages end up in conditions and logs.
+ * An error response of an API server. Errors about Secrets keep the status, reason and fields. They omit
+ * texts that can quote data, because messages end up in conditions and logs.
  */
 export class ApiError extends OperatorError {
   /** The HTTP status code. */
   readonly status: number;
-  /** The parsed `Status`, or one made of the HTTP answer where it held none. */
+  /** The parsed `Status`, or one built from the HTTP response if it has no `Status`. */
   readonly body: Status;
   readonly context: ApiErrorContext;
 
@@ -89,7 +89,7 @@ function apiErrorMessage(body: Status, context: ApiErrorContext): string {
   return `${said}: ${answer}${remedy === undefined ? '' : ` (${remedy})`}`;
 }
 
-// The server writes the messages of these itself, from names.
+// The server builds the messages of these reasons from names only.
 const namesOnly: readonly string[] = [
   ...['NotFound', 'AlreadyExists', 'Conflict', 'Gone', 'Expired', 'Unauthorized'],
   ...['MethodNotAllowed', 'TooManyRequests', 'Timeout', 'ServerTimeout', 'ServiceUnavailable'],
@@ -101,12 +101,12 @@ const denial =
 
 const unusable = /failed to (create typed patch object|convert new object)/;
 
-/** Whether the answer is about a Secret and can quote its data. */
+/** Whether the response is about a Secret and can quote its data. */
 function withholdsText({ reason = '', message = '' }: Status, context: ApiErrorContext): boolean {
   const { kind, status, text, verb } = context;
-  // The embedded server sends its own answers whole; its clients withhold their texts.
+  // The embedded server sends its own responses in full; its clients omit the texts.
   if (verb === 'serve') return false;
-  // An error with a good status is about the answer: its text is ours.
+  // An error with a success status is about the response itself: this package wrote its text.
   if ((kind !== 'Secret' && kind !== 'secrets') || status < 300) return false;
   if (denial.test(message) || text !== undefined) return true;
   return !namesOnly.includes(reason) && !forbiddenByServer.test(message);
@@ -136,46 +136,46 @@ const remedies: Readonly<Partial<Record<number, string>>> = {
   429: 'slow down and retry',
 };
 
-/** Whether `error` is an {@link ApiError}, from whichever copy of this package. */
+/** Whether `error` is an {@link ApiError}, also from another copy of this package. */
 export function isApiError(error: unknown): error is ApiError {
   return isOperatorError(error, 'ApiError');
 }
 
-// The reason decides; the status only where there is none (a plain-text 404, a bare 500).
+// The reason decides; the status only without a reason (a plain-text 404, a bare 500).
 function hasReason(error: unknown, reason: string, status: number): boolean {
   if (!isApiError(error)) return false;
   const known = error.body.reason ?? '';
   return known === '' || known === 'Unknown' ? error.status === status : known === reason;
 }
 
-/** 404: no such object, or no such kind. */
+/** Whether `error` is a 404: the object or the kind does not exist. */
 export const isNotFound = (error: unknown): boolean => hasReason(error, 'NotFound', 404);
 
-/** 409 on create: an object of the name exists. */
+/** Whether `error` is a 409 on create: an object with this name exists. */
 export const isAlreadyExists = (error: unknown): boolean =>
   isApiError(error) && error.reason === 'AlreadyExists';
 
-/** 409: the object changed since it was read, or a precondition did not hold. */
+/** Whether `error` is a 409: the object changed since it was read, or a precondition failed. */
 export const isConflict = (error: unknown): boolean => hasReason(error, 'Conflict', 409);
 
-/** 410: the resourceVersion or continue token is too old; list again. */
+/** Whether `error` is a 410: the resourceVersion or continue token is too old; list again. */
 export const isGone = (error: unknown): boolean =>
   hasReason(error, 'Gone', 410) || (isApiError(error) && error.reason === 'Expired');
 
-/** 422: the object is invalid; `causes` name the fields. */
+/** Whether `error` is a 422: the object is invalid; `causes` name the fields. */
 export const isInvalid = (error: unknown): boolean => hasReason(error, 'Invalid', 422);
 
-/** 403: not allowed, by RBAC, by admission or by a quota. */
+/** Whether `error` is a 403: forbidden by RBAC, admission or a quota. */
 export const isForbidden = (error: unknown): boolean => hasReason(error, 'Forbidden', 403);
 
-/** 401: the credentials are missing or not accepted. */
+/** Whether `error` is a 401: the credentials are missing or not accepted. */
 export const isUnauthorized = (error: unknown): boolean => hasReason(error, 'Unauthorized', 401);
 
-/** 429: the server asks to slow down; `context.retryAfterMs` says for how long. */
+/** Whether `error` is a 429: the server throttles the client; `context.retryAfterMs` is the delay. */
 export const isTooManyRequests = (error: unknown): boolean =>
   hasReason(error, 'TooManyRequests', 429);
 
-/** 403 with the cause `NamespaceTerminating`: the namespace is being deleted. */
+/** Whether `error` is a 403 with the cause `NamespaceTerminating`: the namespace is being deleted. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) &&
   (error as ApiError).causes.some((cause) => cause.reason === 'NamespaceTerminating');

@@ -5,13 +5,13 @@ const always: ReadonlySet<string> = new Set([
   ...['leases', 'events'],
 ]);
 
-/** Resources that a manager only looks up. */
+/** Resources that a manager only reads. */
 const looked: ReadonlySet<string> = new Set(['customresourcedefinitions']);
 const reading: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'event']);
 
 /**
- * Whether a manager makes such requests for itself, beside its reconcilers: access and token reviews,
- * leases, events, and look-ups of CustomResourceDefinitions.
+ * Whether a manager sends such requests for itself, outside its reconcilers: access and token reviews,
+ * leases, events, and reads of CustomResourceDefinitions.
  * @param resource - the kind, or the plural.
  */
 export function isBookkeeping(verb: string, resource: string): boolean {

@@ -1,32 +1,32 @@
 import type { Clock } from '../system/clock.js';
 import { formatTime } from './micro-time.js';
 
-/** One aspect of an object's state, as metav1.Condition. */
+/** One aspect of an object's state; metav1.Condition. */
 export interface Condition {
-  /** CamelCase, or with a prefix, for example `Ready`; one condition of a type in each list. */
+  /** CamelCase, optionally with a prefix, for example `Ready`; unique in each list. */
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
-  /** The `metadata.generation` that the condition was set upon. */
+  /** The `metadata.generation` that the condition describes. */
   readonly observedGeneration?: number;
-  /** When `status` last flipped: RFC 3339, whole seconds. */
+  /** The time of the last change of `status`: RFC 3339, whole seconds. */
   readonly lastTransitionTime: string;
   /** CamelCase, never empty, at most 1,024 characters. */
   readonly reason: string;
-  /** For people; may be empty. At most 32,768 characters. */
+  /** A message for people; may be empty. At most 32,768 characters. */
   readonly message: string;
 }
 
-/** A {@link Condition} to be set. */
+/** The new state of a {@link Condition}. */
 export interface ConditionUpdate extends Omit<Condition, 'lastTransitionTime' | 'message'> {
   /** @defaultValue '' */
   readonly message?: string;
 }
 
 /**
- * The conditions with `update` among them: in place where there is one of its type, else at the end.
- * `lastTransitionTime` moves only when the status flips. The same array comes back when nothing
- * changed, so that identity tells whether a write is needed. Reason and message are made to fit
- * metav1.Condition, which refuses the whole status otherwise: see `conditionReason`.
+ * Returns the conditions with `update`: in place of the one of its type, else at the end.
+ * `lastTransitionTime` changes only with the status. Returns the same array if nothing changed, so that the
+ * caller can skip the write. Reason and message are adapted to the limits of metav1.Condition, because the
+ * server would reject the whole status: see `conditionReason`.
  */
 export function setCondition(
   conditions: readonly Condition[],
@@ -52,8 +52,8 @@ export interface AnyCondition extends Pick<Condition, 'type' | 'status'> {
 }
 
 /**
- * The conditions with `next` in the place of the one of its type, else at the end.
- * `lastTransitionTime` moves only when the status flips.
+ * Returns the conditions with `next` in place of the one of its type, else at the end. `lastTransitionTime`
+ * changes only with the status.
  */
 export function placeCondition<T extends AnyCondition>(
   conditions: readonly T[],
@@ -71,8 +71,8 @@ const longestReason = 1_024;
 const longestMessage = 32_768;
 
 /**
- * `text` as the reason of a condition: `no space left` is `noSpaceLeft`. What begins with no letter begins
- * with `Reason`.
+ * Returns `text` as the reason of a condition: `no space left` becomes `noSpaceLeft`. If it does not begin
+ * with a letter, it gets the prefix `Reason`.
  */
 export function conditionReason(text: string): string {
   const words = text.split(/[^A-Za-z0-9_,:]+/).filter((word) => word !== '');
@@ -86,12 +86,15 @@ export function conditionReason(text: string): string {
   return reason.slice(0, longestReason).replace(/[,:]+$/, '');
 }
 
-/** `text`, cut to `length` UTF-16 units, and not within a character: the server would store another one. */
+/**
+ * Cuts `text` to `length` UTF-16 units, but not within a character, which the server would store as another
+ * one.
+ */
 export function cutCharacters(text: string, length: number): string {
   return text.length > length ? text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '') : text;
 }
 
-/** The condition of `type`, or undefined. */
+/** Returns the condition of `type`, or undefined. */
 export function findCondition<T extends { readonly type: string }>(
   conditions: readonly T[] | undefined,
   type: string,
@@ -99,7 +102,7 @@ export function findCondition<T extends { readonly type: string }>(
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether the condition of `type` is there with status `True`. */
+/** Whether the condition of `type` exists with status `True`. */
 export function isConditionTrue(
   conditions: readonly { readonly type: string; readonly status: string }[] | undefined,
   type: string,

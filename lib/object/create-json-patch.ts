@@ -4,9 +4,9 @@ import type { JsonPatchOperation } from './json-patch.js';
 import { isJsonObject, memberOf } from './json.js';
 
 /**
- * The JSON patch (RFC 6902) that makes `to` of `from`; empty when they are equal. Objects are
- * compared member by member, a member that is `undefined` counts as absent; lists item by item from
- * the front, so that an item put in the middle replaces those behind it.
+ * Returns the JSON patch (RFC 6902) that changes `from` to `to`; empty if they are equal. Objects are
+ * compared member by member; a member that is `undefined` counts as absent. Lists are compared by index, so
+ * an inserted item replaces those after it.
  */
 export function createJsonPatch(from: unknown, to: unknown): readonly JsonPatchOperation[] {
   return [...changes(from, to, [])];
@@ -47,7 +47,7 @@ function* itemChanges(
   const at = (index: number): Path => [...path, String(index)];
   const shared = Math.min(from.length, to.length);
   for (let index = 0; index < shared; index++) yield* changes(from[index], to[index], at(index));
-  // From the end: each removal leaves the indexes before it as they are.
+  // From the end, so that a removal does not shift the indexes of later ones.
   for (let index = from.length - 1; index >= shared; index--) {
     yield { op: 'remove', path: formatJsonPointer(at(index)) };
   }

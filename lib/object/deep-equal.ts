@@ -1,7 +1,7 @@
 import { isJsonObject } from './json.js';
 import { heldBy, knownList } from './known-list.js';
 
-/** Whether two JSON values are the same; the order of members does not count. */
+/** Whether two JSON values are equal; the order of members is irrelevant. */
 export function deepEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) {
@@ -14,7 +14,7 @@ export function deepEqual(left: unknown, right: unknown): boolean {
   return sameMembers(left, right);
 }
 
-/** Whether two objects have the same members, but for those of the names `except`. */
+/** Whether two objects have equal members, ignoring the names in `except`. */
 export function sameMembers(left: object, right: object, except: readonly string[] = []): boolean {
   const namesOf = (object: object): string[] =>
     except.length === 0

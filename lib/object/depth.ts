@@ -1,14 +1,14 @@
 import { OperatorError } from '../system/operator-error.js';
 
 /**
- * How deep an object may nest: objects and arrays within each other. API servers accept about 10,000
- * levels where a CRD preserves unknown fields; recursive functions end there with a RangeError, and
- * V8 may even abort. At 500 levels each of them has 2 kB of the main thread's stack for a level;
- * worker threads have more. Objects that people write stay below 50.
+ * The maximum nesting of objects and arrays. API servers accept about 10,000 levels in unknown fields that a
+ * CRD preserves; recursive functions would throw a RangeError there, and V8 may even abort. With 500 levels,
+ * each has 2 kB of the main thread's stack; worker threads have more. Objects that people write stay below
+ * 50.
  */
 export const maxDepth = 500;
 
-/** Whether `value` nests deeper than `limit`. It recurses no deeper than that itself. */
+/** Whether `value` nests deeper than `limit`. Recurses at most that deep. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (limit <= 0) return true;
@@ -23,8 +23,8 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
 }
 
 /**
- * Checks that recursive functions survive `value`.
- * @param what - opens the message, for example `get Widget shop/web`
+ * Checks that recursive functions can process `value`.
+ * @param what - begins the message, for example `get Widget shop/web`
  * @returns `value`
  * @throws OperatorError `TooDeep`: it nests deeper than {@link maxDepth}.
  */
@@ -33,7 +33,7 @@ export function checkDepth<T>(value: T, what: string): T {
   return value;
 }
 
-/** The error for a value, named by `what`, that nests deeper than {@link maxDepth}. */
+/** Returns the error for a value, named `what`, that nests deeper than {@link maxDepth}. */
 export function tooDeep(what: string): OperatorError {
   return new OperatorError(
     'TooDeep',

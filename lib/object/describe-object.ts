@@ -1,15 +1,15 @@
 import type { KubernetesObject, ObjectKey } from './kubernetes-object.js';
 import type { ObjectReference } from './object-reference.js';
 
-/** What {@link describeObject} can name: an object, or a reference to one. */
+/** The argument of {@link describeObject}: an object, or a reference to one. */
 export type Describable = KubernetesObject | Pick<ObjectReference, 'kind' | 'namespace' | 'name'>;
 
 /**
- * How messages name an object: `ConfigMap shop/web`, `Namespace shop`, and `Pod shop/web-*` where
- * the server has still to generate the name.
+ * Returns the name of an object in messages: `ConfigMap shop/web`, `Namespace shop`, and `Pod shop/web-*` if
+ * the server generates the name.
  */
 export function describeObject(object: Describable): string;
-/** How messages name the object of `key` among those of `type`. */
+/** Returns the name in messages of the object with `key` and `type`. */
 export function describeObject(type: { readonly kind: string }, key: ObjectKey): string;
 export function describeObject(
   subject: Describable | { readonly kind: string },

@@ -5,25 +5,25 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 /** One field that differs. */
 export interface FieldChange {
   /**
-   * Where it is, for people: `spec.template.spec.containers[name=web].image`, `data["app.conf"]`,
-   * `args[0]`; empty for the whole value.
+   * The path for people: `spec.template.spec.containers[name=web].image`, `data["app.conf"]`, `args[0]`;
+   * empty for the whole value.
    */
   readonly path: string;
-  /** The value before; undefined: it was not there. */
+  /** The value before; undefined if the field was absent. */
   readonly from: unknown;
-  /** The value after; undefined: it is gone. */
+  /** The value after; undefined if the field was removed. */
   readonly to: unknown;
-  /** The field manager that made the change, where it is known. */
+  /** The field manager that made the change, if known. */
   readonly manager?: string | undefined;
 }
 
 /** Options of {@link diffObjects}. */
 export interface DiffOptions {
-  /** Paths to leave out, with all that is under them. @defaultValue none */
+  /** Paths to ignore, with everything below them. @defaultValue none */
   readonly ignore?: readonly string[];
 }
 
-/** What the API server sets in the metadata of an object: no change that anybody asked for. */
+/** The metadata fields that the API server sets by itself, which changes of users never include. */
 export const serverSetFields: readonly string[] = [
   'metadata.creationTimestamp',
   'metadata.deletionGracePeriodSeconds',
@@ -36,13 +36,13 @@ export const serverSetFields: readonly string[] = [
 ];
 
 /**
- * The fields in which two objects differ, in the order of `from`, then what is new in `to`. It is
- * empty if and only if they are equal; undefined and absent are the same. A field that one of them
- * lacks is one change with its whole value.
+ * Returns the fields in which two objects differ: first in the order of `from`, then the new ones in `to`.
+ * The result is empty if and only if they are equal; undefined and absent are the same. A field that exists
+ * in only one of them is one change with its whole value.
  *
- * List entries are told apart by the first of `name`, `type`, `key`, `mountPath`, `containerPort`,
- * `port`, `uid` that each of them has and no two share, else by index. A change of nothing but their
- * order has the path `list[order]` and the keys as values.
+ * List entries are identified by the first of `name`, `type`, `key`, `mountPath`, `containerPort`, `port`,
+ * `uid` that every entry has with a unique value, else by index. A change of the order alone has the path
+ * `list[order]` and the keys as values.
  */
 export function diffObjects(from: unknown, to: unknown, options: DiffOptions = {}): FieldChange[] {
   const { ignore = [] } = options;
@@ -53,7 +53,7 @@ export function diffObjects(from: unknown, to: unknown, options: DiffOptions = {
   return changes;
 }
 
-/** `change`, of a value that is new, as one change for each field in it. */
+/** Splits the change of a new value into one change per field. */
 export function fieldsOf(change: FieldChange): readonly FieldChange[] {
   const { path, to } = change;
   const isList = Array.isArray(to);
@@ -110,7 +110,7 @@ function compareLists(into: Comparison, path: string, [from, to]: Pair<readonly 
 
 const listKeys = ['name', 'type', 'key', 'mountPath', 'containerPort', 'port', 'uid'];
 
-/** Whether each entry has a value of its own in `key`. */
+/** Whether each entry has a unique value in `key`. */
 function isKeyOf(key: string, list: readonly unknown[]): boolean {
   return byKey(key, list).size === list.length;
 }

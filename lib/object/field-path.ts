@@ -1,8 +1,8 @@
 import { OperatorError } from '../system/operator-error.js';
 
 /**
- * One step of a path, in the form in which `managedFields` writes it, so that two steps are the
- * same exactly when their texts are:
+ * One step of a path, in the form of `managedFields`. Two steps are the same if and only if their texts are
+ * equal:
  *
  * - `f:spec`: the field or map key `spec`;
  * - `k:{"name":"web"}`: the entry of a list of objects with that key, its fields sorted;
@@ -11,44 +11,44 @@ import { OperatorError } from '../system/operator-error.js';
  */
 export type PathElement = string;
 
-/** The way from an object to one of its fields. */
+/** The path from an object to one of its fields. */
 export type FieldPath = readonly PathElement[];
 
-/** A {@link PathElement} taken apart. */
+/** A parsed {@link PathElement}. */
 export type ParsedElement =
   | { readonly type: 'field'; readonly name: string }
   | { readonly type: 'key'; readonly keys: readonly (readonly [string, unknown])[] }
   | { readonly type: 'value'; readonly value: unknown }
   | { readonly type: 'index'; readonly index: number };
 
-/** The field or map key `name`. */
+/** Returns the element of the field or map key `name`. */
 export function fieldElement(name: string): PathElement {
   return `f:${name}`;
 }
 
-/** The entry of a list with these key fields. */
+/** Returns the element of the list entry with these key fields. */
 export function keyElement(keys: Readonly<Record<string, unknown>>): PathElement {
   return keyText(Object.entries(keys));
 }
 
-/** The entry `value` of a set. */
+/** Returns the element of the set entry `value`. */
 export function valueElement(value: unknown): PathElement {
   return `v:${elementJson(value)}`;
 }
 
-/** The entry of an atomic list at `index`. */
+/** Returns the element of the atomic list entry at `index`. */
 export function indexElement(index: number): PathElement {
   return `i:${index}`;
 }
 
-/** A path of field names: `fieldPath('spec', 'replicas')`. */
+/** Returns a path of field names: `fieldPath('spec', 'replicas')`. */
 export function fieldPath(...names: readonly string[]): FieldPath {
   return names.map(fieldElement);
 }
 
 /**
- * Takes an element apart.
- * @throws OperatorError `InvalidValue`: it is none.
+ * Parses an element.
+ * @throws OperatorError `InvalidValue`: the text is not an element.
  */
 export function parsePathElement(element: PathElement): ParsedElement {
   if (element.length < 2) throw invalid(element, 'key must be 2 characters long:');
@@ -70,9 +70,9 @@ export function parsePathElement(element: PathElement): ParsedElement {
 }
 
 /**
- * The element as the server writes it, whoever wrote `text` (spaces, order of keys), or
- * `undefined` for a type that is not known yet, which has to be ignored.
- * @throws OperatorError `InvalidValue`: it is no element.
+ * Normalizes an element of any writer (spaces, order of keys) to the server's form. Returns `undefined` for
+ * an unknown type, which must be ignored.
+ * @throws OperatorError `InvalidValue`: the text is not an element.
  */
 export function canonicalElement(text: string): PathElement | undefined {
   if (text.startsWith('f:') || plainKey.test(text)) return text;
@@ -90,12 +90,12 @@ export function canonicalElement(text: string): PathElement | undefined {
   }
 }
 
-// By far the most common key of a list, which needs no parsing to be known as canonical.
+// The most common form of a list key, which is canonical without parsing.
 const plainKey = /^k:\{"\w+":(?:"[\w ./:-]*"|0|[1-9]\d{0,14})\}$/;
 
 /**
- * The order in which the server writes elements: fields, keys, values, indexes; texts by their
- * bytes (but UTF-16 units beyond the Basic Multilingual Plane), numbers by their value.
+ * Compares elements in the server's order: fields, keys, values, indexes; texts by their bytes (but by UTF-16
+ * units beyond the Basic Multilingual Plane), numbers by their value.
  */
 export function comparePathElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
@@ -107,7 +107,7 @@ export function comparePathElements(a: PathElement, b: PathElement): number {
 
 const fieldCode = 'f'.charCodeAt(0);
 
-/** Orders two keys whose first fields have one name and texts without escapes; 0: not such. */
+/** Compares two keys whose first fields have the same name and texts without escapes; 0 for other keys. */
 function comparePlainKeys(a: PathElement, b: PathElement): number {
   const start = a.indexOf('":"') + 3;
   if (start < 3 || a.includes('\\') || b.includes('\\')) return 0;
@@ -138,7 +138,7 @@ function compareKeys(a: Keys, b: Keys): number {
   return a.length - b.length;
 }
 
-// Numbers first, then texts, booleans, whatever else.
+// Numbers first, then texts, booleans, other values.
 function compareScalars(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'string' && typeof b === 'string') return a === b ? 0 : a < b ? -1 : 1;
@@ -151,7 +151,7 @@ function scalarRank(value: unknown): number {
   return value === null ? 4 : rank;
 }
 
-/** A path to show to people: `spec.template.spec.containers[name=web].image`. */
+/** Formats a path for people: `spec.template.spec.containers[name=web].image`. */
 export function pathToString(path: FieldPath): string {
   return path.map((element, at) => stepText(parsePathElement(element), at)).join('');
 }
@@ -175,12 +175,12 @@ function plainText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A path as the API server writes it in messages: `.spec.ports[port=80,protocol="TCP"].name`. */
+/** Formats a path like the API server's messages: `.spec.ports[port=80,protocol="TCP"].name`. */
 export function pathToServerString(path: FieldPath): string {
   return path.map(elementToServerString).join('');
 }
 
-/** One step of {@link pathToServerString}. */
+/** Formats one step of {@link pathToServerString}. */
 export function elementToServerString(element: PathElement): string {
   const parsed = parsePathElement(element);
   switch (parsed.type) {
@@ -202,7 +202,7 @@ function quoted(value: unknown): string {
   return members.join('');
 }
 
-/** A value as the server writes it inside an element: `<`, `>` and `&` are escaped. */
+/** Returns the JSON of a value as the server writes it inside an element: `<`, `>` and `&` are escaped. */
 export function elementJson(value: unknown): string {
   if (typeof value === 'string' && needsNoEscapes.test(value)) return `"${value}"`;
   const text = JSON.stringify(value);
@@ -213,7 +213,7 @@ export function elementJson(value: unknown): string {
 const needsNoEscapes = /^[\w ./:-]*$/;
 const needsEscapes = /[<>&\u2028\u2029]|\\[bf]/;
 const escaped = /[<>&\u2028\u2029]|\\./g;
-// The escape sequences as a whole, so that the `b` of an escaped backslash is left alone.
+// Whole escape sequences, so that the `b` after an escaped backslash stays.
 const escapes = new Map([
   ['\\b', '\\u0008'],
   ['\\f', '\\u000c'],

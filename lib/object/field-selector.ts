@@ -3,25 +3,25 @@ import { isJsonObject, memberOf } from './json.js';
 
 /** One condition on an object's fields. */
 export interface FieldTerm {
-  /** The path, for example `metadata.name`. Which ones a server knows depends on the kind. */
+  /** The path, for example `metadata.name`. The supported paths depend on the kind. */
   readonly field: string;
   readonly operator: '=' | '!=';
   readonly value: string;
 }
 
 /**
- * Reads a field selector: `metadata.name=web,status.phase!=Running`, with `\,`, `\=` and `\\` in
- * values. An empty text selects everything.
+ * Parses a field selector: `metadata.name=web,status.phase!=Running`, with `\,`, `\=` and `\\` in values. An
+ * empty text selects everything.
  * @returns the terms, all of which must hold
  * @throws OperatorError `InvalidSelector`
  */
 export function parseFieldSelector(text: string): readonly FieldTerm[] {
-  // A comma ends a term unless a backslash stands before it.
+  // A comma ends a term unless a backslash precedes it.
   const terms = text.match(/(?:\\[^]|[^\\,]|\\$)+/g) ?? [];
   return terms.map((term) => parseTerm(term, text));
 }
 
-/** Writes terms as a selector; the inverse of {@link parseFieldSelector}. */
+/** Formats terms as a selector; the inverse of {@link parseFieldSelector}. */
 export function formatFieldSelector(terms: readonly FieldTerm[]): string {
   return terms
     .map(({ field, operator, value }) => field + operator + value.replaceAll(/[\\,=]/g, '\\$&'))
@@ -29,10 +29,10 @@ export function formatFieldSelector(terms: readonly FieldTerm[]): string {
 }
 
 /**
- * Whether `object` is selected. A field that is absent has the value of an empty string, as on the
- * API server: `spec.nodeName=` selects Pods that no scheduler has placed.
+ * Whether the selector matches `object`. An absent field has the value of an empty string, as on the API
+ * server: `spec.nodeName=` selects Pods that no scheduler has placed.
  * @param selector - terms or a text; for many objects parse once
- * @param object - the object, or a function that gives the value of a field
+ * @param object - the object, or a function that returns the value of a field
  * @throws OperatorError `InvalidSelector`
  */
 export function matchesFields(
@@ -49,7 +49,7 @@ export function matchesFields(
   );
 }
 
-/** The value that a field selector compares: strings, numbers and booleans as text, else empty. */
+/** Returns the value that a field selector compares: strings, numbers and booleans as text, else empty. */
 export function fieldValue(object: object, field: string): string {
   let value: unknown = object;
   for (const name of field.split('.')) {

@@ -19,40 +19,43 @@ import type { FieldPath, PathElement } from './field-path.js';
 import type { FieldsV1 } from './kubernetes-object.js';
 
 /**
- * A set of fields of an object, as `managedFields` holds it (structured-merge-diff's `Set`). A
- * field and its children are members one by one: `spec` in the set says nothing about
- * `spec.replicas`. Immutable; operations that change nothing return the set itself.
+ * A set of fields of an object, as in `managedFields` (structured-merge-diff's `Set`). A field and its
+ * children are separate members: `spec` in the set does not imply `spec.replicas`. Immutable; operations that
+ * change nothing return the set itself.
  */
 export class FieldSet {
-  /** The set without fields. */
+  /** The empty set. */
   static readonly empty = new FieldSet(leaf);
 
-  /** The root of the tree: the wire's form. Not to be changed. */
+  /** The root of the tree, in the wire format. Callers must not change it. */
   readonly root: FieldNode;
 
   private constructor(root: FieldNode) {
     this.root = root;
   }
 
-  /** The set of these paths. The empty path (the whole object) is never a member. */
+  /** Creates the set of these paths. The empty path (the whole object) is never a member. */
   static of(...paths: readonly FieldPath[]): FieldSet {
     return paths.reduce((set, path) => set.with(path), FieldSet.empty);
   }
 
   /**
-   * Reads a set from anywhere.
-   * @throws OperatorError `InvalidValue`: it has an element that can't be read.
+   * Parses a set from any writer.
+   * @throws OperatorError `InvalidValue`: it has an invalid element.
    */
   static fromFieldsV1(fields: FieldsV1): FieldSet {
     return FieldSet.ofRoot(canonicalRoot(fields));
   }
 
-  /** The set of a tree in the server's form and order; nothing is checked, so this costs nothing. */
+  /**
+   * Creates the set of a tree that is already in the server's form and order. It checks nothing, so it is
+   * free.
+   */
   static ofRoot(root: FieldNode): FieldSet {
     return isLeaf(root) ? FieldSet.empty : new FieldSet(root);
   }
 
-  /** The wire's form, elements in the server's order. Shared: not to be changed. */
+  /** Returns the wire format, with elements in the server's order. Shared: callers must not change it. */
   toFieldsV1(): FieldsV1 {
     return this.root;
   }
@@ -61,7 +64,7 @@ export class FieldSet {
     return isLeaf(this.root);
   }
 
-  /** How many fields are members. */
+  /** The number of members. */
   get size(): number {
     return this.paths().length;
   }
@@ -72,60 +75,60 @@ export class FieldSet {
     return path.length > 0 && node !== undefined && isMember(node);
   }
 
-  /** What is below `element`, as paths from there. */
+  /** Returns the members below `element`, as paths relative to it. */
   below(element: PathElement): FieldSet {
     const node = this.root[element];
     return node === undefined ? FieldSet.empty : FieldSet.ofRoot(withoutSelf(node));
   }
 
-  /** Whether every member of `other` is one of this set. */
+  /** Whether this set has every member of `other`. */
   covers(other: FieldSet): boolean {
     return covers(this.root, other.root);
   }
 
-  /** Whether both have the same members. */
+  /** Whether both sets have the same members. */
   equals(other: FieldSet): boolean {
     return nodesEqual(this.root, other.root);
   }
 
-  /** This set and `path`. */
+  /** Returns this set with `path`. */
   with(path: FieldPath): FieldSet {
     return this.union(FieldSet.ofRoot(rootOfPath(path)));
   }
 
-  /** What is in either. */
+  /** Returns the members of either set. */
   union(other: FieldSet): FieldSet {
     return this.#result(unionOfRoots(this.root, other.root));
   }
 
-  /** What is in both. */
+  /** Returns the members of both sets. */
   intersection(other: FieldSet): FieldSet {
     return this.#result(intersectionOfRoots(this.root, other.root));
   }
 
-  /** What is here and not in `other`; a parent in `other` does not take its children. */
+  /** Returns the members that are not in `other`; a parent in `other` does not remove its children. */
   difference(other: FieldSet): FieldSet {
     return this.#result(differenceOfRoots(this.root, other.root));
   }
 
-  /** What is here and neither in `other` nor below a member of it. */
+  /** Returns the members that are neither in `other` nor below a member of it. */
   recursiveDifference(other: FieldSet): FieldSet {
     return this.#result(recursiveDifferenceOfRoots(this.root, other.root));
   }
 
-  /** The members without members below them. */
+  /** Returns the members that have no members below them. */
   leaves(): FieldSet {
     return this.#result(leavesOf(this.root));
   }
 
-  /** Every member, in the server's order: first those of a level, then what is below each. */
+  /** Returns every member, in the server's order: those of a level first, then those below each. */
   paths(): FieldPath[] {
     const found: FieldPath[] = [];
     collectPaths(this.root, [], found);
     return found;
   }
 
-  /** One member a line, as the server writes paths. */
+  /** Formats one member per line, in the server's path format. */
   toString(): string {
     return this.paths().map(pathToServerString).join('\n');
   }
@@ -152,8 +155,8 @@ function nodeAt(root: FieldNode, path: FieldPath): FieldNode | undefined {
   return node;
 }
 
-// Not `FieldSet.ofRoot` within the private method: tsc 6.0 then replaces every mention of the class
-// in its body by a variable that it sets after the class, too late for `static empty`.
+// Not `FieldSet.ofRoot` within the private method: tsc 6.0 would replace every mention of the class in its
+// body by a variable that it sets after the class, too late for `static empty`.
 function setOfRoot(root: FieldNode): FieldSet {
   return FieldSet.ofRoot(root);
 }

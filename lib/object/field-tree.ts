@@ -4,15 +4,15 @@ import type { PathElement } from './field-path.js';
 import type { FieldsV1 } from './kubernetes-object.js';
 
 /**
- * A node of a field set, which is the wire's form itself, so that reading and writing
- * `managedFields` costs nothing:
+ * A node of a field set. It is the wire format itself, so that reading and writing `managedFields` costs
+ * nothing:
  *
  * - `{}`: the field is in the set, nothing below it is;
  * - `{".": {}, "f:a": {}}`: the field and its `a` are;
  * - `{"f:a": {}}`: only its `a` is.
  *
- * Nodes are never changed once they are made, and shared. `.` comes first, then the elements in the
- * order of `comparePathElements`. A root is no field: there `{}` is the empty set.
+ * Nodes are immutable and shared. `.` comes first, then the elements in the order of `comparePathElements`. A
+ * root is not a field: there, `{}` is the empty set.
  */
 export type FieldNode = FieldsV1;
 
@@ -21,25 +21,25 @@ export const leaf: FieldNode = Object.freeze({});
 
 const self = '.';
 
-/** Whether there is nothing below `node`. */
+/** Whether `node` has nothing below it. */
 export function isLeaf(node: FieldNode): boolean {
-  // `in` loops are the fastest way to ask; nodes have no prototype members.
+  // A `for...in` loop is the fastest check; nodes have no prototype members.
   for (const _ in node) return false;
   return true;
 }
 
-/** Whether the field of `node` itself is in the set; not to be asked of a root. */
+/** Whether the field of `node` itself is in the set; not for roots. */
 export function isMember(node: FieldNode): boolean {
   return node[self] !== undefined || isLeaf(node);
 }
 
-/** `node` with its field itself in the set. */
+/** Returns `node` with its own field in the set. */
 export function asMember(node: FieldNode | undefined): FieldNode {
   if (node === undefined) return leaf;
   return isMember(node) ? node : { [self]: leaf, ...node };
 }
 
-/** The elements below `node`, in order. */
+/** Returns the elements below `node`, in order. */
 export function elementsOf(node: FieldNode): PathElement[] {
   const keys = Object.keys(node);
   return keys[0] === self ? keys.slice(1) : keys;
@@ -56,13 +56,13 @@ export class FieldNodeBuilder {
     this.#nodes.push(node);
   }
 
-  /** The node, or `undefined` when nothing was added and it is no member. */
+  /** Returns the node, or `undefined` if nothing was added and it is not a member. */
   build(member: boolean): FieldNode | undefined {
     if (!isSorted(this.#elements)) return this.#sorted().buildSorted(member);
     return this.buildSorted(member);
   }
 
-  /** {@link build} where the elements came in order, as those of another node do. */
+  /** Like {@link build}, for elements that were added in order, as those of another node. */
   buildSorted(member: boolean): FieldNode | undefined {
     const [elements, nodes] = [this.#elements, this.#nodes];
     if (elements.length === 0) return member ? leaf : undefined;
@@ -87,14 +87,14 @@ function isSorted(elements: readonly PathElement[]): boolean {
   });
 }
 
-/** What is in either. */
+/** Returns the members of either node. */
 export function unionOf(a: FieldNode | undefined, b: FieldNode | undefined): FieldNode | undefined {
   if (a === undefined || a === b) return b;
   if (b === undefined) return a;
   return unionChildren(a, b, isMember(a) || isMember(b));
 }
 
-/** {@link unionOf} for roots. */
+/** Like {@link unionOf}, for roots. */
 export function unionOfRoots(a: FieldNode, b: FieldNode): FieldNode {
   if (a === b || isLeaf(b)) return a;
   return isLeaf(a) ? b : unionChildren(a, b, false);
@@ -114,17 +114,17 @@ function unionChildren(a: FieldNode, b: FieldNode, member: boolean): FieldNode {
     grown = true;
     builder.add(element, b[element]);
   }
-  // An operation that changes nothing gives back what it got: that is how a no-op is noticed.
+  // An operation without changes returns its argument, so that callers can detect a no-op.
   if (!grown && member === isMember(a)) return a;
   return builder.build(member) ?? leaf;
 }
 
-/** What is in both, or `undefined` for nothing. */
+/** Returns the members of both nodes, or `undefined` for the empty set. */
 function intersectionOf(a: FieldNode, b: FieldNode): FieldNode | undefined {
   return a === b ? a : intersectChildren(a, b, isMember(a) && isMember(b));
 }
 
-/** {@link intersectionOf} for roots. */
+/** Like {@link intersectionOf}, for roots. */
 export function intersectionOfRoots(a: FieldNode, b: FieldNode): FieldNode {
   return intersectChildren(a, b, false) ?? leaf;
 }
@@ -138,17 +138,17 @@ function intersectChildren(a: FieldNode, b: FieldNode, member: boolean): FieldNo
   return builder.buildSorted(member);
 }
 
-/** What is in `a` and not in `b`, field by field: a parent in `b` does not take its children. */
+/** Returns the fields of `a` that are not in `b`: a parent in `b` does not remove its children. */
 function differenceOf(a: FieldNode, b: FieldNode): FieldNode | undefined {
   return differ(a, b, { member: isMember(a) && !isMember(b), ofChildren: differenceOf });
 }
 
-/** {@link differenceOf} for roots. */
+/** Like {@link differenceOf}, for roots. */
 export function differenceOfRoots(a: FieldNode, b: FieldNode): FieldNode {
   return differ(a, b, { member: false, ofChildren: differenceOf, root: true }) ?? leaf;
 }
 
-/** What is in `a` and neither in `b` nor below something in `b`. */
+/** Returns the fields of `a` that are neither in `b` nor below a field in `b`. */
 export function recursiveDifferenceOfRoots(a: FieldNode, b: FieldNode): FieldNode {
   return differ(a, b, { member: false, ofChildren: recursiveDifferenceOf, root: true }) ?? leaf;
 }
@@ -185,7 +185,7 @@ function sharesElements(a: FieldNode, b: FieldNode): boolean {
   return false;
 }
 
-/** Whether both hold the same fields. */
+/** Whether both nodes have the same fields. */
 export function nodesEqual(a: FieldNode, b: FieldNode): boolean {
   if (a === b) return true;
   const [elements, others] = [Object.keys(a), Object.keys(b)];
@@ -201,7 +201,7 @@ export function covers(a: FieldNode, b: FieldNode): boolean {
   return isLeaf(differenceOfRoots(b, a));
 }
 
-/** The fields with nothing below them in the set, or `undefined` for none; for roots too. */
+/** Returns the fields with nothing below them in the set; for roots too. */
 export function leavesOf(node: FieldNode): FieldNode {
   const builder = new FieldNodeBuilder();
   for (const element of elementsOf(node)) builder.add(element, leavesOf(node[element] ?? leaf));
@@ -209,16 +209,16 @@ export function leavesOf(node: FieldNode): FieldNode {
 }
 
 /**
- * Reads a set that a client wrote: elements are brought to the server's form and order, those of
- * types that are not known yet are dropped. The result is `fields` itself where it was fine.
- * @throws OperatorError `InvalidValue`: an element that can't be read, or a value that is no object.
+ * Normalizes a set that a client wrote to the server's form and order, without elements of unknown types.
+ * Returns `fields` itself if it is already canonical.
+ * @throws OperatorError `InvalidValue`: an element is invalid, or its value is not an object.
  */
 export function canonicalRoot(fields: FieldsV1): FieldNode {
   const { node } = canonicalNode(fields);
   return node === undefined ? leaf : withoutSelf(node);
 }
 
-/** `node` without its field itself: the root of what is below it. */
+/** Returns `node` without its own field: the root of the elements below it. */
 export function withoutSelf(node: FieldNode): FieldNode {
   if (node[self] === undefined) return node;
   return Object.fromEntries(elementsOf(node).map((element) => [element, node[element] ?? leaf]));
@@ -246,7 +246,7 @@ function canonicalNode(fields: FieldsV1): { node: FieldNode | undefined } {
     builder.add(element, node);
   }
   if (same) return { node: fields };
-  // As the server reads it: a node of which nothing is left counts as a member.
+  // A node without remaining elements counts as a member, as on the server.
   return { node: builder.build(member) ?? leaf };
 }
 
@@ -256,7 +256,7 @@ function asNode(element: string, child: unknown): FieldsV1 {
   throw new OperatorError('InvalidValue', `path element ${JSON.stringify(element)}: not an object`);
 }
 
-/** A {@link FieldNodeBuilder} for input that may name one element twice. */
+/** A {@link FieldNodeBuilder} for input that may have an element twice. */
 class MergingBuilder {
   readonly #nodes = new Map<PathElement, FieldNode>();
   #last: PathElement | undefined;

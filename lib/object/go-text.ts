@@ -1,6 +1,6 @@
 import { isJsonObject } from './json.js';
 
-/** A JSON value as Go's `%v` prints it: `map[a:1 b:[x y]]`, `<nil>`. */
+/** Formats a JSON value like Go's `%v`: `map[a:1 b:[x y]]`, `<nil>`. */
 export function goText(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
@@ -9,7 +9,7 @@ export function goText(value: unknown): string {
   return `map[${members.map((name) => `${name}:${goText(value[name])}`).join(' ')}]`;
 }
 
-/** A JSON value as Go's `%#v` prints it: `map[string]interface {}{"a":1}`. */
+/** Formats a JSON value like Go's `%#v`: `map[string]interface {}{"a":1}`. */
 export function goSyntax(value: unknown): string {
   if (value === null || value === undefined) return 'interface {}(nil)';
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
@@ -20,7 +20,7 @@ export function goSyntax(value: unknown): string {
   return `map[string]interface {}{${texts.join(', ')}}`;
 }
 
-/** The Go type that a JSON value is decoded into. */
+/** Returns the Go type that a JSON value is decoded into. */
 export function goTypeOf(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return '[]interface {}';

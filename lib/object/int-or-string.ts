@@ -1,11 +1,11 @@
 import { OperatorError } from '../system/operator-error.js';
 
-/** A number, or a share of some total: `3` or `25%`. */
+/** A number, or a percentage of a total: `3` or `25%`. */
 export type IntOrString = number | string;
 
 /**
- * The number that `value` stands for where `total` is the whole: `25%` of 10 is 3 when it is rounded
- * up (`maxSurge`) and 2 when it is rounded down (`maxUnavailable`).
+ * Returns the number for `value` of `total`: `25%` of 10 is 3 when rounded up (`maxSurge`) and 2 when rounded
+ * down (`maxUnavailable`).
  * @throws OperatorError `InvalidValue`: neither a whole number nor a percentage
  */
 export function scaledValue(value: IntOrString, total: number, rounding: 'up' | 'down'): number {
@@ -21,17 +21,17 @@ export function scaledValue(value: IntOrString, total: number, rounding: 'up' | 
   return rounding === 'up' ? Math.ceil(exact / 100) : Math.floor(exact / 100);
 }
 
-/** How far a Deployment may leave its number of replicas during a rolling update. */
+/** The bounds on a Deployment's number of Pods during a rolling update. */
 export interface RollingUpdateBounds {
-  /** Pods that may be there beyond `replicas`. */
+  /** The number of Pods allowed above `replicas`. */
   readonly maxSurge: number;
-  /** Pods that may be missing from `replicas`. */
+  /** The number of Pods allowed to be missing from `replicas`. */
   readonly maxUnavailable: number;
 }
 
 /**
- * The bounds of a Deployment's rolling update (both default to 25%). Where both come out as 0, one Pod
- * may be missing: the rollout could not move otherwise.
+ * Returns the bounds of a Deployment's rolling update (both default to 25%). If both are 0, one Pod may be
+ * missing, because the rollout could not progress otherwise.
  * @throws OperatorError `InvalidValue`
  */
 export function rollingUpdateBounds(

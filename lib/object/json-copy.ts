@@ -1,7 +1,7 @@
 import { OperatorError } from '../system/operator-error.js';
 
 /**
- * A copy of `value` by JSON's rules: undefined members go, and nothing is shared with the caller.
+ * Copies `value` by JSON's rules: undefined members are dropped, and the copy shares nothing with `value`.
  * @param subject - names the value in errors
  * @throws OperatorError `InvalidValue`: see {@link checkJson}.
  */
@@ -10,7 +10,7 @@ export function jsonCopy<T extends object>(value: T, subject: string): T {
 }
 
 /**
- * The JSON of `value`, without undefined members.
+ * Returns the JSON of `value`, without undefined members.
  * @param subject - names the value in errors
  * @throws OperatorError `InvalidValue`: see {@link checkJson}.
  */
@@ -20,25 +20,25 @@ export function jsonText(value: object, subject: string): string {
 }
 
 /**
- * Refuses what JSON can't say, and `JSON.stringify` would change without a word: NaN (null), a Map (an
- * empty object), a function (nothing), an undefined item (null). An object with `toJSON` counts as the
- * text that it returns: a Date is its RFC 3339 time, a URL its address.
+ * Refuses values without a JSON form, which `JSON.stringify` would silently change: NaN (null), a Map (an
+ * empty object), a function (omitted), an undefined item (null). An object with `toJSON` counts as the text
+ * that it returns: a Date is its RFC 3339 time, a URL its address.
  * @param subject - names the value in errors
- * @throws OperatorError `InvalidValue`: names the path. Values are not shown.
+ * @throws OperatorError `InvalidValue`: names the path, without values.
  */
 export function checkJson(value: object, subject: string): void {
   if (isClearlyJson(value, shallow)) return;
-  // Not recursive: any depth will do.
+  // Not recursive, so that any depth works.
   const open: Place[] = [{ subject, value, key: undefined, parent: undefined }];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    // The last one is looked at next, so that the first problem is the one that is named.
+    // The last one is checked next; reversed, so that the error names the first problem.
     for (const member of membersOf(place).reverse()) open.push(member);
   }
 }
 
 const shallow = 50;
 
-/** Whether `value` is plain data of at most so many levels: what most is, found out without a trace. */
+/** Whether `value` is plain data of at most `levels` levels, as most values are; allocates no paths. */
 function isClearlyJson(value: unknown, levels: number): boolean {
   if (typeof value === 'object') {
     return value === null || (levels > 0 && areClearlyJson(value, levels - 1));
@@ -60,12 +60,12 @@ function areClearlyJson(value: object, levels: number): boolean {
 interface Place {
   readonly subject: string;
   readonly value: unknown;
-  /** Where it is in its parent; undefined at the top. */
+  /** The key in its parent; undefined at the top. */
   readonly key: string | number | undefined;
   readonly parent: Place | undefined;
 }
 
-/** The places in an object; none in any other value. */
+/** Returns the places in an object; empty for other values. */
 function membersOf(place: Place): Place[] {
   const { value } = place;
   switch (typeof value) {
@@ -100,7 +100,7 @@ function membersOfObject(value: object, parent: Place): Place[] {
   if (containsItself(parent)) refuse(parent, 'an object that contains itself', 'cut the circle');
   const { subject } = parent;
   if (Array.isArray(value)) {
-    // Not map: it skips the holes of a list.
+    // Not `map`, which skips the holes of a list.
     const items: readonly unknown[] = value;
     return Array.from(items, (item, key) => ({ subject, value: item, key, parent }));
   }

@@ -13,23 +13,23 @@ export type JsonPatchOperation =
 /** Options of {@link applyJsonPatch}. */
 export interface JsonPatchOptions {
   /**
-   * `kubernetes` reads patches as kube-apiserver does, which is laxer than RFC 6902: `replace` adds a
-   * member that is absent, `test` finds null there, an absent `value` is null, a list index may have
-   * leading zeros, and a negative one counts from the end. @defaultValue 'rfc6902'
+   * `kubernetes` reads patches like kube-apiserver, which is laxer than RFC 6902: `replace` adds an absent
+   * member, `test` treats it as null, an absent `value` is null, a list index may have leading zeros, and a
+   * negative one counts from the end. @defaultValue 'rfc6902'
    */
   readonly dialect?: 'rfc6902' | 'kubernetes' | undefined;
 }
 
 /**
- * Why a JSON patch was refused: it is `malformed` (no document could take it), the document has no
- * such `missing-path`, or a `test` found another value.
+ * The reason for refusing a JSON patch: it is `malformed` for any document, the document has a
+ * `missing-path`, or a `test` found another value.
  */
 export type JsonPatchProblem = 'malformed' | 'missing-path' | 'test-failed';
 
-/** A JSON patch could not be applied; nothing of it was. */
+/** A JSON patch failed; none of its operations were applied. */
 export class JsonPatchError extends OperatorError {
   readonly problem: JsonPatchProblem;
-  /** The operation that failed, counted from 0. */
+  /** The index of the failed operation, from 0. */
   readonly index: number;
 
   constructor(problem: JsonPatchProblem, index: number, why: string) {
@@ -40,10 +40,10 @@ export class JsonPatchError extends OperatorError {
 }
 
 /**
- * Applies a JSON patch (RFC 6902) to `document`, all of it or nothing. The document is not written
- * to; the result shares what did not change with it and with the patch.
+ * Applies a JSON patch (RFC 6902) to `document`, all of it or nothing. It does not change the document; the
+ * result shares unchanged parts with it and with the patch.
  *
- * `__proto__` and `constructor` are names like any other and reach only the document's own members.
+ * `__proto__` and `constructor` are ordinary names and reach only the document's own members.
  * @throws JsonPatchError `InvalidPatch`
  */
 export function applyJsonPatch(
@@ -64,10 +64,10 @@ export function applyJsonPatch(
   }, document);
 }
 
-/** The most values that the copies of a patch have in all. */
+/** The maximum number of values in all copies of a patch. */
 const maxCopied = 1_000_000;
 
-/** How many values `value` consists of; more than `limit` are not counted. */
+/** Counts the values in `value`, up to just above `limit`. */
 function countValues(value: unknown, limit: number): number {
   const open = [value];
   let count = 0;
@@ -79,7 +79,7 @@ function countValues(value: unknown, limit: number): number {
   return count;
 }
 
-/** Unwinds to {@link applyJsonPatch}, which knows the operation's index. */
+/** Unwinds to {@link applyJsonPatch}, which has the operation's index. */
 class Refusal extends Error {
   readonly problem: JsonPatchProblem;
 
@@ -89,9 +89,9 @@ class Refusal extends Error {
   }
 }
 
-/** What an operation does to the container that its path ends in. */
+/** The edit of an operation on the container at the end of its path. */
 interface ParentEdit {
-  /** @param index - where in the list; its length for one past the last */
+  /** @param index - the index in the list; its length for one past the last */
   list(list: readonly unknown[], index: number): unknown;
   object(object: Readonly<Record<string, unknown>>, name: string): unknown;
   /** Whether the index may be one past the last. @defaultValue false */
@@ -133,7 +133,10 @@ class JsonPatcher {
     }
   }
 
-  /** The result shares it, but as text it is there twice: each copy may double the document. */
+  /**
+   * Limits the size of copies. The result shares them, but its JSON repeats them: each copy may double the
+   * document.
+   */
   #copyOf(value: unknown): unknown {
     this.#copied += countValues(value, maxCopied - this.#copied);
     if (this.#copied <= maxCopied) return value;
@@ -175,7 +178,7 @@ class JsonPatcher {
     throw new Refusal('test-failed', `test ${path}: the value is another one`);
   }
 
-  /** Whether the path ends in a member that an object, which is there, has not. */
+  /** Whether the path ends in a missing member of an existing object. */
   #isAbsent(document: unknown, tokens: readonly string[]): boolean {
     const name = tokens.at(-1);
     if (name === undefined) return false;
@@ -200,7 +203,7 @@ class JsonPatcher {
     );
   }
 
-  /** Rebuilds the containers on the way to the last token, the last one by `edit`. */
+  /** Rebuilds the containers along the path, and the last one with `edit`. */
   #atParent(document: unknown, tokens: readonly string[], edit: ParentEdit): unknown {
     const { mayAppend = false } = edit;
     const rebuild = (container: unknown, depth: number): unknown => {
@@ -250,7 +253,7 @@ class JsonPatcher {
   #valueOf(operation: JsonPatchOperation & { value?: unknown }): unknown {
     if (operation.value !== undefined) return operation.value;
     if (this.#isLax) return null;
-    // Absent is malformed; null is a value.
+    // An absent value is malformed; null is a value.
     throw new Refusal('malformed', `${operation.op} has no value`);
   }
 

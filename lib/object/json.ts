@@ -1,6 +1,6 @@
 import { heldBy, holdList } from './known-list.js';
 
-/** Anything that JSON can say. */
+/** Any JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
 /** A JSON object. A member that is `undefined` counts as absent. */
@@ -8,13 +8,13 @@ export interface JsonObject {
   readonly [member: string]: JsonValue | undefined;
 }
 
-/** Whether `value` is an object in JSON's sense: neither null nor a list. */
+/** Whether `value` is a JSON object: neither null nor a list. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
- * The member `name` of `object`, or undefined. Only own members count, so that a document's
+ * Returns the member `name` of `object`, or undefined. Only own members count, so that a document's
  * `constructor` or `__proto__` never reaches JavaScript's.
  */
 export function memberOf(object: Readonly<Record<string, unknown>>, name: string): unknown {
@@ -22,8 +22,8 @@ export function memberOf(object: Readonly<Record<string, unknown>>, name: string
 }
 
 /**
- * Sets an own member of `object`. `__proto__` is data as any other name (a ConfigMap may have such
- * a key): an assignment would call JavaScript's setter instead.
+ * Sets an own member of `object`. `__proto__` is data like any other name (a ConfigMap may have such a key),
+ * but an assignment would call JavaScript's setter.
  */
 export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') {
@@ -34,7 +34,7 @@ export function setMember(object: Record<string, unknown>, name: string, value: 
   }
 }
 
-/** A copy of `object` with the member `name` set. */
+/** Returns a copy of `object` with the member `name` set. */
 export function withMember<T extends Readonly<Record<string, unknown>>>(
   object: T,
   name: string,
@@ -45,20 +45,20 @@ export function withMember<T extends Readonly<Record<string, unknown>>>(
   return copy as T;
 }
 
-/** A copy of `object` without the member `name`. */
+/** Returns a copy of `object` without the member `name`. */
 export function withoutMember<T extends Readonly<Record<string, unknown>>>(
   object: T,
   name: string,
 ): T {
-  // `fromEntries` defines members, it does not assign: `__proto__` stays data.
+  // `fromEntries` defines members instead of assigning them: `__proto__` stays data.
   return Object.fromEntries(Object.entries(object).filter(([member]) => member !== name)) as T;
 }
 
 /**
- * Sets the members of `from` in `object`, one by one. A spread would be shorter, but makes objects that
- * take V8 a third more memory, and half as much again once they are frozen: it matters where many are
- * kept (ConfigMaps, Node 20).
- * @param except - the names of members that are left out
+ * Sets the members of `from` in `object`, one by one. A spread would create objects that use a third more
+ * memory in V8, and half as much again once frozen, which matters for caches (measured with ConfigMaps, Node
+ * 20).
+ * @param except - the names of members to omit
  * @returns `object`
  */
 export function assignMembers<T extends object>(
@@ -80,7 +80,7 @@ export function assignMembers<T extends object>(
   return object;
 }
 
-/** A deep copy of a JSON value. Unlike `structuredClone` it does not recurse: any depth will do. */
+/** Deep-copies a JSON value. Unlike `structuredClone` it does not recurse, so any depth works. */
 export function copyJson<T>(value: T): T {
   const open: [copy: object, source: object][] = [];
   const copyOf = (source: unknown): unknown => {
@@ -92,7 +92,7 @@ export function copyJson<T>(value: T): T {
   const copied = copyOf(value);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [copy, source] = next;
-    // The names of a list's members are its indexes, in order.
+    // The member names of a list are its indexes, in order.
     for (const [name, inner] of Object.entries(source)) {
       setMember(copy as Record<string, unknown>, name, copyOf(inner));
     }

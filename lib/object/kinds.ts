@@ -34,7 +34,7 @@ import { groupOf, versionOf } from './resource-type.js';
 import type { ResourceType } from './resource-type.js';
 import type { Wire } from './wire.js';
 
-/** A built-in kind: the model of `@kubernetes/client-node` as it is on the wire. */
+/** A built-in kind: the model of `@kubernetes/client-node` in its wire format. */
 export type Kind<ApiVersion extends string, Name extends string, Model> = {
   apiVersion: ApiVersion;
   kind: Name;
@@ -52,22 +52,22 @@ function resource<T extends { apiVersion: string; kind: string; metadata: Object
 
 /** `v1` ConfigMap. */
 export type ConfigMap = Kind<'v1', 'ConfigMap', V1ConfigMap>;
-/** Where configmaps are served. */
+/** The resource type of ConfigMap. */
 export const ConfigMap: ResourceType<ConfigMap> = resource('v1', 'ConfigMap', 'configmaps', true);
 
 /** `v1` Secret. */
 export type Secret = Kind<'v1', 'Secret', V1Secret>;
-/** Where secrets are served. */
+/** The resource type of Secret. */
 export const Secret: ResourceType<Secret> = resource('v1', 'Secret', 'secrets', true);
 
 /** `v1` Service. */
 export type Service = Kind<'v1', 'Service', V1Service>;
-/** Where services are served. */
+/** The resource type of Service. */
 export const Service: ResourceType<Service> = resource('v1', 'Service', 'services', true);
 
 /** `v1` ServiceAccount. */
 export type ServiceAccount = Kind<'v1', 'ServiceAccount', V1ServiceAccount>;
-/** Where serviceaccounts are served. */
+/** The resource type of ServiceAccount. */
 export const ServiceAccount: ResourceType<ServiceAccount> = resource(
   'v1',
   'ServiceAccount',
@@ -77,7 +77,7 @@ export const ServiceAccount: ResourceType<ServiceAccount> = resource(
 
 /** `v1` PersistentVolumeClaim. */
 export type PersistentVolumeClaim = Kind<'v1', 'PersistentVolumeClaim', V1PersistentVolumeClaim>;
-/** Where persistentvolumeclaims are served. */
+/** The resource type of PersistentVolumeClaim. */
 export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = resource(
   'v1',
   'PersistentVolumeClaim',
@@ -87,7 +87,7 @@ export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = resour
 
 /** `v1` PersistentVolume. */
 export type PersistentVolume = Kind<'v1', 'PersistentVolume', V1PersistentVolume>;
-/** Where persistentvolumes are served. */
+/** The resource type of PersistentVolume. */
 export const PersistentVolume: ResourceType<PersistentVolume> = resource(
   'v1',
   'PersistentVolume',
@@ -97,22 +97,22 @@ export const PersistentVolume: ResourceType<PersistentVolume> = resource(
 
 /** `v1` Pod. */
 export type Pod = Kind<'v1', 'Pod', V1Pod>;
-/** Where pods are served. */
+/** The resource type of Pod. */
 export const Pod: ResourceType<Pod> = resource('v1', 'Pod', 'pods', true);
 
 /** `v1` Namespace. */
 export type Namespace = Kind<'v1', 'Namespace', V1Namespace>;
-/** Where namespaces are served. */
+/** The resource type of Namespace. */
 export const Namespace: ResourceType<Namespace> = resource('v1', 'Namespace', 'namespaces', false);
 
 /** `v1` Node. */
 export type Node = Kind<'v1', 'Node', V1Node>;
-/** Where nodes are served. */
+/** The resource type of Node. */
 export const Node: ResourceType<Node> = resource('v1', 'Node', 'nodes', false);
 
 /** `apps/v1` Deployment. */
 export type Deployment = Kind<'apps/v1', 'Deployment', V1Deployment>;
-/** Where deployments are served. */
+/** The resource type of Deployment. */
 export const Deployment: ResourceType<Deployment> = resource(
   'apps/v1',
   'Deployment',
@@ -122,7 +122,7 @@ export const Deployment: ResourceType<Deployment> = resource(
 
 /** `apps/v1` StatefulSet. */
 export type StatefulSet = Kind<'apps/v1', 'StatefulSet', V1StatefulSet>;
-/** Where statefulsets are served. */
+/** The resource type of StatefulSet. */
 export const StatefulSet: ResourceType<StatefulSet> = resource(
   'apps/v1',
   'StatefulSet',
@@ -132,7 +132,7 @@ export const StatefulSet: ResourceType<StatefulSet> = resource(
 
 /** `apps/v1` DaemonSet. */
 export type DaemonSet = Kind<'apps/v1', 'DaemonSet', V1DaemonSet>;
-/** Where daemonsets are served. */
+/** The resource type of DaemonSet. */
 export const DaemonSet: ResourceType<DaemonSet> = resource(
   'apps/v1',
   'DaemonSet',
@@ -142,7 +142,7 @@ export const DaemonSet: ResourceType<DaemonSet> = resource(
 
 /** `apps/v1` ReplicaSet. */
 export type ReplicaSet = Kind<'apps/v1', 'ReplicaSet', V1ReplicaSet>;
-/** Where replicasets are served. */
+/** The resource type of ReplicaSet. */
 export const ReplicaSet: ResourceType<ReplicaSet> = resource(
   'apps/v1',
   'ReplicaSet',
@@ -152,7 +152,7 @@ export const ReplicaSet: ResourceType<ReplicaSet> = resource(
 
 /** `apps/v1` ControllerRevision. */
 export type ControllerRevision = Kind<'apps/v1', 'ControllerRevision', V1ControllerRevision>;
-/** Where controllerrevisions are served. */
+/** The resource type of ControllerRevision. */
 export const ControllerRevision: ResourceType<ControllerRevision> = resource(
   'apps/v1',
   'ControllerRevision',
@@ -162,17 +162,17 @@ export const ControllerRevision: ResourceType<ControllerRevision> = resource(
 
 /** `batch/v1` Job. */
 export type Job = Kind<'batch/v1', 'Job', V1Job>;
-/** Where jobs are served. */
+/** The resource type of Job. */
 export const Job: ResourceType<Job> = resource('batch/v1', 'Job', 'jobs', true);
 
 /** `batch/v1` CronJob. */
 export type CronJob = Kind<'batch/v1', 'CronJob', V1CronJob>;
-/** Where cronjobs are served. */
+/** The resource type of CronJob. */
 export const CronJob: ResourceType<CronJob> = resource('batch/v1', 'CronJob', 'cronjobs', true);
 
 /** `networking.k8s.io/v1` NetworkPolicy. */
 export type NetworkPolicy = Kind<'networking.k8s.io/v1', 'NetworkPolicy', V1NetworkPolicy>;
-/** Where networkpolicies are served. */
+/** The resource type of NetworkPolicy. */
 export const NetworkPolicy: ResourceType<NetworkPolicy> = resource(
   'networking.k8s.io/v1',
   'NetworkPolicy',
@@ -182,7 +182,7 @@ export const NetworkPolicy: ResourceType<NetworkPolicy> = resource(
 
 /** `networking.k8s.io/v1` Ingress. */
 export type Ingress = Kind<'networking.k8s.io/v1', 'Ingress', V1Ingress>;
-/** Where ingresses are served. */
+/** The resource type of Ingress. */
 export const Ingress: ResourceType<Ingress> = resource(
   'networking.k8s.io/v1',
   'Ingress',
@@ -192,7 +192,7 @@ export const Ingress: ResourceType<Ingress> = resource(
 
 /** `policy/v1` PodDisruptionBudget. */
 export type PodDisruptionBudget = Kind<'policy/v1', 'PodDisruptionBudget', V1PodDisruptionBudget>;
-/** Where poddisruptionbudgets are served. */
+/** The resource type of PodDisruptionBudget. */
 export const PodDisruptionBudget: ResourceType<PodDisruptionBudget> = resource(
   'policy/v1',
   'PodDisruptionBudget',
@@ -206,7 +206,7 @@ export type HorizontalPodAutoscaler = Kind<
   'HorizontalPodAutoscaler',
   V2HorizontalPodAutoscaler
 >;
-/** Where horizontalpodautoscalers are served. */
+/** The resource type of HorizontalPodAutoscaler. */
 export const HorizontalPodAutoscaler: ResourceType<HorizontalPodAutoscaler> = resource(
   'autoscaling/v2',
   'HorizontalPodAutoscaler',
@@ -216,7 +216,7 @@ export const HorizontalPodAutoscaler: ResourceType<HorizontalPodAutoscaler> = re
 
 /** `rbac.authorization.k8s.io/v1` Role. */
 export type Role = Kind<'rbac.authorization.k8s.io/v1', 'Role', V1Role>;
-/** Where roles are served. */
+/** The resource type of Role. */
 export const Role: ResourceType<Role> = resource(
   'rbac.authorization.k8s.io/v1',
   'Role',
@@ -226,7 +226,7 @@ export const Role: ResourceType<Role> = resource(
 
 /** `rbac.authorization.k8s.io/v1` RoleBinding. */
 export type RoleBinding = Kind<'rbac.authorization.k8s.io/v1', 'RoleBinding', V1RoleBinding>;
-/** Where rolebindings are served. */
+/** The resource type of RoleBinding. */
 export const RoleBinding: ResourceType<RoleBinding> = resource(
   'rbac.authorization.k8s.io/v1',
   'RoleBinding',
@@ -236,7 +236,7 @@ export const RoleBinding: ResourceType<RoleBinding> = resource(
 
 /** `rbac.authorization.k8s.io/v1` ClusterRole. */
 export type ClusterRole = Kind<'rbac.authorization.k8s.io/v1', 'ClusterRole', V1ClusterRole>;
-/** Where clusterroles are served. */
+/** The resource type of ClusterRole. */
 export const ClusterRole: ResourceType<ClusterRole> = resource(
   'rbac.authorization.k8s.io/v1',
   'ClusterRole',
@@ -250,7 +250,7 @@ export type ClusterRoleBinding = Kind<
   'ClusterRoleBinding',
   V1ClusterRoleBinding
 >;
-/** Where clusterrolebindings are served. */
+/** The resource type of ClusterRoleBinding. */
 export const ClusterRoleBinding: ResourceType<ClusterRoleBinding> = resource(
   'rbac.authorization.k8s.io/v1',
   'ClusterRoleBinding',
@@ -260,7 +260,7 @@ export const ClusterRoleBinding: ResourceType<ClusterRoleBinding> = resource(
 
 /** `coordination.k8s.io/v1` Lease. */
 export type Lease = Kind<'coordination.k8s.io/v1', 'Lease', V1Lease>;
-/** Where leases are served. */
+/** The resource type of Lease. */
 export const Lease: ResourceType<Lease> = resource(
   'coordination.k8s.io/v1',
   'Lease',
@@ -270,12 +270,12 @@ export const Lease: ResourceType<Lease> = resource(
 
 /** `events.k8s.io/v1` Event. */
 export type Event = Kind<'events.k8s.io/v1', 'Event', EventsV1Event>;
-/** Where events are served. */
+/** The resource type of Event. */
 export const Event: ResourceType<Event> = resource('events.k8s.io/v1', 'Event', 'events', true);
 
 /** `storage.k8s.io/v1` StorageClass. */
 export type StorageClass = Kind<'storage.k8s.io/v1', 'StorageClass', V1StorageClass>;
-/** Where storageclasses are served. */
+/** The resource type of StorageClass. */
 export const StorageClass: ResourceType<StorageClass> = resource(
   'storage.k8s.io/v1',
   'StorageClass',
@@ -285,7 +285,7 @@ export const StorageClass: ResourceType<StorageClass> = resource(
 
 /** `discovery.k8s.io/v1` EndpointSlice. */
 export type EndpointSlice = Kind<'discovery.k8s.io/v1', 'EndpointSlice', V1EndpointSlice>;
-/** Where endpointslices are served. */
+/** The resource type of EndpointSlice. */
 export const EndpointSlice: ResourceType<EndpointSlice> = resource(
   'discovery.k8s.io/v1',
   'EndpointSlice',
@@ -299,7 +299,7 @@ export type CustomResourceDefinition = Kind<
   'CustomResourceDefinition',
   V1CustomResourceDefinition
 >;
-/** Where customresourcedefinitions are served. */
+/** The resource type of CustomResourceDefinition. */
 export const CustomResourceDefinition: ResourceType<CustomResourceDefinition> = resource(
   'apiextensions.k8s.io/v1',
   'CustomResourceDefinition',

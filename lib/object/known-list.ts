@@ -1,18 +1,18 @@
-/** What the maker of a long list knows of it, so that others need not go through it. */
+/** Precomputed facts about a long list, so that callers need not iterate over it. */
 export interface KnownList {
-  /** Of all its items, in their order: lists of one digest are equal, others differ. */
+  /** A digest of all items in order: lists are equal if and only if their digests are. */
   readonly digest: string;
-  /** Of its JSON, about. */
+  /** The approximate size of its JSON. */
   readonly bytes: number;
 }
 
-/** A long list that is made when it is first read. */
+/** A long list that is created at its first read. */
 export class LazyList {
   readonly known: KnownList;
   #make: (() => readonly unknown[]) | undefined;
   #items: readonly unknown[] = [];
 
-  /** @param make - gives plain, frozen JSON without nulls in its maps */
+  /** @param make - returns plain, frozen JSON without nulls in its maps */
   constructor(known: KnownList, make: () => readonly unknown[]) {
     this.known = known;
     this.#make = make;
@@ -35,18 +35,18 @@ interface Held {
 
 const lists = new WeakMap<readonly unknown[], KnownList>();
 const holders = new WeakMap<object, Held>();
-/** Most processes have none: then nothing is looked up. */
+/** Most processes have no such lists, and skip the look-up. */
 let hasAny = false;
 
-/** Shorter lists are looked through as quickly. */
+/** Shorter lists are as fast to iterate over. */
 export const shortestKnownList = 64;
 
-/** What is known of a list; undefined: nothing. */
+/** Returns the facts about a list, or undefined. */
 export function knownList(list: readonly unknown[]): KnownList | undefined {
   return hasAny && list.length >= shortestKnownList ? lists.get(list) : undefined;
 }
 
-/** Makes `list` the member `name` of an object. To its readers it is a member like others. */
+/** Makes `list` the member `name` of an object. Readers see an ordinary member. */
 export function holdList(holder: object, name: string, list: LazyList): void {
   hasAny = true;
   const get = (): readonly unknown[] => list.items;
@@ -54,12 +54,15 @@ export function holdList(holder: object, name: string, list: LazyList): void {
   holders.set(holder, { name, list });
 }
 
-/** The list that an object holds, not read yet maybe, and the name of that member; undefined: none. */
+/** Returns the lazy list of an object without reading it, and its member name, or undefined. */
 export function heldBy(holder: object): Held | undefined {
   return hasAny ? holders.get(holder) : undefined;
 }
 
-/** About the bytes of a value's JSON; NaN: it has none, has nulls in maps, or nests deeper than `depth`. */
+/**
+ * Returns the approximate size of a value's JSON; NaN if it has no JSON form, has nulls in maps, or nests
+ * deeper than `depth`.
+ */
 export function plainBytes(value: unknown, depth: number): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + 2;
   if (typeof value === 'number') return Number.isFinite(value) ? 8 : NaN;

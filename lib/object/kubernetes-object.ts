@@ -1,16 +1,16 @@
-/** Names an owner of an object; see "Owners and Dependents" in the Kubernetes documentation. */
+/** A reference to an owner; see "Owners and Dependents" in the Kubernetes documentation. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
   name: string;
   uid: string;
-  /** The one owner that manages the object. */
+  /** True for the one owner that manages the object. */
   controller?: boolean;
   /** Foreground deletion of the owner waits for this object. */
   blockOwnerDeletion?: boolean;
 }
 
-/** Which fields one manager owns, by one kind of write. */
+/** The fields that one manager owns by one kind of write. */
 export interface ManagedFieldsEntry {
   manager?: string;
   operation?: 'Apply' | 'Update';
@@ -22,7 +22,7 @@ export interface ManagedFieldsEntry {
   subresource?: string;
 }
 
-/** The set of fields in the wire's form: `f:name`, `k:{"name":"a"}`, `v:"x"`, `i:0`, `.`. */
+/** A set of fields in the wire format: `f:name`, `k:{"name":"a"}`, `v:"x"`, `i:0`, `.`. */
 export interface FieldsV1 {
   [element: string]: FieldsV1;
 }
@@ -42,38 +42,38 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[];
   /** RFC 3339, whole seconds. */
   creationTimestamp?: string;
-  /** RFC 3339, whole seconds: the object is being deleted. */
+  /** RFC 3339, whole seconds. Set while the object is being deleted. */
   deletionTimestamp?: string;
   deletionGracePeriodSeconds?: number;
   selfLink?: string;
 }
 
-/** A Kubernetes object as it is on the wire: plain JSON, never a class instance. */
+/** A Kubernetes object in its wire format: plain JSON, never a class instance. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
 }
 
-/** A {@link KubernetesObject} whose other fields are of no known type. */
+/** A {@link KubernetesObject} whose other fields are untyped. */
 export interface UnstructuredObject extends KubernetesObject {
   [field: string]: unknown;
 }
 
-/** Names an object among those of its kind. */
+/** The name and namespace of an object. */
 export interface ObjectKey {
   readonly name: string;
   /** Absent for cluster-scoped objects. */
   readonly namespace?: string | undefined;
 }
 
-/** Names a kind and the version of its API. */
+/** A kind and the version of its API. */
 export interface TypeMeta {
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** A list as the API server answers it. */
+/** A list as returned by the API server. */
 export interface ObjectList<T extends KubernetesObject = UnstructuredObject> {
   apiVersion: string;
   kind: string;
@@ -83,9 +83,9 @@ export interface ObjectList<T extends KubernetesObject = UnstructuredObject> {
 
 /** `metadata` of a list. */
 export interface ListMeta {
-  /** The version of the whole collection that the list shows; a watch goes on from it. */
+  /** The version of the whole collection, from which a watch can continue. */
   resourceVersion?: string;
-  /** More items follow: pass it as `continue`. */
+  /** The token of the next page, to pass as `continue`. */
   continue?: string;
   remainingItemCount?: number;
 }

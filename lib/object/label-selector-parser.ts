@@ -6,8 +6,8 @@ import type { LabelOperator, LabelRequirement } from './label-selector.js';
  * requirement = "!" key | key [ ( "=" | "==" | "!=" | ">" | "<" ) [ value ] | ( "in" | "notin" ) set ]
  * set         = "(" [ value ] *( "," [ value ] ) ")"
  *
- * Blanks separate tokens and mean nothing else. `in` and `notin` are operators only where one may
- * stand: both are good label keys and values.
+ * Blanks only separate tokens. `in` and `notin` are operators only in the operator's position: both are
+ * valid label keys and values.
  */
 type Token = { readonly type: 'word' | 'symbol' | 'end'; readonly text: string };
 
@@ -22,7 +22,7 @@ const comparisons: Readonly<Partial<Record<string, LabelOperator>>> = {
 };
 
 /**
- * Reads the grammar of label selectors; keys and values are not checked here.
+ * Parses the grammar of label selectors without validating keys and values.
  * @throws OperatorError `InvalidSelector`
  */
 export function parseSelectorText(text: string): LabelRequirement[] {
@@ -74,7 +74,7 @@ class SelectorParser {
     return values;
   }
 
-  /** The empty string is a good label value: `a=`, `a in (b,)`. */
+  /** The empty string is a valid label value: `a=`, `a in (b,)`. */
   #optionalWord(): string {
     return this.#peek().type === 'word' ? this.#word('a value') : '';
   }
@@ -105,7 +105,7 @@ class SelectorParser {
   }
 }
 
-// Every character but blanks is part of some token, so nothing is skipped but blanks at the end.
+// Every character except blanks belongs to a token, so only trailing blanks are skipped.
 function tokensOf(text: string): Token[] {
   return [...text.matchAll(new RegExp(tokenPattern, 'gy'))].map(([, symbol, word = '']) =>
     symbol === undefined ? { type: 'word', text: word } : { type: 'symbol', text: symbol },

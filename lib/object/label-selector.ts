@@ -2,18 +2,18 @@ import { OperatorError } from '../system/operator-error.js';
 import { parseSelectorText } from './label-selector-parser.js';
 import { labelValueProblem, qualifiedNameProblem } from './names.js';
 
-/** How a {@link LabelRequirement} relates key and values. `Gt` and `Lt` compare integers. */
+/** The operator of a {@link LabelRequirement}. `Gt` and `Lt` compare integers. */
 export type LabelOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
 
 /** One condition on an object's labels. */
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
-  /** Sorted, without duplicates; empty for `Exists` and `DoesNotExist`, one for `Gt` and `Lt`. */
+  /** Sorted, without duplicates. Empty for `Exists` and `DoesNotExist`, one value for `Gt` and `Lt`. */
   readonly values: readonly string[];
 }
 
-/** A selector as it stands in objects (metav1.LabelSelector), for example in `spec.selector`. */
+/** A selector in an object (metav1.LabelSelector), for example in `spec.selector`. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
   readonly matchExpressions?: readonly LabelSelectorExpression[] | undefined;
@@ -28,8 +28,8 @@ export interface LabelSelectorExpression {
 }
 
 /**
- * Reads a selector as it stands in queries: `app=web,tier in (a,b),!legacy,size>3`. An empty text
- * selects everything.
+ * Parses a selector in the query format: `app=web,tier in (a,b),!legacy,size>3`. An empty text selects
+ * everything.
  * @returns the requirements, all of which must hold, sorted by key
  * @throws OperatorError `InvalidSelector`
  */
@@ -38,7 +38,7 @@ export function parseLabelSelector(text: string): readonly LabelRequirement[] {
 }
 
 /**
- * The requirements of a selector object. An empty object selects everything.
+ * Returns the requirements of a selector object. An empty object selects everything.
  * @throws OperatorError `InvalidSelector`
  */
 export function labelRequirementsOf(selector: LabelSelector): readonly LabelRequirement[] {
@@ -63,9 +63,9 @@ export function labelRequirementsOf(selector: LabelSelector): readonly LabelRequ
 }
 
 /**
- * Whether an object with `labels` is selected. For many objects parse once: pass requirements.
- * @param selector - requirements, a query, or a selector object. As everywhere in Kubernetes, an
- * empty selector selects everything and a missing one (undefined) nothing.
+ * Whether the selector matches `labels`. For many objects parse once and pass the requirements.
+ * @param selector - requirements, a query, or a selector object. As everywhere in Kubernetes, an empty
+ * selector matches everything and a missing one (undefined) nothing.
  * @throws OperatorError `InvalidSelector`
  */
 export function matchesLabels(
@@ -77,7 +77,7 @@ export function matchesLabels(
 }
 
 /**
- * Writes a selector as a query, keys sorted; the inverse of {@link parseLabelSelector}.
+ * Formats a selector as a query, with sorted keys; the inverse of {@link parseLabelSelector}.
  * @throws OperatorError `InvalidSelector`
  */
 export function formatLabelSelector(selector: LabelSelector | readonly LabelRequirement[]): string {
@@ -125,7 +125,7 @@ function holds(
   }
 }
 
-// Exact up to 64 bits, as in the API server; no label is beyond.
+// Exact for 64 bits, as on the API server; labels do not exceed that.
 function integerOf(text: string | undefined): bigint | undefined {
   return text !== undefined && /^[+-]?[0-9]+$/.test(text)
     ? BigInt(text.replace(/^\+/, ''))

@@ -4,10 +4,9 @@ import { labelValueProblem, maxLabelLength } from './names.js';
 const hashLength = 10;
 
 /**
- * A label value that stands for `text`: `text` itself where it is one, else what of it is allowed,
- * cut, with a hash of the whole appended (the name of a custom resource may have 253 characters, a
- * label value 63). The same text gives the same value in every release, different texts different
- * values.
+ * Returns a label value for `text`: `text` itself if valid, else its valid characters, cut, with a hash of
+ * the whole text (the name of a custom resource may have 253 characters, a label value 63). The result is the
+ * same in every release, and different for different texts.
  */
 export function labelValueOf(text: string): string {
   if (labelValueProblem(text) === undefined) return text;
@@ -17,6 +16,6 @@ export function labelValueOf(text: string): string {
     .replaceAll(/[^-A-Za-z0-9_.]/g, '-')
     .slice(0, maxLabelLength - hashLength - 1)
     .replace(/^[-_.]+/, '');
-  // The hash ends in a letter or digit, so whatever stands before it may stay.
+  // The hash ends in a letter or digit, so any allowed character may precede it.
   return kept === '' ? hash : `${kept}-${hash}`;
 }

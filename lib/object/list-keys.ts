@@ -3,19 +3,19 @@ import { keyElement, valueElement } from './field-path.js';
 import type { PathElement } from './field-path.js';
 import type { Schema } from './schema.js';
 
-/** How the entries of a list are told apart. */
+/** The identity of list entries. */
 export type ListIdentity =
-  /** By the values of these fields. */
+  /** The values of these fields identify an entry. */
   | { readonly type: 'keys'; readonly keys: readonly string[] }
-  /** By what they are: a set of scalars. */
+  /** The value itself identifies an entry: a set of scalars. */
   | { readonly type: 'values' }
-  /** By their place only. */
+  /** Only the index identifies an entry. */
   | { readonly type: 'places' };
 
 /**
- * How the entries of a list of `schema` are told apart: by the keys that server-side apply uses, which
- * say more than those of a strategic merge (two ports of one number differ in their protocol), else by
- * the latter.
+ * Returns the identity of the entries of a list with `schema`: the keys of server-side apply, which are more
+ * precise than those of a strategic merge (two ports with one number differ in their protocol), else the
+ * latter.
  */
 export function listIdentity(schema: Schema | undefined): ListIdentity {
   const type = schema?.['x-kubernetes-list-type'];
@@ -27,14 +27,14 @@ export function listIdentity(schema: Schema | undefined): ListIdentity {
   return key === undefined ? { type: 'values' } : { type: 'keys', keys: [key] };
 }
 
-/** The strategies of a strategic merge, as `['merge', 'retainKeys']`. */
+/** Returns the strategies of a strategic merge, for example `['merge', 'retainKeys']`. */
 export function strategiesOf(schema: Schema | undefined): readonly string[] {
   return schema?.['x-kubernetes-patch-strategy']?.split(',') ?? [];
 }
 
 /**
- * The entries of `list` by what tells them apart; undefined: they can't be told apart, for two are
- * one, or one lacks a key.
+ * Returns the entries of `list` by their identity; undefined if they cannot be identified: two are the same,
+ * or one lacks a key.
  */
 export function entriesByIdentity(
   list: readonly unknown[],

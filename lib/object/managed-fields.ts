@@ -3,13 +3,13 @@ import { FieldSet } from './field-set.js';
 import { isLeaf, isMember } from './field-tree.js';
 import type { KubernetesObject, ManagedFieldsEntry } from './kubernetes-object.js';
 
-/** A writer of an object as its `managedFields` name it. */
+/** A writer of an object, as named in its `managedFields`. */
 export interface FieldManager {
   readonly name: string;
   readonly operation: 'Apply' | 'Update';
   /** Empty for the object itself. */
   readonly subresource: string;
-  /** RFC 3339; absent where the server recorded none. */
+  /** RFC 3339; absent if the server recorded no time. */
   readonly time: string | undefined;
 }
 
@@ -20,9 +20,10 @@ export interface AppliedFieldsOptions {
 }
 
 /**
- * What `manager` applied last and nobody changed or removed since, or `undefined` when it has no
- * Apply entry: it never applied, somebody cleared the `managedFields`, or all was taken.
- * @throws OperatorError `InvalidValue`: the entry can't be read.
+ * Returns the fields that `manager` applied last, without those that other managers changed or removed since.
+ * Returns `undefined` without an Apply entry: the manager never applied, the `managedFields` were cleared, or
+ * other managers own all fields.
+ * @throws OperatorError `InvalidValue`: the entry is invalid.
  */
 export function appliedFields(
   live: KubernetesObject,
@@ -44,13 +45,13 @@ function isEntryOf(
   return entry.manager === manager && entry.operation === operation;
 }
 
-/** Who owns the field at `path`, by itself or as part of an atomic whole, newest first. */
+/** Returns the owners of the field at `path`, or of the atomic value around it, newest first. */
 export function fieldManagersOf(live: KubernetesObject, path: FieldPath): FieldManager[] {
   const entries = live.metadata.managedFields ?? [];
   return newestFirst(entries.filter((entry) => owns(entry, path)).map(managerOf));
 }
 
-/** Who updated (not applied) the object last, in whatever field. */
+/** Returns the manager that updated (not applied) any field of the object last. */
 export function lastUpdater(live: KubernetesObject): FieldManager | undefined {
   const entries = live.metadata.managedFields ?? [];
   return newestFirst(entries.filter(({ operation }) => operation === 'Update').map(managerOf))[0];
@@ -71,7 +72,7 @@ function newestFirst(managers: FieldManager[]): FieldManager[] {
 function owns(entry: ManagedFieldsEntry, path: FieldPath): boolean {
   let node = FieldSet.fromFieldsV1(entry.fieldsV1 ?? {}).root;
   for (const [depth, element] of path.entries()) {
-    // Nothing can be owned below an atomic list or map but by its owner.
+    // The owner of an atomic list or map owns everything below it.
     if (depth > 0 && isLeaf(node)) return true;
     const child = node[element];
     if (child === undefined) return false;
@@ -82,20 +83,20 @@ function owns(entry: ManagedFieldsEntry, path: FieldPath): boolean {
 
 /** Options of {@link adoptManagedFields}. */
 export interface AdoptOptions {
-  /** Managers whose Update entries are taken over. */
+  /** The managers whose Update entries are adopted. */
   readonly managers: readonly string[];
-  /** The manager whose Apply entry they become part of. */
+  /** The manager whose Apply entry adopts them. */
   readonly into: string;
 }
 
 /**
- * Makes what was written by updates of `managers` the property of `into`'s applies, so that a field
- * that is not applied any more goes away (client-go's `csaupgrade`). Send the result as a JSON patch
- * that replaces `/metadata/managedFields`, together with the `resourceVersion` that was read.
- * Entries of subresources stay. Where an Update entry is of another version of the API than the
- * Apply entry, it is dropped: its fields can't be told in the other version.
- * @returns the new list, or `undefined` when there is nothing to do.
- * @throws OperatorError `InvalidValue`: an entry can't be read.
+ * Transfers fields that `managers` wrote by updates to the Apply entry of `into`, so that a field that is no
+ * longer applied is removed (client-go's `csaupgrade`). Send the result as a JSON patch that replaces
+ * `/metadata/managedFields`, together with the `resourceVersion` that was read. Entries of subresources stay.
+ * An Update entry of another API version than the Apply entry is dropped, because its fields cannot be
+ * expressed in the other version.
+ * @returns the new list, or `undefined` if nothing changes.
+ * @throws OperatorError `InvalidValue`: an entry is invalid.
  */
 export function adoptManagedFields(
   entries: readonly ManagedFieldsEntry[] | undefined,

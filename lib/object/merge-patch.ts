@@ -3,15 +3,15 @@ import { OperatorError } from '../system/operator-error.js';
 import { isJsonObject, memberOf, setMember } from './json.js';
 
 /**
- * Applies a JSON merge patch (RFC 7386): null removes a member, objects are merged, everything else
- * replaces. The target is not written to; the result shares what did not change.
+ * Applies a JSON merge patch (RFC 7386): null removes a member, objects are merged, everything else is
+ * replaced. It does not change the target; the result shares its unchanged parts.
  */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch;
   const result: Record<string, unknown> = isJsonObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === undefined) continue;
-    // `delete` of an own `__proto__` removes just that.
+    // `delete` of an own `__proto__` removes only that member.
     if (value === null) Reflect.deleteProperty(result, name);
     else setMember(result, name, applyMergePatch(memberOf(result, name), value));
   }
@@ -19,10 +19,10 @@ export function applyMergePatch(target: unknown, patch: unknown): unknown {
 }
 
 /**
- * The smallest JSON merge patch (RFC 7386) that makes `to` of `from`; `{}` where nothing is to do.
+ * Returns the smallest JSON merge patch (RFC 7386) that changes `from` to `to`; `{}` if they are equal.
  * Members that are undefined count as absent.
- * @throws OperatorError `InvalidPatch`: `to` has a null that `from` has not, which no merge patch can
- * say.
+ * @throws OperatorError `InvalidPatch`: `to` has a null that `from` does not have, which a merge patch cannot
+ * express.
  */
 export function createMergePatch(from: object, to: object): Record<string, unknown> {
   return patchOf(from as Record<string, unknown>, to as Record<string, unknown>, '');
@@ -48,7 +48,7 @@ function patchOf(
   return patch;
 }
 
-/** Members that differ only in what is undefined give an empty patch: nothing to say. */
+/** Objects that differ only in undefined members give an empty patch, which is omitted. */
 function addMember(patch: Record<string, unknown>, name: string, inner: object): void {
   if (Object.keys(inner).length > 0) setMember(patch, name, inner);
 }

@@ -1,28 +1,28 @@
 import { OperatorError } from '../system/operator-error.js';
 
 /**
- * `ms` milliseconds since 1970 as metav1.MicroTime: RFC 3339 with six fractional digits. Leases and
- * events.k8s.io Events are refused with any other number of them. Fractions of `ms` are kept.
+ * Formats `ms` milliseconds since 1970 as metav1.MicroTime: RFC 3339 with six fractional digits. The server
+ * rejects Leases and events.k8s.io Events with any other number of digits. Fractions of `ms` are kept.
  */
 export function formatMicroTime(ms: number): string {
-  // In whole microseconds first: the fraction of a large double is not exact.
+  // Whole microseconds first, because the fraction of a large double is inexact.
   const micros = Math.round(ms * 1000);
   const wholeMs = Math.floor(micros / 1000);
   const rest = String(micros - wholeMs * 1000).padStart(3, '0');
   return `${new Date(wholeMs).toISOString().slice(0, -1)}${rest}Z`;
 }
 
-/** `ms` milliseconds since 1970 as metav1.Time: RFC 3339, cut to whole seconds. */
+/** Formats `ms` milliseconds since 1970 as metav1.Time: RFC 3339, cut to whole seconds. */
 export function formatTime(ms: number): string {
   return `${new Date(Math.floor(ms)).toISOString().slice(0, -5)}Z`;
 }
 
-// Date's parser is laxer (dates alone, local times) and drops what is beyond the millisecond.
+// Date's parser is laxer (dates alone, local times) and drops digits beyond the millisecond.
 const rfc3339 =
   /^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:[.,](\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
 /**
- * Reads an RFC 3339 time stamp with any number of fractional digits.
+ * Parses an RFC 3339 time stamp with any number of fractional digits.
  * @returns milliseconds since 1970, with a fraction down to the microsecond
  * @throws OperatorError `InvalidValue`
  */
@@ -30,7 +30,7 @@ export function parseTime(text: string): number {
   const [, date, hour, minute, second, fraction = '', sign, offsetHour, offsetMinute] =
     rfc3339.exec(text) ?? [];
   const dayMs = date === undefined ? NaN : Date.parse(`${date}T00:00:00Z`);
-  // `Date.parse` lets February 30 pass as March 1.
+  // `Date.parse` accepts February 30 as March 1.
   if (Number.isNaN(dayMs) || new Date(dayMs).toISOString().slice(0, 10) !== date) {
     throw new OperatorError('InvalidValue', `${JSON.stringify(text)} is no RFC 3339 time`);
   }

@@ -1,19 +1,19 @@
-// What Kubernetes lets names be; see "Object Names and IDs" in its documentation. All patterns are
-// linear: a name may come from outside.
+// The patterns of Kubernetes names; see "Object Names and IDs" in its documentation. All are linear, because
+// a name may be untrusted input.
 const dns1123Label = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 const dns1123Subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 const dns1035Label = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
 const qualifiedPart = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
-/** The most characters that a DNS label, a label value and a label key's name may have. */
+/** The maximum length of a DNS label, a label value and a label key's name. */
 export const maxLabelLength = 63;
 
-/** The most characters that the name of most kinds, and a label key's prefix, may have. */
+/** The maximum length of a name of most kinds, and of a label key's prefix. */
 export const maxSubdomainLength = 253;
 
 /**
- * Says what keeps `text` from being a DNS label (RFC 1123): what a namespace is named by.
- * @returns undefined when nothing does
+ * Returns why `text` is not a DNS label (RFC 1123), the format of a namespace's name.
+ * @returns undefined if `text` is valid
  */
 export function dns1123LabelProblem(text: string): string | undefined {
   const rule = "lower case letters, digits and '-', with a letter or digit at both ends";
@@ -21,8 +21,8 @@ export function dns1123LabelProblem(text: string): string | undefined {
 }
 
 /**
- * Says what keeps `text` from being a DNS subdomain (RFC 1123): what most kinds are named by.
- * @returns undefined when nothing does
+ * Returns why `text` is not a DNS subdomain (RFC 1123), the format of most kinds' names.
+ * @returns undefined if `text` is valid
  */
 export function dns1123SubdomainProblem(text: string): string | undefined {
   const rule =
@@ -31,8 +31,8 @@ export function dns1123SubdomainProblem(text: string): string | undefined {
 }
 
 /**
- * Says what keeps `text` from being a DNS label (RFC 1035): what a Service is named by.
- * @returns undefined when nothing does
+ * Returns why `text` is not a DNS label (RFC 1035), the format of a Service's name.
+ * @returns undefined if `text` is valid
  */
 export function dns1035LabelProblem(text: string): string | undefined {
   const rule = "lower case letters, digits and '-', beginning with a letter, ending with no '-'";
@@ -40,10 +40,10 @@ export function dns1035LabelProblem(text: string): string | undefined {
 }
 
 /**
- * Says what keeps `text` from being a qualified name, `name` or `example.com/name`: a label or
- * annotation key, a finalizer, the name of a reporting controller. (Annotation keys may have capitals
- * in the prefix: pass them in lower case, as the API server does.)
- * @returns undefined when nothing does
+ * Returns why `text` is not a qualified name, `name` or `example.com/name`, the format of a label or
+ * annotation key, a finalizer and a reporting controller's name. (The prefix of an annotation key may have
+ * capitals: pass it in lower case, as the API server does.)
+ * @returns undefined if `text` is valid
  */
 export function qualifiedNameProblem(text: string): string | undefined {
   const slash = text.indexOf('/');
@@ -56,8 +56,8 @@ export function qualifiedNameProblem(text: string): string | undefined {
 }
 
 /**
- * Says what keeps `text` from being a label's value. Empty is one.
- * @returns undefined when nothing does
+ * Returns why `text` is not a label value. An empty text is valid.
+ * @returns undefined if `text` is valid
  */
 export function labelValueProblem(text: string): string | undefined {
   if (text === '') return undefined;
@@ -66,8 +66,8 @@ export function labelValueProblem(text: string): string | undefined {
 }
 
 /**
- * Says what keeps `labels` from being an object's labels: the first bad key or value.
- * @returns undefined when nothing does
+ * Returns why `labels` are not an object's labels: the first invalid key or value.
+ * @returns undefined if `labels` are valid
  */
 export function labelsProblem(labels: Readonly<Record<string, string>>): string | undefined {
   for (const [key, value] of Object.entries(labels)) {
@@ -80,9 +80,8 @@ export function labelsProblem(labels: Readonly<Record<string, string>>): string 
 }
 
 /**
- * Says what keeps `text` from being a segment of a path: what RBAC's objects are named by, as
- * `system:node`.
- * @returns undefined when nothing does
+ * Returns why `text` is not a path segment, the format of RBAC names such as `system:node`.
+ * @returns undefined if `text` is valid
  */
 export function pathSegmentProblem(text: string): string | undefined {
   const allowed = text !== '' && text !== '.' && text !== '..' && !/[/%]/.test(text);
@@ -97,7 +96,7 @@ interface NameRule {
 
 function problem(text: string, { pattern, maxLength, rule }: NameRule): string | undefined {
   if (text === '') return 'must not be empty';
-  // Length first: no pattern runs over a text of any size.
+  // The length is checked first, so that no pattern runs over a huge text.
   if (text.length > maxLength)
     return `has ${text.length} characters, at most ${maxLength} are allowed`;
   return pattern.test(text) ? undefined : `${JSON.stringify(text)} must be ${rule}`;

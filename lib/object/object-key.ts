@@ -2,7 +2,7 @@ import { OperatorError } from '../system/operator-error.js';
 import type { KubernetesObject, ObjectKey } from './kubernetes-object.js';
 
 /**
- * The key of `object` among those of its kind; it can be spread into the metadata of another.
+ * Returns the key of `object`, which can be spread into the metadata of another object.
  * @throws OperatorError `InvalidObject`: it has no name (yet).
  */
 export function keyOf(object: KubernetesObject): {
@@ -16,25 +16,25 @@ export function keyOf(object: KubernetesObject): {
   return namespace === undefined || namespace === '' ? { name } : { namespace, name };
 }
 
-/** `namespace/name`, or `name` for a cluster-scoped object. */
+/** Formats a key as `namespace/name`, or `name` for a cluster-scoped object. */
 export function keyString(key: ObjectKey): string {
   const { namespace = '', name } = key;
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
 /**
- * The {@link keyString} of `object`.
+ * Returns the {@link keyString} of `object`.
  * @throws OperatorError `InvalidObject`: it has no name (yet).
  */
 export function keyStringOf(object: KubernetesObject): string {
   const { namespace = '', name = '' } = object.metadata;
-  // The slow way tells what is wrong.
+  // `keyOf` throws the error.
   if (name === '') return keyString(keyOf(object));
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
 /**
- * Reads what {@link keyString} wrote.
+ * Parses a key formatted by {@link keyString}.
  * @throws OperatorError `InvalidValue`: `text` is neither `name` nor `namespace/name`.
  */
 export function parseKey(text: string): ObjectKey {
@@ -50,7 +50,7 @@ export function parseKey(text: string): ObjectKey {
   return second === undefined ? { name: first } : { namespace: first, name: second };
 }
 
-/** Whether both keys name the same object; an empty namespace is none. */
+/** Whether both keys name the same object; an empty namespace counts as absent. */
 export function sameKey(one: ObjectKey, other: ObjectKey): boolean {
   return one.name === other.name && (one.namespace ?? '') === (other.namespace ?? '');
 }

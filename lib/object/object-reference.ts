@@ -1,19 +1,19 @@
 import { keyOf } from './object-key.js';
 import type { KubernetesObject } from './kubernetes-object.js';
 
-/** Names one object of any kind; with a `uid`, this very one and not a later one of its name. */
+/** A reference to one object of any kind. With a `uid` it excludes a later object of the same name. */
 export interface ObjectReference {
   readonly apiVersion: string;
   readonly kind: string;
   /** Absent for cluster-scoped objects. */
   readonly namespace?: string | undefined;
   readonly name: string;
-  /** Absent as long as the object does not exist. */
+  /** Absent until the object exists. */
   readonly uid?: string | undefined;
 }
 
 /**
- * The reference to `object`. It also fits where a kind of Kubernetes or a schema wants one, as
+ * Returns a reference to `object`, which also fits fields of Kubernetes kinds and schemas, such as
  * `s.builtIn('ObjectReference')`.
  * @throws OperatorError `InvalidObject`: it has no name (yet).
  */

@@ -4,18 +4,18 @@ import type { KubernetesObject, OwnerReference } from './kubernetes-object.js';
 import { groupOf } from './resource-type.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 
-/** The label of what outlives its owner, in the place of an owner reference: the owner's UID. */
+/** The label with the owner's UID on objects that outlive their owner and so have no owner reference. */
 export const ownerUidLabel = 'operator-builder.io/owner-uid';
 
 /** Options of {@link ownerReferenceTo}. */
 export interface OwnerReferenceOptions {
-  /** The owner is the one that manages the object. @defaultValue false */
+  /** The owner manages the object. @defaultValue false */
   readonly controller?: boolean;
   /** Foreground deletion of the owner waits for the object. @defaultValue false */
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** Which of the two live in a namespace; decides whether the reference is allowed at all. */
+/** The scopes of owner and object, which decide whether the reference is allowed. */
 export interface OwnershipScopes {
   /** Whether the owner's kind is namespaced. */
   readonly ownerNamespaced: boolean;
@@ -23,9 +23,9 @@ export interface OwnershipScopes {
   readonly objectNamespaced: boolean;
 }
 
-/** The object has another controller; an object has one at most. */
+/** The object already has another controller; an object has at most one. */
 export class AlreadyOwnedError extends OperatorError {
-  /** The controller that the object has. */
+  /** The object's current controller. */
   readonly controller: OwnerReference;
 
   constructor(object: KubernetesObject, owner: KubernetesObject, controller: OwnerReference) {
@@ -41,19 +41,19 @@ export class AlreadyOwnedError extends OperatorError {
   }
 }
 
-/** The reference to the object's controller, or undefined. */
+/** Returns the reference to the object's controller, or undefined. */
 export function controllerOf(object: KubernetesObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
 }
 
-/** Whether `owner`, this very one by its UID, is the controller of `object`. */
+/** Whether `owner`, identified by its UID, is the controller of `object`. */
 export function isControlledBy(object: KubernetesObject, owner: KubernetesObject): boolean {
   const { uid } = owner.metadata;
   return uid !== undefined && uid !== '' && controllerOf(object)?.uid === uid;
 }
 
 /**
- * An owner reference to `owner`.
+ * Returns an owner reference to `owner`.
  * @throws OperatorError `InvalidOwner`: it has no name or UID, so it is not a live object.
  */
 export function ownerReferenceTo(
@@ -79,11 +79,11 @@ export function ownerReferenceTo(
 }
 
 /**
- * A copy of `object` whose controller is `owner`, its deletion in the foreground waiting for the
- * object; `object` itself where that is so already. Other owners stay. Kubernetes' rules are those of
- * "Owners and Dependents": never across namespaces, never from a wider scope to a narrower one.
- * @throws AlreadyOwnedError `AlreadyOwned`: another object, or an earlier one of the owner's name,
- * is the controller.
+ * Returns a copy of `object` with `owner` as its controller and `blockOwnerDeletion` set; `object` itself if
+ * it already has both. Other owners stay. The rules are those of "Owners and Dependents" in the Kubernetes
+ * documentation: owner and object are in one namespace, or the owner is cluster-scoped.
+ * @throws AlreadyOwnedError `AlreadyOwned`: the controller is another object, or an earlier one of the
+ * owner's name.
  * @throws OperatorError `InvalidOwner`: the reference is not allowed, or `owner` is not live.
  */
 export function withControllerReference<T extends KubernetesObject>(
@@ -129,7 +129,7 @@ function sameReference(has: OwnerReference | undefined, wanted: OwnerReference):
     has.name === wanted.name &&
     has.controller === wanted.controller &&
     has.blockOwnerDeletion === wanted.blockOwnerDeletion &&
-    // Another version of the owner's group names the same owner: no reason to write.
+    // Another version of the owner's group names the same owner, so no write is needed.
     groupOf(has.apiVersion) === groupOf(wanted.apiVersion)
   );
 }

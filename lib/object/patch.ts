@@ -1,6 +1,6 @@
 import type { JsonPatchOperation } from './json-patch.js';
 
-/** A patch and how the server has to read it. */
+/** A patch and its type. */
 export type Patch =
   | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }
   /** RFC 7386: null removes, lists are replaced. */

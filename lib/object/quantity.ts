@@ -1,42 +1,42 @@
 import { OperatorError } from '../system/operator-error.js';
 
-/** How a quantity is written: `12M`, `12Mi` or `12e6`. */
+/** The notation of a quantity: `12M`, `12Mi` or `12e6`. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
-/** An exact amount of a resource, `unscaled * 10 ** scale`; made by {@link parseQuantity}. */
+/** An exact amount of a resource, `unscaled * 10 ** scale`; created by {@link parseQuantity}. */
 export interface Quantity {
-  /** Without trailing zeros, so that equal amounts have equal fields; 0n with scale 0 for zero. */
+  /** The digits without trailing zeros, so that equal amounts have equal fields; 0n with scale 0 for zero. */
   readonly unscaled: bigint;
-  /** At least -9: nothing is finer than a billionth. */
+  /** At least -9: the finest unit is a billionth. */
   readonly scale: number;
   readonly format: QuantityFormat;
 }
 
-/** A quantity as it stands in objects, or a parsed one. */
+/** A quantity in the format of objects, or a parsed one. */
 export type QuantityLike = string | number | Quantity;
 
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const finest = -9;
-// Binary quantities are capped by the API server, decimal ones are not.
+// The API server caps binary quantities, but not decimal ones.
 const largestBinary = 2n ** 63n - 1n;
-// 10 ** 1000 is no amount of anything, but would cost memory and time; so would a million digits.
+// 10 ** 1000 is not a realistic amount, but would cost memory and time; so would a million digits.
 const largestExponent = 1000;
 const mostDigits = 1000;
 
 const quantityPattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?$/;
 
 /**
- * Reads a resource quantity: `500m`, `1.5Gi`, `12e6`; exact, but rounded up (away from zero) to a
- * billionth, and binary ones capped at 2⁶³-1, both as the API server does. See "Quantity" in the
- * Kubernetes API reference.
+ * Parses a resource quantity: `500m`, `1.5Gi`, `12e6`. The result is exact, except that it is rounded up
+ * (away from zero) to a billionth, and binary quantities are capped at 2⁶³-1, both as on the API server. See
+ * "Quantity" in the Kubernetes API reference.
  * @throws OperatorError `InvalidValue`
  */
 export function parseQuantity(value: string | number): Quantity {
   const text = String(value);
   const [, sign, whole = '', fraction = '', suffix = ''] = quantityPattern.exec(text) ?? [];
   const digits = whole + fraction;
-  // Go's parser takes `-` and `.m` for zero; who writes that means something else.
+  // Go's parser accepts `-` and `.m` as zero; here they are errors, because they are probably typos.
   if (sign === undefined || digits === '' || digits.length > mostDigits) throw invalid(text);
   const magnitude = BigInt(digits);
   const { factor, exponent, format } = suffixOf(suffix, text);
@@ -47,8 +47,8 @@ export function parseQuantity(value: string | number): Quantity {
 }
 
 /**
- * Writes a quantity in its canonical form: no fraction, the largest suffix that leaves a whole number.
- * Binary ones below 1,024 or with a fraction become decimal.
+ * Formats a quantity in its canonical form: no fraction, the largest suffix that leaves a whole number.
+ * Binary quantities below 1,024 or with a fraction become decimal.
  */
 export function formatQuantity(quantity: Quantity): string {
   const { unscaled, scale, format } = quantity;
@@ -62,8 +62,8 @@ export function formatQuantity(quantity: Quantity): string {
 }
 
 /**
- * What an API server answers after it was given `value`. It keeps the text where its parser holds it
- * for canonical (`1.500`, `+5`, `1e0` are kept), else writes it as {@link formatQuantity} does.
+ * Returns the text that an API server returns for `value`. It keeps the text if the server's parser considers
+ * it canonical (`1.500`, `+5`, `1e0`), else formats it like {@link formatQuantity}.
  * @throws OperatorError `InvalidValue`
  */
 export function canonicalQuantity(value: string | number): string {
@@ -71,15 +71,15 @@ export function canonicalQuantity(value: string | number): string {
   const quantity = parseQuantity(text);
   if (isKept(text, quantity)) return text;
   const written = formatQuantity(quantity);
-  // Between requests it is stored as text: a binary one that came out without a suffix is read as a
-  // decimal one, and written anew (62.5Ki, 64000, 64k).
+  // The server stores it as text: a binary quantity without a suffix is read again as decimal, and formatted
+  // again (62.5Ki, 64000, 64k).
   const isReread = quantity.format === 'BinarySI' && !written.endsWith('i');
   return isReread ? canonicalQuantity(written) : written;
 }
 
 /**
- * Compares amounts, whatever they are written as: `1` and `1000m` are equal.
- * @returns a negative number when `one` is the smaller, 0 when they are equal, else a positive one
+ * Compares amounts in any notation: `1` and `1000m` are equal.
+ * @returns a negative number if `one` is smaller, 0 if they are equal, else a positive one
  * @throws OperatorError `InvalidValue`
  */
 export function compareQuantities(one: QuantityLike, other: QuantityLike): number {
@@ -88,7 +88,7 @@ export function compareQuantities(one: QuantityLike, other: QuantityLike): numbe
 }
 
 /**
- * Whether both are the same amount: `1Gi` and `1024Mi` are.
+ * Whether both are the same amount, such as `1Gi` and `1024Mi`.
  * @throws OperatorError `InvalidValue`
  */
 export function equalQuantities(one: QuantityLike, other: QuantityLike): boolean {
@@ -96,7 +96,7 @@ export function equalQuantities(one: QuantityLike, other: QuantityLike): boolean
 }
 
 /**
- * The sum, in the format of `one`.
+ * Returns the sum, in the format of `one`.
  * @throws OperatorError `InvalidValue`
  */
 export function addQuantities(one: QuantityLike, other: QuantityLike): Quantity {
@@ -107,7 +107,7 @@ export function addQuantities(one: QuantityLike, other: QuantityLike): Quantity 
 }
 
 /**
- * The difference, in the format of `one`.
+ * Returns the difference, in the format of `one`.
  * @throws OperatorError `InvalidValue`
  */
 export function subtractQuantities(one: QuantityLike, other: QuantityLike): Quantity {
@@ -149,7 +149,7 @@ function capped(amount: Decimal, format: QuantityFormat): Decimal {
   return isOver ? { unscaled: largestBinary, scale: 0 } : amount;
 }
 
-/** A whole number in units of 10 ** scale, for a scale of at most 0. */
+/** Converts a whole number to units of 10 ** scale, for a scale of at most 0. */
 function atScale(whole: bigint, scale: number): bigint {
   return whole * 10n ** BigInt(-scale);
 }
@@ -177,13 +177,13 @@ function formatBinary(whole: bigint): string {
   return `${rest}${binarySuffixes[power] ?? ''}`;
 }
 
-/** The exponent to write: a multiple of 3, not above `scale`, one that has a suffix. */
+/** Returns the exponent to write: a multiple of 3, at most `scale`, with a suffix. */
 function decimalStep(scale: number, format: QuantityFormat): number {
   const step = Math.floor(scale / 3) * 3;
   return format === 'DecimalExponent' ? step : Math.min(step, 18);
 }
 
-/** The API server's notion of a text that needs no rewriting; it looks at the digits alone. */
+/** Whether the API server keeps the text unchanged; it decides by the digits alone. */
 function isKept(text: string, { unscaled, format }: Quantity): boolean {
   const [, , whole = '', fraction = '', suffix = ''] = quantityPattern.exec(text) ?? [];
   const significant = whole.replace(/^0+/, '');

@@ -2,13 +2,13 @@ import type { FieldChange } from './diff-by-path.js';
 import { isJsonObject } from './json.js';
 import type { UnstructuredObject } from './kubernetes-object.js';
 
-/** What stands in for a value that must not be shown. */
+/** The replacement of a value that must not be shown. */
 export const redacted = '(redacted)';
 
 /**
- * Changes of an object of `kind` as they may be logged, recorded and printed: values out of a Secret
- * are replaced by {@link redacted}, and so is what looks like one anywhere in it, for example in the
- * last-applied annotation. Paths, and whether a value was added or removed, stay.
+ * Redacts changes of an object of `kind` for logs, records and output. For a Secret, {@link redacted}
+ * replaces every value that may contain its data, for example the last-applied annotation. Paths stay, and so
+ * does whether a value was added or removed.
  */
 export function redactChanges(
   kind: string,
@@ -23,8 +23,8 @@ export function redactChanges(
 }
 
 /**
- * An object as it may be printed whole: values in a Secret's data and annotations are replaced by
- * {@link redacted}, those that differ from `before` by a text that says so.
+ * Redacts an object for output. In a Secret, {@link redacted} replaces the values of data and annotations.
+ * For a value that differs from `before`, the replacement adds "changed".
  */
 export function redactObject(
   object: UnstructuredObject,
@@ -53,7 +53,7 @@ function hiddenMap(values: object, before: unknown): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-// A list of what may be shown, not of what may not: a path that nobody thought of stays hidden.
+// A list of allowed paths, so that an unforeseen path stays hidden.
 function isShowable(path: string): boolean {
   return /^(type|immutable|metadata\.(name|namespace|uid|labels|finalizers|ownerReferences))\b/.test(
     path,

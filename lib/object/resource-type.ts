@@ -2,7 +2,7 @@ import type { KubernetesObject, TypeMeta, UnstructuredObject } from './kubernete
 
 declare const objectType: unique symbol;
 
-/** A kind that the API server serves, and where. `T` is the type of its objects. */
+/** A kind that the API server serves, and its URL. `T` is the type of its objects. */
 export interface ResourceType<out T extends KubernetesObject = UnstructuredObject> {
   /** The API group; empty for the core group. */
   readonly group: string;
@@ -10,35 +10,35 @@ export interface ResourceType<out T extends KubernetesObject = UnstructuredObjec
   readonly kind: string;
   /** The name in URLs, for example `configmaps`. */
   readonly plural: string;
-  /** Whether its objects live in a namespace. */
+  /** Whether its objects have a namespace. */
   readonly namespaced: boolean;
   readonly [objectType]?: T;
 }
 
-/** What names a kind to a client: a {@link ResourceType}, or an apiVersion and kind to look up. */
+/** A reference to a kind for a client: a {@link ResourceType}, or an apiVersion and kind to look up. */
 export type TypeReference<T extends KubernetesObject = UnstructuredObject> =
   ResourceType<T> | TypeMeta;
 
-/** A kind in whichever version of its group the server prefers. */
+/** A kind in the server's preferred version of its group. */
 export interface GroupKind {
   /** Empty for the core group. */
   readonly group: string;
   readonly kind: string;
 }
 
-/** `v1` for the core group, else `group/version`. */
+/** Returns `v1` for the core group, else `group/version`. */
 export function apiVersionOf(type: TypeReference<KubernetesObject>): string {
   if ('apiVersion' in type) return type.apiVersion;
   return type.group === '' ? type.version : `${type.group}/${type.version}`;
 }
 
-/** The group of an apiVersion: empty for `v1`. */
+/** Returns the group of an apiVersion: empty for `v1`. */
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');
   return slash < 0 ? '' : apiVersion.slice(0, slash);
 }
 
-/** The group that a type is of: empty for the core group. */
+/** Returns the group of a type: empty for the core group. */
 export function groupOfType(type: TypeReference<KubernetesObject> | GroupKind): string {
   return 'group' in type ? type.group : groupOf(type.apiVersion);
 }
@@ -48,7 +48,7 @@ export function isBuiltInGroup(group: string): boolean {
   return !group.includes('.') || group.endsWith('.k8s.io');
 }
 
-/** The version of an apiVersion. */
+/** Returns the version of an apiVersion. */
 export function versionOf(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1);
 }

@@ -3,42 +3,42 @@ import { describeObject } from './describe-object.js';
 import type { DaemonSet, Deployment, Job, StatefulSet } from './kinds.js';
 import type { KubernetesObject } from './kubernetes-object.js';
 
-/** Why a rollout is not complete. */
+/** The reason why a rollout is incomplete. */
 export type RolloutReason =
-  /** The controller has not seen the newest spec. */
+  /** The controller has not observed the latest spec. */
   | 'NotObserved'
   /** Pods of the new revision are missing. */
   | 'Updating'
-  /** Pods of the old revision are still there. */
+  /** Pods of the old revision still exist. */
   | 'OldPodsTerminating'
   /** Pods of the new revision are not available yet. */
   | 'NotAvailable'
-  /** A Deployment made no progress within `progressDeadlineSeconds`. */
+  /** A Deployment exceeded its `progressDeadlineSeconds`. */
   | 'ProgressDeadlineExceeded'
-  /** A Job has not run to its end. */
+  /** A Job is still running. */
   | 'Running'
-  /** A Job failed for good. */
+  /** A Job failed permanently. */
   | 'Failed';
 
-/** How far a workload is with what its spec says. */
+/** The progress of a workload's rollout. */
 export type RolloutStatus =
   | { readonly complete: true }
   | {
       readonly complete: false;
       readonly reason: RolloutReason;
-      /** For people; names the workload and the numbers. */
+      /** A message for people, with the workload and the numbers. */
       readonly message: string;
-      /** Waiting longer will not help: the controller has given up. */
+      /** The controller has given up: waiting longer does not help. */
       readonly stuck: boolean;
     };
 
 const complete: RolloutStatus = { complete: true };
 
 /**
- * Whether a workload has rolled out what its spec says, by the criteria of `kubectl rollout status`,
- * with these differences: a StatefulSet without partition must have moved to its new revision, Pods
- * count once they were ready for `minReadySeconds`, and a Job is complete when it succeeded. What is
- * updated on deletion of its Pods (`OnDelete`), and a kind that rolls nothing out, is complete.
+ * Returns whether a workload's rollout is complete, by the criteria of `kubectl rollout status`, with these
+ * differences: a StatefulSet without partition must have moved to its new revision, Pods count once they were
+ * ready for `minReadySeconds`, and a Job is complete when it succeeded. Workloads with the update strategy
+ * `OnDelete` and kinds without a rollout are complete.
  */
 export function rolloutStatus(object: KubernetesObject): RolloutStatus {
   switch (object.kind) {
@@ -56,10 +56,10 @@ export function rolloutStatus(object: KubernetesObject): RolloutStatus {
 }
 
 /**
- * Whether the controller of a workload replaces Pods because the template changed, or has not observed
- * the newest spec yet. A workload that only lacks ready Pods does not roll out: one whose first Pods
- * never started, one that was scaled, or one that lost Pods after its rollout was complete. Nor does a
- * paused Deployment, nor a workload that is updated on deletion of its Pods (`OnDelete`).
+ * Whether a workload's controller is replacing Pods after a template change, or has not observed the latest
+ * spec. A workload that only lacks ready Pods is not rolling out: its first Pods never started, it was
+ * scaled, or it lost Pods after its rollout. Neither is a paused Deployment, nor a workload with the update
+ * strategy `OnDelete`.
  */
 export function isRollingOut(object: KubernetesObject): boolean {
   switch (object.kind) {
@@ -106,7 +106,7 @@ function isDeploymentRollingOut(deployment: Deployment): boolean {
   if (replicas > updatedReplicas) return true;
   const revision = metadata.annotations?.['deployment.kubernetes.io/revision'] ?? '1';
   if (revision === '1') return false;
-  // The reason stays until the template changes again, even when Pods become unavailable.
+  // The reason stays until the template changes again, even if Pods become unavailable.
   const progressing = findCondition(conditions, 'Progressing');
   return progressing !== undefined && progressing.reason !== 'NewReplicaSetAvailable';
 }
@@ -140,7 +140,7 @@ function isStatefulSetRollingOut(set: StatefulSet): boolean {
   const partition = spec?.updateStrategy?.rollingUpdate?.partition ?? 0;
   if (updatedReplicas < Math.max(0, replicas - partition)) return true;
   if (currentRevision === updateRevision) return false;
-  // With a partition the two revisions differ for as long as the partition is set.
+  // The two revisions differ as long as a partition is set.
   return partition === 0 || !statefulSetStatus(set).complete;
 }
 
@@ -157,8 +157,8 @@ function daemonSetStatus(set: DaemonSet): RolloutStatus {
   return available < wanted ? notAvailable(set, available, wanted) : complete;
 }
 
-// The status does not say whether a Pod of the new template was ever available. One that is available
-// shows that the template works: a node that is down later is no rollout.
+// The status does not show whether a Pod of the new template was ever available. An available one proves that
+// the template works: a node that fails later is not a rollout.
 function isDaemonSetRollingOut(set: DaemonSet): boolean {
   const { metadata, spec, status } = set;
   if (spec?.updateStrategy?.type === 'OnDelete') return false;
@@ -187,7 +187,7 @@ function isObserved(
   status: { readonly observedGeneration?: number | undefined } = {},
 ): boolean {
   const { observedGeneration = 0 } = status;
-  // 0: the controller has not looked at all, whatever generation a hand-made object claims.
+  // 0: the controller has not observed the object, whatever generation a hand-made object has.
   return observedGeneration > 0 && observedGeneration >= (metadata.generation ?? 0);
 }
 

@@ -5,9 +5,8 @@ import { entriesByIdentity } from './list-keys.js';
 import type { Schema } from './schema.js';
 
 /**
- * The paths that `value` sets (null sets none), without their values, as `managedFields` has them. Entries
- * of lists are named by their keys where the schema has some, else by their place. Nothing is named
- * within a map that is atomic.
+ * Returns the paths that `value` sets, in the format of `managedFields`; null sets no path. List entries are
+ * identified by their keys if the schema has some, else by their index. An atomic map has no paths below it.
  */
 export function setFieldsOf(value: unknown, schema: Schema | undefined): FieldsV1 {
   if (Array.isArray(value)) return fieldsOfList(value, schema);
@@ -24,8 +23,8 @@ export function setFieldsOf(value: unknown, schema: Schema | undefined): FieldsV
 }
 
 /**
- * Whether a map is one value: it is atomic, and no struct of scalars. Such a one, as a reference to a
- * field of a Pod, is filled up by the server, so its members count one by one.
+ * Whether a map is one value: it is atomic, and not a struct of scalars. The server adds defaults to such
+ * structs, for example a reference to a field of a Pod, so their members are separate values.
  */
 export function isWholeMap(schema: Schema | undefined): boolean {
   if (schema?.['x-kubernetes-map-type'] !== 'atomic') return false;
@@ -34,7 +33,7 @@ export function isWholeMap(schema: Schema | undefined): boolean {
   return Object.values(properties).some(({ type }) => type === 'object' || type === 'array');
 }
 
-/** The schema of a member of an object: of a property, or of all others. */
+/** Returns the schema of a member: of the property, or of additional properties. */
 export function memberSchema(schema: Schema | undefined, name: string): Schema | undefined {
   const { properties, additionalProperties } = schema ?? {};
   if (properties !== undefined && Object.hasOwn(properties, name)) return properties[name];

@@ -2,17 +2,19 @@ import { isJsonObject, setMember } from './json.js';
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
-/** The member that makes a map of a strategic merge patch an instruction. */
+/** The member that turns a map of a strategic merge patch into a directive. */
 export const patchDirective = '$patch';
 
-/** `value` without members that are null, at any depth. */
+/** Returns `value` without null members, at any depth. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;
   return mapMembers(value, (member) => (member === null ? undefined : withoutNulls(member)));
 }
 
-/** `value` without maps that are directives, at any depth; `undefined` if it is one itself. */
+/**
+ * Returns `value` without maps that are directives, at any depth; `undefined` if it is a directive itself.
+ */
 export function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map(withoutDirectives).filter((item) => item !== undefined);

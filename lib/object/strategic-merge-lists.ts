@@ -6,27 +6,27 @@ import { badArgument, listOfLists, misfit, unknownDirective } from './strategic-
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
-/** How a list is merged. */
+/** The rules for merging a list. */
 export interface ListStrategy {
-  /** Else it is replaced. */
+  /** False: the list is replaced. */
   readonly merges: boolean;
-  /** The field that names an entry; empty for scalars. */
+  /** The field that identifies an entry; empty for scalars. */
   readonly mergeKey: string;
   readonly mergeItems: (original: JsonMap, patch: JsonMap) => JsonMap;
-  /** The patch names scalars that go. */
+  /** The patch lists the scalars to delete. */
   readonly deletes: boolean;
 }
 
-/** Lists that come with a wanted order. */
+/** The lists of a patch with a `$setElementOrder`. */
 export interface OrderedLists {
   readonly order: readonly unknown[];
-  /** Absent: there is no list yet. */
+  /** Absent: the object has no such list. */
   readonly original: readonly unknown[] | undefined;
   /** Absent: only the order changes. */
   readonly patch: readonly unknown[] | undefined;
 }
 
-/** The list of both: entries of the patch in its order, the others around them as they stood. */
+/** Merges two lists: entries of the patch in its order, the others in their original places around them. */
 export function mergeLists(
   original: readonly unknown[],
   patch: readonly unknown[],
@@ -37,7 +37,7 @@ export function mergeLists(
 
 interface Merged {
   readonly merged: readonly unknown[];
-  /** The order of the live list as the real server has it when it arranges the entries again. */
+  /** The order of the live list that the real server uses when it sorts the entries again. */
   readonly before: readonly unknown[];
 }
 
@@ -60,8 +60,8 @@ function merge(
   return { merged, before: overwritten(original, special.original, added) };
 }
 
-// The real server deletes and adds in the list's own memory: added entries come to stand where the
-// deleted ones left room, and so count as having a place in the live list.
+// The real server deletes and adds in the memory of the list: added entries fill the places of deleted ones,
+// and so count as having a place in the live list.
 function overwritten(
   original: readonly unknown[],
   left: readonly unknown[],
@@ -81,7 +81,7 @@ function mergedScalars(
   return arranged(scalars, { patch, order: patch, original }, '');
 }
 
-/** {@link mergeLists} with a `$setElementOrder`; `undefined`: there is no list on either side. */
+/** Like {@link mergeLists}, with a `$setElementOrder`; `undefined` if neither side has the list. */
 export function orderedLists(
   { order, original, patch }: OrderedLists,
   strategy: ListStrategy,
@@ -107,7 +107,7 @@ function mergedForOrder(
   return strategy.merges ? merge(original, patch, strategy) : { merged: patch, before: original };
 }
 
-/** The entries of `patch` must be among those of `order`, in the same order. */
+/** Checks that the entries of `patch` are in `order`, in the same sequence. */
 function checkOrder(
   patch: readonly unknown[] | undefined,
   order: readonly unknown[],
@@ -145,7 +145,7 @@ function sameKey(a: unknown, b: unknown, mergeKey: string): boolean {
   return mergeKey === '' ? a === b : keyOf(a, mergeKey) === keyOf(b, mergeKey);
 }
 
-/** Whether the lists are of maps; all entries have to be of one type. */
+/** Whether the lists have maps; all entries must have one type. */
 function holdsMaps(...lists: readonly (readonly unknown[])[]): boolean {
   const types = lists.flat().map(typeName);
   const [type] = types;
@@ -159,12 +159,12 @@ function holdsMaps(...lists: readonly (readonly unknown[])[]): boolean {
 
 function typeName(value: unknown): string {
   if (Array.isArray(value)) return 'array';
-  // To Go, whole numbers and others are of two types.
+  // Go has different types for whole numbers and fractions.
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
   return value === null ? 'null' : typeof value;
 }
 
-// Of scalars that stand twice the first stays; the gap is filled from the end.
+// Keeps the first of equal scalars, and fills the gap with the last entry.
 function deduplicated(items: unknown[]): unknown[] {
   for (let at = 0; at < items.length - 1; at++) {
     for (let other = at + 1; other < items.length; other++) {
@@ -182,7 +182,7 @@ interface Lists {
   readonly patch: readonly unknown[];
 }
 
-/** Carries out the entries of the patch that are directives. */
+/** Carries out the directives among the entries of the patch. */
 function withoutSpecial(
   original: readonly unknown[],
   patch: readonly unknown[],

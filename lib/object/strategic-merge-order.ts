@@ -1,7 +1,7 @@
 import { isJsonObject, memberOf } from './json.js';
 import { badArgument, noMergeKey } from './strategic-merge-errors.js';
 
-/** The value that names an entry. @throws StrategicMergePatchError it has none. */
+/** Returns the value that identifies an entry. @throws StrategicMergePatchError: it has no such value. */
 export function keyOf(item: unknown, mergeKey: string): unknown {
   if (!isJsonObject(item)) throw badArgument('map[string]interface {}', item);
   const key = memberOf(item, mergeKey);
@@ -9,19 +9,19 @@ export function keyOf(item: unknown, mergeKey: string): unknown {
   return key;
 }
 
-/** What {@link arranged} goes by. */
+/** The lists that {@link arranged} sorts by. */
 export interface Arrangement {
-  /** Entries that are named by the patch. */
+  /** The entries of the patch. */
   readonly patch: readonly unknown[];
-  /** The order that they are to have. */
+  /** The desired order. */
   readonly order: readonly unknown[];
   /** The live list. */
   readonly original: readonly unknown[];
 }
 
 /**
- * Entries that `patch` names come in `order`; the others keep their order, each before the first
- * named one that it stood before in `original`.
+ * Sorts the entries of `patch` by `order`. The others keep their order, each before the first patched entry
+ * that it preceded in `original`.
  */
 export function arranged(
   merged: readonly unknown[],
@@ -42,8 +42,8 @@ export function arranged(
   return interleaved(left, right, (item) => placeIn(before, key(item)));
 }
 
-// Where there is no order to go by, the real server's sort (which is told that every entry stands
-// before any other) turns the entries around.
+// If an entry has no place, the comparison of the real server's sort is always true, which reverses the
+// entries.
 function sorted(items: unknown[], placeOf: (item: unknown) => number): unknown[] {
   const isBefore = (a: unknown, b: unknown) => {
     const [placeA, placeB] = [placeOf(a), placeOf(b)];
@@ -73,7 +73,7 @@ function placeIn(places: Places, key: unknown): number {
   return places.get(key) ?? -1;
 }
 
-// The live list may have entries that can't be named: they have no place.
+// The live list may have entries without a merge key: they have no place.
 function looseKey(mergeKey: string): (item: unknown) => unknown {
   return (item) => {
     if (mergeKey === '') return item;

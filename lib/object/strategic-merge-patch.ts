@@ -12,13 +12,13 @@ const elementOrder = '$setElementOrder';
 const deleteFromList = '$deleteFromPrimitiveList';
 
 /**
- * Applies a strategic merge patch: maps are merged, `null` removes, lists are merged by their
- * `x-kubernetes-patch-merge-key` where `x-kubernetes-patch-strategy` says `merge`, else replaced.
- * Directives: `$patch: replace | delete`, `$retainKeys`, `$setElementOrder/<list>`,
- * `$deleteFromPrimitiveList/<list>`. Behaves as `k8s.io/apimachinery`'s `strategicpatch`.
- * @param original - Is not changed; what the patch leaves alone is shared.
- * @param schema - Of `original`.
- * @throws StrategicMergePatchError the patch is malformed or does not fit.
+ * Applies a strategic merge patch: maps are merged, and `null` removes. Lists are merged by their
+ * `x-kubernetes-patch-merge-key` if `x-kubernetes-patch-strategy` has `merge`, else replaced. Directives:
+ * `$patch: replace | delete`, `$retainKeys`, `$setElementOrder/<list>`, `$deleteFromPrimitiveList/<list>`.
+ * Behaves like `k8s.io/apimachinery`'s `strategicpatch`.
+ * @param original - Not changed; the result shares its unchanged parts.
+ * @param schema - The schema of `original`.
+ * @throws StrategicMergePatchError: the patch is malformed or does not fit.
  */
 export function applyStrategicMergePatch(
   original: JsonMap,
@@ -55,7 +55,7 @@ function replaced(how: unknown, patch: JsonMap): Record<string, unknown> {
   return rest;
 }
 
-/** Drops every field that `$retainKeys` does not name. */
+/** Removes every field that `$retainKeys` does not name. */
 function retain(result: Record<string, unknown>, patch: Record<string, unknown>): void {
   const keys = memberOf(patch, retainKeys);
   if (keys === undefined) return;
@@ -70,7 +70,7 @@ function retain(result: Record<string, unknown>, patch: Record<string, unknown>)
   for (const name of Object.keys(result)) if (!kept.has(name)) Reflect.deleteProperty(result, name);
 }
 
-/** Merges the lists that come with an order, and takes them out of `patch`. */
+/** Merges the lists with a `$setElementOrder`, and removes them from `patch`. */
 function orderElements(
   result: Record<string, unknown>,
   patch: Record<string, unknown>,
@@ -108,7 +108,7 @@ function nameAfter(name: string, prefix: string): string {
 interface MemberPatch {
   readonly field: string;
   readonly value: unknown;
-  /** `value` lists what goes. */
+  /** `value` lists the scalars to delete. */
   readonly deletes: boolean;
 }
 
@@ -137,7 +137,7 @@ function mergedMap(old: JsonMap, value: JsonMap, schema: Schema | undefined): Js
   return strategiesOf(schema).includes('replace') ? value : mergeMaps(old, value, schema);
 }
 
-// What is new has nothing to be merged with: its nulls and directives mean nothing.
+// A new value is not merged, so its nulls and directives are dropped.
 function replaceMember(result: Record<string, unknown>, field: string, value: unknown): void {
   const plain = withoutDirectives(withoutNulls(value));
   if (plain === undefined) Reflect.deleteProperty(result, field);

@@ -12,19 +12,19 @@ import { isUnstoredZero } from './unstored-zeros.js';
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
-/** What {@link threeWayMerge} brings together. */
+/** The inputs of {@link threeWayMerge}. */
 export interface ThreeWayMerge<T extends object = object> {
-  /** The paths that were set the last time, as `setFieldsOf` has them; those of none: `{}`. */
+  /** The paths that were set last time, in the format of `setFieldsOf`; `{}` if there were none. */
   readonly applied: FieldsV1;
-  /** What is to be set now. */
+  /** The values to set. */
   readonly desired: object;
-  /** What is there. */
+  /** The current object. */
   readonly current: T;
-  /** Of all three; undefined: lists are replaced whole. */
+  /** The schema of all three; undefined: lists are replaced whole. */
   readonly schema: Schema | undefined;
   /**
-   * Whether entries of the list at `path` that others have added go. @defaultValue they stay, where
-   * entries can be told apart
+   * Whether entries that others added to the list at `path` are removed. @defaultValue they stay, if entries
+   * can be identified
    */
   readonly isWhole?: ((path: FieldPath) => boolean) | undefined;
 }
@@ -34,16 +34,16 @@ interface Merging {
   readonly schema: Schema | undefined;
   readonly path: FieldPath;
   readonly isWhole: (path: FieldPath) => boolean;
-  /** Of an entry whose list says so: what is not desired goes when anything changes. */
+  /** For an entry of a list with `retainKeys`: any change also removes members that are not desired. */
   readonly retainsKeys?: boolean;
 }
 
 /**
- * `current` with what `desired` says, and without what was set the last time and is no longer desired;
- * whatever else is there stays: defaults, and what others have set. Amounts that are equal and values
- * that are empty and absent are no difference. Entries of lists are matched as `listIdentity` says;
- * those of other lists by their place, where both lists are equally long.
- * @returns `current` itself where nothing changes; else a new object that shares what is the same.
+ * Merges `desired` into `current`, and removes fields that were set last time and are no longer desired.
+ * Other fields stay: defaults, and fields of other managers. Equal quantities do not differ, nor do empty and
+ * absent values. List entries are matched by `listIdentity`; without an identity by index, if both lists have
+ * the same length.
+ * @returns `current` itself if nothing changes; else a new object that shares unchanged parts.
  */
 export function threeWayMerge<T extends object>(merge: ThreeWayMerge<T>): T {
   const { applied, desired, current, schema, isWhole = () => false } = merge;
@@ -74,7 +74,7 @@ function mergedMap(desired: JsonMap, current: JsonMap, merging: Merging): JsonMa
     if (next !== value) changes.set(name, next);
   }
   const excluded = excludedMembers(desired, merging.schema);
-  // A union: what belongs to another member than the desired one is refused by the server.
+  // A union: the server rejects fields of another member than the desired one.
   const keepsOwn = changes.size > 0 && retainsKeys(merging);
   for (const name of Object.keys(current)) {
     if (isSet(memberOf(desired, name))) continue;
@@ -85,7 +85,7 @@ function mergedMap(desired: JsonMap, current: JsonMap, merging: Merging): JsonMa
 }
 
 function retainsKeys({ schema, retainsKeys: ofList = false }: Merging): boolean {
-  // Of a list, it is said of its entries.
+  // A list's strategy applies to its entries.
   return ofList || (schema?.items === undefined && strategiesOf(schema).includes('retainKeys'));
 }
 
@@ -140,7 +140,7 @@ interface OrderedEntries {
   readonly others: ReadonlyMap<PathElement, unknown>;
 }
 
-/** Ours in their own order; each of the others behind the entry that it stood behind. */
+/** Returns the desired entries in their order, each other entry after the one that it followed. */
 function inOrder({ existing, ours, others }: OrderedEntries): readonly unknown[] {
   const followers = new Map<PathElement | undefined, unknown[]>();
   let last: PathElement | undefined;
@@ -153,8 +153,8 @@ function inOrder({ existing, ours, others }: OrderedEntries): readonly unknown[]
   return [...behind(), ...[...ours].flatMap(([element, item]) => [item, ...behind(element)])];
 }
 
-// Defaults within entries that nothing names would be a difference for ever; lists of different
-// lengths have no entries that belong together.
+// Replacing the list would always differ by the defaults in its entries. Lists of different lengths have no
+// matching entries.
 function mergedByPlace(
   desired: readonly unknown[],
   current: readonly unknown[],
@@ -194,15 +194,15 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Without members that are undefined. */
+/** Returns `value` without undefined members. */
 function onWire(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
 /**
- * Of built-in kinds, an empty list and a map of nothing are not stored: `env: []`, `labels: {}`. An
- * empty struct is, and says something: `emptyDir: {}`, `namespaceSelector: {}`; of kinds that nothing
- * is known of, so does all that is empty: `selfSigned: {}`.
+ * Whether the server does not store an empty value. Built-in kinds omit empty lists and maps: `env: []`,
+ * `labels: {}`. They store empty structs, which have a meaning: `emptyDir: {}`, `namespaceSelector: {}`.
+ * Without a schema, every empty value is assumed to be stored: `selfSigned: {}`.
  */
 function isStoredAsNone(value: unknown, schema: Schema | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0 && schema?.items !== undefined;
@@ -223,7 +223,7 @@ function isSameAmount(one: unknown, other: unknown): boolean {
   try {
     return equalQuantities(parseQuantity(one as string), parseQuantity(other as string));
   } catch {
-    // The server will say what is wrong with it.
+    // The server reports the invalid quantity.
     return false;
   }
 }

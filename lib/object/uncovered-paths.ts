@@ -16,18 +16,18 @@ import { hasKeys, valueAtPath } from './value-at-path.js';
 /** Options of {@link uncoveredPaths}. */
 export interface UncoveredPathsOptions {
   /**
-   * The object that the entry is of. A field without anything below it in the entry is an atomic
-   * list or map, or a granular map of which others have taken everything: only the live object and
-   * its other managers can tell. @defaultValue taken for atomic
+   * The object with the entry. A field with nothing below it in the entry is an atomic list or map, or a
+   * granular map whose members all belong to other managers. Only the live object and its other managers show
+   * which. @defaultValue undefined: such fields count as atomic
    */
   readonly live?: KubernetesObject | undefined;
 }
 
 /**
- * The fields of `desired` that are not (any more) in `applied`, the Apply entry of who applies it:
- * somebody changed or removed them since, or they were never applied. None: an apply of `desired`
- * would change nothing. No values are compared, so defaults and spellings (`1000m`) never matter,
- * and no schema is needed: the entry itself says how a list is to be walked.
+ * Returns the fields of `desired` that are missing from `applied`, the Apply entry of its manager: other
+ * managers changed or removed them since, or they were never applied. If the result is empty, an apply of
+ * `desired` would change nothing. It compares no values, so defaults and notations (`1000m`) do not matter.
+ * It needs no schema: the entry itself has the keys of lists.
  */
 export function uncoveredPaths(
   applied: FieldSet,
@@ -88,7 +88,7 @@ class Walk {
     const elements = elementsOf(node);
     const left = new Set(elements);
     const matched = new Map<unknown, PathElement>();
-    // Entries that have all their keys first: `{port: 80}` must not take the place of the UDP one.
+    // Entries with all their keys come first: `{port: 80}` must not match the UDP port's element.
     for (const exactly of [true, false]) {
       for (const item of items) {
         if (matched.has(item)) continue;
@@ -105,7 +105,7 @@ class Walk {
     }
   }
 
-  /** A field with nothing below it: if it is atomic, all of `value` is covered. */
+  /** Handles a field with nothing below it: if it is atomic, all of `value` is covered. */
   #whole(value: unknown, path: FieldPath): void {
     if (this.#live === undefined || !isJsonObject(value)) return;
     for (const [name, member] of Object.entries(value)) {
@@ -116,7 +116,7 @@ class Walk {
     }
   }
 
-  /** Somebody owns something at or below `path`, so what is above it is not atomic. */
+  /** Whether a manager owns a field at or below `path`, so that the field above is not atomic. */
   #isTaken(path: FieldPath): boolean {
     this.#sets ??= (this.#live?.metadata.managedFields ?? []).map(({ fieldsV1 = {} }) =>
       FieldSet.fromFieldsV1(fieldsV1),
@@ -139,7 +139,7 @@ function isItem(item: unknown, element: PathElement, exactly: boolean): boolean 
   return parsed.type === 'value' && parsed.value === item;
 }
 
-/** An element for an entry that the set does not have, made like those of its siblings. */
+/** Returns an element for an entry that the set lacks, in the form of its siblings. */
 function nameOf(item: unknown, index: number, siblings: readonly PathElement[]): PathElement {
   if (!isJsonObject(item)) return valueElement(item);
   const [sibling] = siblings.map(parsePathElement);
@@ -148,7 +148,7 @@ function nameOf(item: unknown, index: number, siblings: readonly PathElement[]):
   return keyElement(Object.fromEntries(keys.filter(([, value]) => value !== undefined)));
 }
 
-// Nobody owns a list of entries for being empty, nor a struct for having one.
+// An empty list has no owner, nor does a struct with only empty lists.
 function isNothing(value: unknown): boolean {
   if (value === undefined) return true;
   if (Array.isArray(value)) return value.length === 0;
@@ -157,7 +157,7 @@ function isNothing(value: unknown): boolean {
   return members.length > 0 && members.every(isNothing);
 }
 
-// Go leaves these out of what it writes.
+// Go omits these values from its JSON.
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   if (value === '' || value === 0 || value === false) return true;

@@ -1,7 +1,7 @@
 import { isJsonObject } from './json.js';
 import type { Schema } from './schema.js';
 
-// Of each, the server takes one member alone; no schema of a built-in kind says so.
+// The server accepts only one member of each; the schemas of built-in kinds do not express this.
 const unions: readonly (readonly string[])[] = [
   // EnvVar, EnvVarSource
   ['value', 'valueFrom'],
@@ -12,8 +12,8 @@ const unions: readonly (readonly string[])[] = [
 ];
 
 /**
- * The members that can't stand beside what `desired` sets, as `valueFrom` beside the `value` of an
- * environment variable, of the unions that Pods are made of.
+ * Returns the members that conflict with those that `desired` sets, for example `valueFrom` with `value` of
+ * an environment variable; for the unions in Pods.
  */
 export function excludedMembers(desired: object, schema: Schema | undefined): readonly string[] {
   const { properties } = schema ?? {};

@@ -1,7 +1,7 @@
 import type { Schema } from './schema.js';
 
-// Members of built-in kinds for which the server does not tell a zero from nothing. For others it does:
-// without `automountServiceAccountToken: false` there is a token.
+// Members of built-in kinds for which a zero equals an absent value on the server. For other members it does
+// not: without `automountServiceAccountToken: false` there is a token.
 const unstored: ReadonlySet<string> = new Set([
   ...['value', 'subPath', 'workingDir', 'readOnly', 'stdin', 'stdinOnce', 'tty'],
   ...['hostNetwork', 'hostPID', 'hostIPC', 'paused', 'publishNotReadyAddresses'],
@@ -9,8 +9,8 @@ const unstored: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a built-in kind does not store `value` as its member `name`, as `readOnly: false`.
- * @param schema - of what has the member.
+ * Whether a built-in kind does not store `value` as its member `name`, for example `readOnly: false`.
+ * @param schema - the schema of the object with the member.
  */
 export function isUnstoredZero(value: unknown, name: string, schema: Schema | undefined): boolean {
   const isZero = value === '' || value === false || value === 0;

@@ -2,7 +2,7 @@ import { parsePathElement } from './field-path.js';
 import type { FieldPath, ParsedElement } from './field-path.js';
 import { isJsonObject, memberOf } from './json.js';
 
-/** The value at `path` in `object`, or `undefined` where there is none. */
+/** Returns the value at `path` in `object`, or `undefined`. */
 export function valueAtPath(object: unknown, path: FieldPath): unknown {
   return path.reduce<unknown>((value, element) => step(value, parsePathElement(element)), object);
 }
@@ -27,8 +27,8 @@ function step(value: unknown, element: ParsedElement): unknown {
 }
 
 /**
- * Whether `item` is the entry of a list with these keys. A key that it leaves out has its default,
- * unless `exactly` all are wanted.
+ * Whether `item` is the list entry with these keys. An absent key has its default, unless `exactly` requires
+ * all keys.
  */
 export function hasKeys(
   item: unknown,

@@ -1,7 +1,7 @@
 /**
- * What is on the wire for a model of `@kubernetes/client-node`: its models hold `Date` where JSON
- * has a string, and rename fields that clash with JavaScript or contain dashes (`_from`,
- * `x_kubernetes_list_type`). Objects of this package are always of the wire's shape.
+ * The wire format of a model of `@kubernetes/client-node`. Its models have `Date` where JSON has a string,
+ * and rename fields that clash with JavaScript or contain dashes (`_from`, `x_kubernetes_list_type`). Objects
+ * of this package always have the wire format.
  */
 export type Wire<T> = 0 extends 1 & T
   ? unknown // `any` in a model: free JSON.

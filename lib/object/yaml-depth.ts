@@ -2,10 +2,10 @@ import { Lexer } from 'yaml';
 import { maxDepth, tooDeep } from './depth.js';
 
 /**
- * Checks that a YAML text can be parsed: parsers recurse for each level, and V8 aborts the process
- * where it compiles a regular expression near the end of the stack. It goes through the text's tokens,
- * without recursion. What aliases nest is not seen here: check the parsed value with `checkDepth`.
- * @param what - opens the message, for example the name of the file
+ * Checks that a YAML text can be parsed: parsers recurse for each level, and V8 aborts the process if it
+ * compiles a regular expression near the end of the stack. The check reads the text's tokens without
+ * recursion. It does not see the nesting of aliases: check the parsed value with `checkDepth`.
+ * @param what - begins the message, for example the name of the file
  * @returns `text`
  * @throws OperatorError `TooDeep`: it nests deeper than {@link maxDepth}.
  */
@@ -19,7 +19,7 @@ export function checkYamlDepth(text: string, what: string): string {
   return text;
 }
 
-/** How many characters may open a level: no text nests deeper than it has of them. */
+/** Counts the characters that may open a level: an upper bound of the nesting. */
 function indicatorsIn(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at++) {
@@ -29,23 +29,25 @@ function indicatorsIn(text: string): number {
   return count;
 }
 
-/** A block collection that is open, and the column of its entries. */
+/** An open block collection, and the column of its entries. */
 interface Block {
   readonly column: number;
   readonly type: 'map' | 'seq';
 }
 
-/** Tokens of the lexer without a width: a document begins, a scalar follows, a flow collection breaks off. */
+/**
+ * Tokens of the lexer without a width: a document starts, a scalar follows, a flow collection has an error.
+ */
 const [documentStart, scalarFollows, flowError] = ['\u0002', '\u001f', '\u0018'];
 
-/** How many collections are open while the tokens of a YAML text are taken in turn. */
+/** Counts the open collections while it reads the tokens of a YAML text. */
 class DepthCounter {
   readonly #blocks: Block[] = [];
-  /** For each open flow collection, how many levels it stands for: `[a: 1]` is two. */
+  /** The number of levels of each open flow collection: `[a: 1]` has two. */
   readonly #flows: { readonly type: '[' | '{'; levels: number }[] = [];
   #flowLevels = 0;
   #column = 0;
-  /** Where the entry begins that the next `:` belongs to; undefined: nowhere yet. */
+  /** The column of the entry that the next `:` belongs to; undefined before an entry. */
   #entry: number | undefined;
   #isScalar = false;
 
@@ -90,7 +92,7 @@ class DepthCounter {
     this.#advance(token);
   }
 
-  /** The first token of an entry on its line closes the blocks that are further in. */
+  /** Closes the blocks that are further in, at the first token of an entry on its line. */
   #begin(): void {
     if (this.#flows.length > 0 || this.#entry !== undefined) return;
     this.#entry = this.#column;
@@ -107,7 +109,7 @@ class DepthCounter {
     }
     const type = indicator === '-' ? 'seq' : 'map';
     const column = indicator === ':' ? (this.#entry ?? this.#column) : this.#column;
-    // A sequence may stand at the column of the key that it belongs to, not the other way round.
+    // A sequence may be at the column of its key, but a map not at the column of its sequence.
     this.#close(
       (block) =>
         block.column > column ||

@@ -2,15 +2,15 @@ import { LineCounter, YAMLParseError, isScalar, parseAllDocuments, visit } from 
 import type { Document, DocumentOptions, ParseOptions, SchemaOptions, YAMLMap } from 'yaml';
 import { checkYamlDepth } from './yaml-depth.js';
 
-/** Options of {@link parseYamlDocuments}: those of the parser, but for `uniqueKeys`. */
+/** Options of {@link parseYamlDocuments}: those of the parser, except `uniqueKeys`. */
 export type YamlOptions = Omit<ParseOptions & DocumentOptions & SchemaOptions, 'uniqueKeys'>;
 
 /**
- * The documents of a YAML text, with what is wrong with each among its `errors`.
+ * Parses the documents of a YAML text, each with its `errors`.
  *
- * It finds repeated keys by itself, in linear time: the parser compares each key with all others of its
- * map, minutes for a map of some megabytes.
- * @param what - opens the message, for example the name of the file
+ * It detects repeated keys itself, in linear time: the parser compares each key with all others of its map,
+ * which takes minutes for a map of some megabytes.
+ * @param what - begins the message, for example the name of the file
  * @throws OperatorError `TooDeep`: it nests too deeply.
  */
 export function parseYamlDocuments(

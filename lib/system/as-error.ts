@@ -1,9 +1,9 @@
-/** Returns what was thrown as an `Error`; what is no error is the message of one. */
+/** Returns the thrown value as an `Error`; a value that is not an error becomes the message. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(errorMessage(thrown));
 }
 
-/** Returns the message of what was thrown. Any value can be thrown, also one that has no text. */
+/** Returns the message of a thrown value, which can be anything, even a value without a text. */
 export function errorMessage(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   try {
@@ -15,7 +15,9 @@ export function errorMessage(thrown: unknown): string {
   }
 }
 
-/** The message of a plain object; else the names of its fields, whose values may be secret. */
+/**
+ * Returns the message of a plain object; else the names of its fields, because their values may be secret.
+ */
 function textOf(thrown: object): string {
   if ('message' in thrown && typeof thrown.message === 'string') return thrown.message;
   return `a thrown object with ${Object.keys(thrown).join(', ') || 'no fields'}`;

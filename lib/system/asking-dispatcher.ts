@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
 
 /**
- * `dispatcher`, calling `beforeSend` when a connection is made, its handshake done and the turn of the
- * request come: undici writes the request into the socket right after it, in the same turn of the
- * event loop. When it throws, undici drops the request, unsent, and keeps the connection.
+ * Wraps `dispatcher` so that `beforeSend` runs once the connection is open, its handshake is done and it is
+ * the request's turn. undici writes the request to the socket right after it, in the same turn of the event
+ * loop. If `beforeSend` throws, undici drops the unsent request and keeps the connection.
  */
 export function askingFirst(dispatcher: Dispatcher, beforeSend: () => void): Dispatcher {
   return dispatcher.compose(
@@ -11,7 +11,7 @@ export function askingFirst(dispatcher: Dispatcher, beforeSend: () => void): Dis
   );
 }
 
-/** `handler`, all of whose methods are handed on one by one: undici's own have private fields. */
+/** Wraps `handler` method by method: undici's own handlers have private fields. */
 function asking(
   handler: Dispatcher.DispatchHandler,
   beforeSend: () => void,

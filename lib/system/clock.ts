@@ -1,30 +1,33 @@
 import { uptime } from 'node:os';
 
-/** A timer that was set. */
+/** A running timer. */
 export interface Timer {
-  /** Drops the timer; nothing happens when it fired already. */
+  /** Cancels the timer; has no effect after it fired. */
   cancel(): void;
 }
 
-/** The only source of time in this package, so that a test can own it. */
+/** The only source of time in this package, so that tests can control it. */
 export interface Clock {
   /** Wall-clock time in milliseconds since 1970, UTC. May jump. */
   now(): number;
-  /** Milliseconds since some fixed moment, with fractions; never jumps, and runs on while the process is stopped. */
+  /**
+   * Milliseconds since a fixed moment, with fractions; never jumps, and advances while the process is
+   * stopped.
+   */
   monotonicMs(): number;
   /**
-   * As `monotonicMs`, but coarser (10 ms), and on Linux it runs on while the machine is suspended,
-   * too. Absent: `monotonicMs` is all there is.
+   * Like `monotonicMs`, but coarser (10 ms), and on Linux also advances while the machine is suspended.
+   * Absent: the clock has only `monotonicMs`.
    */
   uptimeMs?(): number;
-  /** Calls `callback` once, after `delayMs` milliseconds or more. It keeps the process alive. */
+  /** Calls `callback` once, after `delayMs` milliseconds or more. Keeps the process alive. */
   setTimer(callback: () => void, delayMs: number): Timer;
 }
 
-// Node's timers turn longer delays into 1 ms.
+// Node's timers treat longer delays as 1 ms.
 const longestDelayMs = 2 ** 31 - 1;
 
-/** The clock of the machine. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),

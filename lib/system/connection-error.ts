@@ -7,11 +7,11 @@ export interface ConnectionErrorOptions extends OperatorErrorOptions {
   readonly requestSent: boolean;
 }
 
-/** `ConnectionFailed`: no answer came, or it broke off. */
+/** `ConnectionFailed`: no response arrived, or it broke off. */
 export class ConnectionError extends OperatorError {
   /**
-   * False: the connection was never made, so that nothing can have happened at the server. True: a
-   * write may have been done, and whether it may be sent again depends on what it says.
+   * False: no connection was made, so the server did nothing. True: the server may have carried out a write,
+   * so only a repeatable request may be sent again.
    */
   readonly requestSent: boolean;
 

@@ -3,41 +3,41 @@ import type { buildConnector } from 'undici';
 import { asError } from './as-error.js';
 import { openTunnel } from './proxy-tunnel.js';
 
-/** How to prove who both ends are. PEM texts. */
+/** Certificates and checks of a TLS connection, as PEM. */
 export interface TlsOptions {
-  /** The certificates to trust instead of the machine's own. */
+  /** The trusted certificates, instead of the system's. */
   readonly ca?: string | undefined;
-  /** The client's certificate chain; `key` belongs to it. */
+  /** The client's certificate chain, for `key`. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** The name to look for in the server's certificate. @defaultValue the server's host */
+  /** The name to check in the server's certificate. @defaultValue the server's host */
   readonly servername?: string | undefined;
-  /** Trust whatever answers; for tests. @defaultValue false */
+  /** Trusts any server certificate; for tests. @defaultValue false */
   readonly insecure?: boolean | undefined;
 }
 
 /** Options of {@link newConnector}. */
 export interface ConnectorOptions {
-  /** Asked before each new connection. */
+  /** The TLS settings, or a function called before each new connection. */
   readonly tls: TlsOptions | (() => TlsOptions | Promise<TlsOptions>);
   readonly connectTimeoutMs: number;
-  /** The URL of a proxy to go through. */
+  /** The URL of the proxy. */
   readonly proxy: string | undefined;
 }
 
 type Connector = buildConnector.connector;
 
 /**
- * The kernel asks an idle connection's other end so often whether it is there, so that a watch whose
- * server vanished without a word fails, where nothing on the way answers in the server's stead.
+ * The interval of TCP keep-alive probes on an idle connection. They make a watch fail if its server vanished
+ * silently, unless a proxy answers the probes.
  */
 const tcpKeepAliveMs = 30_000;
 
 /**
- * What makes undici's connections, with the TLS settings of the moment, through the proxy where there
- * is one.
+ * Returns a function that opens undici's connections, with the current TLS settings and through the proxy, if
+ * any.
  * @param build - undici's
- * @param onFailure - told of each connection that was not made
+ * @param onFailure - called for each connection that could not be opened
  */
 export function newConnector(
   build: typeof buildConnector,
@@ -69,7 +69,7 @@ export function newConnector(
       const httpSocket = await tunnel(target, options);
       if (httpSocket === undefined) connect(target, connected);
       else if (target.protocol === 'https:') connect({ ...target, httpSocket }, connected);
-      // Plain HTTP needs no more than the tunnel.
+      // Plain HTTP needs only the tunnel.
       else connected(null, httpSocket);
     };
     begin().catch(failed);

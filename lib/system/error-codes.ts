@@ -1,105 +1,107 @@
 /**
- * Every code that an {@link OperatorError} can carry. A code is never reused for another meaning:
- * retired ones stay out. `docs/errors.md` explains each; a spec compares the two lists.
+ * The codes of {@link OperatorError}. A retired code is never reused for another meaning. `docs/errors.md`
+ * explains each; a spec compares the two lists.
  */
 export const errorCodes = [
   /** An option is missing, out of range, or contradicts another. */
   'InvalidOption',
-  /** An object is not what Kubernetes accepts: no kind, an invalid name, a field of a wrong shape. */
+  /** Kubernetes would not accept the object: no kind, an invalid name, a field of a wrong shape. */
   'InvalidObject',
-  /** A custom resource can't be defined so; `problems` has the fields and the remedies. */
+  /** The definition of a custom resource is invalid; `problems` lists the fields and the remedies. */
   'InvalidDefinition',
-  /** A label or field selector that can't be read, or with an invalid key, operator or value. */
+  /** A label or field selector has a syntax error, or an invalid key, operator or value. */
   'InvalidSelector',
-  /** A patch that is malformed or does not fit the object: a path that is not there, a failed test. */
+  /** A patch is malformed or does not fit the object: a missing path, a failed test. */
   'InvalidPatch',
-  /** A text is no value of its type: a quantity, a time, a percentage, an object key. */
+  /** A text is not a valid quantity, time, percentage, object key or other value. */
   'InvalidValue',
   /** An apply without `force` would change fields that other managers own. */
   'ApplyConflict',
   /** The API server answered with an error: an `ApiError`, which carries the `Status`. */
   'ApiError',
-  /** No answer came: connection refused or reset, DNS, TLS, a server that went away. */
+  /** No response arrived: connection refused or reset, DNS, TLS, or a server that went away. */
   'ConnectionFailed',
-  /** The call did not end in its time. */
+  /** The call exceeded its time limit. */
   'Timeout',
-  /** An object or a document nests too deeply: recursive functions would fail on it. */
+  /** An object or a document nests too deeply for recursive functions. */
   'TooDeep',
-  /** The cache can't take in the object, so it can't be read; everything else goes on. */
+  /** The cache cannot accept this object, so it cannot be read; other objects are unaffected. */
   'Quarantined',
   /** The caller's `AbortSignal` ended the call. */
   'Aborted',
-  /** The API server serves no such kind: a CRD is missing, or the version is wrong. */
+  /** The API server does not serve the kind: a CRD is missing, or the version is wrong. */
   'UnknownKind',
   /** A kubeconfig or the in-cluster credentials could not be read. */
   'InvalidKubeConfig',
-  /** The object has a controller already, and it is not this owner. */
+  /** The object already has another controller. */
   'AlreadyOwned',
-  /** An owner reference that Kubernetes does not allow: across namespaces, or to a wider scope. */
+  /** Kubernetes does not allow the owner reference: across namespaces, or to a wider scope. */
   'InvalidOwner',
   /** Two objects of a chain have the same kind, namespace and name. */
   'DuplicateObject',
-  /** A name that a chain refers to was never chained. */
+  /** A chain refers to a name that was never chained. */
   'UnknownReference',
-  /** The object exists and belongs to somebody else, or to nobody. */
+  /** The object exists, and has another owner or no owner. */
   'NotOurs',
-  /** A change to a field that the API server does not let change. */
+  /** A change to a field that the API server treats as immutable. */
   'ImmutableField',
-  /** More objects would have been deleted than `maxDeletions` allows. Nothing was deleted. */
+  /** Pruning would have deleted more objects than `maxDeletions` allows. Nothing was deleted. */
   'TooManyDeletions',
-  /** Several objects of one reconcile failed; `errors` has each. */
+  /** Several objects of one reconcile failed; `errors` has each error. */
   'ReconcileFailed',
-  /** Retrying can't help until the desired state changes. */
+  /** A retry cannot succeed until the desired state changes. */
   'Terminal',
   /** A dependency of the object failed, so the object was not touched. */
   'DependencyFailed',
-  /** Something was used after it was stopped or closed. */
+  /** An object was used after it was stopped or closed. */
   'Stopped',
-  /** A write was refused before it was sent: this process may not write any more, its lease is not fresh. */
+  /** A write was refused before it was sent: the lease of this process is not fresh. */
   'Fenced',
-  /** Something that runs once was started again. */
+  /** An object that runs once was started again. */
   'AlreadyStarted',
-  /** A server can't listen: its port is in use, or not this process's to take. */
+  /** A server cannot listen: its port is in use, or the process lacks permission. */
   'ListenFailed',
-  /** This process was the leader, and its lease is gone or was taken. */
+  /** This process was the leader, and its lease was deleted or taken over. */
   'LeadershipLost',
-  /** The rules do not let this process read or write the Lease by which replicas elect a leader. */
+  /** RBAC does not allow this process to read or write the leader election Lease. */
   'LeaseForbidden',
-  /** The account that the operator runs as lacks permissions that were asked for at the start. */
+  /** The operator's account lacks permissions that were checked at the start. */
   'MissingPermission',
-  /** An operator that was killed at some request did not come to the same end as one that was not. */
+  /** An operator that was killed at some request ended in another state than one that was not. */
   'CrashPointFailed',
-  /** An operator did not get over a request that failed once. */
+  /** An operator did not recover from a request that failed once. */
   'FaultSweepFailed',
-  /** The owner is gone, and objects that the operator created are not. */
+  /** The owner is deleted, but objects that the operator created remain. */
   'LeftOvers',
-  /** A fault that a test injects never happened, so that the test shows nothing about it. */
+  /** A fault that a test injects never happened, so the test proves nothing about it. */
   'FaultNotInjected',
-  /** A part of a resource chain can't be made so: a name is missing, a set has no resources. */
+  /** A part of a resource chain is invalid: a name is missing, a set has no resources. */
   'InvalidConfig',
-  /** A chain can't be carried out: it has no resources, or several sets handle one object. */
+  /** A chain cannot run: it has no resources, or several sets handle one object. */
   'ExecutionFailed',
   /** No set of a router handles the object; another framework may. */
   'NoResourceSet',
-  /** A step of a resource threw; `cause` is what it threw. */
+  /** A step of a resource threw; `cause` is the thrown error. */
   'ResourceFailed',
-  /** A step says that trying it again is of no use; `cause` says why. It ends `withRetry`, which throws the cause. */
+  /**
+   * A step reports that a retry is useless; `cause` is the reason. Ends `withRetry`, which throws the cause.
+   */
   'Permanent',
-  /** An operator met a configuration that a newer version of it has deployed. */
+  /** A newer version of the operator deployed the configuration. */
   'Downgrade',
-  /** A declarative controller keeps writing one object: it undoes what another writes, or feeds itself. */
+  /** A declarative controller keeps writing one object: it reverts another writer, or triggers itself. */
   'HotLoop',
-  /** A declarative controller makes ever more objects of its own results. */
+  /** A declarative controller keeps creating objects from its own results. */
   'GrowthLimit',
-  /** A document does not fit what a declarative operator does with it; the pipeline goes on. */
+  /** A document does not fit an operation of a declarative operator; the pipeline continues. */
   'InvalidData',
-  /** A declarative operator can't be loaded; `problems` has the paths and the remedies. */
+  /** A declarative operator cannot be loaded; `problems` lists the paths and the remedies. */
   'InvalidSpec',
-  /** An object is to be patched by a declarative operator, or scaled by an autoscaler, and does not exist. */
+  /** An object to patch by a declarative operator, or to scale by an autoscaler, does not exist. */
   'TargetMissing',
   /** Two declarative controllers of a process write one object. */
   'TargetConflict',
-  /** An object that a declarative operator is to write is being deleted. */
+  /** A declarative operator cannot write an object that is being deleted. */
   'TargetDeleting',
 ] as const;
 

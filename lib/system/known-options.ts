@@ -2,8 +2,8 @@ import { nearestName } from './nearest-name.js';
 import { OperatorError } from './operator-error.js';
 
 /**
- * An object that has every member of an options type, so that the compiler reports a missing name: a
- * list of the names, or the resolved options.
+ * An object with every member of an options type, so that the compiler reports a missing name: a list of the
+ * names, or the resolved options.
  */
 export type OptionNames<T> = { readonly [Name in keyof Required<T>]: unknown };
 
@@ -11,9 +11,9 @@ export type OptionNames<T> = { readonly [Name in keyof Required<T>]: unknown };
 export type MisplacedOptions = Readonly<Record<string, string>>;
 
 /**
- * Refuses members of `options` that are not in `names`: plain JavaScript, a cast or a spread object
- * gets past the compiler, and an option that has no effect is worse than an error.
- * @param subject - the function or class that takes the options.
+ * Refuses members of `options` that are not in `names`. Plain JavaScript, a cast or a spread object can
+ * bypass the compiler, and an option without effect is worse than an error.
+ * @param subject - the function or class that accepts the options.
  * @throws OperatorError `InvalidOption`: names the option, and the nearest known one.
  */
 export function refuseUnknownOptions<T extends object>(
@@ -25,7 +25,7 @@ export function refuseUnknownOptions<T extends object>(
   if ((options as T | null) === null) {
     throw new OperatorError('InvalidOption', `${subject}: options: want an object, got null`);
   }
-  // By name: some calls are made a thousand times a second, and lists of entries are garbage.
+  // A `for` loop by name: some callers run a thousand times a second, and lists of entries would be garbage.
   for (const name in options) {
     if (Object.hasOwn(names, name) || !Object.hasOwn(options, name)) continue;
     if (options[name] === undefined) continue;

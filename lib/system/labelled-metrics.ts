@@ -1,8 +1,8 @@
 import type { Gauge, MetricLabels, MetricOptions, Metrics, RemovableSeries } from './metrics.js';
 
 /**
- * `metrics` whose samples have some labels more, the same ones always: several parts that count the
- * same can be told apart, and taken out one by one.
+ * Wraps `metrics` so that all samples have additional constant labels. Parts that count the same metric can
+ * thus be distinguished, and removed separately.
  */
 export function withMetricLabels(metrics: Metrics, labels: MetricLabels): Metrics {
   const names = Object.keys(labels);
@@ -38,7 +38,7 @@ export function withMetricLabels(metrics: Metrics, labels: MetricLabels): Metric
   };
 }
 
-/** Absent where nothing is collected, as that of the gauge itself. */
+/** Absent if the gauge itself has no `onCollect`. */
 function collection(gauge: Gauge): Pick<Gauge, 'onCollect'> {
   const { onCollect: collect } = gauge as { readonly onCollect?: Collect };
   if (collect === undefined) return {};
@@ -47,7 +47,7 @@ function collection(gauge: Gauge): Pick<Gauge, 'onCollect'> {
 
 type Collect = (this: Gauge, update: () => void) => () => void;
 
-/** Absent where nothing is kept, as that of the metric itself. */
+/** Absent if the metric itself has no `remove`. */
 function removal(
   metric: RemovableSeries,
   all: (own: MetricLabels) => MetricLabels,

@@ -1,31 +1,31 @@
 import { isOperatorError } from './operator-error.js';
 
 /**
- * Which stacks a line has. `own`: those that say where code of the operator failed. An `OperatorError` that
- * another error has caused says so by its message.
+ * The stacks in a log line. `own`: stacks that show where the operator's code failed. An `OperatorError`
+ * caused by another error explains itself by its message.
  */
 export type LoggedStacks = 'all' | 'own' | 'none';
 
 interface Writing {
   readonly stacks: LoggedStacks;
-  /** All that is written of an error once. */
+  /** The errors already written; each is written once. */
   readonly seen: Set<unknown>;
-  /** The messages of the errors that this one is part of. */
+  /** The messages of the enclosing errors. */
   readonly said: string;
 }
 
 const mostParts = 10;
 const longestText = 4_000;
-/** A shorter text may be in a message by chance. */
+/** A shorter text may be part of a message by chance. */
 const longestName = 64;
-/** Written by another name, or repeats the type. */
+/** Fields that are written under another name, or repeat the type. */
 const shown: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cause', 'errors']);
 
 /**
- * What a log line says of an error: its type, its message, its fields, and of the errors that caused it what
- * it does not say itself. No error is written twice.
+ * Returns an error as log fields: its type, its message, its fields, and what its causes add to them. Each
+ * error is written once.
  *
- * Fields of fields are left out below `all`: an HTTP client keeps its request in an error, with its
+ * Nested fields are written only with `all`: an HTTP client keeps its request in an error, with its
  * credentials.
  */
 export function loggedError(error: unknown, stacks: LoggedStacks): unknown {
@@ -57,7 +57,7 @@ function written(error: unknown, { stacks, seen, said }: Writing): unknown {
 
 type ErrorLike = Error & { readonly errors?: unknown };
 
-/** Errors of another realm are no instances of this one's `Error`. */
+/** Errors of another realm are not instances of this one's `Error`. */
 function isErrorLike(value: unknown): value is ErrorLike {
   if (typeof value !== 'object' || value === null) return false;
   return typeof (value as Partial<Error>).message === 'string';
@@ -71,13 +71,13 @@ function typeOf({ constructor, name }: Error): string {
   return typeof constructor === 'function' ? constructor.name : name;
 }
 
-/** The stack without the message before it. */
+/** Returns the stack without the message before it. */
 function framesOf({ stack = '', message }: Error): string {
   const at = stack.indexOf(message);
   return (at < 0 ? stack : stack.slice(at + message.length)).trim();
 }
 
-/** The fields that are not written otherwise, without the texts that a message quotes. */
+/** Returns the remaining fields, without texts that a message quotes. */
 function fieldsOf(error: object, { stacks, said }: Writing): Readonly<Record<string, unknown>> {
   const isNew = (value: unknown): boolean =>
     typeof value !== 'string' || value.length < longestName || !said.includes(value);

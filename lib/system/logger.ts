@@ -1,4 +1,4 @@
-/** What a log line carries beside its message. Never a Secret's data, never a token. */
+/** The fields of a log line beside its message. They never hold a Secret's data or a token. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** A structured logger; `pino` satisfies it through {@link pinoLogger}. */
@@ -8,11 +8,11 @@ export interface Logger {
   warn(message: string, fields?: LogFields): void;
   /** An `error` among the fields is written with its stack and causes. */
   error(message: string, fields?: LogFields): void;
-  /** A logger that adds `fields` to each of its lines. */
+  /** Returns a logger that adds `fields` to each of its lines. */
   child(fields: LogFields): Logger;
 }
 
-/** Drops everything. The default of library parts that were given no logger. */
+/** Discards all lines. The default of library parts without a logger. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,

@@ -1,6 +1,6 @@
 /**
- * A map of at most `capacity` entries: the one that was not touched for longest goes when another
- * comes. A Map keeps the order of insertion, so its first entry is the oldest.
+ * A map of at most `capacity` entries, which evicts the least recently used one. A Map keeps the order of
+ * insertion, so its first entry is the oldest.
  */
 export class LruMap<Key, Value> {
   readonly #entries = new Map<Key, Value>();
@@ -15,7 +15,7 @@ export class LruMap<Key, Value> {
     return this.#entries.size;
   }
 
-  /** Reads an entry and makes it the youngest. */
+  /** Reads an entry and marks it as most recently used. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key);
     if (value === undefined) return undefined;
@@ -24,7 +24,7 @@ export class LruMap<Key, Value> {
     return value;
   }
 
-  /** Sets an entry, the youngest now. @returns the entry that had to go, if one had to */
+  /** Sets an entry and marks it as most recently used. @returns the value that was evicted, if any */
   set(key: Key, value: Value): Value | undefined {
     this.#entries.delete(key);
     this.#entries.set(key, value);

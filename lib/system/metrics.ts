@@ -1,37 +1,37 @@
 /** The labels of one sample; every sample of a metric has the same label names. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
-/** Samples that can be taken out again. */
+/** Samples that can be removed. */
 export interface RemovableSeries {
   /**
-   * Takes out all samples that have at least these labels, with these values: of something that is
-   * gone for good. They begin anew when they are counted again. Absent where nothing is kept.
+   * Removes all samples with at least these labels and values, for an object that no longer exists. A later
+   * sample starts from zero. Absent if the metrics keep no samples.
    */
   remove?(labels: MetricLabels): void | Promise<void>;
 }
 
-/** A value that only grows. */
+/** A value that only increases. */
 export interface Counter extends RemovableSeries {
   add(value?: number, labels?: MetricLabels): void;
 }
 
-/** A value that goes up and down. */
+/** A value that increases and decreases. */
 export interface Gauge extends RemovableSeries {
   set(value: number, labels?: MetricLabels): void;
   add(value: number, labels?: MetricLabels): void;
   /**
-   * Calls `update` right before the metric is collected: for values that change by themselves, such
-   * as an age. Absent where nothing is collected. @returns what ends it
+   * Calls `update` right before the metric is collected, for values that change by themselves, such as an
+   * age. Absent if the metrics are never collected. @returns a function that removes the callback
    */
   onCollect?(update: () => void): () => void;
 }
 
-/** A distribution, in seconds where it is a duration. */
+/** A distribution; durations are in seconds. */
 export interface Histogram extends RemovableSeries {
   observe(value: number, labels?: MetricLabels): void;
 }
 
-/** What describes a metric. Asking twice for one name gives the same metric. */
+/** The description of a metric. The same name always gives the same metric. */
 export interface MetricOptions {
   readonly name: string;
   readonly help: string;
@@ -44,14 +44,14 @@ export interface HistogramOptions extends MetricOptions {
   readonly buckets: readonly number[];
 }
 
-/** Where a part registers its metrics; `promMetrics` puts them into a prom-client registry. */
+/** A registry of metrics; `promMetrics` uses a prom-client registry. */
 export interface Metrics {
   counter(options: MetricOptions): Counter;
   gauge(options: MetricOptions): Gauge;
   histogram(options: HistogramOptions): Histogram;
 }
 
-/** Drops everything. The default of library parts that were given no metrics. */
+/** Discards all samples. The default of library parts without metrics. */
 export const noMetrics: Metrics = {
   counter: () => ({ add: () => undefined }),
   gauge: () => ({ set: () => undefined, add: () => undefined }),

@@ -1,7 +1,6 @@
 /**
- * Returns the entry of `names` that `written` was probably meant to be: the fewest letters to change,
- * add, drop or swap with the next one. Capitals do not count. Returns undefined if more than a third
- * of the letters differ.
+ * Returns the entry of `names` nearest to `written`: the fewest letters to change, add, drop or swap with the
+ * next one. Ignores case. Returns undefined if more than a third of the letters differ.
  */
 export function nearestName(written: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
@@ -15,7 +14,7 @@ export function nearestName(written: string, names: Iterable<string>): string | 
   return nearest;
 }
 
-/** Counts the letters that differ; stops at `limit`. */
+/** Counts the letters that differ, up to `limit`. */
 function changesBetween(one: string, other: string, limit: number): number {
   if (Math.abs(one.length - other.length) >= limit) return limit;
   let beforeLast: number[] = [];

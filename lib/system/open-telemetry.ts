@@ -6,15 +6,15 @@ import { refuseUnknownOptions } from './known-options.js';
 
 /** Options of {@link openTelemetryTracer}. */
 export interface OpenTelemetryOptions {
-  /** Who begins the spans: the instrumentation scope. @defaultValue 'operator-builder' */
+  /** The instrumentation scope of the spans. @defaultValue 'operator-builder' */
   readonly scope?: string | undefined;
 }
 
 /**
- * A tracer on the OpenTelemetry API of the process, which needs the optional peer
- * `@opentelemetry/api`; whoever registers an SDK there, before or after, gets the spans. Parents are
- * handed on explicitly, so that no context manager is needed; where one is registered, spans that
- * others begin within a reconcile are children of its span.
+ * Creates a tracer on the OpenTelemetry API of the process, which needs the optional peer
+ * `@opentelemetry/api`. An SDK registered there, before or after, receives the spans. Parents are passed
+ * explicitly, so no context manager is needed. If one is registered, spans that other code begins within a
+ * reconcile are children of its span.
  * @throws an error of Node's `import()`: the package is not installed.
  */
 export async function openTelemetryTracer(options: OpenTelemetryOptions = {}): Promise<Tracer> {
@@ -24,13 +24,13 @@ export async function openTelemetryTracer(options: OpenTelemetryOptions = {}): P
   return tracerIn(api, { tracer: api.trace.getTracer(scope), parent: undefined });
 }
 
-/** {@link openTelemetryTracer} where some SDK has registered itself with the API, else none. */
+/** Returns {@link openTelemetryTracer} if an SDK is registered with the API, else `noTracer`. */
 export async function registeredTracer(options: OpenTelemetryOptions = {}): Promise<Tracer> {
   return isApiRegistered() ? openTelemetryTracer(options) : noTracer;
 }
 
-// The API keeps what is registered under this name, so that its copies find each other; to ask for it
-// costs nothing, to load the package does.
+// The API registers itself under this name, so that its copies find each other. This check is free; loading
+// the package is not.
 function isApiRegistered(): boolean {
   const registered = (globalThis as Record<symbol, unknown>)[Symbol.for('opentelemetry.js.api.1')];
   return (registered as { trace?: unknown } | undefined)?.trace !== undefined;
@@ -38,7 +38,7 @@ function isApiRegistered(): boolean {
 
 interface Scope {
   readonly tracer: ApiTracer;
-  /** Undefined: whatever span is active. */
+  /** Undefined: the active span. */
   readonly parent: Context | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './error-codes.js';
 
-// `Symbol.for`: two copies of this package in one process know each other's errors.
+// `Symbol.for`, so that two copies of this package in one process recognize each other's errors.
 const brand = Symbol.for('operator-builder.OperatorError');
 
 /** Options of {@link OperatorError}. */
@@ -10,8 +10,8 @@ export interface OperatorErrorOptions {
 }
 
 /**
- * The base class of every error that this package throws. Its `code` is a literal to switch on;
- * its message names the object, the verb and the remedy. See `docs/errors.md` for every code.
+ * The base class of all errors of this package. Its `code` is a literal to switch on; its message names the
+ * object, the verb and the remedy. See `docs/errors.md` for every code.
  */
 export class OperatorError extends Error {
   readonly code: ErrorCode;
@@ -24,7 +24,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** Whether `error` is an {@link OperatorError}, of `code` where one is given. */
+/** Whether `error` is an {@link OperatorError}, with `code` if given. */
 export function isOperatorError(error: unknown, code?: ErrorCode): error is OperatorError {
   if (typeof error !== 'object' || error === null || !(brand in error)) return false;
   return code === undefined || (error as OperatorError).code === code;

@@ -7,14 +7,14 @@ import { refuseUnknownOptions } from './known-options.js';
 
 /** Options of {@link pinoLogger}. */
 export interface PinoLoggerOptions {
-  /** The least severe level written. @defaultValue 'info' */
+  /** The lowest level to write. @defaultValue 'info' */
   readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent' | undefined;
-  /** Where the JSON lines go. @defaultValue standard output */
+  /** The destination of the JSON lines. @defaultValue standard output */
   readonly destination?: DestinationStream | undefined;
   /**
-   * Whether errors are written with all that they have: their stacks, and fields of any depth.
-   * @defaultValue at the level `debug`; else with the stacks of errors whose message may not say what
-   * failed: not those of an `OperatorError` that another error has caused
+   * Whether to write errors in full, with stacks and fields of any depth.
+   * @defaultValue true at the level `debug`; otherwise stacks only of errors whose message may not explain
+   * the failure, so not of an `OperatorError` caused by another error
    */
   readonly stacks?: boolean | undefined;
 }

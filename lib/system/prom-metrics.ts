@@ -2,9 +2,11 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import type { GaugeConfiguration, Registry } from 'prom-client';
 import type { MetricLabels, Metrics } from './metrics.js';
 
-/** {@link Metrics} in `registry`, for Prometheus to scrape. No global registry is touched. */
+/**
+ * Returns {@link Metrics} that use `registry`, for Prometheus to scrape. Does not use the global registry.
+ */
 export function promMetrics(registry: Registry): Metrics {
-  // Each name is registered as one kind of metric only: the casts below hold.
+  // Each name is registered as one type of metric only, so the casts below hold.
   const existing = (name: string): unknown => registry.getSingleMetric(name);
   const shared = { registers: [registry] };
   return {
@@ -43,7 +45,7 @@ export function promMetrics(registry: Registry): Metrics {
   };
 }
 
-/** What each gauge calls before it is collected; several parts may share one. */
+/** The functions that each gauge calls before it is collected; several parts may share a gauge. */
 const collectors = new WeakMap<Gauge, Set<() => void>>();
 
 function collectable(settings: GaugeConfiguration<string>): Gauge {
@@ -56,7 +58,7 @@ function collectable(settings: GaugeConfiguration<string>): Gauge {
   return gauge;
 }
 
-/** Takes out the samples that have at least `labels`: prom-client wants all labels of each. */
+/** Removes the samples that have at least `labels`; prom-client needs all labels of each. */
 async function removeSeries(
   metric: Counter | Gauge | Histogram,
   labels: MetricLabels,
@@ -64,7 +66,7 @@ async function removeSeries(
   const wanted = Object.entries(labels);
   const { values } = await metric.get();
   for (const { labels: shown } of values) {
-    // What a histogram adds to each of its buckets is no label of the sample.
+    // `le` belongs to the buckets of a histogram, not to the sample's labels.
     const own = Object.entries(shown).filter(([name]) => name !== 'le');
     const isMeant = wanted.every(([name, value]) => Object.fromEntries(own)[name] === value);
     if (isMeant) metric.remove(Object.fromEntries(own));

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { errorMessage } from './as-error.js';
 
-/** Where a tunnel leads. */
+/** The destination of a tunnel. */
 export interface TunnelTarget {
   readonly host: string;
   readonly port: number;
@@ -18,11 +18,11 @@ export function isProxyUrl(text: string): boolean {
 }
 
 /**
- * A connection to `target` through a proxy: by `CONNECT` (RFC 9110, 9.3.6) where its URL is `http` or
- * `https`, by SOCKS 5 (RFC 1928, with a password RFC 1929) where it is `socks5` or `socks5h`. Names
- * are looked up by the proxy. A user name and password in the URL are sent.
- * @param timeoutMs - how long the proxy may take, in milliseconds
- * @throws Error: it can't be reached, or refuses. The message holds no password.
+ * Opens a connection to `target` through a proxy. For an `http` or `https` URL it uses `CONNECT` (RFC 9110,
+ * 9.3.6); for `socks5` or `socks5h`, SOCKS 5 (RFC 1928, with a password RFC 1929). The proxy resolves names.
+ * A user name and password in the URL are sent.
+ * @param timeoutMs - the time limit for the proxy, in milliseconds
+ * @throws Error: the proxy cannot be reached, or refuses. The message contains no password.
  */
 export async function openTunnel(
   proxy: string,
@@ -94,7 +94,7 @@ async function throughSocks(url: URL, target: TunnelTarget, signal: AbortSignal)
       expectByte((await take(socket, 2))[1], 0, 'it refused the user name or password');
     }
     const portBytes = Uint8Array.of(target.port >> 8, target.port & 0xff);
-    // By name (3), an address too: the proxy looks it up.
+    // Sent as a name (3) even if it is an address: the proxy resolves it.
     socket.write(Buffer.concat([Uint8Array.of(5, 1, 0, 3), prefixed(target.host), portBytes]));
     const answer = await take(socket, 5);
     expectByte(answer[1], 0, `it refused with code ${answer[1] ?? 0}`);
@@ -106,7 +106,7 @@ async function throughSocks(url: URL, target: TunnelTarget, signal: AbortSignal)
   }
 }
 
-/** Of the address that the proxy answers with, what is left after its first byte. */
+/** Returns the remaining length of the bound address after its first byte. */
 function boundAddressLength(answer: Uint8Array): number {
   const [, , , kind = 0, first = 0] = answer;
   const lengths: Readonly<Record<number, number>> = { 1: 3, 4: 15 };
@@ -123,11 +123,11 @@ function prefixed(text: string): Uint8Array {
   return Buffer.concat([Uint8Array.of(bytes.length), bytes]);
 }
 
-/** Exactly `length` bytes: what comes after them belongs to the tunnel. */
+/** Reads exactly `length` bytes: later ones belong to the tunnel. */
 async function take(socket: Socket, length: number): Promise<Uint8Array> {
   let taken = Buffer.alloc(0);
   while (taken.length < length) {
-    // All that is there: asked for more than that, a stream says again and again that it is readable.
+    // `read` without a size: with a larger size than available, the stream emits `readable` in a loop.
     const bytes = socket.read() as Buffer | null;
     if (bytes !== null) taken = Buffer.concat([taken, bytes]);
     else if (socket.readableEnded || socket.destroyed) throw new Error('it closed the connection');
@@ -137,7 +137,7 @@ async function take(socket: Socket, length: number): Promise<Uint8Array> {
   return taken.subarray(0, length);
 }
 
-/** Resolves when there is something to read, or never will be. */
+/** Resolves when data can be read, or never will be. */
 function readable(socket: Socket): Promise<void> {
   const events = ['readable', 'end', 'close'];
   return new Promise((resolve, reject) => {
@@ -157,7 +157,7 @@ function authorityOf({ host, port }: TunnelTarget): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Without the brackets of an IPv6 address. */
+/** Returns the host without the brackets of an IPv6 address. */
 function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
-/** The only source of chance in this package, so that a test can own it. */
+/** The only source of randomness in this package, so that tests can control it. */
 export interface Random {
   /** A number from 0 up to, and not including, 1. */
   next(): number;
@@ -8,7 +8,7 @@ export interface Random {
   uuid(): string;
 }
 
-/** The chance of the machine; its UUIDs are cryptographically strong. */
+/** The system's randomness; its UUIDs are cryptographically strong. */
 export const systemRandom: Random = {
   next: () => randomBytes(4).readUInt32BE() / 2 ** 32,
   uuid: () => randomUUID(),

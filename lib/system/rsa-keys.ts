@@ -7,7 +7,7 @@ export interface RsaKeys {
   readonly privateKey: string;
 }
 
-/** Makes an RSA key pair of 2,048 bits: some tenths of a second, off the main thread. */
+/** Creates an RSA key pair of 2,048 bits. Takes some tenths of a second, off the main thread. */
 export async function createRsaKeys(): Promise<RsaKeys> {
   return promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,

@@ -5,50 +5,50 @@ export interface TransportRequest {
   readonly path: string;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Headers that come several times: one line for each value. Names in lower case. */
+  /** Headers with several values, one line for each. Names in lower case. */
   readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>;
-  /** The body as it goes over the wire. */
+  /** The request body. */
   readonly body?: string | Uint8Array;
   /**
-   * The answer goes on for as long as both sides like (a watch, a log): it gets a connection of its
-   * own and no body time-out. @defaultValue false
+   * The response has no end of its own (a watch, a log): the request has its own connection and no body
+   * time-out. @defaultValue false
    */
   readonly streaming?: boolean;
-  /** Ends the request and, while it is read, the answer. */
+  /** Ends the request, and the response while it is read. */
   readonly signal?: AbortSignal;
   /**
-   * Called right before the first byte goes into a connection that is there, each time that one does,
-   * with nothing awaited in between. What it throws ends the request, and nothing is sent.
+   * Called right before the first byte is written to an open connection, in the same turn of the event loop,
+   * for each attempt. If it throws, the request ends unsent.
    */
   readonly beforeSend?: () => void;
 }
 
-/** The answer: its head is here, its body still to be read. */
+/** A response: the head, and a body to read. */
 export interface TransportResponse {
   readonly status: number;
-  /** Header names in lower case; several of one name are joined by `, `. */
+  /** Header names in lower case; several values of one name are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body's bytes, once, as they arrive. Leaving the loop early frees the connection. */
   readonly body: AsyncIterable<Uint8Array>;
   /**
-   * The values of the body's lines, frozen and shared: who reads them must not read the body. Absent:
-   * there are bytes only, as of each server that is not in this process.
+   * The values of the body's lines, frozen and shared. A caller that reads them must not read the body.
+   * Absent if the server runs outside this process.
    */
   readonly events?: AsyncIterable<readonly unknown[]> | undefined;
 }
 
 /**
- * How requests reach an API server: over pooled connections, or straight into an embedded server
- * without a socket. It knows no Kubernetes: credentials, retries and `Status` are the client's.
+ * Sends requests to an API server: over pooled connections, or directly to an embedded server without a
+ * socket. It is unaware of Kubernetes: the client handles credentials, retries and `Status`.
  */
 export interface Transport {
-  /** Host and port of the server, for metrics and messages; absent where there is no network. */
+  /** Host and port of the server, for metrics and messages; absent without a network. */
   readonly host?: string | undefined;
   /**
-   * @throws OperatorError `ConnectionFailed`: no answer came; `cause` says why.
+   * @throws OperatorError `ConnectionFailed`: no response arrived; `cause` is the reason.
    * @throws OperatorError `Aborted`: `signal` ended the request.
    */
   request(request: TransportRequest): Promise<TransportResponse>;
-  /** Ends every connection. Requests after it fail with `Stopped`. */
+  /** Closes every connection. Later requests fail with `Stopped`. */
   close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
-/** Has work on one thing follow one another, in the order of the calls; on others it goes on meanwhile. */
+/** Runs work for one key in sequence, in the order of the calls; work for other keys runs concurrently. */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Resolves with what `work` does, once it is its turn. @throws what it throws */
+  /** Runs `work` after earlier work for `id`. @returns its result. @throws its error */
   run<R>(id: string, work: () => Promise<R>): Promise<R> {
     const before = this.#last.get(id);
     const turn = before === undefined ? work() : before.then(work);

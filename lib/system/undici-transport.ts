@@ -11,27 +11,27 @@ import { refuseUnknownOptions } from './known-options.js';
 
 /** Options of {@link UndiciTransport}. */
 export interface UndiciTransportOptions {
-  /** The API server, `https` or `http`; a path in it is put before every request's. */
+  /** The URL of the API server, `https` or `http`; its path is prepended to every request's path. */
   readonly server: string;
   /**
-   * TLS settings; a function is asked before each new connection, so that rotated files are seen
-   * (return the same object while nothing changed: TLS sessions are resumed only then).
+   * TLS settings. A function is called before each new connection, so that rotated files take effect. It
+   * should return the same object while nothing changed, so that TLS sessions are resumed.
    */
   readonly tls?: TlsOptions | (() => TlsOptions | Promise<TlsOptions>) | undefined;
   /**
-   * Connections for requests that end, at least 1; more requests wait for a free one. Streams have
-   * connections of their own, without a limit. @defaultValue 64
+   * The maximum of connections for requests that are not streams, at least 1; further requests wait. Each
+   * stream has its own connection, without a limit. @defaultValue 64
    */
   readonly maxConnections?: number | undefined;
-  /** How long a connection may take to be made, in milliseconds. @defaultValue 10_000 */
+  /** The time limit to open a connection, in milliseconds. @defaultValue 10_000 */
   readonly connectTimeoutMs?: number | undefined;
   /**
-   * The URL of a proxy: `http`, `https`, `socks5` or `socks5h`, perhaps with a user name and password.
-   * Variables such as `HTTPS_PROXY` are not looked at here: `clientFromKubeConfig` and
-   * `clientInCluster` do that. @defaultValue none
+   * The URL of a proxy: `http`, `https`, `socks5` or `socks5h`, optionally with a user name and password.
+   * This class ignores variables such as `HTTPS_PROXY`; `clientFromKubeConfig` and `clientInCluster` read
+   * them. @defaultValue none
    */
   readonly proxy?: string | undefined;
-  /** How long an idle connection is kept, in milliseconds. @defaultValue 60_000 */
+  /** The lifetime of an idle connection, in milliseconds. @defaultValue 60_000 */
   readonly keepAliveMs?: number | undefined;
 }
 
@@ -39,11 +39,11 @@ type ResolvedOptions = Resolved<Omit<UndiciTransportOptions, 'proxy'>> & {
   readonly proxy: string | undefined;
 };
 
-/** How requests get a connection. */
+/** The connections of a transport. */
 interface Connections {
-  /** Shared by the requests that end. */
+  /** Shared by the requests that are not streams. */
   readonly pool: Pool;
-  /** A new one for a stream: a pool would replace it by an idle one when the stream is left. */
+  /** Opens a new connection for a stream: a pool would replace it by an idle one when the stream ends. */
   readonly openStream: () => Client;
   readonly send: (
     this: Dispatcher,
@@ -52,10 +52,10 @@ interface Connections {
 }
 
 /**
- * A {@link Transport} over HTTP/1.1: pooled, kept-alive connections to one server. Requests have no
- * time limit of their own: whoever calls sets one with `signal`.
+ * A {@link Transport} over HTTP/1.1: pooled, kept-alive connections to one server. Requests have no time
+ * limit of their own; the caller sets one with `signal`.
  *
- * `undici` is loaded at the first request: it costs 70 ms and 20 MB.
+ * It loads `undici` at the first request: that costs 70 ms and 20 MB.
  */
 export class UndiciTransport implements Transport {
   /** Host and port of the server, without credentials. */
@@ -64,13 +64,13 @@ export class UndiciTransport implements Transport {
   readonly #origin: string;
   readonly #prefix: string;
   #connections: Promise<Connections> | undefined;
-  /** Open streams, and pools that end with their last request. */
+  /** Open streams, and old pools that close after their last request. */
   readonly #others = new Set<Dispatcher>();
   #closed = false;
-  /** Errors of connections that were never made. */
+  /** Errors of connections that could not be opened. */
   readonly #connectFailures = new WeakSet();
 
-  /** @throws OperatorError `InvalidOption`: `server` is no http(s) URL, or a number is out of range. */
+  /** @throws OperatorError `InvalidOption`: `server` is not an http(s) URL, or a number is out of range. */
   constructor(options: UndiciTransportOptions) {
     this.#options = resolveUndiciTransportOptions(options);
     const url = serverUrl(this.#options.server);
@@ -82,7 +82,7 @@ export class UndiciTransport implements Transport {
   async request(request: TransportRequest): Promise<TransportResponse> {
     const { signal, streaming = false } = request;
     const { pool, openStream, send } = await this.#open();
-    // Not before: while it waited, an abort would not be heard.
+    // Checked after the wait, during which an abort would go unnoticed.
     if (signal?.aborted === true) throw this.#aborted(request, signal);
     const stream = streaming ? openStream() : undefined;
     if (stream !== undefined) this.#others.add(stream);
@@ -100,8 +100,8 @@ export class UndiciTransport implements Transport {
   }
 
   /**
-   * Has requests from now on use new connections, for example because the client certificate
-   * changed; those under way end on the old ones.
+   * Makes later requests use new connections, for example because the client certificate changed. Requests
+   * under way finish on the old ones.
    */
   async reconnect(): Promise<void> {
     const old = await this.#connections;
@@ -109,7 +109,7 @@ export class UndiciTransport implements Transport {
     if (old === undefined) return;
     this.#others.add(old.pool);
     const gone = (): unknown => this.#others.delete(old.pool);
-    // Not awaited: it takes as long as its last request. It fails when `close` comes first.
+    // Not awaited: it takes as long as its last request. It fails if `close` is called first.
     old.pool.close().then(gone, gone);
   }
 
@@ -120,7 +120,7 @@ export class UndiciTransport implements Transport {
     await Promise.all([...pools, ...this.#others].map((dispatcher) => dispatcher.destroy()));
   }
 
-  /** Rejects at once on abort: undici waits for a free connection first. */
+  /** Rejects at once on abort; undici would first wait for a free connection. */
   #send(
     dispatcher: Dispatcher,
     request: TransportRequest,
@@ -204,10 +204,10 @@ export class UndiciTransport implements Transport {
   }
 }
 
-/** An undici error's message, and the remedy where there is a usual one. */
+/** Returns an undici error's message, with a remedy for common errors. */
 function reasonOf(error: unknown): string {
   const { message, code } = error as { message?: unknown; code?: unknown };
-  // Where a host has several addresses the message is empty.
+  // The message is empty if a host has several addresses.
   const text = typeof message === 'string' && message !== '' ? message : String(code ?? error);
   const remedy = typeof code === 'string' ? remedies[code] : undefined;
   return remedy === undefined ? text : `${text} (${remedy})`;
@@ -222,7 +222,7 @@ const remedies: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'set servername to a name in the certificate of the server',
 };
 
-/** Without copies: undici only reads them. */
+/** Changes the type without a copy: undici only reads the lists. */
 function mutable(headers: TransportRequest['repeatedHeaders']): Record<string, string[]> {
   return (headers ?? {}) as Record<string, string[]>;
 }
@@ -240,7 +240,7 @@ function joinHeaders(
 function serverUrl(server: string): URL {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
-    // The text itself stays out: it may hold a password.
+    // The message omits the text: it may hold a password.
     throw new OperatorError('InvalidOption', 'server: want an http or https URL of an API server');
   }
   return url;

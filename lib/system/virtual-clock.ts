@@ -7,8 +7,8 @@ interface PendingTimer {
 }
 
 /**
- * A clock that stands still until it is told to move. Timers fire in the order of their due times,
- * ties in the order they were set, and promises settle between two of them.
+ * A clock that only `advance` moves. Timers fire in the order of their due times, ties in the order they were
+ * set, and promises settle between two timers.
  */
 export class VirtualClock implements Clock {
   #nowMs: number;
@@ -16,7 +16,7 @@ export class VirtualClock implements Clock {
   readonly #startMs: number;
   readonly #pending = new Set<PendingTimer>();
 
-  /** @param startMs - the wall-clock time to start at, in milliseconds since 1970. */
+  /** @param startMs - the initial wall-clock time, in milliseconds since 1970. */
   constructor(startMs: number = Date.UTC(2026, 0, 1)) {
     this.#startMs = startMs;
     this.#nowMs = startMs;
@@ -36,18 +36,18 @@ export class VirtualClock implements Clock {
     return { cancel: () => this.#pending.delete(timer) };
   }
 
-  /** How many timers wait; a leak spec expects none. */
+  /** The number of pending timers; leak specs expect 0. */
   get pendingTimers(): number {
     return this.#pending.size;
   }
 
-  /** Milliseconds until the next timer is due, or undefined when none waits. */
+  /** Milliseconds until the next timer is due; undefined without pending timers. */
   get nextTimerMs(): number | undefined {
     const next = this.#next();
     return next && next.dueMs - this.#nowMs;
   }
 
-  /** Moves time on by `ms`, firing every timer that comes due on the way, those set meanwhile too. */
+  /** Advances the time by `ms` and fires every timer that becomes due, including those set meanwhile. */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;
     await settle();
@@ -73,7 +73,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Lets promise callbacks run, those of real I/O on this machine's event loop too. */
+/** Runs pending promise callbacks, including those of real I/O on this event loop. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,18 +1,18 @@
 import { isIP } from 'node:net';
 
 interface RequestHeaders {
-  /** By names in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
 /**
- * Returns why a request may come from a website in a browser, or undefined. A server without
- * passwords on loopback needs this check, for any website can send requests there:
- * - The `Host` must be an IP address, `localhost` or an allowed name: a website that points its own
- *   name at this address (DNS rebinding) sends that name.
- * - The browser must not name a page of another origin, by `Sec-Fetch-Site` or by `Origin`.
- * @param options - `links`: allow the user to follow a link on a page of another origin, which can't
- *   read the answer; only for a server without side effects.
+ * Returns why a request may come from a website in a browser, or undefined. A server without passwords on
+ * loopback needs this check, because any website can send requests there:
+ * - The `Host` must be an IP address, `localhost` or an allowed name: a website that points its own name at
+ *   this address (DNS rebinding) sends that name.
+ * - `Sec-Fetch-Site` and `Origin` must not show a page of another origin.
+ * @param options - `links`: allows the user to follow a link on a page of another origin, which cannot read
+ * the response; only for a server without side effects.
  */
 export function websiteProblem(
   { headers }: RequestHeaders,

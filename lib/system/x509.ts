@@ -10,22 +10,22 @@ export interface CertificateAndKey {
   readonly privateKey: string;
 }
 
-/** A certificate authority of our own. */
+/** A certificate authority that this package creates. */
 export type Authority = CertificateAndKey;
 
-/** From when until when a certificate is good, in milliseconds since 1970. */
+/** The validity period of a certificate, in milliseconds since 1970. */
 export interface Validity {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** What a certificate is made of, beside its names. */
+/** The properties of a certificate beside its names. */
 export interface IssueOptions {
   readonly validity: Validity;
   readonly random: Random;
 }
 
-/** Whom a client certificate is for: a user, and its groups. */
+/** The subject of a client certificate: a user and its groups. */
 export interface ClientSubject {
   readonly user: string;
   readonly groups: readonly string[];
@@ -34,16 +34,16 @@ export interface ClientSubject {
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const rsaAlgorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
 
-// Only who makes certificates pays for loading this.
+// Loaded on demand: most processes create no certificates.
 async function load(): Promise<typeof X509> {
-  // The library's container asks for it, at its import.
+  // The library's dependency container needs it at import.
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
   x509.cryptoProvider.set(webcrypto);
   return x509;
 }
 
-/** Makes a certificate authority called `name`. */
+/** Creates a certificate authority called `name`. */
 export async function createAuthority(name: string, options: IssueOptions): Promise<Authority> {
   const x509 = await load();
   const keys = await newKeys();
@@ -60,8 +60,8 @@ export async function createAuthority(name: string, options: IssueOptions): Prom
 }
 
 /**
- * Makes a server certificate for `names` (host names and addresses; the first is its subject), signed
- * by its own RSA key: whoever is to believe it is given the certificate itself.
+ * Creates a server certificate for `names` (host names and addresses; the first is its subject), signed by
+ * its own RSA key. Clients must trust the certificate itself.
  */
 export async function createSelfSigned(
   names: readonly string[],
@@ -92,7 +92,7 @@ export async function createSelfSigned(
   return { certificate: certificate.toString('pem'), privateKey };
 }
 
-/** Makes a server certificate for `dnsNames` (the first is its subject), signed by `authority`. */
+/** Creates a server certificate for `dnsNames` (the first is its subject), signed by `authority`. */
 export async function issueCertificate(
   authority: Authority,
   dnsNames: readonly string[],
@@ -113,7 +113,7 @@ function servingExtensions(x509: typeof X509, names: readonly string[]): X509.Ex
   ];
 }
 
-/** Makes a client certificate, as API servers read them: the user is CN, its groups are O. */
+/** Creates a client certificate in the form that API servers read: the user is CN, its groups are O. */
 export async function issueClientCertificate(
   authority: Authority,
   { user, groups }: ClientSubject,
@@ -155,12 +155,12 @@ async function issue(
   return { certificate: certificate.toString('pem'), privateKey: await pemOf(keys.privateKey) };
 }
 
-/** What there is to know of a certificate; undefined: it can't be read. */
+/** Parses a certificate; undefined if it is invalid. */
 export function readCertificate(pem: string): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);
   } catch {
-    return undefined; // A text that is no certificate is none: the caller makes a new one.
+    return undefined; // Invalid: the caller creates a new certificate.
   }
 }
 
@@ -169,11 +169,11 @@ export function fitTogether(certificate: X509Certificate, privateKey: string): b
   try {
     return certificate.checkPrivateKey(createPrivateKey(privateKey));
   } catch {
-    return false; // No key at all.
+    return false; // The key is invalid.
   }
 }
 
-/** The certificates of a PEM bundle, one text each. */
+/** Returns the certificates of a PEM bundle, one text each. */
 export function splitBundle(bundle: string): readonly string[] {
   return bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
 }
