@@ -7,13 +7,13 @@ import type { LifecycleReconciler } from './reconciler/lifecycle-reconciler.js';
 
 /** Options of {@link lifecycleController}. */
 export interface LifecycleControllerOptions extends ControllerOptions {
-  /** The version of the operator that runs, for example that of its `package.json`. */
+  /** The version of the running operator, for example from its `package.json`. */
   readonly operatorVersion: string;
 }
 
 /**
- * A controller, for a Manager, that has `reconciler` look after all configurations.
- * @param configure - adds watches of other kinds. @defaultValue none
+ * Makes a controller that reconciles all configurations with `reconciler`. Add it to a Manager.
+ * @param configure - adds watches of other kinds. @defaultValue no other watches
  */
 export function lifecycleController<CR extends LifecycleObject>(
   reconciler: LifecycleReconciler<CR>,

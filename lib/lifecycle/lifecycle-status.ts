@@ -1,7 +1,7 @@
 import type { PodSpec } from '../apply/index.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 
-/** Every phase of a configuration, in the order of a life. `''`: nothing was done yet. */
+/** Every phase of a configuration, in the order of its lifecycle. `''` means that nothing was done yet. */
 export const phases = [
   '',
   'Deploying',
@@ -12,41 +12,41 @@ export const phases = [
   'Deleted',
 ] as const;
 
-/** How far an operator is with the system that a configuration asks for. */
+/** The progress of an operator with the system that a configuration describes. */
 export type Phase = (typeof phases)[number];
 
 /** The conditions that a cluster-wide owner reads. */
 export type LifecycleConditionType = 'Available' | 'Progressing' | 'Degraded' | 'Upgradeable';
 
-/** A condition, as the cluster-wide owner's own types have it. */
+/** A condition, in the shape of the cluster-wide owner's own types. */
 export interface LifecycleCondition {
-  /** A {@link LifecycleConditionType}, or one of the operator's own. */
+  /** A {@link LifecycleConditionType}, or a type that the operator defines. */
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason?: string;
   readonly message?: string;
-  /** When it was last looked at: RFC 3339, whole seconds. */
+  /** The time of the last check: RFC 3339, whole seconds. */
   readonly lastHeartbeatTime?: string;
-  /** When `status` last flipped. */
+  /** The time when `status` last flipped. */
   readonly lastTransitionTime?: string;
 }
 
-/** What is inlined in the status of a configuration; names are those of the wire. */
+/** The fields that are inlined in the status of a configuration; names are those of the wire format. */
 export interface LifecycleStatus {
   readonly phase?: Phase;
   readonly conditions?: readonly LifecycleCondition[];
-  /** The version of the operator that last looked at it. */
+  /** The version of the operator that last reconciled the configuration. */
   readonly operatorVersion?: string;
-  /** The version that is being deployed, or was. */
+  /** The version of the current or last deployment. */
   readonly targetVersion?: string;
   /** The version that is deployed; absent until the first deployment is complete. */
   readonly observedVersion?: string;
 }
 
-/** A configuration: the custom resource that asks for a whole system. */
+/** A configuration: the custom resource that describes a whole system. */
 export interface LifecycleObject extends KubernetesObject {
   readonly status?: LifecycleStatus | undefined;
 }
 
-/** Where Pods may run; copied into Pod templates as it is, and only what is set. */
+/** Constraints on where Pods run; copied unchanged into Pod templates, and only the fields that are set. */
 export type NodePlacement = Readonly<Pick<PodSpec, 'nodeSelector' | 'affinity' | 'tolerations'>>;

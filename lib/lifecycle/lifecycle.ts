@@ -14,20 +14,20 @@ export interface LifecycleOptions<CR extends LifecycleObject>
       Omit<LifecycleReconcilerOptions<CR>, 'crManager' | 'client' | 'recorder' | 'clock' | 'logger'>
     >,
     Pick<CrManager<CR>, 'isCreating' | 'status' | 'withStatus'> {
-  /** The version of what is deployed, a semantic one: an object of an older one is upgraded. */
+  /** The semantic version of the deployed system; objects of an older version are upgraded. */
   readonly version: string;
   /**
-   * Returns every object that there should be for a configuration, complete, in the order in which they
-   * are made. Objects of kinds that the controller owns and that are no longer returned are pruned.
+   * Returns every desired object for a configuration, complete, in the order of creation. Objects of the
+   * controller's owned kinds that are no longer returned are pruned.
    */
   readonly resources: CrManager<CR>['getAllResources'];
-  /** Called with each Event, before it is written. @defaultValue nothing is called */
+  /** Called with each Event, before it is written. @defaultValue no call */
   readonly onEvent?: ((event: ObjectEvent) => void) | undefined;
 }
 
 /**
- * Installs, upgrades, watches over and removes a whole system for each object of an operator's
- * controller. Name the kinds of earlier releases in `owns` as well, so that their objects are pruned.
+ * Installs, upgrades, monitors and removes a whole system for each object of an operator's controller. Name
+ * the kinds of earlier releases in `owns` as well, so that their objects are pruned.
  *
  * @example
  * ```ts

@@ -1,10 +1,10 @@
 import type { Random } from '../system/random.js';
 
-/** The waits of something that is tried again; made anew for each attempt at the whole. */
+/** Yields the delays between the attempts of one operation. Make a new one for each operation. */
 export interface BackOff {
-  /** The milliseconds to wait before the next try; undefined: give up. */
+  /** Returns the milliseconds to wait before the next attempt; undefined ends the attempts. */
   next(): number | undefined;
 }
 
-/** Makes a {@link BackOff}; it is handed the chance to spread the waits by. */
+/** Makes a {@link BackOff}. `random` spreads the delays. */
 export type BackOffFactory = (random?: Random) => BackOff;

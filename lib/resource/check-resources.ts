@@ -1,7 +1,4 @@
-/**
- * What is wrong with a list of resources, or undefined: plain JavaScript keeps nobody from handing
- * over what is no resource.
- */
+/** Returns the problem with a list of resources, or undefined. Plain JavaScript can pass anything. */
 export function faultInResources(resources: unknown): string | undefined {
   if (!Array.isArray(resources)) return 'resources: want an array';
   if (resources.length === 0) return 'no resources: want at least one';
@@ -13,7 +10,7 @@ interface Named {
   readonly name: string;
 }
 
-/** What is wrong with the names of `list`, or undefined. */
+/** Returns the problem with the names of `list`, or undefined if all differ. */
 export function faultInNames(what: string, list: readonly Named[]): string | undefined {
   const names = list.map(({ name }) => name);
   const twice = new Set(names.filter((name, index) => names.indexOf(name) !== index));
@@ -21,7 +18,7 @@ export function faultInNames(what: string, list: readonly Named[]): string | und
   return `more than one ${what} is named ${[...twice].join(', ')}: want a name of its own for each`;
 }
 
-/** Whether `value` is a name. */
+/** Whether `value` is a valid name: a string that is not empty. */
 export function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
@@ -35,7 +32,7 @@ function faultInResource(resource: unknown, index: number): string | undefined {
   return missing.length === 0 ? undefined : `resource ${name}: no method ${missing.join(', ')}`;
 }
 
-/** Which of `methods` the object lacks. */
+/** Returns those of `methods` that the object lacks. */
 export function missingMethods(object: object, methods: readonly string[]): readonly string[] {
   const members = object as Readonly<Record<string, unknown>>;
   return methods.filter((method) => typeof members[method] !== 'function');

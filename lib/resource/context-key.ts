@@ -1,14 +1,14 @@
 declare const valueType: unique symbol;
 
-/** Names a value of type `V` in a `ResourceContext`; two keys of one name are two keys. */
+/** Names a value of type `V` in a `ResourceContext`. Two keys of the same name are distinct. */
 export interface ContextKey<V> {
-  /** For errors. */
+  /** Shown in errors. */
   readonly name: string;
   readonly [valueType]?: (value: V) => V;
 }
 
 /**
- * A key of its own for a value that resources of one pass share.
+ * Makes a unique key for a value that the resources of one reconcile share.
  *
  * @example
  * ```ts

@@ -2,34 +2,35 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { Patch } from './patch.js';
 import type { ResourceContext } from './resource-context.js';
 
-/** What a step may return. */
+/** The result of a step, or a promise of it. */
 export type Awaitable<R> = R | Promise<R>;
 
 /**
- * The steps of a CRUD resource. `T` is the object that is reconciled, `State` what the resource
- * looks at, as ConfigMaps or the answer of a cloud, and `Change` what one part of a patch carries.
+ * The steps of a CRUD resource. `T` is the reconciled object. `State` is the state that the resource
+ * compares, for example ConfigMaps or the response of a cloud API. `Change` is the content of one part of a
+ * patch.
  *
  * ## Flow
- * current state, desired state, patch, then the parts of the patch that were set. Before each step
- * it is looked at whether the chain or the resource was canceled.
+ * Current state, desired state, patch, then the parts of the patch that were set. Cancellation of the chain
+ * or of the resource is checked before each step.
  */
 export interface CrudOperations<T extends KubernetesObject, State, Change> {
   /** Identifies the resource; not empty. */
   readonly name: string;
-  /** How it is. Called while the object lives and while it is being deleted. */
+  /** Returns the current state. Called for live objects and for objects that are being deleted. */
   getCurrentState(context: ResourceContext, object: T): Awaitable<State>;
   /**
-   * How it should be, by what the object says. Called in both cases, too. An error in a deletion
-   * counts only if `newDeletePatch` reads `desired`.
+   * Returns the desired state, from the spec of `object`. Called for live objects and for objects that are
+   * being deleted. During a deletion, an error counts only if `newDeletePatch` reads `desired`.
    */
   getDesiredState(context: ResourceContext, object: T): Awaitable<State>;
-  /** What has to be done while the object lives; undefined: nothing. */
+  /** Returns the changes to make for a live object; undefined if there are no changes. */
   newUpdatePatch(
     context: ResourceContext,
     object: T,
     states: States<State>,
   ): Awaitable<Patch<Change> | undefined>;
-  /** What has to be done when the object is being deleted; undefined: nothing. */
+  /** Returns the changes to make for an object that is being deleted; undefined if there are no changes. */
   newDeletePatch(
     context: ResourceContext,
     object: T,
@@ -40,7 +41,7 @@ export interface CrudOperations<T extends KubernetesObject, State, Change> {
   applyUpdateChange(context: ResourceContext, object: T, change: Change): Awaitable<void>;
 }
 
-/** What a patch is made from. */
+/** The two states that a patch is computed from. */
 export interface States<State> {
   readonly current: State;
   readonly desired: State;

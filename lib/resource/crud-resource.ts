@@ -16,23 +16,24 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 export interface CrudResourceOptions<T extends KubernetesObject, State, Change> {
   /** The steps; each is called as a method of this object. */
   readonly operations: CrudOperations<T, State, Change>;
-  /** The order of changes: each part once. @defaultValue create, delete, update */
+  /**
+   * The order in which changes are applied. Must name each part once. @defaultValue create, delete, update
+   */
   readonly order?: readonly PatchPart[] | undefined;
-  /** What this one wraps, for wrappers. @defaultValue nothing */
+  /** The resource that this one wraps. Set by wrappers. @defaultValue undefined */
   readonly wrapped?: Resource<T> | undefined;
 }
 
 /**
- * A resource made of steps: how it is, how it should be, what has to be done, and doing it.
+ * A resource made of steps: read the current state, compute the desired state and the patch, apply it.
  *
  * ## Flow
- * `ensureCreated`: `getCurrentState`, `getDesiredState`, `newUpdatePatch`, then
- * `applyCreateChange`, `applyDeleteChange` and `applyUpdateChange` for the parts of the patch that
- * were set. `ensureDeleted` is the same with `newDeletePatch`. No patch: nothing is applied. Before
- * each step it is looked at whether the chain or the resource was canceled, or the time is over.
- * If `getDesiredState` throws in a deletion, the error is thrown when `newDeletePatch` reads `desired`.
- *
- * Of all steps only the last three change anything, so that each of the others may run again.
+ * `ensureCreated` calls `getCurrentState`, `getDesiredState` and `newUpdatePatch`, then `applyCreateChange`,
+ * `applyDeleteChange` and `applyUpdateChange` for the parts of the patch that were set. `ensureDeleted` does
+ * the same with `newDeletePatch`. Without a patch, nothing is applied. Before each step, the resource checks
+ * for cancellation of the chain or the resource, and for a time-out. If `getDesiredState` throws during a
+ * deletion, the error is thrown when `newDeletePatch` reads `desired`. Only the last three steps may have
+ * side effects; all others can run again.
  */
 export class CrudResource<
   T extends KubernetesObject = KubernetesObject,
@@ -45,7 +46,7 @@ export class CrudResource<
   readonly order: readonly PatchPart[];
   readonly wrapped: Resource<T> | undefined;
 
-  /** @throws InvalidConfigError a name or a step is missing, or `order` is not each part once. */
+  /** @throws InvalidConfigError a name or a step is missing, or `order` does not name each part once. */
   constructor(options: CrudResourceOptions<T, State, Change>) {
     const { operations, order, wrapped } = options;
     checkOperations(operations);
@@ -100,8 +101,8 @@ export class CrudResource<
     }
   }
 
-  // In a chain, the context is of this resource already. Elsewhere, in a test or in another
-  // resource, what cancels this one must not cancel its caller.
+  // In a chain, the context already belongs to this resource. Elsewhere, in a test or in another resource,
+  // canceling this resource must not cancel the caller.
   #ownContext(context: ResourceContext): PassContext {
     const known = passContextOf(context);
     return known.resource === this.name ? known : known.inResource(this.name, 'ensureCreated');
@@ -119,7 +120,7 @@ type RunStep = <R>(
   call: (context: ResourceContext) => Awaitable<R>,
 ) => Promise<Ran<R> | undefined>;
 
-/** A step was run; it may have returned undefined. */
+/** The result of a step that was run. The value may be undefined. */
 interface Ran<R> {
   readonly value: R;
 }
@@ -127,8 +128,8 @@ interface Ran<R> {
 type Attempt<R> = () => Promise<Ran<R> | undefined>;
 
 /**
- * Holds the error of a step back until its value is read: a desired state that cannot be computed
- * must not block a deletion that does not need it.
+ * Defers the error of a step until its value is read: a desired state that cannot be computed must not block
+ * a deletion that does not need it.
  */
 async function late<R>(
   attempt: Attempt<R>,
@@ -147,7 +148,7 @@ async function late<R>(
   }
 }
 
-/** @returns undefined: it was not run, for the chain or the resource is canceled */
+/** @returns undefined if the step was skipped, because the chain or the resource is canceled */
 async function runStep<R>(
   context: PassContext,
   object: KubernetesObject,
@@ -163,12 +164,12 @@ async function runStep<R>(
   }
 }
 
-/** What is read of a patch; another copy of this package has a class of its own. */
+/** The part of a patch that is read. Another copy of this package has its own `Patch` class. */
 type ReadablePatch<Change> = Pick<Patch<Change>, 'changeOf'>;
 
-/** @throws ExecutionFailedError it is no patch, as only plain JavaScript can return. */
+/** @throws ExecutionFailedError the value is not a patch; only plain JavaScript can return that. */
 function checkedPatch<Change>(patch: unknown): ReadablePatch<Change> | undefined {
-  // What means nothing to one means null to another.
+  // Some callers return null instead of undefined.
   if (patch === undefined || patch === null) return undefined;
   const { changeOf } = patch as { readonly changeOf?: unknown };
   if (typeof changeOf === 'function') return patch as ReadablePatch<Change>;

@@ -1,7 +1,7 @@
 import type { BackOffFactory } from './back-off.js';
 import { exponentialBackOff } from './exponential-back-off.js';
 
-/** Exponential, from 500 ms by half as much again up to 60 s, ± 50 %; gives up after 7 more tries. */
+/** Exponential back-off, from 500 ms by a factor of 1.5 up to 60 s, ± 50 %; ends after 7 retries. */
 export function defaultBackOffFactory(): BackOffFactory {
   return (random) => exponentialBackOff({ maxRetries: 7, random });
 }

@@ -2,13 +2,13 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { Resource } from './resource.js';
 import type { ResourceContext } from './resource-context.js';
 
-/** Says which resources reconcile an object. */
+/** Returns the resources that reconcile an object. */
 export type ResourceFunc<T extends KubernetesObject> = (
   context: ResourceContext,
   object: T,
 ) => readonly Resource<T>[];
 
-/** A function that has every object reconciled by the same resources: always the same list. */
+/** Makes a function that returns the same resources for every object. */
 export function defaultResourceSetResourceFunc<T extends KubernetesObject>(
   resources: readonly Resource<T>[],
 ): ResourceFunc<T> {

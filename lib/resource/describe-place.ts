@@ -1,6 +1,6 @@
 import type { Place } from './pass.js';
 
-/** `set v1, resource env, applyCreateChange`; what is not known is left out. */
+/** Formats a place, as in `set v1, resource env, applyCreateChange`. Unknown parts are left out. */
 export function describePlace({ resourceSet, resource, step }: Place): string {
   const set = resourceSet === '' ? [] : [`set ${resourceSet}`];
   const named = resource === '' ? [] : [`resource ${resource}`];

@@ -1,7 +1,7 @@
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { OperatorErrorOptions } from '../system/operator-error.js';
 
-/** A chain can't be carried out: it has no resources, several sets handle one object, a value was never set. */
+/** A chain cannot run: it has no resources, several sets handle one object, or a value was never set. */
 export class ExecutionFailedError extends OperatorError {
   constructor(message: string, options: OperatorErrorOptions = {}) {
     super('ExecutionFailed', message, options);

@@ -6,22 +6,22 @@ import { InvalidConfigError } from './invalid-config-error.js';
 
 /** Options of {@link exponentialBackOff}. */
 export interface ExponentialBackOffOptions {
-  /** The first wait in milliseconds, above 0. @defaultValue 500 */
+  /** The first delay in milliseconds, above 0. @defaultValue 500 */
   readonly initialIntervalMs?: number | undefined;
-  /** What each wait is longer than the one before by, at least 1. @defaultValue 1.5 */
+  /** The factor between one delay and the next, at least 1. @defaultValue 1.5 */
   readonly multiplier?: number | undefined;
-  /** How far a wait may be from its value, 0 to 1: 0.5 is ± 50 %. @defaultValue 0.5 */
+  /** The random spread of a delay, 0 to 1: 0.5 is ± 50 %. @defaultValue 0.5 */
   readonly randomizationFactor?: number | undefined;
-  /** No wait is longer, in milliseconds; at least `initialIntervalMs`. @defaultValue 60_000 */
+  /** The longest delay in milliseconds; at least `initialIntervalMs`. @defaultValue 60_000 */
   readonly maxIntervalMs?: number | undefined;
-  /** How many waits there are: the tries after the first. 0 or more. @defaultValue Infinity */
+  /** The number of retries after the first attempt, 0 or more. @defaultValue Infinity */
   readonly maxRetries?: number | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
 }
 
 /**
- * Waits that grow: the nth is `initialIntervalMs * multiplier ** (n - 1)`, give or take, and never
+ * Returns growing delays: the nth is `initialIntervalMs * multiplier ** (n - 1)`, spread at random, and never
  * longer than `maxIntervalMs`.
  * @throws InvalidConfigError an option is out of its range.
  */
@@ -43,7 +43,7 @@ function resolveExponentialBackOffOptions(options: ExponentialBackOffOptions): R
 }> {
   const { initialIntervalMs = 500, multiplier = 1.5, randomizationFactor = 0.5 } = options;
   const { maxIntervalMs = 60_000, maxRetries = Infinity, random = systemRandom } = options;
-  // Negated, so that NaN is refused too.
+  // Negated, so that NaN is rejected too.
   const wrong = [
     !(initialIntervalMs > 0) && `initialIntervalMs: want above 0, got ${initialIntervalMs}`,
     !(multiplier >= 1) && `multiplier: want at least 1, got ${multiplier}`,

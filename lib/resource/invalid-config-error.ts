@@ -1,7 +1,7 @@
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { OperatorErrorOptions } from '../system/operator-error.js';
 
-/** A part of a resource chain can't be made so: a name is missing, a set has no resources, two have one name. */
+/** A part of a resource chain is invalid: a name is missing or used twice, or a set has no resources. */
 export class InvalidConfigError extends OperatorError {
   constructor(message: string, options: OperatorErrorOptions = {}) {
     super('InvalidConfig', message, options);

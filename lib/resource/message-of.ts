@@ -1,8 +1,8 @@
 import { readableError } from '../controller/readable-error.js';
 
 /**
- * What was thrown, in words: its message, those of its parts where it has none of its own, or its
- * kind. Never throws, whatever it is.
+ * Describes a thrown value: its message, else the messages of its parts, else its name or type. Never throws,
+ * whatever the value.
  */
 export function messageOf(thrown: unknown): string {
   const readable = readableError(thrown);
@@ -17,7 +17,7 @@ export function messageOf(thrown: unknown): string {
 function partsOf(error: Error): string {
   if (!('errors' in error) || !Array.isArray(error.errors)) return '';
   const parts = (error.errors as unknown[]).filter((part) => part !== error);
-  // One level: its parts may have it among theirs.
+  // One level only: an error may contain itself.
   return parts.map((part) => (part instanceof Error ? part.message : shownValue(part))).join('; ');
 }
 

@@ -13,29 +13,28 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 /** Options of {@link newResourceContext}. */
 export interface ResourceContextOptions {
   readonly client: ResourceContext['client'];
-  /** @defaultValue one that is never aborted */
+  /** @defaultValue a signal that is never aborted */
   readonly signal?: AbortSignal | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue logs nothing */
   readonly logger?: Logger | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue records nothing */
   readonly recorder?: Recorder | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
-  /** Who owns what ready-made resources apply. @defaultValue each of them by its own name */
+  /** The field manager of the objects that ready-made resources apply. @defaultValue each resource's name */
   readonly fieldManager?: string | undefined;
-  /** The set that the resources are of. @defaultValue '', none */
+  /** The name of the resource set. @defaultValue '' */
   readonly resourceSet?: string | undefined;
 }
 
 const silentRecorder: Recorder = { record: () => undefined };
 
 /**
- * The context of one pass over one object, for `processUpdate` and `processDelete` of your own, and
- * for tests of a resource. Make a new one for each pass: what resources tell one another is kept in
- * it. Afterwards it says what they asked for: `reconciliationCanceled`, `finalizersKept`,
- * `requeueAfterMs`.
+ * Makes the context of one reconcile of one object, for direct calls of `processUpdate` and `processDelete`
+ * and for tests of a resource. Make a new one for each reconcile: it holds the values that resources share.
+ * Afterwards it shows their requests: `reconciliationCanceled`, `finalizersKept`, `requeueAfterMs`.
  */
 export function newResourceContext(options: ResourceContextOptions): ResourceContext {
   const { client, signal = new AbortController().signal } = options;

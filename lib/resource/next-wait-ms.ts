@@ -2,8 +2,8 @@ import type { BackOff } from './back-off.js';
 import { InvalidConfigError } from './invalid-config-error.js';
 
 /**
- * The wait before the next try; undefined: give up.
- * @throws InvalidConfigError it is no time, as NaN, which would be tried again at once, for ever.
+ * Returns the delay before the next retry; undefined ends the retries.
+ * @throws InvalidConfigError the delay is invalid. NaN, for example, would retry at once, forever.
  */
 export function nextWaitMs(backOff: BackOff, cause: unknown): number | undefined {
   const waitMs: unknown = backOff.next();

@@ -1,7 +1,7 @@
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { OperatorErrorOptions } from '../system/operator-error.js';
 
-/** No set of a router handles the object. Another framework may: nothing is wrong. */
+/** No set of a router handles the object. This is not a fault: another framework may handle it. */
 export class NoResourceSetError extends OperatorError {
   constructor(message: string, options: OperatorErrorOptions = {}) {
     super('NoResourceSet', message, options);

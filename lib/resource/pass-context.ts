@@ -14,7 +14,7 @@ import type {
   StepName,
 } from './resource-context.js';
 
-/** What all contexts of a pass hand down unchanged. */
+/** The parts that all contexts of a reconcile share. */
 export interface PassParts {
   readonly client: ResourceContext['client'];
   readonly signal: AbortSignal;
@@ -25,7 +25,7 @@ export interface PassParts {
   readonly fieldManager: string | undefined;
 }
 
-/** The only {@link ResourceContext}: a place in a pass, and what is known of the pass. */
+/** The only implementation of {@link ResourceContext}: a place in a chain, and the state of the reconcile. */
 export class PassContext implements ResourceContext {
   readonly client: ResourceContext['client'];
   readonly signal: AbortSignal;
@@ -61,19 +61,19 @@ export class PassContext implements ResourceContext {
     return this.#pass;
   }
 
-  /** As this, in a resource that begins: nobody has skipped its rest yet. */
+  /** Returns the context for another resource, which is not canceled. */
   inResource(resource: string, step: StepName): PassContext {
     const place = { resourceSet: this.resourceSet, resource, step };
     return new PassContext(this.#parts, this.#pass, { place, scope: new ResourceScope() });
   }
 
-  /** As this, in another step of the same resource. */
+  /** Returns the context for another step of the same resource. */
   inStep(step: StepName): PassContext {
     const place = { resourceSet: this.resourceSet, resource: this.resource, step };
     return new PassContext(this.#parts, this.#pass, { place, scope: this.#scope });
   }
 
-  /** Notes that the pass is here now. @throws the signal's reason once it is aborted. */
+  /** Makes this the current place of the reconcile. @throws the signal's reason if it is aborted. */
   enter(): void {
     this.signal.throwIfAborted();
     const { resourceSet, resource, step } = this;
@@ -81,7 +81,7 @@ export class PassContext implements ResourceContext {
   }
 
   get logger(): Logger {
-    // Few steps log, and a child of a logger is not for nothing.
+    // Lazy: few steps log, and a child logger costs time.
     this.#logger ??= this.#parts.logger.child(fieldsOf(this));
     return this.#logger;
   }
@@ -176,8 +176,8 @@ export class PassContext implements ResourceContext {
 }
 
 /**
- * What is behind a context.
- * @throws ExecutionFailedError it was not made by this package, or is a copy of one that was.
+ * Returns the implementation of a context.
+ * @throws ExecutionFailedError it was not made by this package, or is a copy.
  */
 export function passContextOf(context: ResourceContext): PassContext {
   if (context instanceof PassContext) return context;

@@ -4,18 +4,18 @@ import type { Cancellation, ResourceContext } from './resource-context.js';
 /** A place in a chain. */
 export type Place = Pick<ResourceContext, 'resourceSet' | 'resource' | 'step'>;
 
-/** What one pass over one object has come to; all its contexts share it. */
+/** The state of one reconcile of one object, which all its contexts share. */
 export class Pass {
   reconciliationCanceled: Cancellation | undefined;
   requeueAfterMs: number | undefined;
-  /** Whether a resource has the ones after it wait. */
+  /** Whether a resource holds the ones after it. */
   isHeld = false;
-  /** The resources that an early end has left out. */
+  /** The resources that were not started because the chain ended early. */
   notStarted: readonly string[] = [];
   isUpdateAllowed = false;
   isUpdateNecessary = false;
   isDeletionAllowed = false;
-  /** Where it is; what hangs is there. */
+  /** The current place. Shows where a reconcile hangs. */
   place: Place;
   readonly values = new Map<ContextKey<unknown>, unknown>();
   readonly #kept = new Map<string, Cancellation>();
@@ -29,7 +29,7 @@ export class Pass {
     return [...this.#kept.values()];
   }
 
-  /** The first reason of a resource stays. */
+  /** Records that a resource keeps the finalizer. Its first reason stays. */
   keepFinalizers(by: Cancellation): void {
     if (!this.#kept.has(by.resource)) this.#kept.set(by.resource, by);
   }
@@ -48,7 +48,7 @@ export class Pass {
   }
 }
 
-/** What one resource of a pass has come to. */
+/** The state of one resource of a reconcile. */
 export class ResourceScope {
   canceled: Cancellation | undefined;
 }

@@ -3,7 +3,7 @@ import type { PatchPart } from './patch.js';
 
 const defaultOrder: readonly PatchPart[] = ['create', 'delete', 'update'];
 
-/** @throws InvalidConfigError `order` is not each part once. */
+/** @throws InvalidConfigError `order` does not name each part once. */
 export function resolvePatchOrder(
   order: readonly PatchPart[] = defaultOrder,
   resource: string,

@@ -7,28 +7,28 @@ export interface SetChange<Change> {
 }
 
 /**
- * What a CRUD resource is about to do, in up to three parts. A part that was set is carried out,
- * whatever its value; one that was not set is not.
+ * The changes that a CRUD resource will make, in up to three parts. A part that was set is applied, whatever
+ * its value.
  */
 export class Patch<Change> {
   readonly #changes = new Map<PatchPart, SetChange<Change>>();
 
-  /** Has `applyCreateChange` called with `change`. @returns this */
+  /** Sets the argument of `applyCreateChange`. @returns this */
   setCreateChange(change: Change): this {
     return this.#set('create', change);
   }
 
-  /** Has `applyDeleteChange` called with `change`. @returns this */
+  /** Sets the argument of `applyDeleteChange`. @returns this */
   setDeleteChange(change: Change): this {
     return this.#set('delete', change);
   }
 
-  /** Has `applyUpdateChange` called with `change`. @returns this */
+  /** Sets the argument of `applyUpdateChange`. @returns this */
   setUpdateChange(change: Change): this {
     return this.#set('update', change);
   }
 
-  /** What was set of a part; undefined: nothing was. */
+  /** Returns the change of a part; undefined if it was not set. */
   changeOf(part: PatchPart): SetChange<Change> | undefined {
     return this.#changes.get(part);
   }

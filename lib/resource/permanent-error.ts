@@ -2,9 +2,8 @@ import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import { messageOf } from './message-of.js';
 
 /**
- * Thrown by a step to say that trying it again is of no use. It ends `withRetry`, and its `cause`
- * comes out in its stead. The object is reconciled again all the same: where that is of no use
- * either, throw a `TerminalError`.
+ * Thrown by a step to report that retries are useless. Ends `withRetry`, which throws its `cause` instead.
+ * The object is still requeued: throw a `TerminalError` to prevent that too.
  */
 export class PermanentError extends OperatorError {
   constructor(cause: unknown) {

@@ -10,19 +10,19 @@ import type { Cancellation, ResourceContext } from './resource-context.js';
 import { resourceFailed } from './resource-failed-error.js';
 import type { DeletionOrder, ResourceSet } from './resource-set.js';
 
-/** Which method of the resources a pass calls. */
+/** The method of the resources that a reconcile calls. */
 export type PassMethod = 'ensureCreated' | 'ensureDeleted';
 
 /**
- * Has every resource bring its thing to the desired state: a drop-in for what is called when an
- * informer tells that `object` was created or changed.
+ * Brings the resources to their desired state; call it when an informer reports that `object` was created or
+ * changed.
  *
  * ## Flow
- * `ensureCreated` of each resource, one after another, in the order of the list. The first error
- * ends the chain; so does, without an error, `cancelReconciliation`.
+ * Calls `ensureCreated` of each resource in sequence, in the order of the list. The first error ends the
+ * chain; `cancelReconciliation` ends it without an error.
  *
- * @throws ResourceFailedError a resource threw; it names the resource, the step and the object.
- * @throws ExecutionFailedError the list is empty, two resources have one name, or one is no resource.
+ * @throws ResourceFailedError a resource threw; the error names the resource, the step and the object.
+ * @throws ExecutionFailedError the list is empty, two resources have the same name, or one is not a resource.
  */
 export function processUpdate<T extends KubernetesObject>(
   context: ResourceContext,
@@ -33,12 +33,12 @@ export function processUpdate<T extends KubernetesObject>(
 }
 
 /**
- * Calls `ensureDeleted` of each resource, the last one first: a drop-in for what is called when
- * `object` is being deleted. Otherwise as {@link processUpdate}. The finalizer has to stay if
- * `context.finalizersKept` is not empty or `context.reconciliationCanceled` is set.
+ * Calls `ensureDeleted` of each resource, the last one first; call it when `object` is being deleted.
+ * Otherwise like {@link processUpdate}. Keep the finalizer if `context.finalizersKept` is not empty or
+ * `context.reconciliationCanceled` is set.
  *
- * @throws ResourceFailedError a resource threw; it names the resource, the step and the object.
- * @throws ExecutionFailedError the list is empty, two resources have one name, or one is no resource.
+ * @throws ResourceFailedError a resource threw; the error names the resource, the step and the object.
+ * @throws ExecutionFailedError the list is empty, two resources have the same name, or one is not a resource.
  */
 export function processDelete<T extends KubernetesObject>(
   context: ResourceContext,
@@ -48,14 +48,14 @@ export function processDelete<T extends KubernetesObject>(
   return runChain(context, object, { resources, method: 'ensureDeleted', order: 'reverse' });
 }
 
-/** What a set's pass runs, and on what. */
+/** A resource set, and the method to call on its resources. */
 export interface SetPass<T extends KubernetesObject> {
   readonly set: ResourceSet<T>;
   readonly method: PassMethod;
 }
 
 /**
- * The set's `initContext`, then its resources.
+ * Runs the set's `initContext`, then its resources.
  * @param context - a new one, whose `resourceSet` is the set's name
  */
 export async function runResourceSet<T extends KubernetesObject>(
@@ -74,12 +74,12 @@ export async function runResourceSet<T extends KubernetesObject>(
   await runChain(root, object, { resources: set.resources, method, order });
 }
 
-/** The resources that the reconcile of `context` did not come to. */
+/** Returns the resources that the reconcile of `context` did not start. */
 export function notStartedOf(context: ResourceContext): readonly string[] {
   return passContextOf(context).pass.notStarted;
 }
 
-/** Where the pass of `context` is now, or was when it ended: what hangs is there. */
+/** Returns the current or last place of the reconcile of `context`. Shows where it hangs. */
 export function placeOf(context: ResourceContext): Place {
   return passContextOf(context).pass.place;
 }
@@ -98,9 +98,9 @@ async function runChain<T extends KubernetesObject>(
   const fault = faultInResources(resources);
   if (fault !== undefined) throw new ExecutionFailedError(`${describeObject(object)}: ${fault}`);
   const root = passContextOf(context);
-  // Whoever changes the list meanwhile means the next pass.
+  // Changes of the list during a reconcile apply to the next one.
   const left = order === 'reverse' ? resources.toReversed() : [...resources];
-  // A deletion leaves no resource out: the finalizer would go all the same.
+  // A deletion skips no resource: the finalizer would be removed anyway.
   const isHeld = (): boolean => method === 'ensureCreated' && root.pass.isHeld;
   while (root.reconciliationCanceled === undefined && !isHeld()) {
     const resource = left.shift();

@@ -1,5 +1,5 @@
-/** The first part of the metrics' names, unless you choose another. */
+/** The default first part of the metrics' names. */
 export const prometheusNamespace = 'operatorkit';
 
-/** The second part of the metrics' names, unless you choose another. */
+/** The default second part of the metrics' names. */
 export const prometheusSubsystem = 'framework';

@@ -24,14 +24,14 @@ export interface ResourceChainOptions<T extends KubernetesObject>
     > {}
 
 /**
- * Reconciles the objects of an operator's controller by a chain of resources, each retried on its own.
- * For several chains, one a version or shape of the objects, give their sets.
+ * Reconciles the objects of an operator's controller by a chain of resources, each retried on its own. For
+ * several chains, one for each version or shape of the objects, pass resource sets.
  *
  * @example
  * ```ts
  * operator.for(Website).owns(Deployment).uses(resourceChain([deployment]));
  * ```
- * @throws InvalidConfigError there are no resources, two share a name, or one is not a resource.
+ * @throws InvalidConfigError there are no resources, two have the same name, or one is not a resource.
  */
 export function resourceChain<T extends KubernetesObject>(
   chain: readonly Resource<T>[] | readonly ResourceSet<T>[],

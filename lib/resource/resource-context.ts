@@ -17,91 +17,91 @@ export type StepName =
   | 'applyDeleteChange'
   | 'applyUpdateChange';
 
-/** Who stopped something, and why. */
+/** The place where a chain or a resource was canceled, and the reason. */
 export interface Cancellation {
-  /** The resource that asked for it; `''`: the set's `initContext`. */
+  /** The resource that canceled; `''` for the set's `initContext`. */
   readonly resource: string;
   readonly step: StepName | 'initContext';
-  /** For people; `''` where none was given. */
+  /** For people; `''` if no reason was given. */
   readonly reason: string;
 }
 
 /** Options of {@link ResourceContext.notReady}. */
 export interface NotReadyOptions {
   /**
-   * While the object lives, the resources after this one are not started in this reconcile.
-   * @defaultValue false: the chain goes on
+   * While the object lives, holds the resources after this one for this reconcile.
+   * @defaultValue false: the chain continues
    */
   readonly holdsChain?: boolean | undefined;
 }
 
 /**
- * What one pass over one object hands down to its resources. It is frozen: what resources tell one
- * another goes through its methods, and ends with the pass. Telling twice is as telling once.
+ * The context that one reconcile of one object passes to its resources. It is frozen: resources exchange
+ * values through its methods, and the values end with the reconcile. All methods are idempotent.
  */
 export interface ResourceContext {
-  /** Reads from the cache what is cached; its calls end with `signal`. */
+  /** Reads cached kinds from the cache. Its calls end when `signal` is aborted. */
   readonly client: Client & { readonly live?: Client };
-  /** Aborted when the pass takes too long, or all stops; hand it to every long call. */
+  /** Aborted when the reconcile times out, or the process stops. Pass it to every long call. */
   readonly signal: AbortSignal;
-  /** Names the object, the set, and in a resource that one and its step. */
+  /** Has fields for the object, the set, the resource and the step. */
   readonly logger: Logger;
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly random: Random;
-  /** Who owns what ready-made resources apply: the framework's name; undefined: each has its own. */
+  /** The field manager of ready-made resources: the framework's name; undefined uses each resource's name. */
   readonly fieldManager: string | undefined;
-  /** The set that handles the object; `''` in a `processUpdate` or `processDelete` of one's own. */
+  /** The set that handles the object; `''` in direct calls of `processUpdate` or `processDelete`. */
   readonly resourceSet: string;
-  /** The resource that it was handed to; `''` in `initContext`. */
+  /** The current resource; `''` in `initContext`. */
   readonly resource: string;
-  /** The step that it was handed to. */
+  /** The current step. */
   readonly step: StepName | 'initContext';
 
   /**
-   * Ends the chain after this step, without an error. While the object is deleted, its finalizer
-   * stays, and deletion is played again.
+   * Ends the chain after this step, without an error. If the object is being deleted, its finalizer stays,
+   * and the deletion is retried.
    */
   cancelReconciliation(reason?: string): void;
-  /** Whoever ended the chain, or undefined. */
+  /** The cancellation of the chain, or undefined. */
   readonly reconciliationCanceled: Cancellation | undefined;
-  /** Skips the rest of this resource; the ones after it go on. */
+  /** Skips the rest of this resource; the chain continues with the next one. */
   cancelResource(reason?: string): void;
-  /** Whoever skipped the rest of this resource, or undefined. */
+  /** The cancellation of this resource, or undefined. */
   readonly resourceCanceled: Cancellation | undefined;
   /**
-   * Keeps the finalizer when the chain has ended, so that deletion is played again: something takes
-   * its time to go.
+   * Keeps the finalizer after the chain, so that the deletion is retried. Use it while something is still
+   * being deleted.
    */
   keepFinalizers(reason?: string): void;
-  /** Everyone who keeps the finalizer, each once. */
+  /** The resources that keep the finalizer, each once. */
   readonly finalizersKept: readonly Cancellation[];
   /**
-   * Reports that the resource waits for something: the condition `Ready` of the object is `False` and
-   * names it. Call it in each reconcile for as long as that holds; it requeues nothing.
+   * Reports that the resource is waiting: the condition `Ready` of the object becomes `False` and names it.
+   * Call it in each reconcile while the resource waits; it does not requeue.
    */
   notReady(reason: string, options?: NotReadyOptions): void;
-  /** Everything that resources have reported by `notReady`. */
+  /** All reports made with `notReady`. */
   readonly notReadyFor: readonly Cancellation[];
-  /** Has the object looked at again after this many milliseconds at the latest, if the pass succeeds. */
+  /** Requeues the object after at most this many milliseconds, if the reconcile succeeds. */
   requeueAfter(ms: number): void;
-  /** The shortest time that was asked for, or undefined. */
+  /** The shortest requested requeue delay, or undefined. */
   readonly requeueAfterMs: number | undefined;
 
-  /** Tells the resources that follow that an update may be carried out. */
+  /** Allows the resources that follow to make updates. */
   setUpdateAllowed(): void;
   readonly isUpdateAllowed: boolean;
-  /** Tells the resources that follow that an update is needed. */
+  /** Reports to the resources that follow that an update is needed. */
   setUpdateNecessary(): void;
   readonly isUpdateNecessary: boolean;
-  /** Tells the resources that follow that a deletion may be carried out. */
+  /** Allows the resources that follow to make deletions. */
   setDeletionAllowed(): void;
   readonly isDeletionAllowed: boolean;
 
-  /** Keeps a value for the rest of the pass, as `initContext` does. */
+  /** Sets a value for the rest of the reconcile; `initContext` typically does this. */
   set<V>(key: ContextKey<V>, value: V): void;
-  /** The value, or undefined where none was set. */
+  /** Returns the value, or undefined if it was not set. */
   get<V>(key: ContextKey<V>): V | undefined;
-  /** The value. @throws ExecutionFailedError where none was set; it names the key. */
+  /** Returns the value. @throws ExecutionFailedError it was not set; the error names the key. */
   need<V>(key: ContextKey<V>): V;
 }

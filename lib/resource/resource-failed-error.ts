@@ -8,9 +8,9 @@ import type { Place } from './pass.js';
 import { isPermanent } from './permanent-error.js';
 import type { ResourceContext } from './resource-context.js';
 
-/** A step of a resource threw; the chain ended there. `cause` is what it threw. */
+/** A step of a resource threw, which ended the chain. `cause` is the thrown value. */
 export class ResourceFailedError extends OperatorError {
-  /** `''` outside of a set. */
+  /** `''` without a set. */
   readonly resourceSet: string;
   readonly resource: string;
   readonly step: ResourceContext['step'];
@@ -29,8 +29,8 @@ export class ResourceFailedError extends OperatorError {
 }
 
 /**
- * What was thrown in `place`, as a {@link ResourceFailedError}; one that is so already
- * stays as it is, for it knows the place better.
+ * Wraps the value thrown in `place` in a {@link ResourceFailedError}; an existing one is returned unchanged,
+ * because its place is more precise.
  */
 export function resourceFailed(
   place: Place,

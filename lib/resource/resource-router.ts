@@ -9,15 +9,15 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of a {@link ResourceRouter}. */
 export interface ResourceRouterOptions<T extends KubernetesObject> {
-  /** At least one, each with a name of its own. */
+  /** At least one; names must differ. */
   readonly resourceSets: readonly ResourceSet<T>[];
 }
 
-/** Says which set handles an object, so that chains can have versions. */
+/** Selects the set that handles an object, so that chains can have versions. */
 export class ResourceRouter<T extends KubernetesObject = KubernetesObject> {
   readonly resourceSets: readonly ResourceSet<T>[];
 
-  /** @throws InvalidConfigError it has no sets, two of them have one name, or one is no set. */
+  /** @throws InvalidConfigError there are no sets, two have the same name, or one is not a set. */
   constructor(options: ResourceRouterOptions<T>) {
     const { resourceSets } = options;
     refuseUnknownOptions<ResourceRouterOptions<T>>('ResourceRouter', options, { resourceSets });
@@ -27,9 +27,10 @@ export class ResourceRouter<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * The set that handles the object.
-   * @throws NoResourceSetError none does: another framework may.
-   * @throws ExecutionFailedError several do; it names them. Or one can't say, it names that one.
+   * Returns the set that handles the object.
+   * @throws NoResourceSetError no set handles it; another framework may.
+   * @throws ExecutionFailedError several sets handle it, or the `handles` function of one failed; names the
+   * sets.
    */
   resourceSet(object: T): ResourceSet<T> {
     const [set, ...more] = this.resourceSetsOf(object);
@@ -45,8 +46,8 @@ export class ResourceRouter<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Every set that handles the object: one, where all is right.
-   * @throws ExecutionFailedError one can't say; it names that one.
+   * Returns every set that handles the object; there should be one.
+   * @throws ExecutionFailedError the `handles` function of a set failed; the error names the set.
    */
   resourceSetsOf(object: T): readonly ResourceSet<T>[] {
     return this.resourceSets.filter((set) => set.handles(object));

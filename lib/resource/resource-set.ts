@@ -17,15 +17,15 @@ export type DeletionOrder = 'reverse' | 'creation';
 export interface ResourceSetOptions<T extends KubernetesObject> {
   /** For logs, metrics and errors, for example `v1`; not empty. */
   readonly name: string;
-  /** Whether this set handles the object; of all sets of a router one may say so. */
+  /** Whether this set handles the object. At most one set of a router may return true. */
   readonly handles: (object: T) => boolean;
-  /** Prepares a pass: sets values that resources share. @defaultValue nothing */
+  /** Prepares a reconcile: sets values that resources share. @defaultValue does nothing */
   readonly initContext?: ((context: ResourceContext, object: T) => Awaitable<void>) | undefined;
-  /** In the order in which they are carried out, at least one, each with a name of its own. */
+  /** At least one, in the order in which they run; names must differ. */
   readonly resources: readonly Resource<T>[];
   /**
-   * The order in which resources are deleted. `creation` is for chains whose resources need values
-   * of earlier ones in a deletion, too. @defaultValue 'reverse'
+   * The order in which resources are deleted. Use `creation` if resources need values of earlier ones during
+   * a deletion too. @defaultValue 'reverse'
    */
   readonly deletionOrder?: DeletionOrder | undefined;
 }
@@ -42,8 +42,8 @@ export class ResourceSet<T extends KubernetesObject = KubernetesObject> {
   readonly #options: ResourceSetOptions<T>;
 
   /**
-   * @throws InvalidConfigError its name or `handles` is missing, it has no resources, two of them
-   * have one name, one is no resource, or `deletionOrder` is neither of the two.
+   * @throws InvalidConfigError the name or `handles` is missing, there are no resources, two have the same
+   * name, one is not a resource, or `deletionOrder` is invalid.
    */
   constructor(options: ResourceSetOptions<T>) {
     checkOptions(options);
@@ -55,9 +55,9 @@ export class ResourceSet<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Whether it handles the object.
-   * @throws ExecutionFailedError `handles` threw, or returned something else than a boolean, as an
-   * async function does.
+   * Whether the set handles the object.
+   * @throws ExecutionFailedError `handles` threw, or did not return a boolean; an async function returns a
+   * promise.
    */
   handles(object: T): boolean {
     const answer: unknown = this.#ask(object);
@@ -66,7 +66,7 @@ export class ResourceSet<T extends KubernetesObject = KubernetesObject> {
     throw new ExecutionFailedError(`${this.#asked(object)}: want a boolean, got ${got}`);
   }
 
-  /** Prepares a pass: calls the `initContext` that it was given, if any. */
+  /** Prepares a reconcile: calls the option `initContext`, if set. */
   async initContext(context: ResourceContext, object: T): Promise<void> {
     await this.#options.initContext?.(context, object);
   }

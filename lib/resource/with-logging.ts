@@ -11,16 +11,15 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link withLogging}. */
 export interface StepLoggingOptions {
-  /** How loud the start and the end of a step are. @defaultValue 'debug' */
+  /** The log level of the start and the end of a step. @defaultValue 'debug' */
   readonly level?: 'debug' | 'info' | undefined;
 }
 
 /**
- * Logs the start and the end of each step, at `level`, and its error as a warning: at `level` where
- * that is nothing to warn of, as a conflict. States and changes are never logged: a Secret may be
- * among them.
+ * Logs the start and the end of each step at `level`, and its error as a warning; an expected error, such as
+ * a conflict, at `level`. Never logs states and changes: they may contain a Secret.
  *
- * @throws InvalidConfigError `level` is another one.
+ * @throws InvalidConfigError `level` is invalid.
  */
 export function withLogging<T extends KubernetesObject, State, Change>(
   resource: CrudResource<T, State, Change>,
@@ -60,7 +59,7 @@ async function logged<T extends KubernetesObject, R>(
     const error = readableError(thrown);
     const kind = failureKindOf(error);
     const loud = kind === 'conflict' || kind === 'waiting' ? level : 'warn';
-    // Its stack is written where the object is requeued.
+    // The stack is logged when the object is requeued.
     logger[loud](`${what}: failed: ${messageOf(error)}`, { durationMs: tookMs() });
     throw error;
   }

@@ -12,9 +12,9 @@ import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link withMetrics}. */
 export interface OperationMetricsOptions {
-  /** Where they go, for example `promMetrics(register)`. */
+  /** The metrics backend, for example `promMetrics(register)`. */
   readonly metrics: Metrics;
-  /** The label `service`: the operator's name, mostly. */
+  /** The label `service`: usually the operator's name. */
   readonly service: string;
   /** The first part of the names. @defaultValue 'operatorkit' */
   readonly prometheusNamespace?: string | undefined;
@@ -23,11 +23,11 @@ export interface OperationMetricsOptions {
 }
 
 /**
- * Counts a resource's steps: `<namespace>_<subsystem>_operation_total`, those that failed
- * (`…_operation_error_total`), and how long they took (the histogram `…_operation`, in seconds). All
+ * Counts a resource's steps (`<namespace>_<subsystem>_operation_total`) and their failures
+ * (`…_operation_error_total`), and measures their duration (the histogram `…_operation`, in seconds). All
  * three have the labels `service`, `resource` and `operation`, which is the step's name.
  *
- * Around `withRetry` it counts a step once however often it was tried; within, each try.
+ * Around `withRetry` it counts a step once, however many attempts it takes; within, each attempt.
  *
  * @throws InvalidConfigError `service` or `metrics` is missing.
  */

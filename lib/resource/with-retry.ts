@@ -17,29 +17,29 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 /** Options of {@link withRetry}. */
 export interface RetryOptions {
   /**
-   * Makes the waits of each step that fails.
-   * @defaultValue 3 retries, from 500 ms by half as much again up to 60 s, ± 50 %
+   * Makes the back-off of each step that fails.
+   * @defaultValue 3 retries, from 500 ms by a factor of 1.5 up to 60 s, ± 50 %
    */
   readonly backOffFactory?: BackOffFactory | undefined;
 }
 
 /**
- * Has a step that fails run again after a while. Of a CRUD resource that is the one step: what came
- * before it stays. Of another resource it is `ensureCreated` or `ensureDeleted` as a whole.
+ * Retries a step that fails. For a CRUD resource it retries that one step, and keeps the results of earlier
+ * steps. For another resource it retries the whole `ensureCreated` or `ensureDeleted`.
  *
  * ## Outcomes
- * - it succeeds: nothing else is seen of it but a line of warning in the log for each failure.
- * - it goes on failing: its last error is thrown.
+ * - The step succeeds: each earlier failure is logged as a warning.
+ * - The step keeps failing: its last error is thrown.
  * - `PermanentError`: its cause is thrown at once.
- * - what waiting in this pass can't mend is thrown at once: a conflict (409), for what the step
- *   knows is stale; a `TerminalError`; a namespace that is being deleted; a leadership that is lost.
- * - the context's signal is aborted: it ends, in the middle of a wait with the signal's reason.
+ * - Errors that a retry in this reconcile cannot fix are thrown at once: a conflict (409), because the step's
+ *   data is stale; a `TerminalError`; a namespace that is being deleted; lost leadership.
+ * - The context's signal is aborted: the retries end; during a delay, with the signal's reason.
  *
- * A server that asks to wait longer (`Retry-After`) is waited for, up to a minute; a longer wait is left
- * to the queue, which holds nothing meanwhile.
+ * A `Retry-After` of the server extends the delay, up to a minute. If it is longer, the error is thrown, and
+ * the object waits in the queue without occupying a worker.
  *
- * @throws InvalidConfigError `backOffFactory` is no function. (What it makes is looked at in the step
- * that fails: a wait that is no time fails it.)
+ * @throws InvalidConfigError `backOffFactory` is not a function. Its delays are checked in the failing step:
+ * an invalid delay fails the step.
  */
 export function withRetry<T extends KubernetesObject, State, Change>(
   resource: CrudResource<T, State, Change>,

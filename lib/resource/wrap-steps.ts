@@ -4,7 +4,7 @@ import type { Awaitable, CrudOperations } from './crud-operations.js';
 import type { Resource } from './resource.js';
 import type { ResourceContext, StepName } from './resource-context.js';
 
-/** A step that a wrapper is wrapped around. */
+/** A step that a wrapper surrounds. */
 export interface Step<T extends KubernetesObject> {
   readonly name: StepName;
   /** The resource's name. */
@@ -13,17 +13,16 @@ export interface Step<T extends KubernetesObject> {
   readonly object: T;
 }
 
-/** What a wrapper does about a step: it calls `run`, once, several times or not at all. */
+/** Runs around a step: calls `run` once, several times or not at all. */
 export type AroundStep<T extends KubernetesObject> = <R>(
   step: Step<T>,
   run: () => Promise<R>,
 ) => Promise<R>;
 
 /**
- * A resource that does as `resource` does, with `around` around its steps: all wrappers of this
- * package are made by it, and so may yours be. The steps of a CRUD resource are those of its
- * operations, and the result is a CRUD resource; those of another are its two methods. `resource`
- * itself is left as it is.
+ * Returns a resource that runs `around` around each step of `resource`. All wrappers of this package use it,
+ * and yours can too. The steps of a CRUD resource are its operations, and the result is a CRUD resource; the
+ * steps of another resource are its two methods. Does not change `resource`.
  */
 export function wrapSteps<T extends KubernetesObject, State, Change>(
   resource: CrudResource<T, State, Change>,
@@ -47,7 +46,7 @@ export function wrapSteps<T extends KubernetesObject>(
 
 const methods = ['ensureCreated', 'ensureDeleted'] as const;
 
-// A subclass with methods of its own does more than its steps.
+// A subclass that overrides the methods does more than its steps.
 function hasOnlyItsSteps<T extends KubernetesObject>(
   resource: Resource<T>,
 ): resource is CrudResource<T> {

@@ -2,12 +2,12 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { InvalidConfigError } from './invalid-config-error.js';
 import type { Resource } from './resource.js';
 
-/** Makes a resource that does as another, and something more. */
+/** Returns a resource that extends the behaviour of another. */
 export type Wrapper<T extends KubernetesObject> = (resource: Resource<T>) => Resource<T>;
 
 /**
- * Wraps each of `resources`: the first wrapper is next to the resource, the last one is the
- * outermost. Neither the list nor the resources are changed.
+ * Wraps each of `resources`: the first wrapper is the innermost, the last one the outermost. Changes neither
+ * the list nor the resources.
  *
  * @example
  * ```ts
@@ -24,8 +24,8 @@ export function wrap<T extends KubernetesObject>(
 }
 
 /**
- * The innermost resource that `resource` wraps; itself, if it wraps none.
- * @throws InvalidConfigError they wrap each other in a circle.
+ * Returns the innermost resource that `resource` wraps; `resource` itself if it is not a wrapper.
+ * @throws InvalidConfigError the wrappers form a cycle.
  */
 export function unwrap<T extends KubernetesObject>(resource: Resource<T>): Resource<T> {
   const seen = new Set<Resource<T>>();

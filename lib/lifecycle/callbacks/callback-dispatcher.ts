@@ -7,13 +7,13 @@ import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import type { Callback, CallbackArguments } from './callback.js';
 
-/** Who is told, and asked, when something is done to an object; {@link CallbackDispatcher} is one. */
+/** Callbacks for operations on objects; {@link CallbackDispatcher} is an implementation. */
 export interface Callbacks<CR extends LifecycleObject = LifecycleObject> {
-  /** Has `callback` called for objects of `type`; `null`: of every kind, after those of the kind. */
+  /** Adds a callback for objects of `type`; `null` adds it for every kind, after those of the kind. */
   addCallback(type: TypeReference<KubernetesObject> | null, callback: Callback<CR>): void;
-  /** Calls them one after another; what one throws ends it, and is thrown. */
+  /** Calls the callbacks in sequence. The first error ends the sequence and is thrown. */
   invokeCallbacks(args: CallbackArguments<CR>): Promise<void>;
-  /** Whether there is one for objects of the kind of `object`. @defaultValue there may be */
+  /** Whether there is a callback for the kind of `object`. @defaultValue always true */
   handles?(object: KubernetesObject): boolean;
 }
 
@@ -23,7 +23,7 @@ export class CallbackDispatcher<
 > implements Callbacks<CR> {
   readonly #byKind = new Map<string | null, Callback<CR>[]>();
 
-  /** @throws OperatorError `InvalidOption`: `callback` is no function. */
+  /** @throws OperatorError `InvalidOption`: `callback` is not a function. */
   addCallback(type: TypeReference<KubernetesObject> | null, callback: Callback<CR>): void {
     if (typeof callback !== 'function') {
       const message = `addCallback: want a function, got ${typeof callback}`;
@@ -33,15 +33,15 @@ export class CallbackDispatcher<
     this.#byKind.set(kind, [...(this.#byKind.get(kind) ?? []), callback]);
   }
 
-  /** Whether there is a callback for objects of the kind of `object`. */
+  /** Whether there is a callback for the kind of `object`. */
   handles({ apiVersion, kind }: KubernetesObject): boolean {
     return this.#byKind.has(null) || this.#byKind.has(kindOf(apiVersion, kind));
   }
 
   /**
-   * Calls the callbacks of the kind of `desired` (else of `current`), then those of every kind. Where
-   * `current` is missing and something could be there, it is read first.
-   * @throws what a callback throws, as it is; those after it are not called.
+   * Calls the callbacks of the kind of `desired` (else of `current`), then those of every kind. Reads
+   * `current` first if it is missing and the object may exist.
+   * @throws the error of a callback, unchanged; later callbacks are not called.
    */
   async invokeCallbacks(args: CallbackArguments<CR>): Promise<void> {
     const object = args.desired ?? args.current;
@@ -64,7 +64,7 @@ async function currentOf({
   try {
     return await getIfExists(client, { apiVersion, kind }, keyOf(desired), { signal });
   } catch (error) {
-    // Of a kind that is not served, or not any more, there is nothing.
+    // A kind that is not served has no objects.
     if (isOperatorError(error, 'UnknownKind')) return undefined;
     throw error;
   }

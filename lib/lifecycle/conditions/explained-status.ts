@@ -11,24 +11,24 @@ import {
 import type { Explanation } from './marks.js';
 import { isSameVersion } from '../upgrade/versions.js';
 
-/** What is wrong with a system. */
+/** A problem of a system. */
 export interface Trouble extends Explanation {
-  /** Nothing is done about it before somebody acts. @defaultValue false: it is tried again */
+  /** Nothing is retried before a user acts. @defaultValue false: it is retried */
   readonly isBlocked?: boolean | undefined;
 }
 
 /** Inputs of {@link explainedStatus}. */
 export interface Findings {
-  /** Undefined: all is well. */
+  /** Undefined if there is no problem. */
   readonly trouble?: Trouble | undefined;
-  /** Objects that have to roll out or go first, and how far they are. */
+  /** Objects that must roll out or be deleted first, with their progress. */
   readonly waitingFor?: readonly string[] | undefined;
   readonly clock: Clock;
 }
 
 /**
- * `status` with the conditions that go with its phase and the findings; the only place that decides
- * conditions between the beginning and the end of a phase.
+ * Returns `status` with the conditions for its phase and the findings. The only place that decides conditions
+ * between the beginning and the end of a phase.
  */
 export function explainedStatus(
   status: LifecycleStatus,
@@ -57,12 +57,12 @@ export function explainedStatus(
   }
 }
 
-/** What is said from the beginning of a first deployment to its end. */
+/** Returns the explanation during a first deployment. */
 export function deployStarted({ targetVersion = '' }: LifecycleStatus): Explanation {
   return { reason: 'DeployStarted', message: `deployment of ${targetVersion} has begun` };
 }
 
-/** What is said from the beginning of an upgrade, or of the way back, to its end. */
+/** Returns the explanation during an upgrade or a rollback. */
 export function upgradeStarted(status: LifecycleStatus): Explanation {
   const { observedVersion = '', targetVersion = '' } = status;
   if (isSameVersion(observedVersion, targetVersion)) {
@@ -75,7 +75,7 @@ export function upgradeStarted(status: LifecycleStatus): Explanation {
   };
 }
 
-/** What is said at the end of either. */
+/** Returns the explanation at the end of a deployment or an upgrade. */
 export function deployCompleted({ targetVersion = '' }: LifecycleStatus): Explanation {
   return { reason: 'DeployCompleted', message: `${targetVersion} is deployed` };
 }
@@ -90,7 +90,7 @@ function failing(status: LifecycleStatus, trouble: Trouble, clock: Clock): Lifec
   return mark(status, plain(trouble), clock).status;
 }
 
-/** What runs goes on running: only Degraded says that it is not well. */
+/** A deployed system stays Available; only Degraded shows the problem. */
 function deployed(
   status: LifecycleStatus,
   { trouble, waitingFor = [], clock }: Findings,
@@ -110,7 +110,7 @@ function deployed(
   return withAll(status, ['Degraded'], clock);
 }
 
-/** All of `types` are False. */
+/** Sets all of `types` to False. */
 function withAll(status: LifecycleStatus, types: readonly string[], clock: Clock): LifecycleStatus {
   const { conditions = [] } = status;
   const next = types.reduce(
@@ -122,7 +122,7 @@ function withAll(status: LifecycleStatus, types: readonly string[], clock: Clock
 
 const waitsFor = '; waiting for ';
 
-/** More are counted, not named. */
+/** Further objects are counted, not named. */
 const maxNamed = 10;
 
 function waiting(why: Explanation, waitingFor: readonly string[]): Explanation {

@@ -3,7 +3,7 @@ import { formatTime } from '../../object/micro-time.js';
 import type { Clock } from '../../system/clock.js';
 import type { LifecycleCondition, LifecycleStatus } from '../lifecycle-status.js';
 
-/** Why something is as it is. */
+/** The reason and message of a condition or an event. */
 export interface Explanation {
   /** CamelCase, for machines, for example `DeployCompleted`. */
   readonly reason: string;
@@ -11,7 +11,7 @@ export interface Explanation {
   readonly message: string;
 }
 
-/** A status, and the event that tells of it. */
+/** A status, and the event that reports it. */
 export interface Marked {
   readonly status: LifecycleStatus;
   readonly event: Explanation & { readonly type: 'Normal' | 'Warning' };
@@ -23,7 +23,7 @@ interface Mark {
   readonly available: Value;
   readonly progressing: Value;
   readonly degraded: Value;
-  /** The condition that has the reason and the message; the others have none. */
+  /** The condition that gets the reason and the message; the others get neither. */
   readonly on: 'Available' | 'Progressing' | 'Degraded';
   readonly event: 'Normal' | 'Warning';
 }
@@ -50,12 +50,12 @@ const deploying: Mark = {
   ...{ on: 'Progressing', event: 'Normal' },
 };
 
-/** The system is there, and well: Available. */
+/** Marks the system as deployed and healthy: Available. */
 export function markHealthy(status: LifecycleStatus, why: Explanation, clock: Clock): Marked {
   return marked(healthy, { status, why, clock });
 }
 
-/** The system is there while it is being upgraded or mended: Available, Progressing and Degraded. */
+/** Marks the system as deployed, and being upgraded or repaired: Available, Progressing and Degraded. */
 export function markUpgradeHealingDegraded(
   status: LifecycleStatus,
   why: Explanation,
@@ -64,17 +64,17 @@ export function markUpgradeHealingDegraded(
   return marked(upgradeHealingDegraded, { status, why, clock });
 }
 
-/** The system is not there, and nothing is being done: Degraded. */
+/** Marks the system as not available, without further attempts: Degraded. */
 export function markFailed(status: LifecycleStatus, why: Explanation, clock: Clock): Marked {
   return marked(failed, { status, why, clock });
 }
 
-/** The system is not there, and is being mended: Progressing and Degraded. */
+/** Marks the system as not available, and being repaired: Progressing and Degraded. */
 export function markFailedHealing(status: LifecycleStatus, why: Explanation, clock: Clock): Marked {
   return marked(failedHealing, { status, why, clock });
 }
 
-/** The system is being made: Progressing. */
+/** Marks the system as being deployed: Progressing. */
 export function markDeploying(status: LifecycleStatus, why: Explanation, clock: Clock): Marked {
   return marked(deploying, { status, why, clock });
 }
@@ -101,15 +101,15 @@ function marked(mark: Mark, { status, why, clock }: Marking): Marked {
   return { status: { ...status, conditions }, event: { ...why, type: mark.event } };
 }
 
-/** A condition to be set; its times are of the clock. */
+/** A condition to set; the clock provides its times. */
 export type LifecycleConditionUpdate = Omit<
   LifecycleCondition,
   'lastHeartbeatTime' | 'lastTransitionTime'
 >;
 
 /**
- * The conditions with `update` among them: in its place, or at the end. Reason, message and
- * `lastHeartbeatTime` are always as of now; `lastTransitionTime` moves only when the status flips.
+ * Returns the conditions with `update` in its place, or at the end. Reason, message and `lastHeartbeatTime`
+ * are always updated; `lastTransitionTime` changes only when the status flips.
  */
 export function setLifecycleCondition(
   conditions: readonly LifecycleCondition[],

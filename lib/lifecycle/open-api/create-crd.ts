@@ -5,7 +5,7 @@ import { OperatorError } from '../../system/operator-error.js';
 import { lifecycleStatusProperties } from './lifecycle-status-schema.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 
-/** What a configuration is called. */
+/** The group and kind of a configuration. */
 export interface GroupKind {
   /** For example `example.com`. */
   readonly group: string;
@@ -15,22 +15,22 @@ export interface GroupKind {
 
 /** Options of {@link createCrd}. */
 export interface CreateCrdOptions {
-  /** Only objects of such names can be made, for example `^cluster$`: there is one at most. @defaultValue any */
+  /** A pattern for valid object names, for example `^cluster$` to allow only one. @defaultValue any name */
   readonly nameRegex?: string | undefined;
   /** @defaultValue 'v1alpha1' */
   readonly version?: string | undefined;
-  /** @defaultValue the kind in small letters, with an `s` */
+  /** @defaultValue the kind in lower case, with an `s` */
   readonly plural?: string | undefined;
   /** @defaultValue 'Cluster' */
   readonly scope?: 'Namespaced' | 'Cluster' | undefined;
-  /** Of `spec`. @defaultValue any object: nothing is checked, nothing pruned */
+  /** The schema of `spec`. @defaultValue any object: no validation and no pruning */
   readonly spec?: TypedSchema<unknown> | undefined;
 }
 
 /**
- * The definition of a configuration whose status is a lifecycle's, a subresource. Who has more to say
- * of the kind uses `defineResource` with `lifecycleStatusProperties`.
- * @throws OperatorError `InvalidOption`: `nameRegex` is no regular expression.
+ * Makes the CRD of a configuration whose status has the lifecycle's properties, with a status subresource.
+ * For other needs, use `defineResource` with `lifecycleStatusProperties`.
+ * @throws OperatorError `InvalidOption`: `nameRegex` is not a regular expression.
  * @throws InvalidDefinitionError a name is wrong.
  */
 export function createCrd(

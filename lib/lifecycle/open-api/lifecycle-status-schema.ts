@@ -17,8 +17,7 @@ const condition = s.object(
 );
 
 /**
- * The properties that a lifecycle adds to a status, for `defineResource`. They infer to
- * `LifecycleStatus`.
+ * The properties that a lifecycle adds to a status, for `defineResource`. They infer to `LifecycleStatus`.
  *
  * @example
  * ```ts
@@ -39,10 +38,10 @@ export const lifecycleStatusProperties = {
   observedVersion: s.optional(s.string({ description: 'The version that is deployed.' })),
 };
 
-/** The schema of the status of the kind `name`, as a CRD takes it. */
+/** Returns the status schema of the kind `name`, in the form of a CRD. */
 function lifecycleStatus(name: string): Schema {
   return s.object(lifecycleStatusProperties, { description: `The state of the ${name}.` });
 }
 
-/** Schemas for definitions that are written by hand. */
+/** Schemas for hand-written CRDs. */
 export const openApi = { lifecycleStatus };

@@ -11,16 +11,16 @@ import { appliedText, mergedObject } from './merged-object.js';
 import type { Pass } from './pass.js';
 import type { SurveyedObject } from './survey.js';
 
-/** What became of the desired objects. */
+/** The result of applying the desired objects. */
 export interface AppliedObjects {
-  /** As they are now, in the order in which they are desired; those that failed are missing. */
+  /** The live objects, in the order of the desired ones, without those that failed. */
   readonly objects: readonly UnstructuredObject[];
-  /** Whether something was written, or is still to come. */
+  /** Whether something was written, or is still pending. */
   readonly changed: boolean;
   readonly errors: readonly unknown[];
 }
 
-/** Makes what is missing and changes what differs, one after another; goes on after an error. */
+/** Creates missing objects and updates changed ones, in sequence; continues after an error. */
 export async function applyObjects<CR extends LifecycleObject>(
   pass: Pass<CR>,
   surveyed: readonly SurveyedObject[],
@@ -43,7 +43,7 @@ export async function applyObjects<CR extends LifecycleObject>(
   return { objects, changed, errors };
 }
 
-/** @returns undefined: it has to wait until its kind is served */
+/** @returns undefined if the kind is not served yet */
 async function create<CR extends LifecycleObject>(
   pass: Pass<CR>,
   { desired, type }: SurveyedObject,
@@ -85,7 +85,7 @@ async function update<CR extends LifecycleObject>(
   { desired }: SurveyedObject,
   current: UnstructuredObject,
 ): Promise<UnstructuredObject> {
-  // It will be made anew when it is gone.
+  // It is created again once it is gone.
   if (current.metadata.deletionTimestamp !== undefined) return current;
   const report = new Report(pass, desired, 'Update');
   try {
@@ -101,7 +101,7 @@ async function update<CR extends LifecycleObject>(
     if (isEqual(next, current)) return current;
     const labels = { [updateVersionLabel]: versionLabelOf(pass.operatorVersion) };
     const written = await pass.live.update(withMetadata(next, { labels }), { signal: pass.signal });
-    // The server has put everything back, as it does for a webhook: to tell of it would never end.
+    // The server reverted the whole write, as a webhook can: reporting it would repeat forever.
     if (written.metadata.resourceVersion === current.metadata.resourceVersion) {
       putBacks.add(current, merged);
       return current;
@@ -134,7 +134,7 @@ function withMetadata(object: UnstructuredObject, marks: Marks): UnstructuredObj
   };
 }
 
-/** Tells of what becomes of one object. */
+/** Reports the result for one object. */
 class Report<CR extends LifecycleObject> {
   readonly #pass: Pass<CR>;
   readonly #desired: UnstructuredObject;
@@ -155,7 +155,7 @@ class Report<CR extends LifecycleObject> {
   }
 
   failed(error: unknown): void {
-    // A conflict is tried again at once, and is nobody's fault; a stopped operator is not either.
+    // A conflict is retried at once and is not a failure; nor is a stopped operator.
     if (isStaleWrite(error) || this.#pass.signal.aborted) return;
     const desired = this.#desired;
     const name = describeObject(desired);

@@ -13,15 +13,18 @@ import { prune } from './prune.js';
 import type { SurveyedObject } from './survey.js';
 import { callUserCode } from './user-code.js';
 
-/** What has changed is looked at again soon, should no watch tell, in milliseconds. */
+/** After a write, the delay until the next reconcile in case no watch reports a change, in milliseconds. */
 const settleMs = 1_000;
 
-/** What others have to do is looked at again, should no watch tell, in milliseconds. */
+/**
+ * While others have work to do, the delay until the next reconcile in case no watch reports a change, in
+ * milliseconds.
+ */
 const recheckMs = 10_000;
 
 /**
- * Makes the system as it should be, and says so once it is.
- * @returns when to look again, in milliseconds
+ * Applies the desired system, and reports its completion.
+ * @returns the delay until the next reconcile, in milliseconds
  */
 export async function carryOut<CR extends LifecycleObject>(
   pass: Pass<CR>,
@@ -44,7 +47,7 @@ export async function carryOut<CR extends LifecycleObject>(
   if (going === undefined) pass.explain(troubleOf(pass, degraded));
   else pass.complain(going);
   const atMost = (ms: number): number => Math.min(ms, perishablesSyncIntervalMs);
-  // What was just written has not been looked at by anybody yet.
+  // Objects that were just written have not been checked yet.
   if (changed || pass.hasBegun) return atMost(settleMs);
   if (degraded !== undefined || going !== undefined) return atMost(recheckMs);
   const isLeft = await prune(pass, surveyed);
@@ -55,8 +58,8 @@ export async function carryOut<CR extends LifecycleObject>(
 }
 
 /**
- * Has the operator renew what expires, once in a reconcile. Nothing that fails beside it may keep it
- * from that.
+ * Calls the operator's code that renews expiring objects, once per reconcile. Other failures must not prevent
+ * it.
  */
 export async function keepPerishables<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
   const { perishablesSynchronizer } = pass.settings;
@@ -66,7 +69,7 @@ export async function keepPerishables<CR extends LifecycleObject>(pass: Pass<CR>
   );
 }
 
-/** Until a deployment or an upgrade is complete, its workloads are waited for: that is no trouble. */
+/** Until a deployment or an upgrade is complete, waiting for its workloads is not a problem. */
 function troubleOf<CR extends LifecycleObject>(
   { status }: Pass<CR>,
   degraded: Degradation | undefined,
@@ -84,17 +87,17 @@ function whyGoing(objects: readonly UnstructuredObject[]): Trouble | undefined {
 
 /** The workloads of a system that have not rolled out. */
 export interface Degradation extends Explanation {
-  /** Waiting longer will not help: a controller has given up, or somebody holds it. */
+  /** Waiting does not help: a controller has stopped trying, or a user paused the rollout. */
   readonly stuck: boolean;
 }
 
-/** Why the system is not well: the workloads that have not rolled out. Undefined: all have. */
+/** Returns the workloads that have not rolled out; undefined if all have. */
 export function whyDegraded(objects: readonly UnstructuredObject[]): Degradation | undefined {
   const waiting = objects.flatMap((object) => {
     const rollout = rolloutStatus(object);
     if (rollout.complete) return [];
     const { message, stuck } = rollout;
-    // Somebody has to resume it: an upgrade would wait for ever, and not say for what.
+    // A user must resume it: an upgrade would otherwise wait forever without a visible reason.
     if (isPaused(object))
       return [{ kind: object.kind, message: `${message}; paused`, stuck: true }];
     return [{ kind: object.kind, message, stuck }];
@@ -105,7 +108,7 @@ export function whyDegraded(objects: readonly UnstructuredObject[]): Degradation
   return { reason: `${first.kind}NotReady`, message, stuck: waiting.some(({ stuck }) => stuck) };
 }
 
-/** The workloads that have not rolled out, each with how far it is, in words that stay the same. */
+/** Returns the workloads that have not rolled out, each with its progress, in stable wording. */
 export function rollouts(objects: readonly UnstructuredObject[]): readonly string[] {
   return objects.flatMap((object) => {
     const rollout = rolloutStatus(object);

@@ -6,18 +6,18 @@ import type { KubernetesObject, UnstructuredObject } from '../../object/kubernet
 import { labelValueOf } from '../../object/label-value.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 
-/** Labels of the configuration that its objects have too: which system they are of, and its version. */
+/** Labels of the configuration that its objects inherit: the system that they belong to, and its version. */
 const inherited = ['app.kubernetes.io/part-of', 'app.kubernetes.io/version'];
 
-/** What only the server sets. */
+/** Metadata that only the server sets. */
 const ofTheServer = [
   ...['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'],
   ...['deletionGracePeriodSeconds', 'managedFields', 'selfLink'],
 ];
 
 /**
- * A desired object, plain, without a status and what only the server sets, with the labels of its
- * configuration: on Pod templates too, never in a selector, which can't change.
+ * Returns a desired object as plain data, without status and server-set metadata, with the labels of its
+ * configuration. Pod templates get the labels too; selectors never do, since they are immutable.
  */
 export function completedObject(object: KubernetesObject, cr: LifecycleObject): UnstructuredObject {
   const labels = inheritedLabels(cr);
@@ -28,21 +28,21 @@ export function completedObject(object: KubernetesObject, cr: LifecycleObject): 
   return withTemplateLabels(complete, labels);
 }
 
-// The rules of a role that is made of others are their controller's, which would put them back for ever.
+// The rules of an aggregated role belong to the aggregation controller, which would restore them forever.
 function isOfOthers(object: KubernetesObject, name: string): boolean {
   return name === 'status' || (name === 'rules' && 'aggregationRule' in object);
 }
 
-// The server stores no `stringData`: what is not there would be a difference in each pass.
+// The server stores no `stringData`: it would look like drift in each reconcile.
 function encodedSecret(object: UnstructuredObject): UnstructuredObject {
   const { apiVersion, kind, stringData } = object;
   if (apiVersion !== 'v1' || kind !== 'Secret' || !isJsonObject(stringData)) return object;
-  // The server will say what is wrong with others.
+  // For other values, the server returns the error.
   if (!Object.values(stringData).every((text) => typeof text === 'string')) return object;
   return { ...withoutMember(object, 'stringData'), data: encodedData(object as ConfigurationData) };
 }
 
-/** A version as the value of a label. */
+/** Converts a version to a label value. */
 export function versionLabelOf(version: string): string {
   return labelValueOf(version);
 }
@@ -66,8 +66,9 @@ function withLabels(metadata: object, labels: Labels): object {
   return { ...metadata, labels: { ...own, ...labels } };
 }
 
-// Deployments, StatefulSets and DaemonSets have one, a CronJob has one of a Job. That of a Job itself
-// can't change: a label of the configuration that does would have it refused for ever.
+// Deployments, StatefulSets and DaemonSets have a Pod template; a CronJob has one inside its Job template.
+// The template of a Job is immutable: after a change of a label of the configuration, the server would reject
+// every update.
 function withTemplateLabels(object: UnstructuredObject, labels: Labels): UnstructuredObject {
   const spec = object['spec'];
   if (!isJsonObject(spec) || object.kind === 'Job' || Object.keys(labels).length === 0)
@@ -84,7 +85,7 @@ function withTemplateLabels(object: UnstructuredObject, labels: Labels): Unstruc
   return { ...object, spec: { ...spec, jobTemplate: { ...jobTemplate, spec: labelled } } };
 }
 
-// What Pods are selected by has to be as the selector says, which can't change.
+// Labels that select Pods must match the selector, which is immutable.
 function withoutSelected(labels: Labels, selector: unknown): Labels {
   const selected = isJsonObject(selector) ? selector['matchLabels'] : undefined;
   return isJsonObject(selected) ? omit(labels, Object.keys(selected)) : labels;

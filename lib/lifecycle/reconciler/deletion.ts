@@ -24,21 +24,21 @@ import { settle, writeStatus } from './status.js';
 import type { Pass } from './pass.js';
 import { nextPhase } from './phases.js';
 
-/** When what is being deleted is looked at again, should no watch tell. */
+/** The delay until the next check of a deletion, in case no watch reports its end, in milliseconds. */
 const recheckMs = 5_000;
 
-/** What was just requested is looked at again, in milliseconds. */
+/** The delay until the next check after a deletion request, in milliseconds. */
 const settleMs = 1_000;
 
-/** What the conditions say until all callbacks were called, and none has failed. */
+/** The reason in the conditions until all callbacks have been called and succeeded. */
 const blocked = 'DeletionBlocked';
 
 /**
- * Takes the system away. Garbage collection would begin only when the configuration is gone, and our
- * finalizer holds it: so what it owns is deleted here, one after another, the last first; each has to be
- * gone before the next goes, so that what an object needs in order to go is still there.
- * @param watched - has the kinds of what is being deleted watched.
- * @returns when to look again, in milliseconds; undefined: it is over
+ * Deletes the system. Garbage collection starts only when the configuration is gone, and our finalizer holds
+ * it. So the owned objects are deleted here, in reverse order of creation. Each must be gone before the next
+ * is deleted, so that whatever an object needs for its own deletion still exists.
+ * @param watched - adds watches for the kinds of the objects that are being deleted.
+ * @returns the delay until the next reconcile, in milliseconds; undefined if the deletion is complete
  */
 export async function deleteSystem<CR extends LifecycleObject>(
   pass: Pass<CR>,
@@ -52,7 +52,8 @@ export async function deleteSystem<CR extends LifecycleObject>(
   if (!isAnnounced) pass.failureReason = blocked;
   const { desired, owned, problem } = await announced(pass, watched, isAnnounced).catch(
     (error: unknown) => {
-      // Also after an error that conditions do not report: the phase alone would say that all were called.
+      // Set even after an error that conditions do not report: the phase alone would imply that all callbacks
+      // were called.
       const message = `not all callbacks were called: ${failureText(error)}`;
       if (!isAnnounced) pass.explain({ reason: blocked, message });
       throw error;
@@ -66,7 +67,7 @@ export async function deleteSystem<CR extends LifecycleObject>(
   return again ?? end(pass);
 }
 
-/** Looks for all objects, and calls the callbacks of those, unless that was done. */
+/** Lists all objects, and calls their callbacks unless an earlier reconcile has done so. */
 async function announced<CR extends LifecycleObject>(
   pass: Pass<CR>,
   watched: Pick<OwnedKinds, 'add' | 'types'>,
@@ -77,7 +78,7 @@ async function announced<CR extends LifecycleObject>(
   const owned = await ownedObjects(pass, { client: pass.live, types });
   watched.add(owned.map(typeOf));
   if (isAnnounced) return { ...known, owned };
-  // Without a list of desired objects, callbacks get those that are there.
+  // Without a list of desired objects, callbacks get the live objects.
   await announce(pass, problem === undefined ? desired.map(asDesired) : owned.map(asCurrent));
   return { ...known, owned: await ownedObjects(pass, { client: pass.live, types }) };
 }
@@ -94,9 +95,9 @@ async function end<CR extends LifecycleObject>(pass: Pass<CR>): Promise<undefine
 
 interface KnownObjects {
   readonly desired: readonly KubernetesObject[];
-  /** The kinds of everything that the configuration may own. */
+  /** The kinds of all objects that the configuration may own. */
   readonly types: readonly TypeReference<KubernetesObject>[];
-  /** Why the desired objects are unknown: that must not keep the configuration for good. */
+  /** The reason why the desired objects are unknown. It must not block the deletion forever. */
   readonly problem?: Trouble;
 }
 
@@ -110,7 +111,7 @@ async function knownObjects<CR extends LifecycleObject>(
       return await work();
     } catch (error) {
       pass.signal.throwIfAborted();
-      // A retry knows the objects: callbacks and order must not be lost to a server that is busy.
+      // A retry can list the objects: a busy server must not cost callbacks and order.
       if (isOfTheMoment(error) || isStaleWrite(error)) throw error;
       problems.push(`${what}: ${failureText(error)}`);
       return otherwise;
@@ -118,7 +119,7 @@ async function knownObjects<CR extends LifecycleObject>(
   };
   const { crManager } = pass.settings;
   const none: readonly KubernetesObject[] = [];
-  // Known objects go, whatever stands beside them.
+  // Delete the valid objects even if the list has invalid entries.
   const list = async (): Promise<typeof none> => (await desiredList(pass)).objects;
   const desired = await attempt('getAllResources', list, none);
   const dependants = await attempt(
@@ -132,7 +133,7 @@ async function knownObjects<CR extends LifecycleObject>(
   return { desired, types, problem: { reason: 'ResourcesUnknown', message } };
 }
 
-/** Whether an earlier pass has called all callbacks, and none has failed. */
+/** Whether an earlier reconcile has called all callbacks, and all succeeded. */
 function hasAnnounced<CR extends LifecycleObject>({ status }: Pass<CR>): boolean {
   const { phase, conditions = [] } = status;
   const isGoing = phase === 'Deleting' || phase === 'Deleted';
@@ -152,7 +153,9 @@ function asCurrent(object: UnstructuredObject): Announced {
   return { object, isDesired: false };
 }
 
-/** Calls the callbacks of all that is not going already; all are called before one's error counts. */
+/**
+ * Calls the callbacks of all objects that are not being deleted yet. Errors are thrown after the last one.
+ */
 async function announce<CR extends LifecycleObject>(
   pass: Pass<CR>,
   objects: readonly Announced[],
@@ -188,7 +191,7 @@ async function announceOne<CR extends LifecycleObject>(
   await invokeCallbacks(pass, 'OPERATOR_DELETE', { desired, current });
 }
 
-/** Whether it lacks what its kind needs: there never was such an object. */
+/** Whether the kind is namespaced: an object without a namespace cannot exist then. */
 async function needsNamespace<CR extends LifecycleObject>(
   { live }: Pass<CR>,
   object: UnstructuredObject,
@@ -201,7 +204,7 @@ async function needsNamespace<CR extends LifecycleObject>(
   }
 }
 
-/** @returns undefined: it is gone, or even its kind is */
+/** @returns undefined if the object or its kind does not exist */
 async function find<CR extends LifecycleObject>(
   { live, signal }: Pass<CR>,
   object: UnstructuredObject,
@@ -214,14 +217,14 @@ async function find<CR extends LifecycleObject>(
   }
 }
 
-/** @returns when to look again, in milliseconds; undefined: nothing is left */
+/** @returns the delay until the next reconcile, in milliseconds; undefined if nothing is left */
 async function deleteOwned<CR extends LifecycleObject>(
   pass: Pass<CR>,
   desired: readonly KubernetesObject[],
   owned: readonly UnstructuredObject[],
 ): Promise<number | undefined> {
   const order = new Map(desired.map((object, place) => [identityOf(object), place]));
-  // What an earlier version has made is the first to go.
+  // Objects of earlier versions are deleted first.
   const place = (object: UnstructuredObject): number => order.get(identityOf(object)) ?? Infinity;
   const lastFirst = owned.toSorted((one, other) => compare(place(other), place(one)));
   for (const object of lastFirst) {
@@ -230,7 +233,7 @@ async function deleteOwned<CR extends LifecycleObject>(
       waitUntilGone(pass, object);
       return recheckMs;
     }
-    // A watch that has just begun may have missed its end.
+    // A watch that has just started may have missed the deletion.
     if (await isLeft(pass, object)) return settleMs;
   }
   return undefined;
@@ -251,7 +254,7 @@ async function isLeft<CR extends LifecycleObject>(
   }
 }
 
-/** What is gone with its Pods only. */
+/** Whether the object is deleted only together with its Pods. */
 function hasPods({ spec }: UnstructuredObject): boolean {
   return (
     isJsonObject(spec) && (isJsonObject(spec['template']) || isJsonObject(spec['jobTemplate']))
@@ -262,7 +265,7 @@ function typeOf({ apiVersion, kind }: KubernetesObject): TypeReference {
   return { apiVersion, kind };
 }
 
-// Infinity minus itself is no number.
+// Infinity minus Infinity is NaN.
 function compare(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }

@@ -9,8 +9,8 @@ import type { LifecycleObject } from '../lifecycle-status.js';
 import type { Pass } from './pass.js';
 
 /**
- * Why something failed, for events and conditions: never with what is in `object`, should it be a
- * Secret, and with the remedy where a field can't change.
+ * Returns the cause of a failure for events and conditions. Redacts the data of `object` if it is a Secret.
+ * Adds the remedy for immutable fields.
  */
 export function failureText(error: unknown, object?: KubernetesObject): string {
   const message = errorMessage(error);
@@ -34,22 +34,22 @@ function decoded(value: string): string {
   return Buffer.from(value, 'base64').toString('utf8');
 }
 
-/** Several errors as one, which names the causes of all; one alone as it is. */
+/** Joins several errors into one that names all causes. A single error is returned unchanged. */
 export function joined(errors: readonly unknown[]): unknown {
   if (errors.length === 1) return errors[0];
   const texts = errors.map((error) => errorMessage(error));
   return new AggregateError(errors, texts.join('; '));
 }
 
-/** The errors that {@link joined} has joined. */
+/** Returns the errors that {@link joined} has joined. */
 export function partsOf(error: unknown): readonly unknown[] {
   return error instanceof AggregateError ? (error.errors as unknown[]) : [error];
 }
 
 /**
- * Has the conditions say why a pass has failed, and tells of it where nobody has. What is tried again
- * at once, as after a conflict, what ends an operator, and a server that can't be reached just now, is
- * no news.
+ * Shows the failure of a reconcile in the conditions, and records an event unless one exists. Skips conflicts
+ * and similar errors that are retried at once, a stopped operator, and a server that is temporarily
+ * unavailable.
  */
 export function reportFailure<CR extends LifecycleObject>(pass: Pass<CR>, error: unknown): void {
   const kind = failureKindOf(error);
@@ -64,7 +64,7 @@ export function reportFailure<CR extends LifecycleObject>(pass: Pass<CR>, error:
   else pass.complain(trouble);
 }
 
-/** Says nothing of the system: a cluster-wide owner is not to be told that it is degraded. */
+/** Whether the error is temporary: it does not mean that the system is degraded. */
 export function isOfTheMoment(error: unknown): boolean {
   if (isOperatorError(error, 'ConnectionFailed') || isTooManyRequests(error)) return true;
   return isApiError(error) && (error.status === 503 || error.status === 504);

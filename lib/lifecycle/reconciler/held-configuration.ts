@@ -6,8 +6,8 @@ import { raise, settle } from './status.js';
 import type { Pass } from './pass.js';
 
 /**
- * Whether an annotation pauses the configuration: then a condition and an event name it, and nothing
- * is done, not even a deletion.
+ * Whether an annotation pauses the configuration. If so, a condition and an event name the annotation, and
+ * nothing else is done, not even a deletion.
  */
 export function isPaused<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
   const { pauseAnnotations } = pass.settings;
@@ -24,13 +24,13 @@ export function isPaused<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
   return true;
 }
 
-/** Whether a finalizer of ours, or of the operator that had it before, holds the configuration. */
+/** Whether our finalizer, or one of the previous operator, holds the configuration. */
 export function hasFinalizer<CR extends LifecycleObject>({ cr, settings }: Pass<CR>): boolean {
   const ours = [settings.finalizer, ...settings.legacyFinalizers];
   return cr.metadata.finalizers?.some((name) => ours.includes(name)) === true;
 }
 
-/** Adds our finalizer, in the place of those of the operator that had the configuration before. */
+/** Adds our finalizer, and removes those of the previous operator. */
 export async function takeFinalizers<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
   const { finalizer } = pass.settings;
   const { finalizers = [] } = pass.cr.metadata;
@@ -40,7 +40,7 @@ export async function takeFinalizers<CR extends LifecycleObject>(pass: Pass<CR>)
     await setFinalizers(pass, [...kept.filter((name) => name !== finalizer), finalizer]);
 }
 
-/** Removes our finalizer, and those of the operator before; a configuration that is gone is fine. */
+/** Removes our finalizer and those of the previous operator. The configuration may already be gone. */
 export async function releaseFinalizers<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
   const others = withoutLegacy(pass).filter((name) => name !== pass.settings.finalizer);
   try {
@@ -55,7 +55,8 @@ function withoutLegacy<CR extends LifecycleObject>({ cr, settings }: Pass<CR>): 
   return finalizers.filter((name) => !settings.legacyFinalizers.includes(name));
 }
 
-// A merge patch replaces the list whole: without the version it would drop what others have added.
+// A merge patch replaces the whole list: without the resource version, it would drop finalizers that others
+// have added.
 async function setFinalizers<CR extends LifecycleObject>(
   pass: Pass<CR>,
   finalizers: readonly string[],

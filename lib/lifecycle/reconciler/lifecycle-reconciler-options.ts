@@ -9,7 +9,7 @@ import type { Callbacks } from '../callbacks/callback-dispatcher.js';
 import type { CrManager } from '../cr-manager.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 
-/** What a hook is handed beside the configuration. */
+/** The context that a hook gets beside the configuration. */
 export interface HookContext {
   readonly client: Client;
   readonly logger: Logger;
@@ -17,86 +17,96 @@ export interface HookContext {
   readonly signal: AbortSignal;
 }
 
-/** Options of `LifecycleReconciler`: what is always given, and hooks. */
+/** Options of `LifecycleReconciler`: the required parts, and hooks. */
 export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
   readonly crManager: CrManager<CR>;
-  /** Its reads may come from a cache; it stays the caller's. */
+  /** May read from a cache. The caller owns it. */
   readonly client: Client & { readonly live?: Client };
   /** The operator's own namespace, for callbacks. */
   readonly namespace: string;
-  /** Told before and after each thing that is done to an object. @defaultValue nobody */
+  /** Called before and after each operation on an object. @defaultValue no callbacks */
   readonly dispatcher?: Pick<Callbacks<NoInfer<CR>>, 'invokeCallbacks' | 'handles'> | undefined;
-  /** On each object: the version that made it. @defaultValue 'operator-builder.io/create-version' */
+  /**
+   * The label with the version that created the object. @defaultValue 'operator-builder.io/create-version'
+   */
   readonly createVersionLabel?: string | undefined;
-  /** On each object: the version that last changed it. @defaultValue 'operator-builder.io/update-version' */
+  /**
+   * The label with the version that last updated the object. @defaultValue
+   * 'operator-builder.io/update-version'
+   */
   readonly updateVersionLabel?: string | undefined;
-  /** On each object: the paths that were set. @defaultValue 'operator-builder.io/last-applied' */
+  /** The annotation with the paths that were applied. @defaultValue 'operator-builder.io/last-applied' */
   readonly lastAppliedAnnotation?: string | undefined;
-  /** On the configuration, until all of it is gone. @defaultValue 'operator-builder.io/lifecycle' */
+  /**
+   * Holds the configuration until its whole system is deleted. @defaultValue 'operator-builder.io/lifecycle'
+   */
   readonly finalizer?: string | undefined;
   /**
-   * Finalizers of the operator that had the configurations before, as one in Go: replaced by ours, and
-   * removed at the end of a deletion. @defaultValue none
+   * Finalizers of a previous operator, for example one in Go. They are replaced by ours, and removed at the
+   * end of a deletion. @defaultValue no finalizers
    */
   readonly legacyFinalizers?: readonly string[] | undefined;
   /**
-   * Annotations that pause a configuration that has one of them with exactly this value, beside
-   * `operator-builder.io/paused: "true"` and `cluster.x-k8s.io/paused: "true"`. @defaultValue none
+   * Annotations that pause a configuration if one of them has exactly this value, in addition to
+   * `operator-builder.io/paused: "true"` and `cluster.x-k8s.io/paused: "true"`. @defaultValue no others
    */
   readonly pauseAnnotations?: PauseAnnotations | undefined;
   /**
-   * Whether a CustomResourceDefinition, Namespace or PersistentVolumeClaim that is no longer desired
-   * is pruned, with all that users have in it, though no annotation on it says so.
-   * @defaultValue none is
+   * Whether to prune a CustomResourceDefinition, Namespace or PersistentVolumeClaim that is no longer
+   * desired, with all user data in it, even without an annotation that allows it.
+   * @defaultValue always false
    */
   readonly mayPrune?: ((object: KubernetesObject) => boolean) | undefined;
-  /** How often a healthy configuration is looked at again, in milliseconds. @defaultValue 300_000 */
+  /**
+   * The interval after which a healthy configuration is reconciled again, in milliseconds. @defaultValue
+   * 300_000
+   */
   readonly perishablesSyncIntervalMs?: number | undefined;
-  /** Whether the configuration lives in a namespace. @defaultValue what its kind says */
+  /** Whether the configuration is namespaced. @defaultValue the scope of its kind */
   readonly namespacedCr?: boolean | undefined;
   /** Whether its status is a subresource. @defaultValue true */
   readonly subresourceEnabled?: boolean | undefined;
   /**
-   * What is done about desired objects that exist before the first deployment, and are nobody's:
-   * `wait` for them to go, or `adopt` them. @defaultValue 'wait'
+   * The handling of desired objects that exist before the first deployment and have no controlling owner:
+   * `wait` for their deletion, or `adopt` them. @defaultValue 'wait'
    */
   readonly orphans?: 'wait' | 'adopt' | undefined;
   /**
-   * Whether what is in an object is others' to change once it was made: its labels and annotations are
-   * kept as they should be, its data never overwritten. @defaultValue ConfigMaps and Secrets
+   * Whether others may change the content of an object after its creation: its labels and annotations are
+   * reconciled, its data is never overwritten. @defaultValue true for ConfigMaps and Secrets
    */
   readonly isMutable?: ((object: KubernetesObject) => boolean) | undefined;
   /**
-   * How long a callback, a hook or `getAllResources` may take, in milliseconds, above 0; then its signal
+   * The time-out of a callback, a hook or `getAllResources`, in milliseconds, above 0. On time-out its signal
    * is aborted, and it counts as failed. @defaultValue 60_000
    */
   readonly callbackTimeoutMs?: number | undefined;
   /**
-   * Renews what expires, as certificates. Called in each reconcile once the first deployment has begun,
-   * after the objects, also where one of them fails.
+   * Renews expiring objects, such as certificates. Called in each reconcile after the first deployment has
+   * begun, after the objects are applied, even if one of them fails.
    */
   readonly perishablesSynchronizer?: ((cr: CR, context: HookContext) => Promise<void>) | undefined;
-  /** Brings the operator's own configuration up to date, before its objects. */
+  /** Updates the operator's own configuration, before its objects are applied. */
   readonly controllerConfigUpdater?: ((cr: CR, context: HookContext) => Promise<void>) | undefined;
   /**
-   * Looked at before anything is changed: what it returns says that the pass ends here, and when the
-   * next one is; undefined: all is well.
+   * Called before any change. A result ends the reconcile and sets the time of the next one; undefined
+   * continues.
    */
   readonly sanityChecker?:
     ((cr: CR, context: HookContext) => Promise<SanityResult | undefined>) | undefined;
-  /** Told of each kind that has to be watched, once. @defaultValue the controller watches it */
+  /** Called once for each kind that needs a watch. @defaultValue the controller watches the kind */
   readonly watchRegistrator?: ((type: TypeReference<KubernetesObject>) => void) | undefined;
-  /** Called once before the first object is made. */
+  /** Called once before the first object is created. */
   readonly preCreateHook?: ((cr: CR, context: HookContext) => Promise<void>) | undefined;
   readonly recorder: Recorder;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue logs nothing */
   readonly logger?: Logger | undefined;
 }
 
-/** What a sanity check ends a pass with. */
+/** The result of a sanity check that ends a reconcile. */
 export interface SanityResult {
-  /** When to look again, in milliseconds; absent: when something changes. */
+  /** The delay until the next reconcile, in milliseconds; if absent, the next change triggers it. */
   readonly requeueAfterMs?: number | undefined;
 }

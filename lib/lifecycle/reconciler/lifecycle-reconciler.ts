@@ -30,29 +30,29 @@ import { problemRetryMs, survey, whyBlocked } from './survey.js';
 import { callUserCode } from './user-code.js';
 
 /**
- * Deploys, upgrades, watches over and removes a whole system, as a configuration asks for it.
+ * Deploys, upgrades, monitors and removes a whole system, as a configuration describes it.
  *
- * ## Flow of a pass
- * read, (paused), (delete), (refuse a downgrade), survey, (begin), sanity, (upgrade), configuration,
- * objects, perishables, rollouts, prune, (complete), status, events. Perishables are looked after
- * whatever fails before them. The status is written once, at the end, whatever happens, and events are
- * recorded when it was.
+ * ## Flow of a reconcile
+ * read, (paused), (delete), (refuse a downgrade), survey, (begin), sanity, (upgrade), configuration, objects,
+ * perishables, rollouts, prune, (complete), status, events. Perishables are renewed even if an earlier step
+ * fails. The status is written once, at the end, even after an error, and events are recorded after that
+ * write.
  *
  * ## Guarantees
- * - Nothing is made before the configuration has our finalizer.
- * - What can't be carried out whole is not begun: a kind that is missing, an object of somebody else.
- * - `Deployed` is said only of what has rolled out, and only by a pass that changed nothing.
- * - A pass over a healthy system writes nothing, and with a cache reads nothing.
+ * - Nothing is created before the configuration has our finalizer.
+ * - A deployment that cannot complete is not started: for example a missing kind, or an object of another
+ *   owner.
+ * - `Deployed` is set only after all workloads have rolled out, by a reconcile that changed nothing.
+ * - A reconcile of a healthy system writes nothing, and with a cache makes no read requests.
  *
  * ## Caveats
- * Callbacks and hooks are called at least once: again where a reconcile was cut short. Those after a
- * write (`POST_CREATE`, `POST_UPDATE`, `POST_DELETE`) are not called for a write that the process did
- * not outlive.
+ * Callbacks and hooks are called at least once: again if a reconcile was interrupted. Those after a write
+ * (`POST_CREATE`, `POST_UPDATE`, `POST_DELETE`) are not called if the process ends right after the write.
  */
 export class LifecycleReconciler<CR extends LifecycleObject> {
-  /** The kind of the configurations: that of the CrManager. */
+  /** The kind of the configurations, from the CrManager. */
   readonly type: CrManager<CR>['type'];
-  /** The kinds of all desired objects, as they become known; a controller's source. */
+  /** The kinds of all desired objects, added as they become known. A source for a controller. */
   readonly ownedKinds: OwnedKinds;
   readonly #settings: Settings<CR>;
 
@@ -64,17 +64,17 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
   }
 
   /**
-   * What it does beside watching the configurations, for `Manager.add`: to the kinds that the CrManager
-   * names, in whatever namespace. Roles among the objects need all rights that they give, too.
+   * Returns the access that it needs beside watching the configurations, for `Manager.add`: to the kinds that
+   * the CrManager names, in any namespace. To create Roles, it also needs the permissions that they grant.
    */
   get requires(): readonly RequiredAccess[] {
     return lifecycleAccess(this.#settings);
   }
 
   /**
-   * Brings the system of one configuration a step further.
-   * @param operatorVersion - the version of the operator that runs, at best a semantic one.
-   * @throws what went wrong; several errors as an AggregateError. It is to be called again then.
+   * Reconciles the system of one configuration.
+   * @param operatorVersion - the version of the running operator, preferably a semantic one.
+   * @throws the error; several errors as an AggregateError. Call it again then.
    * @throws OperatorError `InvalidOption`: `operatorVersion` is empty.
    */
   async reconcile(request: LifecycleRequest, operatorVersion: string): Promise<Result> {
@@ -105,7 +105,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
     return again === undefined ? done() : requeueAfter(again);
   }
 
-  /** @returns when to look again, in milliseconds; undefined: when something changes */
+  /** @returns the delay until the next reconcile, in milliseconds; undefined: wait for a change */
   async #stepsOf(pass: Pass<CR>): Promise<number | undefined> {
     if (isPaused(pass)) return undefined;
     if (pass.cr.metadata.deletionTimestamp !== undefined) {
@@ -113,7 +113,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
     }
     if (isContradictory(pass) && !(await settleContradiction(pass))) return undefined;
     if (refusesDowngrade(pass)) return undefined;
-    // Before the first deployment has begun there is nothing that could expire.
+    // Before the first deployment has begun, nothing can expire.
     pass.arePerishablesKept = pass.isCreating;
     const errors: unknown[] = [];
     const again = await this.#bringAbout(pass).catch((error: unknown) => {
@@ -127,7 +127,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
     return again;
   }
 
-  /** Brings the system a step further; what it throws must not keep perishables from being renewed. */
+  /** Applies the system. Its errors must not prevent the renewal of perishables. */
   async #bringAbout(pass: Pass<CR>): Promise<number | undefined> {
     const surveyed = await survey(pass);
     this.ownedKinds.add(surveyed.objects.flatMap(({ type }) => type ?? []));
@@ -154,7 +154,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
 
 const keepVerbs: readonly AccessVerb[] = [...watchVerbs, 'create', 'update', 'delete'];
 
-/** What a reconciler does, whatever its hooks do. */
+/** Returns the access that a reconciler needs, apart from its hooks. */
 export function lifecycleAccess<CR extends LifecycleObject>({
   crManager,
   subresourceEnabled,
@@ -162,7 +162,7 @@ export function lifecycleAccess<CR extends LifecycleObject>({
   const { type } = crManager;
   const status = subresourceEnabled ? { subresource: 'status' } : {};
   return [
-    // Its finalizer is patched in.
+    // The finalizer is added by a patch.
     { type, verbs: [...watchVerbs, 'patch'] },
     { type, verbs: ['patch'], ...status },
     ...crManager.getDependantResourceTypes().map((each) => ({ type: each, verbs: keepVerbs })),

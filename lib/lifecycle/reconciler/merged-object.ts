@@ -18,16 +18,16 @@ import type { LifecycleObject } from '../lifecycle-status.js';
 import { versionLabelOf } from './completed-object.js';
 import type { Pass } from './pass.js';
 
-/** What {@link mergedObject} brings together. */
+/** Inputs of {@link mergedObject}. */
 export interface Merging {
   readonly desired: UnstructuredObject;
-  /** As it was read. */
+  /** The object as it was read. */
   readonly current: UnstructuredObject;
-  /** The same, with what callbacks have changed. */
+  /** The same object, with the changes that callbacks made. */
   readonly own: UnstructuredObject;
 }
 
-/** The object as it should be written; `current` itself where nothing would change. */
+/** Returns the object to write; `current` itself if nothing would change. */
 export function mergedObject<CR extends LifecycleObject>(
   pass: Pass<CR>,
   { desired, current, own }: Merging,
@@ -44,7 +44,7 @@ export function mergedObject<CR extends LifecycleObject>(
   return isEqual(merged, current) ? current : merged;
 }
 
-/** What the annotation of an object says: the paths that are ours. */
+/** Returns the value of the last-applied annotation: the paths that we own. */
 export function appliedText<CR extends LifecycleObject>(
   pass: Pass<CR>,
   desired: UnstructuredObject,
@@ -52,7 +52,7 @@ export function appliedText<CR extends LifecycleObject>(
   return lastAppliedOf(ourPart(pass, desired), kindSchema(desired));
 }
 
-// What is in such an object is others' to change: it has its labels and annotations of us, no more.
+// The content of such an object belongs to others: we own only its labels and annotations.
 function ourPart<CR extends LifecycleObject>(
   { settings }: Pass<CR>,
   desired: UnstructuredObject,
@@ -76,15 +76,15 @@ function appliedFields<CR extends LifecycleObject>(
   return {};
 }
 
-// A container or a volume that nobody has declared would run in the system's pods: what is in the
-// lists of a Pod template that we set is ours as a whole.
+// We own the lists that we set in a Pod template as a whole: otherwise an undeclared container or volume of
+// another manager would stay in the system's pods.
 function isPodList(path: FieldPath): boolean {
   const at = path.lastIndexOf('f:template');
   return at >= 0 && path[at + 1] === 'f:spec';
 }
 
-// A port whose number was changed by hand is another one, by its key: beside ours, of the same name, the
-// server would refuse it for ever.
+// The port number is part of the key: a port whose number a user has changed is a different entry. Beside
+// ours, with the same name, the server would reject it forever.
 function isServicePorts({ apiVersion, kind }: UnstructuredObject, path: FieldPath): boolean {
   return apiVersion === 'v1' && kind === 'Service' && path.join() === 'f:spec,f:ports';
 }
@@ -113,16 +113,16 @@ function withMarks<CR extends LifecycleObject>(
 }
 
 /**
- * What the annotation says of `desired`: the paths that it sets, without values. So no secret is in
- * it, and it stays small where the object is big (annotations share 256 KiB).
+ * Returns the last-applied annotation of `desired`: the paths that it sets, without values. So the annotation
+ * has no secrets, and stays small for large objects (annotations share 256 KiB).
  */
 export function lastAppliedOf(desired: KubernetesObject, schema: Schema): string {
   return JSON.stringify(setFieldsOf(desired, schema));
 }
 
 /**
- * The paths that `text`, an annotation, says were set; also reads what the Go SDK writes there, the
- * whole object. Undefined: it can't be read.
+ * Parses the paths in the annotation `text`. Also reads the Go SDK's format, the whole object. Returns
+ * undefined if `text` is invalid.
  */
 export function readLastApplied(text: string, schema: Schema): FieldsV1 | undefined {
   try {
@@ -130,7 +130,7 @@ export function readLastApplied(text: string, schema: Schema): FieldsV1 | undefi
     if (isJsonObject(read) && 'kind' in read) return setFieldsOf(read, schema);
     return isFields(read) ? read : undefined;
   } catch {
-    // Whoever reads it has the object to name in the log.
+    // The caller logs the problem, with the name of the object.
     return undefined;
   }
 }
@@ -139,7 +139,7 @@ function isFields(value: unknown): value is FieldsV1 {
   return isJsonObject(value) && Object.values(value).every(isFields);
 }
 
-// Of every kind the metadata are known; of one that is not built in, nothing else.
+// The metadata of every kind is known; for kinds that are not built in, nothing else is.
 const metadataOnly: Schema = {
   type: 'object',
   get properties() {
@@ -147,7 +147,7 @@ const metadataOnly: Schema = {
   },
 };
 
-/** The schema of a kind: the built-in one, or that of its metadata alone. */
+/** Returns the schema of a kind: the built-in one, or that of its metadata alone. */
 export function kindSchema({ apiVersion, kind }: KubernetesObject): Schema {
   const group = groupOf(apiVersion);
   const name = `${packageOf(group)}.${versionOf(apiVersion)}.${kind}`;
@@ -168,8 +168,8 @@ function packageOf(group: string): string {
   return `io.k8s.api.${first === '' ? 'core' : first}`;
 }
 
-// The schemas of a custom resource have thousands of paths: they are ours as a whole, or the annotation
-// that names each of them would be larger than all annotations may be.
+// The schemas of a CRD have thousands of paths. We own each as a whole; otherwise the annotation with all
+// their paths would exceed the size limit.
 function withWholeSchemas(definitionSchema: Schema): Schema {
   return within(definitionSchema, ['spec', 'versions', '[]', 'schema', 'openAPIV3Schema']);
 }
@@ -181,10 +181,10 @@ function within(schema: Schema, [next, ...rest]: readonly string[]): Schema {
   return { ...schema, properties: { ...schema.properties, [next]: property } };
 }
 
-/** After this it is tried again: a webhook may be gone. In milliseconds. */
+/** The update is retried after this time, in milliseconds: the webhook may be gone. */
 const rememberedMs = 3_600_000;
 
-/** More are not remembered; the oldest are forgotten first. */
+/** Beyond this number, the oldest entries are removed. */
 const maxRemembered = 10_000;
 
 interface PutBack {
@@ -194,8 +194,8 @@ interface PutBack {
 }
 
 /**
- * Updates that the server has put back at once: a `readOnly: false` that it does not store, or what a
- * webhook does not let through. Written again in each pass, they would be put back again.
+ * Updates that the server reverted at once: a `readOnly: false` that it does not store, or a change that a
+ * webhook reverts. Without this record, each reconcile would repeat the write.
  */
 export class PutBacks {
   readonly #clock: Clock;
@@ -205,7 +205,7 @@ export class PutBacks {
     this.#clock = clock;
   }
 
-  /** Notes that `current` has stayed as it is, where `merged` was to be written. */
+  /** Records that writing `merged` left `current` unchanged. */
   add(current: UnstructuredObject, merged: UnstructuredObject): void {
     const { uid, resourceVersion } = current.metadata;
     if (uid === undefined) return;
@@ -216,7 +216,7 @@ export class PutBacks {
     if (this.#byUid.size > maxRemembered && oldest !== undefined) this.#byUid.delete(oldest);
   }
 
-  /** Whether to write `merged` would change nothing: it was tried, and `current` is the same since. */
+  /** Whether writing `merged` is known to change nothing: it was tried, and `current` is still the same. */
   has(current: UnstructuredObject, merged: UnstructuredObject): boolean {
     const { uid = '', resourceVersion } = current.metadata;
     const known = this.#byUid.get(uid);

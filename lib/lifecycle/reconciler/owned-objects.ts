@@ -10,14 +10,14 @@ import { isOperatorError } from '../../system/operator-error.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import type { Pass } from './pass.js';
 
-/** Where to look for owned objects. */
+/** Search parameters for owned objects. */
 export interface OwnedSearch {
-  /** The live one where a cache that is behind would have something overlooked. */
+  /** The live client if a stale cache must not hide objects. */
   readonly client: Client;
   readonly types: readonly TypeReference<KubernetesObject>[];
 }
 
-/** Every object of these kinds whose controller is the configuration, this very one by its UID. */
+/** Returns every object of these kinds whose controller is the configuration, compared by UID. */
 export async function ownedObjects<CR extends LifecycleObject>(
   pass: Pass<CR>,
   { client, types }: OwnedSearch,
@@ -37,30 +37,30 @@ async function ownedOfKind<CR extends LifecycleObject>(
   const { uid: controllerUid, namespace } = cr.metadata;
   try {
     const { namespaced } = await client.resourceType(type);
-    // What lives in a namespace can't own what does not.
+    // A namespaced owner has no cluster-scoped objects.
     if (namespace !== undefined && !namespaced) return [];
     const { items } = await client.list(type, { controllerUid, namespace, signal });
     const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
     return items.map((item) => ({ ...item, ...typeMeta }));
   } catch (error) {
-    // Of a kind that is not served, or not any more, there is nothing.
+    // A kind that is not served has no objects.
     if (isOperatorError(error, 'UnknownKind') || isNotFound(error)) return [];
     throw error;
   }
 }
 
-/** Names an object among all. */
+/** Returns a unique key of an object. */
 export function identityOf(object: KubernetesObject): string {
   const group = object.apiVersion.split('/').slice(0, -1).join();
   return `${group}/${describeObject(object)}`;
 }
 
 /**
- * Deletes this very version of an object; one that is gone is fine. The event follows once it is gone:
+ * Deletes an object in the version that was read; it may already be gone. The event follows once it is gone:
  * see {@link reportGone}.
- * @param propagationPolicy - `Foreground`: after the objects that it owns itself.
- * @returns the object, where it is still there
- * @throws ApiError 409 (`isConflict`): it has changed, and has to be judged again.
+ * @param propagationPolicy - `Foreground` deletes its dependents first.
+ * @returns the object if it still exists
+ * @throws ApiError 409 (`isConflict`): it has changed, and must be checked again.
  */
 export async function deleteObject<CR extends LifecycleObject>(
   pass: Pass<CR>,
@@ -81,7 +81,7 @@ export async function deleteObject<CR extends LifecycleObject>(
   return left;
 }
 
-/** Has the conditions wait for an object that is being deleted, and remembers it for its event. */
+/** Makes the conditions wait for an object that is being deleted, and remembers it for its event. */
 export function waitUntilGone<CR extends LifecycleObject>(
   pass: Pass<CR>,
   object: UnstructuredObject,
@@ -90,7 +90,7 @@ export function waitUntilGone<CR extends LifecycleObject>(
   pass.waitFor(`${describeObject(object)}: deletion requested${heldBy(object)}`);
 }
 
-/** Records the events of the objects that are gone: those that are not among `left` any longer. */
+/** Records the events of the deleted objects that are no longer among `left`. */
 export function reportGone<CR extends LifecycleObject>(
   pass: Pass<CR>,
   left: readonly UnstructuredObject[],
@@ -101,13 +101,13 @@ export function reportGone<CR extends LifecycleObject>(
 }
 
 /**
- * The objects whose deletion was requested, by the configuration that owned them. A process that
- * ends forgets them: then the event of one that goes meanwhile is missing.
+ * The objects whose deletion was requested, by the configuration that owned them. Kept in memory: after a
+ * restart, the events of objects that were deleted meanwhile are missing.
  */
 export class Deletions {
   readonly #byOwner = new Map<string, Map<string, UnstructuredObject>>();
 
-  /** Remembers an object: what names it, not what is in it. */
+  /** Remembers the identity of an object, not its content. */
   add(owner = '', { apiVersion, kind, metadata }: UnstructuredObject): void {
     const { name = '', namespace, uid = '' } = metadata;
     const objects = this.#byOwner.get(owner) ?? new Map<string, UnstructuredObject>();
@@ -116,7 +116,7 @@ export class Deletions {
     this.#byOwner.set(owner, objects.set(uid, named));
   }
 
-  /** Forgets, and returns, the objects that are not among `left`. */
+  /** Removes and returns the objects that are not among `left`. */
   take(owner = '', left: readonly UnstructuredObject[]): readonly UnstructuredObject[] {
     const objects = this.#byOwner.get(owner);
     if (objects === undefined) return [];

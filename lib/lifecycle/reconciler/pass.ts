@@ -11,43 +11,43 @@ import type { LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { HookContext } from './lifecycle-reconciler-options.js';
 import type { Settings } from './settings.js';
 
-/** What a reconcile is asked for; a controller's `ReconcileContext` is one. */
+/** The request of a reconcile; a controller's `ReconcileContext` is one. */
 export interface LifecycleRequest {
   /** The configuration. */
   readonly key: ObjectKey;
-  /** @defaultValue that of the reconciler */
+  /** @defaultValue the reconciler's client */
   readonly client?: (Client & { readonly live?: Client }) | undefined;
-  /** @defaultValue never aborted */
+  /** @defaultValue a signal that is never aborted */
   readonly signal?: AbortSignal | undefined;
-  /** @defaultValue that of the reconciler */
+  /** @defaultValue the reconciler's logger */
   readonly logger?: Logger | undefined;
 }
 
 /**
- * One look at one configuration. What steps find out about its status is collected here, and written
- * once, at the end, whatever happens; events are recorded then, in order.
+ * One reconcile of one configuration. Collects the changes of the status, which is written once, at the end,
+ * even after an error; events are recorded then, in order.
  */
 export class Pass<CR extends LifecycleObject> {
   readonly settings: Settings<CR>;
-  /** The version of the operator that runs. */
+  /** The version of the running operator. */
   readonly operatorVersion: string;
-  /** Its reads may come from a cache. */
+  /** May read from a cache. */
   readonly client: Client;
-  /** Reads from the server; what it writes is seen by the next read from the cache, too. */
+  /** Reads from the server. The next read from the cache sees its writes too. */
   readonly live: Client;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** As it was read, or as the last write of this pass has left it. */
+  /** The configuration as read, or as the last write of this reconcile returned it. */
   cr: CR;
-  /** As it will be written. */
+  /** The status to write. */
   status: LifecycleStatus;
-  /** Whether the configuration is gone, or about to go: nothing is left to be said of it. */
+  /** Whether the configuration is gone or about to go, so that its status is not written. */
   isOver = false;
-  /** Whether a deployment or an upgrade has begun in this pass: it can't be complete in the same. */
+  /** Whether this reconcile began a deployment or an upgrade. The same reconcile cannot complete it. */
   hasBegun = false;
-  /** What an error of this pass is called in the conditions. */
+  /** The reason of an error of this reconcile in the conditions. */
   failureReason = 'ReconcileFailed';
-  /** Whether perishables were looked after, or are not to be. */
+  /** Whether perishables were renewed, or must not be. */
   arePerishablesKept = false;
   readonly #waitingFor: string[] = [];
   #complaint: Trouble | undefined;
@@ -71,30 +71,30 @@ export class Pass<CR extends LifecycleObject> {
     this.status = settings.crManager.status(cr) ?? {};
   }
 
-  /** Whether nothing was deployed yet. */
+  /** Whether nothing has been deployed yet. */
   get isCreating(): boolean {
-    // An operator's own idea of it may look at conditions, which are there before the first phase is.
+    // A custom `isCreating` may look at conditions, which exist before the first phase.
     return (this.status.phase ?? '') === '' || this.settings.crManager.isCreating(this.cr);
   }
 
-  /** What a hook is handed. */
+  /** Returns the context of a hook. */
   hooks(signal: AbortSignal): HookContext {
     const { live: client, logger } = this;
     return { client, logger, signal, recorder: this.settings.recorder };
   }
 
-  /** Sets what the status says, and tells of it. */
+  /** Sets the status, and adds its event. */
   mark({ status, event }: Marked, more: LifecycleStatus = {}): void {
     this.status = { ...status, ...more };
     this.#tell(event, { ofStatus: true });
   }
 
-  /** Adds an object, and how far it is, to those that the conditions wait for. */
+  /** Adds an object and its progress to those that the conditions wait for. */
   waitFor(what: string): void {
     this.#waitingFor.push(what);
   }
 
-  /** Has the conditions say how the system is; undefined: it is well. */
+  /** Sets the conditions for a problem; undefined means that there is no problem. */
   explain(trouble: Trouble | undefined): void {
     const waitingFor = this.#waitingFor;
     const { clock } = this.settings;
@@ -106,7 +106,7 @@ export class Pass<CR extends LifecycleObject> {
     return this.#complaint;
   }
 
-  /** Has the conditions say what is wrong, and tells of it once, by an event. */
+  /** Sets the conditions for a problem, and adds an event unless it was already reported. */
   complain(trouble: Trouble): void {
     const { reason, message } = trouble;
     const said = this.settings.crManager
@@ -119,38 +119,38 @@ export class Pass<CR extends LifecycleObject> {
     if (said !== true) this.tellOfStatus({ reason, message, type: 'Warning' });
   }
 
-  /** Tells of what was done to an object. */
+  /** Adds an event about an operation on an object. */
   tell(event: Marked['event'], related?: KubernetesObject): void {
     this.#tell(event, { related, ofStatus: false });
   }
 
-  /** Records an event about the status, once that is written. */
+  /** Adds an event about the status, which is recorded once the status is written. */
   tellOfStatus(event: Marked['event']): void {
     this.#tell(event, { ofStatus: true });
   }
 
-  /** Tells that something failed; nobody else needs to. */
+  /** Adds an event about a failure, and marks the error as reported. */
   fail(error: unknown, why: Explanation, related?: KubernetesObject): void {
     this.#told.set(error, why.message);
     this.tell({ ...why, type: 'Warning' }, related);
   }
 
-  /** What an event has told of `error`; undefined: none has. */
+  /** Returns the message of the event about `error`; undefined if there was no event. */
   toldOf(error: unknown): string | undefined {
     return this.#told.get(error);
   }
 
-  /** Notes what has thrown `error`, which reaches the caller as it is. */
+  /** Remembers the source of `error`, which is rethrown unchanged. */
   nameSource(error: unknown, what: string): void {
     this.#sources.set(error, what);
   }
 
-  /** What has thrown `error`, where it is the operator's own code. */
+  /** Returns the source of `error`, if it is the operator's own code. */
   sourceOf(error: unknown): string | undefined {
     return this.#sources.get(error);
   }
 
-  /** Records the events, at the end: of a status that could not be written nobody is told. */
+  /** Records the events, at the end. Events about a status that could not be written are dropped. */
   record(isStatusWritten: boolean): void {
     for (const { event, ofStatus } of this.#events.splice(0)) {
       if (isStatusWritten || !ofStatus) this.settings.recorder.record(event);
@@ -170,7 +170,7 @@ export class Pass<CR extends LifecycleObject> {
   }
 }
 
-/** `client`, with reads from the server: its own live one would write past the cache. */
+/** Returns `client` with reads from the server. Writes of its live client would bypass the cache. */
 function liveReads(client: Client & { readonly live?: Client }): Client {
   const { live } = client;
   if (live === undefined) return client;

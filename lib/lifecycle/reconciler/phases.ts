@@ -19,35 +19,35 @@ import { isOurs } from './survey.js';
 import type { SurveyedObject } from './survey.js';
 import { callUserCode } from './user-code.js';
 
-/** What moves a configuration from phase to phase. */
+/** An event that moves a configuration from phase to phase. */
 export type LifecycleEvent =
   /** Its first deployment begins. */
   | 'DeployStarted'
-  /** Its status contradicts itself: it says that something was deployed, and not of which version. */
+  /** Its status contradicts itself: something was deployed, but the version is missing. */
   | 'ConfigError'
   /** Its spec was changed after a `ConfigError`. */
   | 'SpecChanged'
-  /** A newer operator met it. */
+  /** A newer operator reconciles it. */
   | 'UpgradeStarted'
-  /** Every object is as it should be, every workload has rolled out, what is superfluous is gone. */
+  /** Every object is applied, every workload has rolled out, and superfluous objects are gone. */
   | 'DeployCompleted'
-  /** It is being deleted. */
+  /** Its deletion begins. */
   | 'DeletionStarted'
-  /** Everything that it owned is gone. */
+  /** All owned objects are gone. */
   | 'DeletionCompleted';
 
-/** One arrow of the state machine. */
+/** A transition of the state machine. */
 export interface Transition {
   readonly from: readonly Phase[];
   readonly on: LifecycleEvent;
   readonly to: Phase;
 }
 
-/** The state machine: what is not here does not happen. The diagram in the docs is drawn from it. */
+/** The state machine; no other transitions exist. The diagram in the docs is generated from it. */
 export const transitions: readonly Transition[] = [
   { from: [''], on: 'DeployStarted', to: 'Deploying' },
   {
-    // The last two: of a configuration that is not being deleted, as one from a backup.
+    // The last two apply to a configuration that is not being deleted, for example one from a backup.
     from: ['Deploying', 'Deployed', 'Upgrading', 'Deleting', 'Deleted'],
     on: 'ConfigError',
     to: 'Error',
@@ -63,7 +63,7 @@ export const transitions: readonly Transition[] = [
   { from: ['Deleting'], on: 'DeletionCompleted', to: 'Deleted' },
 ];
 
-/** The phase after `event`; `phase` itself where the event does not move it. */
+/** Returns the phase after `event`; `phase` itself if the event has no transition. */
 export function nextPhase(phase: Phase, event: LifecycleEvent): Phase {
   return transitions.find(({ from, on }) => on === event && from.includes(phase))?.to ?? phase;
 }
@@ -72,8 +72,8 @@ export function nextPhase(phase: Phase, event: LifecycleEvent): Phase {
 export const configErrorAnnotation = 'operator-builder.io/config-error';
 
 /**
- * Whether the status says that something was deployed, and not what: nobody knows what to do then.
- * A phase of deletion without a deletion, as in an object from a backup, is no better.
+ * Whether the status shows a deployment without a version, so that the next step is undefined. A deletion
+ * phase without a deletion, as in an object from a backup, is contradictory too.
  */
 export function isContradictory<CR extends LifecycleObject>({
   settings,
@@ -87,15 +87,15 @@ export function isContradictory<CR extends LifecycleObject>({
 }
 
 /**
- * Puts a contradictory configuration into phase Error, where it stays until its spec changes; then it
- * begins anew.
- * @returns whether it begins anew
+ * Sets the phase Error for a contradictory configuration, until its spec changes; then the lifecycle
+ * restarts.
+ * @returns whether the lifecycle restarts
  */
 export async function settleContradiction<CR extends LifecycleObject>(
   pass: Pass<CR>,
 ): Promise<boolean> {
   const noted = pass.cr.metadata.annotations?.[configErrorAnnotation];
-  // Not its generation: without a subresource, that counts changes of the status, too.
+  // Uses no generation: without a subresource, the generation also counts changes of the status.
   const spec = hashObject(omit(pass.cr, ['apiVersion', 'kind', 'metadata', 'status']));
   const { phase = '' } = pass.status;
   if (phase === 'Error' && noted === spec) return false;
@@ -108,7 +108,7 @@ export async function settleContradiction<CR extends LifecycleObject>(
     : 'it is not being deleted';
   const message = `the phase is ${phase}, and ${why}: change the spec to begin anew`;
   const marked = markFailed(pass.status, { reason: 'ConfigError', message }, pass.settings.clock);
-  // Noted first: a phase Error without it would be told of twice.
+  // Write the annotation first: a phase Error without it would be reported twice.
   await noteSpec(pass, spec);
   pass.mark(marked, { phase: 'Error' });
   return false;
@@ -145,20 +145,20 @@ export async function beginDeployment<CR extends LifecycleObject>(pass: Pass<CR>
 }
 
 /**
- * Whether a newer operator has deployed it: then an older one says so, once, and touches nothing else;
- * phase and versions stay as the newer one has left them.
+ * Whether a newer operator has deployed the system. If so, the older operator reports it once and changes
+ * nothing else; phase and versions stay.
  */
 export function refusesDowngrade<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
   return refuses(pass, () => {
     isNewer(pass);
-    // Without a status, only the objects can say which version was deployed.
+    // Without a status, only the objects show the deployed version.
     if (!pass.isCreating) settle(pass, 'DowngradeRefused');
   });
 }
 
 /**
- * Whether the objects of a configuration that has lost its status were made or changed by a newer
- * operator: an older one refuses to work then, too.
+ * Whether a newer operator created or changed the objects of a configuration that has lost its status. An
+ * older operator refuses to work then, too.
  */
 export function refusesOlderThanObjects<CR extends LifecycleObject>(
   pass: Pass<CR>,
@@ -178,7 +178,7 @@ export function refusesOlderThanObjects<CR extends LifecycleObject>(
   });
 }
 
-/** Begins an upgrade, or the way back from one, where the operator is not what is being deployed. */
+/** Begins an upgrade or a rollback, if the operator's version is not the one being deployed. */
 export function beginUpgrade<CR extends LifecycleObject>(pass: Pass<CR>): void {
   const { operatorVersion, settings, status } = pass;
   const { phase = '', targetVersion = '' } = status;
@@ -186,7 +186,7 @@ export function beginUpgrade<CR extends LifecycleObject>(pass: Pass<CR>): void {
   const isUnderWay = phase === 'Upgrading' && isSameVersion(targetVersion, operatorVersion);
   const isRollback = phase === 'Upgrading' && !isNewer(pass);
   if (isUnderWay || !(isNewer(pass) || isRollback)) {
-    // An operator of another version may go on with what an earlier one has begun.
+    // An operator of another version may continue the deployment that an earlier one began.
     pass.status = { ...status, ...versions };
     return;
   }
@@ -202,8 +202,8 @@ export function beginUpgrade<CR extends LifecycleObject>(pass: Pass<CR>): void {
 }
 
 /**
- * Records the event once for each version that takes over a configuration. Two operators that take
- * turns would repeat theirs for as long as both run: the second time, one event names that instead.
+ * Records the event once for each version that takes over a configuration. Two competing operators would
+ * repeat their events forever: the second time, one event reports the competition instead.
  */
 function tellOnce<CR extends LifecycleObject>(
   pass: Pass<CR>,
@@ -240,7 +240,7 @@ function refuses<CR extends LifecycleObject>(pass: Pass<CR>, check: () => void):
   }
 }
 
-/** Ends a deployment or an upgrade: the system is there, in the version of the operator. */
+/** Completes a deployment or an upgrade to the operator's version. */
 export function complete<CR extends LifecycleObject>(pass: Pass<CR>): void {
   const { operatorVersion, settings, status } = pass;
   const versions = {

@@ -17,11 +17,11 @@ import type { Pass } from './pass.js';
 import type { SurveyedObject } from './survey.js';
 
 /**
- * Deletes what an earlier version has made for this very configuration and nothing desires any more.
- * Only kinds that the operator names are looked at, and only objects with its version label. Objects
- * that hold users' data are kept until their pruning is allowed.
- * @returns whether something superfluous is still there, and going
- * @throws what went wrong, when all have been tried.
+ * Deletes objects that an earlier version created for this configuration and that are no longer desired.
+ * Considers only kinds that the operator names, and only objects with its version label. Keeps objects that
+ * hold users' data until their pruning is allowed.
+ * @returns whether a superfluous object still exists and is being deleted
+ * @throws the errors, after all objects have been tried.
  */
 export async function prune<CR extends LifecycleObject>(
   pass: Pass<CR>,
@@ -52,7 +52,7 @@ async function superfluousObjects<CR extends LifecycleObject>(
 ): Promise<readonly UnstructuredObject[]> {
   const { crManager, createVersionLabel } = pass.settings;
   const desired = new Set(surveyed.map((one) => identityOf(one.desired)));
-  // What a cache has overlooked goes later, but not after it was said that an upgrade is complete.
+  // An object that a stale cache hides is pruned later, but not after an upgrade was reported as complete.
   const client = pass.status.phase === 'Deployed' ? pass.client : pass.live;
   const types = crManager.getDependantResourceTypes();
   const owned = await ownedObjects(pass, { client, types });
@@ -64,7 +64,7 @@ async function superfluousObjects<CR extends LifecycleObject>(
   );
 }
 
-/** Kinds whose objects take what users have made along when they go. */
+/** Kinds whose deletion also deletes users' data. */
 const holders: readonly string[] = [
   ...['CustomResourceDefinition apiextensions.k8s.io', 'Namespace ', 'PersistentVolumeClaim '],
 ];
@@ -74,7 +74,7 @@ function verdictOn<CR extends LifecycleObject>(
   object: UnstructuredObject,
 ): 'prune' | 'keep' | 'refuse' {
   const { annotations = {}, deletionTimestamp } = object.metadata;
-  // Nothing keeps it: it is waited for.
+  // It is already being deleted: wait for it.
   if (deletionTimestamp !== undefined) return 'prune';
   const mark = annotations[pruneAnnotation];
   const [group = ''] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : [];
@@ -100,7 +100,7 @@ function refuse<CR extends LifecycleObject>(
   pass.tellOfStatus({ type: 'Warning', reason: 'PruneRefused', message });
 }
 
-/** @returns whether it is still there */
+/** @returns whether the object still exists */
 async function remove<CR extends LifecycleObject>(
   pass: Pass<CR>,
   object: UnstructuredObject,
@@ -115,7 +115,7 @@ async function remove<CR extends LifecycleObject>(
     await invokeAfter(pass, 'POST_DELETE', { current: object });
     return left !== undefined;
   } catch (error) {
-    // What changed since it was judged may be wanted now: it is judged again.
+    // An object that changed after the verdict may be desired now: check it again.
     if (isStaleWrite(error)) throw error;
     const source = pass.sourceOf(error);
     const why = `${source === undefined ? '' : `${source}: `}${failureText(error, object)}`;

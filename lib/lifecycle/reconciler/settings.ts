@@ -19,7 +19,7 @@ import { PutBacks } from './merged-object.js';
 type Optional = 'perishablesSynchronizer' | 'controllerConfigUpdater' | 'sanityChecker';
 type StayOptional = Optional | 'watchRegistrator' | 'preCreateHook' | 'namespacedCr';
 
-/** {@link LifecycleReconcilerOptions}, resolved. */
+/** {@link LifecycleReconcilerOptions} with defaults applied. */
 export type Settings<CR extends LifecycleObject> = {
   readonly [K in Exclude<keyof LifecycleReconcilerOptions<CR>, StayOptional>]-?: Exclude<
     LifecycleReconcilerOptions<CR>[K],
@@ -27,12 +27,12 @@ export type Settings<CR extends LifecycleObject> = {
   >;
 } & Pick<LifecycleReconcilerOptions<CR>, StayOptional> & {
     readonly crManager: Required<CrManager<CR>>;
-    /** What need not be written again. */
+    /** The writes that the server reverted. */
     readonly putBacks: PutBacks;
-    /** What is on its way out. */
+    /** The objects that are being deleted. */
     readonly deletions: Deletions;
     readonly owedCallbacks: OwedCallbacks;
-    /** How often an upgrade was begun for each version, by the UID of the configuration. */
+    /** The number of upgrades that each version has begun, by the UID of the configuration. */
     readonly begun: Map<string, Map<string, number>>;
   };
 
@@ -101,7 +101,7 @@ function refuseNames(names: readonly (readonly [string, string])[]): void {
   }
 }
 
-/** Plain JavaScript may leave out anything. */
+/** Plain JavaScript can omit required options. */
 function refuseMissing<CR extends LifecycleObject>(
   options: Partial<LifecycleReconcilerOptions<CR>>,
 ): void {
@@ -136,7 +136,7 @@ function resolveCrManager<CR extends LifecycleObject>(
   };
 }
 
-/** Whether others may change what is in it: ConfigMaps and Secrets. */
+/** Whether others may change the content of the object: ConfigMaps and Secrets. */
 function isConfiguration({ apiVersion, kind }: KubernetesObject): boolean {
   return [ConfigMap, Secret].some(
     (type) => type.kind === kind && apiVersionOf(type) === apiVersion,

@@ -8,10 +8,10 @@ import type { Explanation } from '../conditions/marks.js';
 import type { LifecycleCondition, LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { Pass } from './pass.js';
 
-/** Conditions beside those of the cluster-wide owner: each is there only while it is True. */
+/** Conditions beside those of the cluster-wide owner. Each exists only while it is True. */
 export type OwnCondition = 'DowngradeRefused' | 'PruneRefused' | 'Paused';
 
-/** Sets a condition. @returns whether it is new, or says something new */
+/** Sets a condition. @returns whether it is new or its message has changed */
 export function raise<CR extends LifecycleObject>(
   pass: Pass<CR>,
   type: OwnCondition,
@@ -26,7 +26,7 @@ export function raise<CR extends LifecycleObject>(
   return true;
 }
 
-/** Takes a condition away. @returns whether it was there */
+/** Removes a condition. @returns whether it existed */
 export function settle<CR extends LifecycleObject>(pass: Pass<CR>, type: OwnCondition): boolean {
   const { conditions = [] } = pass.status;
   const rest = conditions.filter((one) => one.type !== type);
@@ -36,8 +36,8 @@ export function settle<CR extends LifecycleObject>(pass: Pass<CR>, type: OwnCond
 }
 
 /**
- * Writes the status that the reconcile has come to, if it says anything new: a heartbeat alone is nothing
- * new. A configuration that is gone has no status.
+ * Writes the status of the reconcile if it has changed, ignoring heartbeats. Does nothing if the
+ * configuration is gone.
  */
 export async function writeStatus<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
   const before = statusOf(pass, pass.cr);
@@ -57,7 +57,7 @@ export async function writeStatus<CR extends LifecycleObject>(pass: Pass<CR>): P
   }
 }
 
-/** The lifecycle's part alone: what else an operator keeps in its status is its own. */
+/** Compares the lifecycle's part only: the rest of the status belongs to the operator. */
 function statusOf<CR extends LifecycleObject>({ settings }: Pass<CR>, cr: CR): object {
   return withoutHeartbeats(settings.crManager.status(cr) ?? {});
 }

@@ -14,29 +14,29 @@ import { identityOf } from './owned-objects.js';
 import type { Pass } from './pass.js';
 import { callUserCode } from './user-code.js';
 
-/** A desired object, and what is there of it. */
+/** A desired object, and its live state. */
 export interface SurveyedObject {
-  /** Undefined: its kind is not served yet, for its definition is desired too. */
+  /** Undefined if its kind is not served yet, because its CRD is desired too. */
   readonly type: ResourceType | undefined;
-  /** Complete, with its controller. */
+  /** Complete, with its controller reference. */
   readonly desired: UnstructuredObject;
-  /** Undefined: there is none. */
+  /** Undefined if it does not exist. */
   readonly current: UnstructuredObject | undefined;
 }
 
-/** What was found before anything is done. */
+/** The findings before any change. */
 export interface Survey {
   readonly objects: readonly SurveyedObject[];
-  /** Why nothing can be done; each names its object and the remedy. */
+  /** Problems that prevent the deployment; each names its object and the remedy. */
   readonly problems: readonly string[];
-  /** Those that exist and are nobody's, and were not made by this configuration. */
+  /** Existing objects without a controlling owner, which this configuration did not create. */
   readonly orphans: readonly SurveyedObject[];
 }
 
 /**
- * Looks at everything that there should be, and at what is there. Nothing is written: what can't be
- * carried out whole is not begun.
- * @throws what `getAllResources` and reads throw.
+ * Compares all desired objects with the live ones. Writes nothing: a deployment that cannot complete is not
+ * started.
+ * @throws the errors of `getAllResources` and of reads.
  */
 export async function survey<CR extends LifecycleObject>(pass: Pass<CR>): Promise<Survey> {
   const wanted = await desiredList(pass);
@@ -82,7 +82,7 @@ async function surveyObject<CR extends LifecycleObject>(
   }
 }
 
-/** What no second try mends: the operator, its configuration or the cluster has to change. */
+/** Errors that a retry cannot fix: the operator, its configuration or the cluster must change. */
 const insoluble: readonly string[] = [
   ...['UnknownKind', 'InvalidOwner', 'AlreadyOwned', 'InvalidObject'],
 ];
@@ -102,7 +102,10 @@ async function typeOf<CR extends LifecycleObject>(
   }
 }
 
-/** `object` without a namespace that its kind does not have; undefined: it lacks one. */
+/**
+ * Removes the namespace from an object of a cluster-scoped kind. Returns undefined if a namespaced object has
+ * no namespace.
+ */
 function inPlace(object: KubernetesObject, namespaced: boolean): KubernetesObject | undefined {
   const { namespace = '', ...rest } = object.metadata;
   if (!namespaced) return namespace === '' ? object : { ...object, metadata: rest };
@@ -117,8 +120,8 @@ function isOrphan<CR extends LifecycleObject>(
 }
 
 /**
- * Whether the configuration controls `object`. Without any controller the marks decide: users may
- * have removed the owner reference or the labels of our objects; the reconciler restores them.
+ * Whether the configuration controls `object`. Without any controller, the label and annotation decide: users
+ * may have removed the owner reference or the labels of our objects; the reconciler restores them.
  */
 export function isOurs<CR extends LifecycleObject>(
   { settings, cr }: Pass<CR>,
@@ -152,10 +155,10 @@ function ownedByAnother({ desired, current }: SurveyedObject, uid: string | unde
   return [`${describeObject(desired)} belongs to ${owner}: delete it, or choose another name`];
 }
 
-/** When a configuration that can't be carried out is looked at again, in milliseconds. */
+/** The delay until the next reconcile of a configuration with such problems, in milliseconds. */
 export const problemRetryMs = 30_000;
 
-/** Why nothing can be done before somebody acts; undefined: it can. */
+/** Returns the problem that a user must solve first; undefined if there is none. */
 export function whyBlocked<CR extends LifecycleObject>(
   pass: Pass<CR>,
   { problems, orphans }: Survey,
@@ -169,14 +172,14 @@ export function whyBlocked<CR extends LifecycleObject>(
   return { reason: 'OrphansExist', message, isBlocked: true };
 }
 
-/** What `getAllResources` has returned. */
+/** The result of `getAllResources`. */
 export interface DesiredList {
   readonly objects: readonly KubernetesObject[];
-  /** What is no object, and why. */
+  /** The entries that are not objects, with the reason. */
   readonly problems: readonly string[];
 }
 
-/** Asks the operator for all objects, and takes nothing for granted. @throws what it throws */
+/** Calls `getAllResources` and validates the result. @throws the error of `getAllResources` */
 export async function desiredList<CR extends LifecycleObject>(
   pass: Pass<CR>,
 ): Promise<DesiredList> {

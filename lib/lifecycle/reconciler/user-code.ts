@@ -7,10 +7,10 @@ import type { LifecycleObject } from '../lifecycle-status.js';
 import type { Pass } from './pass.js';
 
 /**
- * Calls what the operator has given us: a callback, a hook, its list of objects. One that hangs must
- * not hold the worker: its signal is aborted in time, and nobody waits for it any more.
+ * Calls the operator's code: a callback, a hook, or its list of objects. Code that hangs must not block the
+ * worker: on time-out, its signal is aborted and the reconcile fails without waiting for it.
  * @param what - names it in messages.
- * @throws what it throws, as it is; OperatorError `Timeout`: it has not ended in time.
+ * @throws the error of the code, unchanged; OperatorError `Timeout` on time-out.
  */
 export async function callUserCode<CR extends LifecycleObject, T>(
   pass: Pass<CR>,
@@ -34,30 +34,29 @@ function timeout(what: string, ms: number, cause: unknown): OperatorError {
   return new OperatorError('Timeout', `${what} did not end within ${ms / 1000} s`, { cause });
 }
 
-/** What callbacks are told of: objects that are theirs to change. */
+/** The objects that callbacks get and may modify. */
 export interface ToldObjects {
   readonly desired?: UnstructuredObject | undefined;
   readonly current?: UnstructuredObject | undefined;
 }
 
-/** States after a write: the object does not show whether their callbacks were called. */
+/** States after a write. The object does not show whether their callbacks were called. */
 export type AfterState = 'POST_CREATE' | 'POST_UPDATE' | 'POST_DELETE';
 
-/** A callback that failed after a write, which is not done again. */
+/** A callback that has not succeeded yet after its write, which is not repeated. */
 interface Owed {
   readonly state: AfterState;
   readonly object: UnstructuredObject;
 }
 
 /**
- * The callbacks that are still owed, by the UIDs of configuration and object. In memory: a record on
- * the object would cost a second write for each, and a process that ends between write and callback
- * is rare.
+ * The pending callbacks, by the UIDs of configuration and object. Kept in memory: a record on the object
+ * would need a second write, and a process rarely ends between a write and its callback.
  */
 export class OwedCallbacks {
   readonly #byOwner = new Map<string, Map<string, Owed>>();
 
-  /** The callbacks that a configuration's objects are owed. */
+  /** Returns the pending callbacks of a configuration's objects. */
   of({ metadata: { uid = '' } }: LifecycleObject): ReadonlyMap<string, Owed> {
     return this.#byOwner.get(uid) ?? new Map<string, Owed>();
   }
@@ -73,13 +72,13 @@ export class OwedCallbacks {
     if (objects?.size === 0) this.#byOwner.delete(uid);
   }
 
-  /** Forgets all of a configuration that goes. */
+  /** Removes all entries of a deleted configuration. */
   forget({ metadata: { uid = '' } }: LifecycleObject): void {
     this.#byOwner.delete(uid);
   }
 }
 
-/** Whether callbacks may look at, and change, `object`: they get copies of their own. */
+/** Whether there may be callbacks for `object`. They get their own copies. */
 export function hasCallbacks<CR extends LifecycleObject>(
   { settings }: Pass<CR>,
   object: UnstructuredObject,
@@ -87,7 +86,7 @@ export function hasCallbacks<CR extends LifecycleObject>(
   return settings.dispatcher.handles?.(object) ?? true;
 }
 
-/** Calls the callbacks of an object. @throws what one of them throws, as it is. */
+/** Calls the callbacks of an object. @throws the error of a callback, unchanged. */
 export async function invokeCallbacks<CR extends LifecycleObject>(
   pass: Pass<CR>,
   state: CallbackState,
@@ -104,9 +103,9 @@ export async function invokeCallbacks<CR extends LifecycleObject>(
 }
 
 /**
- * Calls the callbacks of a state after a write, which can't fail the write: until they succeed, each
- * reconcile of this process calls them again.
- * @throws what one of them throws, as it is.
+ * Calls the callbacks of a state after a write. Their errors cannot undo the write: each reconcile of this
+ * process calls them again until they succeed.
+ * @throws the error of a callback, unchanged.
  */
 export async function invokeAfter<CR extends LifecycleObject>(
   pass: Pass<CR>,
@@ -123,7 +122,10 @@ export async function invokeAfter<CR extends LifecycleObject>(
   owedCallbacks.delete(pass.cr, current);
 }
 
-/** The state that the callbacks of an object are owed since its last write; undefined: they are not. */
+/**
+ * Returns the state of the pending callbacks of an object since its last write; undefined if there are no
+ * pending callbacks.
+ */
 export function owedState<CR extends LifecycleObject>(
   { settings, cr }: Pass<CR>,
   { metadata }: UnstructuredObject,
@@ -131,7 +133,7 @@ export function owedState<CR extends LifecycleObject>(
   return settings.owedCallbacks.of(cr).get(metadata.uid ?? '')?.state;
 }
 
-/** Calls the callbacks that objects which were deleted are owed. @throws what one of them throws. */
+/** Calls the pending callbacks of deleted objects. @throws the error of a callback. */
 export async function retryAfterDeletion<CR extends LifecycleObject>(
   pass: Pass<CR>,
 ): Promise<void> {

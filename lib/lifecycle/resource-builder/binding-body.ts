@@ -5,7 +5,7 @@ import type { ClusterRoleBindingOptions, RoleBindingOptions } from './object-opt
 
 const apiGroup = 'rbac.authorization.k8s.io';
 
-/** @throws OperatorError `InvalidObject`: nothing says where its ServiceAccount is. */
+/** @throws OperatorError `InvalidObject`: the namespace of the ServiceAccount is missing. */
 export function roleBindingBody(options: RoleBindingOptions): object {
   const { namespace, roleRef, serviceAccount: name, serviceAccountNamespace = namespace } = options;
   if (serviceAccountNamespace === undefined) {

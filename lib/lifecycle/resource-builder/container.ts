@@ -4,8 +4,8 @@ import { plain, refuse } from './new-object.js';
 import type { ContainerOptions } from './object-options.js';
 
 /**
- * A container of its own: it shares nothing with `options`.
- * @throws OperatorError `InvalidObject`: its name is none, or it has no image.
+ * Makes a container, as a copy of `options`.
+ * @throws OperatorError `InvalidObject`: the name is invalid, or the image is missing.
  */
 export function newContainer(options: ContainerOptions): DeploymentContainer {
   const { name, image } = options;

@@ -11,7 +11,7 @@ export type DeploymentContainer = NonNullable<
 >['containers'][number];
 
 /**
- * The `spec` of a Deployment whose own labels are `labels`: its Pods have them, too.
+ * Returns the `spec` of a Deployment with the labels `labels`, which its Pods get too.
  * @throws OperatorError `InvalidObject`: it would select all Pods, or none of its own.
  */
 export function deploymentBody(

@@ -16,9 +16,9 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { NamespacedObjectOptions, TextMap } from './object-options.js';
 
 /**
- * An object of `type`: metadata of `options`, with `labels`, and the rest of `body`. It shares nothing
- * with what it was made of; what is undefined in there is left out.
- * @throws OperatorError `InvalidObject`: a name, label or annotation that the server would refuse.
+ * Makes an object of `type` from the metadata in `options`, `labels`, and `body`. The result is a copy;
+ * undefined members are left out.
+ * @throws OperatorError `InvalidObject`: the server would reject a name, label or annotation.
  */
 export function newObject<T extends KubernetesObject>(
   type: ResourceType<T>,
@@ -39,13 +39,13 @@ export function newObject<T extends KubernetesObject>(
   return made;
 }
 
-/** A copy by JSON's rules: nothing is shared, members that are undefined are left out. */
+/** Makes a copy by JSON's rules: shares nothing, leaves out undefined members. */
 export function plain<T extends object>(value: Lenient<T>): T {
   const { kind = 'object', metadata } = value as Partial<KubernetesObject>;
   return jsonCopy(value as T, describeObject({ kind, name: metadata?.name ?? '' }));
 }
 
-/** @throws OperatorError `InvalidObject`: always; names `what`, and says what is wrong with it. */
+/** @throws OperatorError `InvalidObject`: always; names `what` and the problem. */
 export function refuse(what: string, problem: string): never {
   throw new OperatorError('InvalidObject', `${what} can't be built: ${problem}`);
 }
@@ -56,7 +56,7 @@ function nameProblem(type: ResourceType<KubernetesObject>, name: string): string
 }
 
 function ruleOfNames(type: ResourceType<KubernetesObject>): (name: string) => string | undefined {
-  // A label that begins with a digit is fine for newer servers only: they say so themselves.
+  // Only newer servers accept a label that begins with a digit; the others return the error.
   if (type.kind === Service.kind) return dns1123LabelProblem;
   return type.group === 'rbac.authorization.k8s.io' ? pathSegmentProblem : dns1123SubdomainProblem;
 }
@@ -67,7 +67,7 @@ function metadataProblem({ namespace, labels = {}, annotations = {} }: ObjectMet
   const badLabel = labelsProblem(labels);
   if (badLabel !== undefined) return badLabel;
   for (const key of Object.keys(annotations)) {
-    // Of annotations, the server looks at the key in lower case.
+    // The server validates the keys of annotations in lower case.
     const badKey = qualifiedNameProblem(key.toLowerCase());
     if (badKey !== undefined) return `annotation key ${JSON.stringify(key)}: ${badKey}`;
   }

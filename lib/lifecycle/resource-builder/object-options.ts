@@ -4,57 +4,57 @@ import type { NodePlacement } from '../lifecycle-status.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { OptionNames } from '../../system/known-options.js';
 
-/** Labels, or what they select; annotations. */
+/** Labels, a label selector, or annotations. */
 export type TextMap = Readonly<Record<string, string>>;
 
-/** What every object has. */
+/** The options of every object. */
 export interface ClusterObjectOptions {
   readonly name: string;
-  /** Beside those of the builder, which they override. @defaultValue none */
+  /** Additional labels, which override the builder's. @defaultValue no additional labels */
   readonly labels?: TextMap | undefined;
-  /** @defaultValue none */
+  /** @defaultValue no annotations */
   readonly annotations?: TextMap | undefined;
 }
 
-/** What every object of a namespace has. */
+/** The options of every namespaced object. */
 export interface NamespacedObjectOptions extends ClusterObjectOptions {
-  /** @defaultValue none: it is set by whoever creates the object */
+  /** @defaultValue undefined: set it when the object is created */
   readonly namespace?: string | undefined;
 }
 
 type DeploymentSpec = Lenient<NonNullable<Deployment['spec']>>;
 type ServiceSpec = Lenient<NonNullable<Service['spec']>>;
 
-/** Its `spec` is there. */
+/** Makes `spec` required. */
 export type Specified<T extends { spec?: unknown }> = { spec: NonNullable<T['spec']> };
 
 /** Options of `ResourceBuilder.deployment` and `operatorDeployment`. */
 export interface DeploymentOptions extends NamespacedObjectOptions {
   /**
-   * Which Pods are its; their template and the Deployment have these labels, too. At least one. It
-   * can't be changed once the Deployment is made: who wants another gives the Deployment another name.
+   * The selector of its Pods. Their template and the Deployment get these labels too. At least one. Immutable
+   * after creation: to change it, give the Deployment another name.
    */
   readonly matchLabels: TextMap;
   /** At least 0. @defaultValue 1 */
   readonly replicas?: number | undefined;
-  /** Its `serviceAccountName`. @defaultValue what `podSpec` says */
+  /** Its `serviceAccountName`. @defaultValue the one in `podSpec` */
   readonly serviceAccount?: string | undefined;
   readonly podSpec: PodSpec;
-  /** Of the Pods alone. @defaultValue none */
+  /** Additional labels of the Pods. @defaultValue no labels */
   readonly podLabels?: TextMap | undefined;
-  /** Of the Pods alone. @defaultValue none */
+  /** Annotations of the Pods. @defaultValue no annotations */
   readonly podAnnotations?: TextMap | undefined;
-  /** What is set in it replaces the same of `podSpec`. @defaultValue what `podSpec` says */
+  /** Its fields replace those of `podSpec`. @defaultValue the fields of `podSpec` */
   readonly nodePlacement?: NodePlacement | undefined;
-  /** What else there is to be said, for example `strategy`. @defaultValue nothing */
+  /** Further fields, for example `strategy`. @defaultValue no further fields */
   readonly spec?: Omit<DeploymentSpec, 'selector' | 'template' | 'replicas'> | undefined;
 }
 
-/** Options of `ResourceBuilder.container`: a container, of which name and image have to be said. */
+/** Options of `ResourceBuilder.container`: a container with a required name and image. */
 export type ContainerOptions = Omit<Container, 'name' | 'image' | 'imagePullPolicy'> & {
   readonly name: string;
   readonly image: string;
-  /** @defaultValue the server's: `Always` for the tag `latest` and for none, else `IfNotPresent` */
+  /** @defaultValue the server's: `Always` for the tag `latest` or no tag, else `IfNotPresent` */
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never' | undefined;
 };
 
@@ -65,9 +65,9 @@ export type PortsContainerOptions = ContainerOptions & {
 
 /** Options of `ResourceBuilder.service`. */
 export interface ServiceOptions extends NamespacedObjectOptions {
-  /** Which Pods it leads to; the Service has these labels, too. @defaultValue none: no selector */
+  /** The selector of its Pods; the Service gets these labels too. @defaultValue undefined: no selector */
   readonly matchLabels?: TextMap | undefined;
-  /** The rest, for example `type` and `ports`. */
+  /** The other fields, for example `type` and `ports`. */
   readonly spec: Omit<ServiceSpec, 'selector'>;
 }
 
@@ -75,9 +75,9 @@ export interface ServiceOptions extends NamespacedObjectOptions {
 export interface SecretOptions extends NamespacedObjectOptions {
   /** @defaultValue the server's: `Opaque` */
   readonly type?: string | undefined;
-  /** In base64. @defaultValue none */
+  /** In base64. @defaultValue no data */
   readonly data?: TextMap | undefined;
-  /** Texts, which are encoded and put among `data`. @defaultValue none */
+  /** Plain texts, which are encoded and added to `data`. @defaultValue no texts */
   readonly stringData?: TextMap | undefined;
   /** @defaultValue false */
   readonly immutable?: boolean | undefined;
@@ -85,15 +85,15 @@ export interface SecretOptions extends NamespacedObjectOptions {
 
 /** Options of `ResourceBuilder.configMap`. */
 export interface ConfigMapOptions extends NamespacedObjectOptions {
-  /** @defaultValue none */
+  /** @defaultValue no data */
   readonly data?: TextMap | undefined;
-  /** In base64. @defaultValue none */
+  /** In base64. @defaultValue no data */
   readonly binaryData?: TextMap | undefined;
   /** @defaultValue false */
   readonly immutable?: boolean | undefined;
 }
 
-/** What a role allows. */
+/** The permissions of a role. */
 export type RoleRules = readonly Lenient<NonNullable<Role['rules']>[number]>[];
 
 /** Options of `ResourceBuilder.role`. */
@@ -108,26 +108,29 @@ export interface ClusterRoleOptions extends ClusterObjectOptions {
 
 /** Options of `ResourceBuilder.aggregateClusterRole`. */
 export interface AggregateClusterRoleOptions extends ClusterRoleOptions {
-  /** The role that its rules become a part of, for example `view`. */
+  /** The role that aggregates its rules, for example `view`. */
   readonly aggregateTo: string;
 }
 
-/** Whose role it is. A binding can't be changed to another role: give it another name then. */
+/**
+ * Options of `ResourceBuilder.roleBinding`. The role of a binding is immutable: to change it, give the
+ * binding another name.
+ */
 export interface RoleBindingOptions extends NamespacedObjectOptions {
   readonly roleRef: { readonly kind: 'Role' | 'ClusterRole'; readonly name: string };
-  /** The name of the ServiceAccount that gets it. */
+  /** The name of the ServiceAccount that gets the role. */
   readonly serviceAccount: string;
-  /** Of the ServiceAccount. @defaultValue that of the binding, which has to be given then */
+  /** The namespace of the ServiceAccount. @defaultValue that of the binding, which is required then */
   readonly serviceAccountNamespace?: string | undefined;
 }
 
 /** Options of `ResourceBuilder.clusterRoleBinding` and `operatorClusterRoleBinding`. */
 export interface ClusterRoleBindingOptions extends ClusterObjectOptions {
-  /** The name of the ClusterRole. It can't be changed: give the binding another name then. */
+  /** The name of the ClusterRole. Immutable: to change it, give the binding another name. */
   readonly clusterRole: string;
-  /** The name of the ServiceAccount that gets it. */
+  /** The name of the ServiceAccount that gets the role. */
   readonly serviceAccount: string;
-  /** Of the ServiceAccount. */
+  /** The namespace of the ServiceAccount. */
   readonly serviceAccountNamespace: string;
 }
 
@@ -135,7 +138,7 @@ export interface ClusterRoleBindingOptions extends ClusterObjectOptions {
 export interface ServiceAccountOptions extends NamespacedObjectOptions {
   /** @defaultValue the server's: true */
   readonly automountServiceAccountToken?: boolean | undefined;
-  /** Names of Secrets. @defaultValue none */
+  /** Names of Secrets. @defaultValue no Secrets */
   readonly imagePullSecrets?: readonly string[] | undefined;
 }
 

@@ -39,26 +39,26 @@ import type {
 
 /** Options of {@link ResourceBuilder}. */
 export interface ResourceBuilderOptions {
-  /** Of the objects of the system. @defaultValue none */
+  /** Labels of the system's objects. @defaultValue no labels */
   readonly commonLabels?: TextMap | undefined;
-  /** Of the objects of the operator itself. @defaultValue none */
+  /** Labels of the operator's own objects. @defaultValue no labels */
   readonly operatorLabels?: TextMap | undefined;
 }
 
 /**
- * Makes the objects of a system: plain ones, complete, each with the labels that all of them have in
- * common. The methods whose names begin with `operator` give those of the operator in their place.
+ * Makes the objects of a system: plain, complete, each with the common labels. The methods whose names begin
+ * with `operator` use the operator's labels instead.
  *
  * ## Guarantees
- * - An object shares nothing with another, nor with what it was made of: each may be changed.
- * - Names, labels and annotations that a server would refuse are refused here, by name; the rest of an
- *   object is the server's to check.
+ * - An object shares nothing with other objects or its inputs, and may be modified.
+ * - Names, labels and annotations that a server would reject are rejected here, and named; the server
+ *   validates the rest.
  */
 export class ResourceBuilder {
   readonly #common: TextMap;
   readonly #operator: TextMap;
 
-  /** @throws OperatorError `InvalidOption`: a label is none. */
+  /** @throws OperatorError `InvalidOption`: a label is invalid. */
   constructor(options: ResourceBuilderOptions = {}) {
     const { commonLabels = {}, operatorLabels = {} } = options;
     const names = { commonLabels, operatorLabels };
@@ -67,42 +67,42 @@ export class ResourceBuilder {
     this.#operator = checkedLabels('operatorLabels', operatorLabels);
   }
 
-  /** The labels of the system, and `labels`, which override them: a new map each time. */
+  /** Returns a new map of the system's labels and `labels`, which override them. */
   withCommonLabels(labels: TextMap = {}): Record<string, string> {
     return { ...this.#common, ...labels };
   }
 
-  /** The labels of the operator, and `labels`, which override them: a new map each time. */
+  /** Returns a new map of the operator's labels and `labels`, which override them. */
   withOperatorLabels(labels: TextMap = {}): Record<string, string> {
     return { ...this.#operator, ...labels };
   }
 
   /**
-   * A Deployment whose selector is `matchLabels`.
-   * @throws OperatorError `InvalidObject`: as all methods, for what a server would refuse.
+   * Makes a Deployment whose selector is `matchLabels`.
+   * @throws OperatorError `InvalidObject`: a server would reject the object. All methods throw this.
    */
   deployment(options: DeploymentOptions): Deployment & Specified<Deployment> {
     checkOptions('deployment', options);
     return newDeployment(options, this.withCommonLabels(options.labels));
   }
 
-  /** A {@link deployment} with the operator's labels; its selector is `matchLabels` alone, too. */
+  /** Makes a {@link deployment} with the operator's labels. Its selector is still `matchLabels` alone. */
   operatorDeployment(options: DeploymentOptions): Deployment & Specified<Deployment> {
     checkOptions('operatorDeployment', options);
     return newDeployment(options, this.withOperatorLabels(options.labels));
   }
 
-  /** A container of a `podSpec`. */
+  /** Makes a container of a `podSpec`. */
   container(options: ContainerOptions): DeploymentContainer {
     return newContainer(options);
   }
 
-  /** A {@link container} that has ports. */
+  /** Makes a {@link container} that has ports. */
   portsContainer(options: PortsContainerOptions): DeploymentContainer {
     return newContainer(options);
   }
 
-  /** A Service; with `matchLabels` it leads to the Pods that have them. */
+  /** Makes a Service. `matchLabels` selects its Pods. */
   service(options: ServiceOptions): Service & Specified<Service> {
     checkOptions('service', options);
     const { matchLabels, labels, spec } = options;
@@ -111,7 +111,7 @@ export class ResourceBuilder {
     return { ...newObject(Service, options, { labels: all }), ...body };
   }
 
-  /** A Secret; its texts are encoded. */
+  /** Makes a Secret, with its texts encoded. */
   secret(options: SecretOptions): Secret {
     checkOptions('secret', options);
     const { type, immutable, labels } = options;
@@ -120,7 +120,7 @@ export class ResourceBuilder {
     return newObject(Secret, options, { labels: this.withCommonLabels(labels), body });
   }
 
-  /** A ConfigMap. */
+  /** Makes a ConfigMap. */
   configMap(options: ConfigMapOptions): ConfigMap {
     checkOptions('configMap', options);
     const { data, binaryData, immutable, labels } = options;
@@ -128,21 +128,21 @@ export class ResourceBuilder {
     return newObject(ConfigMap, options, { labels: this.withCommonLabels(labels), body });
   }
 
-  /** A ClusterRole. */
+  /** Makes a ClusterRole. */
   clusterRole(options: ClusterRoleOptions): ClusterRole {
     checkOptions('clusterRole', options);
     const labels = this.withCommonLabels(options.labels);
     return newObject(ClusterRole, options, { labels, body: { rules: options.rules } });
   }
 
-  /** A ClusterRole with the operator's labels. */
+  /** Makes a ClusterRole with the operator's labels. */
   operatorClusterRole(options: ClusterRoleOptions): ClusterRole {
     checkOptions('operatorClusterRole', options);
     const labels = this.withOperatorLabels(options.labels);
     return newObject(ClusterRole, options, { labels, body: { rules: options.rules } });
   }
 
-  /** A ClusterRole whose rules become a part of another, as `view`. */
+  /** Makes a ClusterRole whose rules are aggregated to another, such as `view`. */
   aggregateClusterRole(options: AggregateClusterRoleOptions): ClusterRole {
     checkOptions('aggregateClusterRole', options);
     const aggregate = `rbac.authorization.k8s.io/aggregate-to-${options.aggregateTo}`;
@@ -150,21 +150,21 @@ export class ResourceBuilder {
     return newObject(ClusterRole, options, { labels, body: { rules: options.rules } });
   }
 
-  /** A Role. */
+  /** Makes a Role. */
   role(options: RoleOptions): Role {
     checkOptions('role', options);
     const labels = this.withCommonLabels(options.labels);
     return newObject(Role, options, { labels, body: { rules: options.rules } });
   }
 
-  /** Gives a Role, or a ClusterRole within one namespace, to a ServiceAccount. */
+  /** Grants a Role, or a ClusterRole within one namespace, to a ServiceAccount. */
   roleBinding(options: RoleBindingOptions): RoleBinding {
     checkOptions('roleBinding', options);
     const labels = this.withCommonLabels(options.labels);
     return newObject(RoleBinding, options, { labels, body: roleBindingBody(options) });
   }
 
-  /** Gives a ClusterRole to a ServiceAccount. */
+  /** Grants a ClusterRole to a ServiceAccount. */
   clusterRoleBinding(options: ClusterRoleBindingOptions): ClusterRoleBinding {
     checkOptions('clusterRoleBinding', options);
     const labels = this.withCommonLabels(options.labels);
@@ -174,7 +174,7 @@ export class ResourceBuilder {
     });
   }
 
-  /** A {@link clusterRoleBinding} with the operator's labels. */
+  /** Makes a {@link clusterRoleBinding} with the operator's labels. */
   operatorClusterRoleBinding(options: ClusterRoleBindingOptions): ClusterRoleBinding {
     checkOptions('operatorClusterRoleBinding', options);
     const labels = this.withOperatorLabels(options.labels);
@@ -184,13 +184,13 @@ export class ResourceBuilder {
     });
   }
 
-  /** A ServiceAccount. */
+  /** Makes a ServiceAccount. */
   serviceAccount(options: ServiceAccountOptions): ServiceAccount {
     checkOptions('serviceAccount', options);
     return newServiceAccount(options, this.withCommonLabels(options.labels));
   }
 
-  /** A ServiceAccount with the operator's labels. */
+  /** Makes a ServiceAccount with the operator's labels. */
   operatorServiceAccount(options: ServiceAccountOptions): ServiceAccount {
     checkOptions('operatorServiceAccount', options);
     return newServiceAccount(options, this.withOperatorLabels(options.labels));

@@ -1,8 +1,8 @@
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 
-/** An operator met a configuration that a newer one has deployed. */
+/** A newer operator has deployed the configuration. */
 export class DowngradeError extends OperatorError {
-  /** The version that was asked for. */
+  /** The requested version. */
   readonly target: string;
   /** The version that is deployed. */
   readonly current: string;

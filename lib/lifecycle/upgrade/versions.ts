@@ -3,14 +3,14 @@ import parse from 'semver/functions/parse.js';
 import type { LifecycleStatus } from '../lifecycle-status.js';
 import { DowngradeError } from './downgrade-error.js';
 
-/** Whether two versions are one: `v1.2.0` and `1.2.0` are, and so are `1.2` and `1.2.0`. */
+/** Whether two versions are equal: `v1.2.0` equals `1.2.0`, and `1.2` equals `1.2.0`. */
 export function isSameVersion(one: string, other: string): boolean {
   if (one === other) return true;
   const [a, b] = [parsed(one), parsed(other)];
   return a !== null && b !== null && compare(a, b) === 0 && a.build.join() === b.build.join();
 }
 
-/** Whether a system is on its way from one version to another. */
+/** Whether a system is being upgraded from one version to another. */
 export function isUpgrading(status: LifecycleStatus): boolean {
   const { phase = '', observedVersion = '', targetVersion = '' } = status;
   if (observedVersion === '' && phase === 'Deploying') return false;
@@ -18,9 +18,9 @@ export function isUpgrading(status: LifecycleStatus): boolean {
 }
 
 /**
- * Whether `target` calls for an upgrade of what is at version `current`. Versions that are no
- * semantic ones call for one whenever they differ.
- * @param deploying - whether the first deployment is not complete yet: then nothing is upgraded.
+ * Whether `target` requires an upgrade from version `current`. Versions that are not semantic require one
+ * whenever they differ.
+ * @param deploying - whether the first deployment is incomplete: it returns false then.
  * @throws DowngradeError `target` is older.
  */
 export function shouldTakeUpdatePath(target: string, current: string, deploying: boolean): boolean {
@@ -33,7 +33,7 @@ export function shouldTakeUpdatePath(target: string, current: string, deploying:
   return true;
 }
 
-/** Leading `v` and missing minor or patch numbers are fine; null: no semantic version. */
+/** Accepts a leading `v` and missing minor or patch numbers; returns null for other formats. */
 function parsed(version: string): ReturnType<typeof parse> {
   const [, core = '', rest = ''] = /^v?(\d+(?:\.\d+){0,2})([-+].*)?$/.exec(version.trim()) ?? [];
   if (core === '') return null;

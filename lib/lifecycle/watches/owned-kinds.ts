@@ -6,8 +6,8 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
 
 /**
- * Watches the kinds of what configurations own, which become known one by one: each is watched from
- * then on, wherever the source was started, and its objects have their owners reconciled.
+ * Watches the kinds of owned objects, which become known over time. Each is watched from then on, in every
+ * cluster where the source was started; events of its objects reconcile their owners.
  */
 export class OwnedKinds implements Source {
   readonly name = 'owned kinds';
@@ -25,12 +25,12 @@ export class OwnedKinds implements Source {
     this.#registrator = registrator;
   }
 
-  /** The kinds that became known. */
+  /** The known kinds. */
   get types(): readonly TypeReference<KubernetesObject>[] {
     return [...this.#types.values()];
   }
 
-  /** Has these kinds watched; those that are already are not watched twice. */
+  /** Adds watches for these kinds, except those that are already watched. */
   add(types: readonly TypeReference<KubernetesObject>[]): void {
     for (const type of types) {
       const name = `${apiVersionOf(type)} ${type.kind}`;

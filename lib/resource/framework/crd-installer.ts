@@ -10,8 +10,8 @@ import { nextWaitMs } from '../next-wait-ms.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 
 /**
- * Installs a custom resource before caches are filled, or brings it up to date; tried again as the
- * back-off says. When that gives up, or no try can help, the manager fails with the last error.
+ * Installs or updates the CRD before caches are filled, with retries after the back-off's delays. When the
+ * back-off ends, or the error is permanent, the manager fails with the last error.
  */
 export function crdInstaller<T extends KubernetesObject>(
   crd: CustomResourceDefinition,
@@ -39,7 +39,7 @@ export function crdInstaller<T extends KubernetesObject>(
   };
 }
 
-/** It will not become valid by itself, nor will its names be free. */
+/** Retries cannot fix an invalid definition or a name conflict. */
 function isHopeless(error: unknown): boolean {
   return isInvalid(error) || isOperatorError(error, 'InvalidObject');
 }

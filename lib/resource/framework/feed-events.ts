@@ -1,28 +1,28 @@
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { whenAborted } from '../../system/when-aborted.js';
 
-/** What an informer of one's own tells. */
+/** Event streams of an informer that the caller runs. */
 export interface FrameworkEvents<T extends KubernetesObject> {
-  /** Objects that were deleted. @defaultValue none */
+  /** Deleted objects. @defaultValue no stream */
   readonly deletes?: AsyncIterable<T> | undefined;
-  /** Objects that were created or changed. @defaultValue none */
+  /** Created or changed objects. @defaultValue no stream */
   readonly updates?: AsyncIterable<T> | undefined;
-  /** What went wrong in the informer. @defaultValue none */
+  /** Errors of the informer. @defaultValue no stream */
   readonly errors?: AsyncIterable<unknown> | undefined;
 }
 
-/** Who is told what the streams bring. */
+/** Handlers for the items of the streams. */
 export interface EventVisitor<T extends KubernetesObject> {
   readonly updated: (object: T) => Promise<void>;
   readonly deleted: (object: T) => Promise<void>;
   readonly failed: (error: unknown) => void;
-  /** Told what the clean-up of a stream that was left has failed with; perhaps after the end. */
+  /** Called with the error of cleaning up an abandoned stream; may run after `feedEvents` has settled. */
   readonly cleanUpFailed: (error: unknown) => void;
 }
 
 /**
- * Tells `visitor` what the streams bring until `signal` is aborted, though they may end before.
- * @throws what a stream throws; the others are left then.
+ * Passes the items of the streams to `visitor` until `signal` is aborted, even if all streams end earlier.
+ * @throws the error of a stream or a handler; the other streams are abandoned then.
  */
 export async function feedEvents<T extends KubernetesObject>(
   { deletes, updates, errors }: FrameworkEvents<T>,
@@ -71,15 +71,15 @@ async function each<Item>(
   leave(iterator, cleanUpFailed);
 }
 
-/** Not waited for: a generator that waits for its next item ends only with that. */
+/** Does not wait: a generator that waits for its next item returns only after that item. */
 function leave<Item>(iterator: AsyncIterator<Item>, cleanUpFailed: (error: unknown) => void): void {
   const left = Promise.resolve().then(() => iterator.return?.());
   left.catch(cleanUpFailed);
 }
 
 /**
- * Calls `call` again and again, and waits no longer than until `signal` is aborted: a stream that
- * brings nothing must not hold the end back. A race of promises would keep every item until then.
+ * Returns a function that calls `call` and stops waiting when `signal` is aborted: a silent stream must not
+ * delay the end. `Promise.race` would retain every item until then.
  */
 function untilAborted<R>(
   call: () => Promise<R>,

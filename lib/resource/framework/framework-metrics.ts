@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import type { Counter, Gauge, Metrics } from '../../system/metrics.js';
 
-/** The first parts of the names of a framework's metrics. */
+/** The prefixes of the names of a framework's metrics. */
 export interface MetricNames {
   /** For example `operatorkit`. */
   readonly prometheusNamespace: string;
@@ -12,15 +12,15 @@ export interface MetricNames {
   readonly prometheusSubsystem: string;
 }
 
-/** What a framework counts. */
+/** The metrics of a framework. */
 export interface FrameworkMetrics {
-  /** By `event`: `create` (a new object), `update`, `delete`, `error`. */
+  /** Label `event`: `create` (a new object), `update`, `delete`, `error`. */
   readonly events: Counter;
-  /** By `controller`, which is the framework's name. */
+  /** Label `controller`: the framework's name. */
   readonly cacheSize: Gauge;
-  /** By `kind`: `added`, `updated`, `deleted`. */
+  /** Label `kind`: `added`, `updated`, `deleted`. */
   readonly watchEvents: Counter;
-  /** By `kind`, `namespace` and `name`; in seconds since 1970. */
+  /** Labels `kind`, `namespace` and `name`; in seconds since 1970. */
   readonly creations: Gauge;
   readonly deletions: Gauge;
 }
@@ -60,15 +60,12 @@ export function newFrameworkMetrics(
   };
 }
 
-/**
- * Watches the objects that are reconciled, by the watch that there is, and tells the metrics of them;
- * it asks for no reconciles.
- */
+/** Reports the metrics of the reconciled objects from their existing watch. Enqueues no reconciles. */
 export function metricsSource<T extends KubernetesObject>(
   { name, type }: { readonly name: string; readonly type: TypeReference<T> },
   metrics: () => FrameworkMetrics,
 ): Source {
-  // One for each cluster.
+  // One informer for each cluster.
   const informers = new Set<Informer<T>>();
   const tellSize = (): void => {
     const sizes = [...informers].map((informer) => informer.status().objects);

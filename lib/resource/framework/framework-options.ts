@@ -13,63 +13,65 @@ import type { Random } from '../../system/random.js';
 import type { BackOffFactory } from '../back-off.js';
 import type { ResourceRouter } from '../resource-router.js';
 
-/** Options of `Framework`. `T` is the object that is reconciled. */
+/** Options of `Framework`. `T` is the reconciled object. */
 export interface FrameworkOptions<T extends KubernetesObject> {
   /**
-   * Names the controller, and the last part of the finalizer: two frameworks that look after one kind
-   * need two names. A DNS label.
+   * Names the controller, and is the last part of the finalizer: two frameworks for the same kind need
+   * different names. A DNS label.
    */
   readonly name: string;
-  /** What is reconciled. */
+  /** The kind to reconcile. */
   readonly type: TypeReference<T>;
-  /** Says which set handles which object. */
+  /** Selects the resource set that handles an object. */
   readonly resourceRouter: ResourceRouter<T>;
-  /** Its reads may come from a cache; it stays the caller's. */
+  /** May read from a cache. The caller owns it. */
   readonly client: Client;
-  /** Installed, or brought up to date, before the start. @defaultValue none: it is there */
+  /** The CRD to install or update before the start. @defaultValue undefined: the CRD is already installed */
   readonly crd?: CustomResourceDefinition | undefined;
-  /** What tells of changes of the objects. @defaultValue a watch of `type` */
+  /** The source of events for the objects. @defaultValue a watch of `type` */
   readonly informer?: Source | undefined;
-  /** Adds links to the controller, for example `(controller) => controller.owns(ConfigMap)`. @defaultValue none */
+  /**
+   * Adds watches to the controller, for example `(controller) => controller.owns(ConfigMap)`. @defaultValue
+   * no watches
+   */
   readonly configure?: ((controller: ControllerBuilder) => ControllerBuilder) | undefined;
-  /** The tries to start: the installation of `crd`. @defaultValue `defaultBackOffFactory()`: 7 tries */
+  /** The retries of installing `crd`. @defaultValue `defaultBackOffFactory()`: 7 retries */
   readonly backOffFactory?: BackOffFactory | undefined;
   /** The first part of the finalizer `<prefix>/<name>`. @defaultValue 'operator-builder.io' */
   readonly finalizerPrefix?: string | undefined;
   /**
-   * Annotations that pause an object that has one of them with exactly this value, beside
-   * `operator-builder.io/paused: "true"` and `cluster.x-k8s.io/paused: "true"`. @defaultValue none
+   * Annotations that pause an object if one of them has exactly this value, in addition to
+   * `operator-builder.io/paused: "true"` and `cluster.x-k8s.io/paused: "true"`. @defaultValue no others
    */
   readonly pauseAnnotations?: Readonly<Record<string, string>> | undefined;
   /**
-   * The type of the condition that shows on each object whether it is reconciled, where its status keeps
-   * conditions. Two frameworks of one kind need two types. `false`: none is written, as in a chain whose
-   * resources write one themselves. @defaultValue 'Ready'
+   * The type of the condition that shows the result of reconciling each object, if its status has conditions.
+   * Two frameworks for the same kind need different types. `false` writes no condition, for example because
+   * the chain's resources write one. @defaultValue 'Ready'
    */
   readonly readyCondition?: string | false | undefined;
   /**
-   * Every object is looked at again after this time, in milliseconds, ± 10 %: what no watch tells of
-   * is found then. `Infinity`: never. @defaultValue 300_000
+   * The period after which every object is reconciled again, in milliseconds, ± 10 %. Finds changes that no
+   * watch reports. `Infinity` disables it. @defaultValue 300_000
    */
   readonly resyncPeriodMs?: number | undefined;
-  /** When a deletion is played again whose finalizer was kept, in milliseconds. @defaultValue 5_000 */
+  /** The delay before a deletion that kept its finalizer is retried, in milliseconds. @defaultValue 5_000 */
   readonly keptFinalizerRetryMs?: number | undefined;
   /**
-   * Concurrency, time-out, back-off of objects that fail. @defaultValue four objects at once, else the
-   * controller's own
+   * Concurrency, time-out and back-off. @defaultValue four objects at once, else the controller's defaults
    */
   readonly controller?: Omit<ControllerOptions, 'name'> | undefined;
-  /** @defaultValue a recorder of its own, on `client` */
+  /** @defaultValue a recorder made for this framework, on `client` */
   readonly recorder?: Recorder | undefined;
-  /** The first parts of its metrics' names. @defaultValue 'operatorkit' and 'framework' */
+  /** The prefixes of the metrics' names. @defaultValue 'operatorkit' and 'framework' */
   readonly prometheusNamespace?: string | undefined;
   readonly prometheusSubsystem?: string | undefined;
-  /** @defaultValue none are kept */
+  /** @defaultValue no metrics */
   readonly metrics?: Metrics | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue logs nothing */
   readonly logger?: Logger | undefined;
 }

@@ -33,26 +33,26 @@ import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 import { tellWhenStuck } from './stuck-watch.js';
 import { Turns } from '../../system/turns.js';
 
-/** What a pass over one object works with; a controller's `ReconcileContext` is one. */
+/** The inputs of one reconcile of an object; a controller's `ReconcileContext` is one. */
 export interface FrameworkPass {
   readonly key: ObjectKey;
-  /** `''`: the only one. */
+  /** `''` if there is only one cluster. */
   readonly cluster: string;
   readonly client: ResourceContext['client'];
   readonly signal: AbortSignal;
   readonly logger: Logger;
 }
 
-/** What a {@link FrameworkReconciler} tells of what it does. */
+/** The outputs of a {@link FrameworkReconciler}: events, metrics and delayed reconciles. */
 export interface FrameworkTelling {
   readonly recorder: Recorder;
-  /** Asked for each time: they may not be known yet when it is made. */
+  /** Called for each use: the metrics may not exist yet when the reconciler is made. */
   readonly metrics: () => FrameworkMetrics;
   /** Reconciles an object again after this many milliseconds. */
   readonly lookAgain: (pass: FrameworkPass, afterMs: number) => void;
 }
 
-/** An object in its pass, and what names it among all others. */
+/** An object during its reconcile, and the id that distinguishes it from all others. */
 interface Subject<T extends KubernetesObject> {
   readonly pass: FrameworkPass;
   readonly object: T;
@@ -63,15 +63,15 @@ interface Subject<T extends KubernetesObject> {
  *   gone? ── being deleted, without our finalizer? ──► done
  *     │
  *     ▼ which sets handle it?
- *   none ──► quietly done        several ──► told, terminal        one
- *                 paused ──► told, done                             │
+ *   none ──► done                several ──► terminal error        one
+ *                 paused ──► event, done                            │
  *                                                                   ▼
  *        being deleted ◄────────────────────────────────────── our finalizer?
  *     ensureDeleted of all                             no: added      yes: ensureCreated of all
  *   kept? again later · finalizer removed              again at once  again after resyncPeriodMs
  */
 
-/** Reconciles the objects of a framework: which chain is carried out, and when. */
+/** Reconciles the objects of a framework: decides which chain runs, and when. */
 export class FrameworkReconciler<T extends KubernetesObject> {
   readonly #options: ResolvedFrameworkOptions<T>;
   readonly #telling: FrameworkTelling;
@@ -86,9 +86,9 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   }
 
   /**
-   * One pass, after those of the same object that go on: a queue and whoever calls `updateFunc` know
-   * nothing of each other.
-   * @throws what went wrong, with its meaning for the controller; it is recorded.
+   * Reconciles one object after the running reconciles of the same object have ended: the queue and callers
+   * of `updateFunc` are independent of each other.
+   * @throws the error, with its failure kind for the controller; it is already recorded.
    */
   reconcile(pass: FrameworkPass): Promise<Result> {
     const id = `${pass.cluster}//${keyString(pass.key)}`;
@@ -98,7 +98,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   async #reconcile(pass: FrameworkPass): Promise<Result> {
     const object = await this.#read(pass);
     if (object === undefined) return done();
-    // Not by its name: what was told of another object, which had it before, is told again.
+    // The UID, not the name: reports about an earlier object of the same name must be repeated.
     const id = `${pass.cluster}/${object.metadata.uid ?? ''}`;
     try {
       return await this.#pass({ pass, object, id });
@@ -116,7 +116,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
 
   async #read({ client, key, signal }: FrameworkPass): Promise<T | undefined> {
     try {
-      // What a cache gives is frozen; what a server gives has to behave the same.
+      // Objects from a cache are frozen; objects from a server must behave the same.
       return deepFreeze(await getIfExists(client, this.#options.type, key, { signal }));
     } catch (error) {
       this.#count('error');
@@ -129,7 +129,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const { metadata } = found.object;
     const isDeleting = metadata.deletionTimestamp !== undefined;
     const isHeld = metadata.finalizers?.includes(finalizer) === true;
-    // What is left to do is the affair of others, whose finalizers it has.
+    // The rest of the deletion belongs to the owners of the remaining finalizers.
     if (isDeleting && !isHeld) return done();
     const sets = resourceRouter.resourceSetsOf(found.object);
     const object = deepFreeze(await this.#state.settle(found, sets));
@@ -142,12 +142,12 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     return isHeld ? this.#create(subject, set) : this.#hold(subject);
   }
 
-  /** Nothing is made before the object can be held until it is taken away again. */
+  /** Adds the finalizer before anything is created, so that `ensureDeleted` is sure to run. */
   async #hold({ pass: { client, signal }, object }: Subject<T>): Promise<Result> {
     const { finalizer } = this.#options;
     await addFinalizer(client, object, { finalizer, signal });
     this.#count('create');
-    // The watch tells of the change, too; but what it tells may be filtered.
+    // The watch reports the change too, but its events may be filtered.
     return requeueAfter(1);
   }
 
@@ -164,7 +164,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     return this.#again(Math.min(requeueAfterMs, postponedMs ?? Infinity));
   }
 
-  /** A chain that ends early has not made everything: that must not look like a success. */
+  /** Records that a chain ended early: it has not created everything, and must not look like a success. */
   #reportCanceled({ object, id }: Subject<T>, canceled: Cancellation | undefined): void {
     if (canceled === undefined) {
       this.#told.isOver(id, 'canceled');
@@ -209,7 +209,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     return context;
   }
 
-  /** Removes the finalizer. A resource may have written to the object meanwhile. */
+  /** Removes the finalizer. A resource may have written to the object in the meantime. */
   async #release({ pass: { client, key, signal }, object }: Subject<T>): Promise<void> {
     const { finalizer, type } = this.#options;
     const remove = async (from: Client): Promise<void> => {
@@ -233,7 +233,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const note = `the finalizer ${this.#options.finalizer} is kept by ${describeKeepers(keepers)}`;
     if (this.#told.isNew(id, 'kept', note)) {
       pass.logger.info(note);
-      // Events of one action are one series, which keeps its first note.
+      // Events with the same action form one series, which keeps its first note.
       const action = `Delete: ${keepers.map(({ resource }) => resource).join(', ')}`;
       const facts = { reason: 'FinalizerKept', action, note } as const;
       this.#telling.recorder.record({ regarding: object, type: 'Normal', ...facts });
@@ -253,19 +253,19 @@ export class FrameworkReconciler<T extends KubernetesObject> {
       const facts = { reason: 'NoResourceSet', action: 'Delete', note } as const;
       this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
     }
-    // No condition: the framework of another process may handle the object, and write one.
+    // No condition: a framework in another process may handle the object and write one.
     return this.#again(undefined);
   }
 
-  /** What no watch tells of is looked for after a while, not of all objects at once. */
+  /** Requeues for the next resync, spread so that not all objects are reconciled at once. */
   #again(askedMs: number | undefined): Result {
     const afterMs = Math.min(askedMs ?? Infinity, this.#resyncMs());
     return afterMs === Infinity ? done() : requeueAfter(afterMs);
   }
 
   /**
-   * The queue does not repeat terminal errors. What the server refused may be accepted later, as when
-   * an admission webhook has changed, and no watch reports that.
+   * The queue does not retry terminal errors. A write that the server rejected may be accepted later, for
+   * example after an admission webhook has changed, and no watch reports that.
    */
   #resyncAfter(error: unknown, pass: FrameworkPass): void {
     const afterMs = this.#resyncMs();
@@ -290,7 +290,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
   }
 
-  /** The object shows the failure; what keeps it from being written must not hide the failure. */
+  /** Shows the failure in the condition. An error of that write must not hide the failure. */
   async #showFailure(subject: Subject<T>, error: unknown): Promise<void> {
     const { signal, logger } = subject.pass;
     const kind = failureKindOf(error);
@@ -309,7 +309,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     }
   }
 
-  /** The log has it from the controller. */
+  /** Records the failure. The controller logs it. */
   #report({ pass, object }: Subject<T>, error: unknown): void {
     this.#count('error');
     const kind = failureKindOf(error);
@@ -327,7 +327,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   }
 }
 
-/** Differs for each step, since events of one action are one series, which keeps its first note. */
+/** Differs for each step: events with the same action form one series, which keeps its first note. */
 function actionOf({ resource, step }: ResourceFailedError): string {
   return resource === '' ? step : `${step}: ${resource}`;
 }

@@ -33,7 +33,7 @@ import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 import { toldSource } from './told-source.js';
 import type { ToldSource } from './told-source.js';
 
-/** How a framework's controller is added to a manager. */
+/** Options of adding a framework's controller to a manager. */
 export type FrameworkAddOptions = Pick<ManagerAddOptions, 'phase' | 'shards' | 'requires'>;
 
 /** Options of the manager that {@link Framework.run} makes. */
@@ -44,20 +44,19 @@ export type FrameworkRunOptions = Omit<ManagerOptions, 'client' | 'clusters'> &
  * Reconciles the objects of a kind by chains of resources.
  *
  * ## Flow
- * The set that handles an object is looked for, in each pass. An object that lives gets the finalizer
- * first, then `ensureCreated` of each resource of the set; one that is being deleted and has the
- * finalizer, `ensureDeleted` of each, and then the finalizer goes.
+ * Each reconcile selects the set that handles the object. A live object first gets the finalizer, then
+ * `ensureCreated` of each resource of the set runs. For an object that is being deleted and has the
+ * finalizer, `ensureDeleted` of each resource runs, and then the finalizer is removed.
  *
  * ## Guarantees
- * - The same object is never reconciled twice at once; others are, in parallel.
- * - Nothing is made for an object before it has the finalizer, so that `ensureDeleted` sees all of it.
- * - An error ends the chain; the object is tried again after a growing delay, each one for itself. The
- *   process is never left.
+ * - An object is never reconciled twice at once; different objects are reconciled in parallel.
+ * - Nothing is created for an object before it has the finalizer, so that `ensureDeleted` covers all of it.
+ * - An error ends the chain; the object is retried with its own growing back-off. The process never exits.
  *
  * ## Caveats
- * - It runs once, as a `Manager` does; make a new one to start again.
- * - An object that nobody handles any more keeps the finalizer, and so is never gone when it is
- *   deleted: a Warning event says so.
+ * - A framework runs once, as a `Manager` does; make a new one to start again.
+ * - An object that no set handles keeps the finalizer, so its deletion cannot complete; a Warning event
+ *   reports that.
  *
  * @example
  * ```ts
@@ -71,11 +70,11 @@ export type FrameworkRunOptions = Omit<ManagerOptions, 'client' | 'clusters'> &
  * ```
  */
 export class Framework<T extends KubernetesObject = KubernetesObject> {
-  /** To be added to a manager, together with `runnables`; `addTo` does so. */
+  /** Add it to a manager together with `runnables`; `addTo` does both. */
   readonly controller: Controller;
-  /** What the controller needs beside it. */
+  /** The runnables that the controller depends on. */
   readonly runnables: readonly Runnable[];
-  /** What it does beside watching, for the preflight of permissions; resources do more. */
+  /** The access that the framework itself needs, for the permission preflight. Resources need more. */
   readonly requires: readonly RequiredAccess[];
   readonly #options: ResolvedFrameworkOptions<T>;
   readonly #told: ToldSource;
@@ -114,21 +113,21 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     return this.#options.name;
   }
 
-  /** What it adds to `metadata.finalizers`: `<prefix>/<name>`. */
+  /** The finalizer that it adds to `metadata.finalizers`: `<prefix>/<name>`. */
   get finalizer(): string {
     return this.#options.finalizer;
   }
 
   /**
-   * Adds it to a manager, which may run other controllers and frameworks, too. Its metrics are the
-   * manager's, where it was given none.
-   * @returns what takes it out again
+   * Adds the framework to a manager, which may run other controllers and frameworks too. Without `metrics`,
+   * it uses the manager's.
+   * @returns a handle that removes the framework from the manager
    * @throws OperatorError `InvalidOption`: the manager has a controller of this name.
-   * @throws OperatorError `AlreadyStarted`: it was added to a manager, or run, before.
+   * @throws OperatorError `AlreadyStarted`: it was added to another manager, or run, before.
    */
   addTo(manager: Manager, options: FrameworkAddOptions = {}): Added {
     const { requires = [], ...place } = options;
-    // A second time in the same one, that says which name is taken.
+    // For the same manager, `manager.add` throws an error that names the taken name.
     if (this.#manager !== undefined && this.#manager !== manager) {
       const message = `framework ${this.name}: it is in a manager already; make a new one`;
       throw new OperatorError('AlreadyStarted', message);
@@ -143,7 +142,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     return {
       name: this.name,
       remove: async (graceMs) => {
-        // The controller first: the rest serves it.
+        // Stop the controller first: the other runnables serve it.
         for (const each of added) await each.remove(graceMs);
         this.#manager = undefined;
       },
@@ -151,15 +150,15 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Runs in a manager of its own until `signal` is aborted; resolves when all has ended.
-   * @throws what the installation of the custom resource failed with in the end.
+   * Runs in its own manager until `signal` is aborted; resolves when everything has stopped.
+   * @throws the last error of installing the CRD.
    * @throws OperatorError `AlreadyStarted`: it was run, or added to a manager, before.
-   * @throws as `Manager.run` does.
+   * @throws the errors of `Manager.run`.
    */
   async run(signal: AbortSignal, options: FrameworkRunOptions = {}): Promise<void> {
     const { shards, ...own } = options;
     const { client, clock, random, logger } = this.#options;
-    // The tries to install the custom resource end by their own rule.
+    // The CRD installation has its own limit of retries.
     const { startTimeoutMs = Infinity } = own;
     const manager = new Manager({ client, clock, random, logger, ...own, startTimeoutMs });
     this.addTo(manager, { shards });
@@ -167,28 +166,27 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * A drop-in for what is called when an informer tells that an object was created or changed. While
-   * the framework runs, or stands by, the object is queued, and all goes on as with its own informer.
-   * Before its manager runs, and after that has ended, nothing is done. Without a manager one pass is
-   * made here, after the passes of the same object that were asked for before; what it fails with is
-   * logged, recorded and counted, and tried again with the next call only. Give a `recorder` to a
-   * framework that never runs: nobody stops its own one.
+   * Reconciles an object that an external informer reports as created or changed. While the framework runs or
+   * stands by, the object is queued as if its own informer had reported it. Before its manager runs, and
+   * after it has stopped, the call does nothing. Without a manager, the call reconciles the object directly,
+   * after earlier calls for the same object. An error is logged, recorded and counted; only the next call
+   * retries. Pass a `recorder` to a framework that never runs: its built-in recorder is not stopped.
    */
   async updateFunc(_old: T | undefined, object: T): Promise<void> {
     await this.#look(object);
   }
 
-  /** As {@link Framework.updateFunc}, for what is called when an object was deleted. */
+  /** Like {@link Framework.updateFunc}, for an object that was deleted. */
   async deleteFunc(object: T): Promise<void> {
     await this.#look(object);
   }
 
   /**
-   * Reconciles what three streams tell of, until `signal` is aborted: objects that were deleted,
-   * objects that were created or changed, and errors, which are logged and counted. Without a
-   * controller that runs it starts one, which watches nothing itself.
-   * @throws what a stream throws.
-   * @throws what the installation of the custom resource failed with in the end.
+   * Reconciles the objects of three streams until `signal` is aborted: deleted objects, created or changed
+   * objects, and errors, which are logged and counted. Without a manager and a running controller, starts a
+   * controller that does not watch the kind.
+   * @throws the error of a stream.
+   * @throws the last error of installing the CRD.
    */
   async processEvents(events: FrameworkEvents<T>, signal: AbortSignal): Promise<void> {
     const failed = (error: unknown): void => {
@@ -210,7 +208,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
   async #look(object: T): Promise<void> {
     const key = keyOf(object);
     if (this.#told.tell(key)) return;
-    // Here it may not work at all; where it may, its controller begins with all objects that there are.
+    // The manager decides when the framework may work; its controller then starts with all existing objects.
     if (this.#manager !== undefined)
       this.#options.logger.debug(`framework ${this.name}: does not run`, { ...key });
     else await this.#direct.run(key);
@@ -225,7 +223,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     const cache = new Cache({ client, clock, random, logger, metrics });
     const reader = cachedClient(client, cache, { clock });
     const parts = { client: reader, cache, clock, random, logger, metrics };
-    // For what `configure` watches.
+    // For the watches that `configure` adds.
     cache.start();
     const running = this.#newController({ self: this.#told, others: [] }).start(parts);
     try {
@@ -265,14 +263,14 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
   }
 }
 
-/** Where the work of a framework's controller comes from. */
+/** The event sources of a framework's controller. */
 interface FrameworkSources {
-  /** Undefined: a watch of the kind. */
+  /** Undefined for a watch of the kind. */
   readonly self: Source | undefined;
   readonly others: readonly Source[];
 }
 
-/** What a framework does, whatever its resources do. */
+/** Returns the access that a framework needs, apart from its resources. */
 export function frameworkAccess<T extends KubernetesObject>({
   type,
   crd,
@@ -297,7 +295,7 @@ type Parts = Pick<
   'client' | 'logger' | 'name' | 'type'
 >;
 
-/** Passes that are made when they are asked for, without a queue. */
+/** Runs reconciles directly when called, without a queue. */
 export class DirectPasses {
   readonly #reconcile: (pass: FrameworkPass) => Promise<Result>;
   readonly #parts: Parts;
@@ -307,7 +305,7 @@ export class DirectPasses {
     this.#parts = parts;
   }
 
-  /** Resolves when a pass that began after the call has ended. Never throws: what a pass does is logged. */
+  /** Resolves when a reconcile that began after the call has ended. Never throws: errors are logged. */
   async run(key: ObjectKey): Promise<void> {
     const { client, name, type } = this.#parts;
     const logger = this.#parts.logger.child({ controller: name, kind: type.kind, ...key });
@@ -315,7 +313,7 @@ export class DirectPasses {
     try {
       const pass = { key, cluster: '', client, signal, logger };
       const result = await this.#reconcile(pass);
-      // The finalizer was added: this is what a queue would do next.
+      // The finalizer was added. A queue would reconcile again next.
       if (result.type === 'requeueAfter' && result.afterMs <= 1) await this.#reconcile(pass);
     } catch (error) {
       logger.error('reconcile failed', { error });

@@ -13,14 +13,14 @@ import type { Cancellation } from '../resource-context.js';
 import type { ResourceSet } from '../resource-set.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 
-/** An object, what names it among all others, and what writes to it. */
+/** An object, the id that distinguishes it from all others, and the context that writes to it. */
 export interface StatedObject<T extends KubernetesObject> {
   readonly object: T;
   readonly id: string;
   readonly pass: Omit<StatusWriting['context'], 'clock'>;
 }
 
-/** Result of a reconcile, as the condition shows it. */
+/** The result of a reconcile, as the condition shows it. */
 export type Readiness = Pick<ConditionUpdate, 'status' | 'reason' | 'message'>;
 
 type Options<T extends KubernetesObject> = Pick<
@@ -30,7 +30,7 @@ type Options<T extends KubernetesObject> = Pick<
 
 const longestMessage = 1_000;
 
-/** What keeps an object from being reconciled, and how that is shown: conditions and events. */
+/** Detects pauses and overlapping sets, and shows these and the readiness in conditions and events. */
 export class ObjectState<T extends KubernetesObject> {
   readonly #options: Options<T>;
   readonly #recorder: Recorder;
@@ -49,15 +49,15 @@ export class ObjectState<T extends KubernetesObject> {
 
   /**
    * Shows the result of a reconcile in the condition `Ready`.
-   * @returns milliseconds after which a changed message may be written; undefined: nothing is left
-   * @throws ApiError the write failed, other than by a missing right.
+   * @returns milliseconds until a changed message may be written; undefined if nothing is pending
+   * @throws ApiError the write failed, except for missing permissions.
    */
   async setReady(stated: StatedObject<T>, readiness: Readiness): Promise<number | undefined> {
     const { readyCondition: type } = this.#options;
     if (type === false) return undefined;
     const message = cutCharacters(readiness.message ?? '', longestMessage);
     const { generation } = stated.object.metadata;
-    // A ConfigMap has none.
+    // A ConfigMap has no generation.
     const observed = generation === undefined ? {} : { observedGeneration: generation };
     try {
       const update = { type, ...readiness, message, ...observed };
@@ -69,7 +69,7 @@ export class ObjectState<T extends KubernetesObject> {
     }
   }
 
-  /** Says that a pause or an overlap is over, where it is. @returns the object as it is now */
+  /** Reports that a pause or an overlap has ended, if so. @returns the object after any write */
   async settle(stated: StatedObject<T>, sets: readonly ResourceSet<T>[]): Promise<T> {
     const object = await this.#resumed(stated);
     if (sets.length > 1) return object;
@@ -77,21 +77,21 @@ export class ObjectState<T extends KubernetesObject> {
     return end === undefined ? object : (await this.#write({ ...stated, object }, end)).object;
   }
 
-  /** Whether the object is paused; then it says so, and one event does. */
+  /** Whether the object is paused. If so, writes the condition and records one event. */
   async isPaused(stated: StatedObject<T>): Promise<boolean> {
     const { object, id } = stated;
     const { by, update, wasPaused } = this.#pauseOf(object);
     if (by === undefined) return false;
     if (update !== undefined) await this.#write(stated, update);
-    // Where no condition remembers it, this process has to.
+    // An object without conditions does not persist the pause, so this process remembers it.
     const isNew = this.#status.keeps(object) ? !wasPaused : this.#told.isNew(id, 'paused', by);
     if (isNew) this.#tell(stated, 'Paused', `${by} pauses it: nothing is reconciled`);
     return true;
   }
 
   /**
-   * Tells that several sets handle the object.
-   * @throws TerminalError always: it can't be reconciled.
+   * Reports that several sets handle the object.
+   * @throws TerminalError always: the object cannot be reconciled.
    */
   async refuseOverlap(stated: StatedObject<T>, sets: readonly ResourceSet<T>[]): Promise<never> {
     const { object } = stated;
@@ -139,7 +139,7 @@ export class ObjectState<T extends KubernetesObject> {
   }
 }
 
-/** The result of a chain that ended without an error. */
+/** Returns the readiness after a chain that ended without an error. */
 export function readinessOf(
   waiting: readonly Cancellation[],
   notStarted: readonly string[],
@@ -152,7 +152,7 @@ export function readinessOf(
   return { status: 'False', reason: 'Waiting', message };
 }
 
-/** `database (the dump goes on), backups`. */
+/** Formats resources and reasons, as in `database (the dump goes on), backups`. */
 export function describeKeepers(keepers: readonly Cancellation[]): string {
   return keepers
     .map(({ resource, step, reason }) => {
@@ -165,7 +165,7 @@ export function describeKeepers(keepers: readonly Cancellation[]): string {
 /** The type of the condition of an object that several sets handle, and the reason of the event. */
 export const overlapCondition = 'ResourceSetsOverlap';
 
-/** The condition that tells of an overlap, or undefined where one says so already. */
+/** Returns the condition that reports an overlap, or undefined if it is already set. */
 export function overlapToTell(
   framework: string,
   conditions: readonly Condition[],
@@ -175,13 +175,16 @@ export function overlapToTell(
   const message = `${framework}: several resource sets handle it: ${names}; nothing is reconciled`;
   const told = findCondition(conditions, overlapCondition);
   if (told?.status === 'True') {
-    // That of another framework is no reason to write it in turns.
+    // Two frameworks must not overwrite each other's condition in turns.
     if (told.message === message || !isOf(framework, told)) return undefined;
   }
   return { type: overlapCondition, status: 'True', reason: 'SeveralResourceSets', message };
 }
 
-/** The condition that tells that an overlap is over, or undefined where this framework told of none. */
+/**
+ * Returns the condition that reports the end of an overlap, or undefined if this framework reported no
+ * overlap.
+ */
 export function overlapEndToTell(
   framework: string,
   conditions: readonly Condition[],
@@ -192,12 +195,12 @@ export function overlapEndToTell(
   return { type: overlapCondition, status: 'False', reason: 'NoOverlap', message };
 }
 
-/** An overlap is not tried again: what handles an object depends on the object alone. */
+/** Makes an overlap terminal: the choice of sets depends on the object alone, so retries are useless. */
 export function overlapError(cause: unknown): TerminalError {
   return new TerminalError(messageOf(cause), { cause });
 }
 
-/** Whether `error` is one of {@link overlapError}. */
+/** Whether `error` was made by {@link overlapError}. */
 export function isOverlapError(error: unknown): boolean {
   return isOperatorError(error, 'Terminal') && isOperatorError(error.cause, 'ExecutionFailed');
 }
@@ -209,13 +212,13 @@ function isOf(framework: string, { message }: Condition): boolean {
 const remembered = 10_000;
 
 /**
- * What was told of which object, so that it is told once and not in every pass. A restart forgets it,
- * and so do ten thousand other objects.
+ * Remembers the reports about each object, so that each is made once and not in every reconcile. Lost on
+ * restart, or after reports about ten thousand other objects.
  */
 export class OnceTold {
   readonly #told = new LruMap<string, Map<string, string>>(remembered);
 
-  /** Notes that `text` is told of `topic`. @returns whether it is new */
+  /** Remembers `text` as the latest report about `topic`. @returns whether it is new */
   isNew(object: string, topic: string, text: string): boolean {
     const topics = this.#told.get(object) ?? new Map<string, string>();
     if (topics.get(topic) === text) return false;
@@ -224,7 +227,7 @@ export class OnceTold {
     return true;
   }
 
-  /** Forgets a topic, for what it told of is over. @returns whether something was told */
+  /** Removes the report about a topic that has ended. @returns whether there was one */
   isOver(object: string, topic: string): boolean {
     return this.#told.get(object)?.delete(topic) ?? false;
   }

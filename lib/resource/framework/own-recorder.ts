@@ -2,8 +2,8 @@ import type { EventRecorder } from '../../events/event-recorder.js';
 import type { ObjectEvent, Recorder } from '../../events/recorder.js';
 
 /**
- * The recorder of a framework that was given none. It may be stopped between two times that the
- * framework works: then it leaves no timer, and begins anew with the next event.
+ * The built-in recorder of a framework without a `recorder` option. It may be stopped between two runs of the
+ * framework; it then holds no timer, and the next event starts it again.
  */
 export class OwnRecorder implements Recorder {
   readonly #make: () => EventRecorder;
@@ -18,12 +18,12 @@ export class OwnRecorder implements Recorder {
     this.#current.record(event);
   }
 
-  /** Resolves when all events that were recorded are written, or given up. */
+  /** Resolves when all recorded events are written or discarded. */
   async flush(): Promise<void> {
     await this.#current?.flush();
   }
 
-  /** Drops what is not written; the next event begins again. */
+  /** Discards unwritten events. The next event starts a new recorder. */
   async stop(): Promise<void> {
     const current = this.#current;
     this.#current = undefined;

@@ -28,14 +28,14 @@ type Defaulted =
   | 'readyCondition'
   | ('controller' | 'prometheusNamespace' | 'prometheusSubsystem' | 'clock' | 'random' | 'logger');
 
-/** {@link FrameworkOptions}, resolved. */
+/** {@link FrameworkOptions} with defaults applied. */
 export type ResolvedFrameworkOptions<T extends KubernetesObject> = Pick<
   Given<T>,
   'name' | 'type' | 'resourceRouter' | 'client' | Optional
 > & {
   readonly [Name in Defaulted]-?: NonNullable<Given<T>[Name]>;
 } & {
-  /** All that pause, those of every framework first. */
+  /** All annotations that pause an object, the common ones first. */
   readonly pauseAnnotations: PauseAnnotations;
   /** `<prefix>/<name>`. */
   readonly finalizer: string;
@@ -82,7 +82,7 @@ export function resolveFrameworkOptions<T extends KubernetesObject>(
   };
 }
 
-/** Plain JavaScript can leave out what the compiler asks for. */
+/** Plain JavaScript can omit required options. */
 function checkNeeded<T extends KubernetesObject>(options: Partial<Given<T>>): void {
   const { name, type, resourceRouter, client } = options;
   if (typeof name !== 'string') throw new InvalidConfigError('Framework: its name is missing');
@@ -115,7 +115,7 @@ function hasMethod(value: unknown, method: string): boolean {
   return typeof (value as Record<string, unknown>)[method] === 'function';
 }
 
-/** One would wait for ever for objects of a kind that another definition defines. */
+/** If the CRD defines another kind, the framework would wait forever for objects of its own kind. */
 function checkCrd<T extends KubernetesObject>({ name, crd, type }: Given<T>): void {
   if (crd === undefined) return;
   const { group, names, versions } = crd.spec;

@@ -1,23 +1,23 @@
 import type { Clock } from '../../system/clock.js';
 import { isOperatorError } from '../../system/operator-error.js';
 
-/** What {@link tellWhenStuck} looks at. */
+/** Options of {@link tellWhenStuck}. */
 export interface StuckWatch {
-  /** Of the pass: aborted with `Timeout` when its time is over. */
+  /** The signal of the reconcile: aborted with `Timeout` when its time is over. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** The longest that a pass may take, in milliseconds; `Infinity`: no limit. */
+  /** The time-out of a reconcile, in milliseconds; `Infinity` for no limit. */
   readonly timeoutMs: number;
-  /** Told once, with the milliseconds that the work has taken so far. */
+  /** Called once, with the milliseconds that the work has taken so far. */
   readonly tell: (lastedMs: number) => void;
 }
 
-/** Where there is no limit, a pass that takes so long is told of all the same, in milliseconds. */
+/** Without a time-out, a reconcile is reported after this many milliseconds. */
 const longPassMs = 60_000;
 
 /**
- * Waits for `work`; tells if it goes on when its time is over: it may hang, and then nobody else
- * would say where.
+ * Waits for `work`, and reports if it is still running after its time-out: hung work would otherwise not be
+ * located.
  */
 export async function tellWhenStuck<R>(watch: StuckWatch, work: () => Promise<R>): Promise<R> {
   const { signal, clock, timeoutMs, tell } = watch;

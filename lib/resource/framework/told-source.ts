@@ -3,13 +3,13 @@ import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { keyString } from '../../object/object-key.js';
 import type { Timer } from '../../system/clock.js';
 
-/** A source that is told of keys by calls. */
+/** A source that enqueues keys when its methods are called. */
 export interface ToldSource extends Source {
-  /** A controller is running that uses it. */
+  /** Whether a running controller uses the source. */
   readonly isRunning: boolean;
-  /** Has `key` reconciled. @returns false: no controller is running that uses the source */
+  /** Enqueues `key`. @returns false if no running controller uses the source */
   tell(key: ObjectKey): boolean;
-  /** Has `key` of a cluster reconciled after a while, unless the controller is stopped first. */
+  /** Enqueues `key` of a cluster after a delay, unless the controller stops first. */
   tellLater(key: ObjectKey, cluster: string, afterMs: number): void;
 }
 

@@ -4,7 +4,7 @@ import { withoutMember } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { fieldManagersOf } from '../../object/managed-fields.js';
 
-/** The labels of `allowed` that `desired` names: others may have set them to something else. */
+/** Returns the labels of `allowed` that `desired` sets too. Others may have set them to another value. */
 export function contestedLabels(
   desired: UnstructuredObject,
   allowed: readonly string[],
@@ -14,9 +14,9 @@ export function contestedLabels(
 }
 
 /**
- * `desired` without the labels of `allowed` that somebody else has set on the live object: what is not
- * applied stays as it is. Its hash is that of the whole, so that what others do to the labels is no
- * reason to write.
+ * Returns `desired` without the labels of `allowed` that others have set on the live object, so that applying
+ * leaves them unchanged. The hash still covers the whole object, so that changes of these labels cause no
+ * writes.
  */
 export function withoutOthersLabels(
   { desired, live }: Pair,
@@ -40,7 +40,7 @@ function isSetByOthers(
 ): boolean {
   const { labels = {}, managedFields } = live.metadata;
   if (!Object.hasOwn(labels, label)) return false;
-  // Read without its managers, only the value can tell.
+  // Without `managedFields`, only the value shows the setter.
   if (managedFields === undefined) return labels[label] !== wanted;
   const owners = fieldManagersOf(live, fieldPath('metadata', 'labels', label));
   return owners.some(({ name, operation }) => name !== manager || operation !== 'Apply');

@@ -5,13 +5,13 @@ import { OperatorError } from '../../system/operator-error.js';
 import { contextKey } from '../context-key.js';
 import type { ResourceContext } from '../resource-context.js';
 
-/** Which resource of this pass wants an object, by the object's id. */
+/** The resource of this reconcile that desires each object, by the object's id. */
 const claims = contextKey<Map<string, string>>('the objects that resources of this pass keep');
 
 /**
- * Notes that `resource` wants these objects.
- * @throws OperatorError `DuplicateObject`: another resource of this pass wants one of them, too; each
- * would take it from the other in every pass.
+ * Claims these objects for `resource`.
+ * @throws OperatorError `DuplicateObject`: another resource of this reconcile desires one of them too; both
+ * would overwrite it in every reconcile.
  */
 export function claimObjects(
   context: ResourceContext,

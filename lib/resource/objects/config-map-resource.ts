@@ -5,8 +5,8 @@ import { objectsResource } from './objects-resource.js';
 import type { KeptObjectsOptions } from './objects-resource-options.js';
 
 /**
- * A resource that keeps ConfigMaps; see `objectsResource`.
- * @throws InvalidConfigError the name or the field manager is none.
+ * Makes a resource that keeps ConfigMaps; see `objectsResource`.
+ * @throws InvalidConfigError the name or the field manager is invalid.
  */
 export function configMapResource<T extends KubernetesObject>(
   options: KeptObjectsOptions<T, ConfigMap>,

@@ -7,16 +7,16 @@ import type { ResourceType } from '../../object/resource-type.js';
 import { keptMarks } from './kept-marks.js';
 import type { KeptTypes } from './kept-types.js';
 
-/** Whose objects are looked for. */
+/** The resource whose objects are listed. */
 export interface Keeper {
-  /** The resource. */
+  /** The name of the resource. */
   readonly name: string;
   readonly types: KeptTypes;
 }
 
 /**
- * What the resource has made for its owner and is still there, by its labels and the owner that
- * controls it; somebody's copy with the same labels is not. Costs no call where the kinds are cached.
+ * Lists the existing objects that the resource made for its owner, by its labels and the controlling owner; a
+ * copy with the same labels does not count. Makes no request where the kinds are cached.
  * @throws OperatorError `InvalidOwner`: the owner was not read from a server.
  */
 export async function currentObjects(
@@ -30,7 +30,7 @@ export async function currentObjects(
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
   const served = await types.served(client);
-  // A namespaced owner has nothing in the cluster's own kinds.
+  // A namespaced owner has no cluster-scoped objects.
   const searched = served.filter((type) => type.namespaced || namespace === undefined);
   const lists = await Promise.all(
     searched.map(async (type) => {
@@ -47,7 +47,7 @@ export async function currentObjects(
   return lists.flat();
 }
 
-// The items of a list do not say their kind.
+// The items of a list have no apiVersion and kind.
 function withType(
   type: ResourceType<KubernetesObject>,
   items: readonly KubernetesObject[],

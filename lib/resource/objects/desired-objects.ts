@@ -17,12 +17,12 @@ import type { Keeper } from './current-objects.js';
 import { keptMarks } from './kept-marks.js';
 
 /**
- * Completes and checks what a resource wants there to be: owner, labels, and the hash of the whole.
- * Nothing has been written yet when it throws.
- * @throws OperatorError `InvalidObject`: of no known kind, in a namespace where the owner can't have
- * objects, or of a wrong shape; it is named.
- * @throws OperatorError `InvalidValue`: something in one has no JSON, for example NaN or a Map.
- * @throws OperatorError `DuplicateObject`: two are one object.
+ * Completes and checks the desired objects of a resource: owner, labels, and the hash of the whole object.
+ * When it throws, nothing has been written yet.
+ * @throws OperatorError `InvalidObject`: unknown kind, a namespace where the owner cannot have objects, or a
+ * wrong shape; the error names the object.
+ * @throws OperatorError `InvalidValue`: an object contains a value without a JSON form, such as NaN or a Map.
+ * @throws OperatorError `DuplicateObject`: two entries are the same object.
  */
 export async function desiredObjects(
   run: ApplyContext,
@@ -44,7 +44,7 @@ export async function desiredObjects(
   return desired;
 }
 
-/** An object that {@link desiredObjects} has completed, as `applyObject` takes it. */
+/** Converts an object that {@link desiredObjects} completed to the input of `applyObject`. */
 export async function asDesired(
   { client }: Pick<ApplyContext, 'client'>,
   { types }: Keeper,
@@ -60,7 +60,7 @@ function checkList(resource: string, wanted: readonly unknown[]): void {
     const message = `resource ${resource}: getDesiredState returned ${what}; return a list of objects with apiVersion, kind and metadata.name`;
     throw new OperatorError('InvalidObject', message);
   };
-  // A caller without types may return anything.
+  // Callers in plain JavaScript may return anything.
   if (!Array.isArray(wanted)) refuse(`${typeName(wanted)} instead of a list`);
   wanted.forEach((object, index) => {
     if (!isJsonObject(object)) return refuse(`${typeName(object)} as entry ${index}`);
@@ -85,7 +85,7 @@ async function completed(
   const type = await types.typeOf(client, wanted);
   const { owner } = settings;
   const namespace = placeOf(owner, wanted, type);
-  // Not to be overlaid: the object would not be found again.
+  // These labels come last: the object would not be found again without them.
   const labels = { ...wanted.metadata.labels, ...keptMarks(owner, name) };
   const marked = { ...wanted, metadata: { ...wanted.metadata, labels } };
   const { apiVersion, kind } = wanted;
@@ -103,12 +103,12 @@ function wantedObject(
   type: ResourceType<KubernetesObject>,
   object: KubernetesObject,
 ): WantedObject {
-  // All goes with the owner, claims as well.
+  // Everything is deleted with the owner, PersistentVolumeClaims included.
   const options = { whenOwnerDeleted: 'delete' } as const;
   return { type, ref: referenceTo(object), object: object as UnstructuredObject, options };
 }
 
-/** The namespace in which `object` is to be; undefined: it is in none. */
+/** Returns the namespace for `object`; undefined if it is cluster-scoped. */
 function placeOf(
   owner: KubernetesObject,
   object: KubernetesObject,

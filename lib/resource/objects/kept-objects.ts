@@ -39,8 +39,8 @@ interface KeptOptions<
 }
 
 /**
- * The steps of a resource that keeps Kubernetes objects for its owner. `lib/apply` does the
- * work: what it says of drift, of fields of others and of what is not ours holds here, too.
+ * The steps of a resource that keeps Kubernetes objects for its owner, on top of `lib/apply`, whose rules for
+ * drift, fields of other managers and foreign objects apply here too.
  */
 export class KeptObjects<
   T extends KubernetesObject,
@@ -51,7 +51,7 @@ export class KeptObjects<
   readonly #keeper: Keeper;
   readonly #allowedLabels: readonly string[];
 
-  /** @throws InvalidConfigError the name or the field manager is none, or there are no kinds. */
+  /** @throws InvalidConfigError the name or the field manager is invalid, or there are no kinds. */
   constructor(options: KeptOptions<T, K>) {
     const { name, types, allowedLabels = [] } = options;
     checkOptions(options);
@@ -115,7 +115,7 @@ export class KeptObjects<
     _owner: T,
     { current }: States<K[]>,
   ): Patch<K[]> | undefined {
-    // What is being deleted already is waited for.
+    // Objects that are already being deleted are waited for.
     const deleted = current.filter((object) => isLeaving(object) || goesWithOwner(object));
     if (deleted.length === 0) return undefined;
     context.set(removals, (context.get(removals) ?? new Set<string>()).add(this.name));
@@ -139,7 +139,7 @@ export class KeptObjects<
     });
   }
 
-  /** Does `work` on one after the other; one that fails does not keep the rest from being done. */
+  /** Runs `work` on the objects in sequence. A failure of one does not stop the others. */
   async #each(
     context: ResourceContext,
     owner: T,
@@ -163,7 +163,7 @@ export class KeptObjects<
     return applyObject(run, await this.#applicable(run, object));
   }
 
-  /** `object` as it is applied to what is there: labels that others have set are left to them. */
+  /** Returns the object to apply, without the labels that others have set on the live object. */
   async #applicable(run: ApplyContext, object: UnstructuredObject): Promise<DesiredObject> {
     const desired = await asDesired(run, this.#keeper, object);
     if (contestedLabels(object, this.#allowedLabels).length === 0) return desired;
@@ -202,13 +202,13 @@ export class KeptObjects<
   }
 }
 
-// A watch shows the progress of a rollout; a kind that the controller does not own has none.
+// A watch reports the progress of a rollout, except for kinds that the controller does not own.
 const unwatchedMs = 30_000;
 
-// Claims are objects as all others here: what is no longer desired goes.
+// PersistentVolumeClaims are pruned like all other objects here.
 const pruneClaims = true;
 
-/** The resources that delete all they keep: the chain waits until that is gone. */
+/** The resources that delete all their objects: the chain waits until the objects are gone. */
 const removals = contextKey<Set<string>>(
   'the resources of this reconcile that delete all they keep',
 );
@@ -221,7 +221,7 @@ function isDeletable(object: KubernetesObject): boolean {
   return mayBePruned(object, { pruneClaims });
 }
 
-/** Namespaces and CRDs go, too: garbage collection would take them with the owner. */
+/** Includes namespaces and CRDs: garbage collection would delete them with the owner anyway. */
 function goesWithOwner({ metadata }: KubernetesObject): boolean {
   return metadata.annotations?.[pruneAnnotation] !== 'false';
 }

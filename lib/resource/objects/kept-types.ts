@@ -6,7 +6,7 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import type { ResourceType, TypeReference } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
 
-/** The kinds of a resource that keeps objects, and where they are served. */
+/** The kinds of a resource that keeps objects, resolved against the server. */
 export class KeptTypes {
   readonly #types: ReadonlyMap<string, TypeReference<KubernetesObject>>;
 
@@ -14,15 +14,15 @@ export class KeptTypes {
     this.#types = new Map(types.map((type) => [kindKey(type), type]));
   }
 
-  /** Every kind that the server knows; of the others there can't be any objects. */
+  /** Returns every kind that the server knows; the others cannot have objects. */
   served(client: Client): Promise<readonly ResourceType<KubernetesObject>[]> {
     return servedTypes(client, [...this.#types.values()]);
   }
 
   /**
-   * Where the kind of `object` is served.
-   * @throws OperatorError `InvalidObject`: it is none of the kinds.
-   * @throws OperatorError `UnknownKind`: the server knows no such kind.
+   * Returns the served type of the kind of `object`.
+   * @throws OperatorError `InvalidObject`: the kind is not one of the resource's kinds.
+   * @throws OperatorError `UnknownKind`: the server does not know the kind.
    */
   async typeOf(client: Client, object: KubernetesObject): Promise<ResourceType<KubernetesObject>> {
     const { apiVersion, kind } = object;

@@ -4,10 +4,10 @@ import { describeObject } from '../../object/describe-object.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import type { ResourceContext } from '../resource-context.js';
 
-// Garbage collection, or whoever has a finalizer there, may take longer; the watch tells, too.
+// Garbage collection and finalizers may take longer; the watch reports the end too.
 const pendingRetryMs = 5_000;
 
-/** The outcome of `work` on one object; a failure is recorded, and is an outcome, too. */
+/** Returns the outcome of `work` on one object. A failure is recorded, and is an outcome too. */
 export async function outcomeOf(
   run: ApplyContext,
   ref: ObjectReference,
@@ -23,9 +23,9 @@ export async function outcomeOf(
 }
 
 /**
- * Ends a step that was carried out for every object. Where one has to wait, the chain ends quietly:
- * what comes later may need it.
- * @throws ReconcileFailedError some failed; the others were done.
+ * Ends a step that has run for every object. If an object is pending, cancels the chain: later resources may
+ * need that object.
+ * @throws ReconcileFailedError some objects failed; the others are done.
  */
 export function settleOutcomes(context: ResourceContext, outcomes: readonly Outcome[]): void {
   const results = resultsOf(outcomes);

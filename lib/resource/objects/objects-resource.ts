@@ -11,28 +11,28 @@ import type {
 import { refuseUnknownOptions } from '../../system/known-options.js';
 
 /**
- * A resource that keeps objects of any kinds for the object that is reconciled: what is missing is
- * created, what differs is updated, what is superfluous is deleted, and all goes with the object.
+ * Makes a resource that keeps objects of any kinds for the reconciled object: creates missing objects,
+ * updates changed ones, and deletes superfluous ones. All are deleted with the owner.
  *
  * ## Guarantees
- * - Objects are applied on the server's side: defaults are no drift, a field that somebody else took
- *   is taken back, fields that the desired state does not name stay with whoever set them.
- * - Nothing is written where nothing differs; with a cached client nothing is read, either.
- * - What the object does not control is never written nor deleted, unless `adopt` takes over what is
- *   nobody's.
- * - Nothing is written before the whole list was found to be right.
+ * - Uses server-side apply: defaults are no drift, a field that another manager changed is restored, and
+ *   fields that the desired state does not set stay with their managers.
+ * - Writes only where something differs; with a cached client it makes no read requests either.
+ * - Never writes or deletes an object that the owner does not control, unless `adopt` takes over an object
+ *   without a controlling owner.
+ * - Validates the whole list before the first write.
  *
  * ## Caveats
- * - The object controls what is kept for it, so that a namespaced one has objects in its own namespace
- *   only; one of the cluster has them anywhere.
- * - An object that moves to another resource of the chain keeps its UID only if that one comes first,
- *   and loses fields that are dropped later only if both have one `fieldManager`, as in a framework.
- * - An object with the annotation `operator-builder.io/prune: "false"` is not deleted by the resource;
- *   garbage collection takes it with its owner.
- * - When the owner is deleted, the chain waits until every object is gone, with what that one owns:
- *   pods of a Deployment included. Superfluous objects of a live owner are not waited for. An object
- *   that is being deleted and is desired again ends the chain quietly until it is gone.
- * @throws InvalidConfigError the name or the field manager is none, or there are no kinds.
+ * - The reconciled object is the controlling owner. A namespaced owner can have objects only in its own
+ *   namespace; a cluster-scoped one in any.
+ * - An object that moves to another resource of the chain keeps its UID only if that resource comes first.
+ *   Fields that are dropped later are removed only if both have the same `fieldManager`, as in a framework.
+ * - The resource does not delete an object with the annotation `operator-builder.io/prune: "false"`; garbage
+ *   collection deletes it with its owner.
+ * - When the owner is deleted, the chain waits until every object is gone, with its dependents, such as the
+ *   pods of a Deployment. It does not wait for superfluous objects of a live owner. A desired object that is
+ *   still being deleted cancels the chain, without an error, until it is gone.
+ * @throws InvalidConfigError the name or the field manager is invalid, or there are no kinds.
  *
  * @example
  * ```ts

@@ -5,8 +5,8 @@ import { objectsResource } from './objects-resource.js';
 import type { KeptObjectsOptions } from './objects-resource-options.js';
 
 /**
- * A resource that keeps Services; see `objectsResource`.
- * @throws InvalidConfigError the name or the field manager is none.
+ * Makes a resource that keeps Services; see `objectsResource`.
+ * @throws InvalidConfigError the name or the field manager is invalid.
  */
 export function serviceResource<T extends KubernetesObject>(
   options: KeptObjectsOptions<T, Service>,
