@@ -2,39 +2,41 @@ import type { Readable, Writable } from 'node:stream';
 import type { Environment, TextOutput } from '../feed/text-output.js';
 import type { Clock } from '../system/clock.js';
 
-/** Somebody at a keyboard. */
+/** An interactive terminal. */
 export interface Terminal {
   readonly input: Readable;
   readonly output: Writable;
 }
 
-/** All that a command has of its process, so that it can run in any other. */
+/** The parts of the process that a command uses; tests pass others. */
 export interface CommandContext {
   readonly env: Environment;
-  /** The directory that relative paths are of, absolute. */
+  /** Absolute directory that relative paths start from. */
   readonly cwd: string;
-  /** For results. */
+  /** Output for results. */
   readonly stdout: TextOutput;
-  /** For whatever is said about them: problems, progress, logs. */
+  /** Output for problems, progress and logs. */
   readonly stderr: TextOutput;
-  /** Where somebody can be asked; undefined: the standard input or output is no terminal. */
+  /** Terminal for questions; undefined if the standard input or output is not a terminal. */
   readonly terminal?: Terminal | undefined;
   readonly clock: Clock;
-  /** All of the standard input. */
+  /** Reads the whole standard input. */
   readStdin(): Promise<string>;
-  /** Aborted by SIGINT or SIGTERM, which from the first call on do not end the process by themselves. */
+  /**
+   * Returns a signal that SIGINT or SIGTERM aborts. From the first call on, they no longer end the process.
+   */
   stopSignal(): AbortSignal;
-  /** What the process is to end with, of a command that does not throw; at first 0. See {@link exitCodes}. */
+  /** Sets the exit code of a command that does not throw; initially 0. See {@link exitCodes}. */
   setExitCode(code: number): void;
 }
 
-/** What the process ends with. */
+/** Exit codes of the process. */
 export const exitCodes = {
   success: 0,
-  /** What was asked for could not be done, or the command line is wrong; the message says what helps. */
+  /** The command failed, or the command line is wrong; the message names the remedy. */
   failure: 1,
-  /** Of `plan`: there is something to change. Of `upgrade-check`: there is something to know before. */
+  /** `plan` found changes, or `upgrade-check` found problems. */
   changes: 2,
-  /** SIGINT or SIGTERM came before it was done; nothing that is half done is left. */
+  /** SIGINT or SIGTERM interrupted the command; it leaves no partial results. */
   interrupted: 130,
 } as const;

@@ -13,7 +13,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'it is on a disk that is read only',
 };
 
-/** What is said of a file that can't be read or written: the path, and why. */
+/** Returns the error of a file that can't be read or written: the path and the cause. */
 export function fileError(file: string, done: 'read' | 'written', thrown: unknown): OperatorError {
   const cause = asError(thrown);
   const { code = '' } = cause as NodeJS.ErrnoException;
@@ -22,8 +22,9 @@ export function fileError(file: string, done: 'read' | 'written', thrown: unknow
 }
 
 /**
- * Lets somebody write a file, or files of a directory. @param file - what is named when it fails
- * @throws OperatorError `InvalidConfig`: it can't be written; what else the writer throws of its own
+ * Runs a function that writes a file, or files of a directory.
+ * @param file - named in the error
+ * @throws OperatorError `InvalidConfig`: it can't be written; other errors of the writer pass through
  */
 export async function whileWriting<T>(file: string, write: () => Promise<T>): Promise<T> {
   try {

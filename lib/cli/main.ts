@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The program `operator-builder`: the only place of lib/cli that knows its process.
+// The program `operator-builder`: the only module of lib/cli that uses the process directly.
 import { Console } from 'node:console';
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
@@ -23,14 +23,14 @@ if (ofProject === undefined) {
 }
 
 function prepareProcess(): void {
-  // Who reads a part of the output only, as `head` does, has had enough: no failure.
+  // A reader such as `head` may close the pipe early: not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     done = true;
     process.exit();
   });
 
-  // Code of a project may wait for what never comes, which Node ends with 0, or end the process itself.
+  // Project code may wait forever, which Node ends with 0, or may end the process itself.
   process.once('exit', (code) => {
     if (done || code !== exitCodes.success) return;
     process.exitCode = exitCodes.failure;
@@ -38,33 +38,33 @@ function prepareProcess(): void {
     process.stderr.write(`error: the command did not come to its end: ${cause}\n`);
   });
 
-  // Nor need it wait for what fails.
+  // The process must not wait for unhandled failures either.
   process.on('unhandledRejection', (reason) => {
     const what = isOperatorError(reason) ? reason.message : inspect(reason);
     process.stderr.write(`error: a promise that nobody waited for was rejected: ${what}\n`);
     process.exit(exitCodes.failure);
   });
 
-  // Code of a project may say something, too: the standard output is for what a program may read.
+  // Project code may print, too; the standard output is reserved for results.
   globalThis.console = new Console(process.stderr);
 
-  // The code of an operator is a bundle: a trace is to be of its sources.
+  // The operator runs as a bundle; source maps make traces point to its sources.
   if (process.env['OPERATOR_BUILDER_DEBUG'] !== undefined) process.setSourceMapsEnabled(true);
 }
 
 function stopSignal(): AbortSignal {
   if (stop !== undefined) return stop.signal;
   const controller = (stop = new AbortController());
-  // Once: who sends it again does not want to wait.
+  // Once: the second signal ends the process immediately.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => controller.abort());
   }
   return controller.signal;
 }
 
-// No top-level await: a command that waits for the process to end would end it with code 13.
+// No top-level await: Node would exit with code 13 if the command waits for the process to end.
 async function run(): Promise<void> {
-  // Loaded here: another version needs none of it.
+  // Loaded here: the program of another version does not need it.
   const { runCli } = await import('./run-cli.js');
   process.exitCode = await runCli(process.argv.slice(2), {
     clock: systemClock,
@@ -77,6 +77,6 @@ async function run(): Promise<void> {
     stopSignal,
   });
   done = true;
-  // What modules of a project begin as they are loaded would keep the process; all is written first.
+  // Timers and sockets of project modules would keep the process alive; exit after all output is written.
   process.stdout.write('', () => process.stderr.write('', () => process.exit()));
 }

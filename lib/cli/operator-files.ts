@@ -9,16 +9,16 @@ import { UsageError } from './usage-error.js';
 
 const mostProblems = 20;
 
-/** A declarative operator that was read from a file, checked, with a name. */
+/** A validated declarative operator from a file, with a name. */
 export interface FileOperator extends LoadedOperator {
   readonly name: string;
 }
 
 /**
- * Reads declarative operators. One without a name of its own is called as its file.
+ * Reads declarative operators. The file name is the default name.
  * @param files - paths; `-` is the standard input
- * @throws OperatorError `InvalidSpec`: with the problems of all files. `InvalidConfig`: one can't be read.
- * @throws UsageError two operators have one name
+ * @throws OperatorError `InvalidSpec`: the problems of all files. `InvalidConfig`: a file can't be read.
+ * @throws UsageError two operators share a name
  */
 export async function readOperatorFiles(
   files: readonly string[],
@@ -40,7 +40,7 @@ export async function readOperatorFiles(
   return operators;
 }
 
-/** A file that is no YAML at all has hundreds of problems. */
+/** Limits the list: a file that is not YAML has hundreds of problems. */
 function listed(problems: readonly string[]): string {
   if (problems.length <= mostProblems) return problems.join('\n');
   return [...problems.slice(0, mostProblems), `and ${problems.length - mostProblems} more`].join(
@@ -57,7 +57,7 @@ function operatorsOf(text: string, file: string): FileOperator[] {
   }));
 }
 
-/** @throws UsageError an operator can't be run by its name, which may be that of its file */
+/** @throws UsageError the name of an operator, or of its file, is not a valid operator name */
 export function refuseOddNames(operators: readonly FileOperator[]): void {
   for (const { name, source } of operators) {
     const problem = dns1123SubdomainProblem(name);

@@ -17,12 +17,12 @@ import { upgradeProjectCommand } from './commands/upgrade-project.js';
 import { upgradeCheckCommand } from './commands/upgrade-check.js';
 import { runCommand } from './commands/run.js';
 
-/** The command `operator-builder`, with all below it. A command line is to be parsed by it once. */
+/** Creates the command `operator-builder` with its subcommands. It can parse one command line only. */
 export function createProgram(context: CommandContext): Command {
   const program = new Command('operator-builder')
     .description('Builds and runs Kubernetes operators.')
     .version(packageVersion, '-V, --version', 'print the version')
-    // Else `create api --version v1` would ask for the program's own.
+    // Otherwise `create api --version v1` would be read as the program's `--version`.
     .enablePositionalOptions()
     .addCommand(initCommand(context))
     .addCommand(createCommand(context))
@@ -43,7 +43,7 @@ export function createProgram(context: CommandContext): Command {
   return program;
 }
 
-/** Commands that are added inherit nothing by themselves. */
+/** Applies common settings: commands added later do not inherit them. */
 function settle(command: Command, context: CommandContext, parents: readonly string[] = []): void {
   const names = [...parents, command.name()];
   const { stdout, stderr } = context;

@@ -5,10 +5,9 @@ import { isJsonObject } from '../object/json.js';
 const name = 'operator-builder';
 
 /**
- * Returns the program of the version that a project has installed, the nearest above a folder; undefined
- * where there is none, or it is the one that asks. A project is thus worked on by its own version, however
- * the program was started.
- * @param ownRoot - folder of the package that asks
+ * Returns the program of the version that the nearest project above a folder has installed; undefined if none
+ * is installed, or it is the calling program. So a project always uses its own version.
+ * @param ownRoot - folder of the calling package
  */
 export function projectProgram(cwd: string, ownRoot: string): string | undefined {
   const installed = join(cwd, 'node_modules', name);
@@ -18,7 +17,7 @@ export function projectProgram(cwd: string, ownRoot: string): string | undefined
   }
   const root = realpathSync(installed);
   const bin = binOf(join(root, 'package.json'));
-  // Half an installation has no program yet.
+  // A partial installation has no program yet.
   if (bin === undefined || root === realpathSync(ownRoot)) return undefined;
   const program = join(root, bin);
   return existsSync(program) ? program : undefined;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileError } from './file-error.js';
 
-/** The text of a file. @throws OperatorError `InvalidConfig`: it can't be read */
+/** Reads a text file. @throws OperatorError `InvalidConfig`: it can't be read */
 export async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');

@@ -5,22 +5,22 @@ import { sleep } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 
-/** What {@link watchFiles} works with. */
+/** Settings of {@link watchFiles}. */
 export interface WatchSettings {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ends it. */
+  /** Stops the watch. */
   readonly signal: AbortSignal;
-  /** Called when a file is not as it was before, never twice at once. What it throws is logged. */
+  /** Called when a file has changed; calls never overlap. Errors are logged. */
   readonly onChange: () => Promise<void>;
-  /** Called once, when it watches: from here on it misses no change. */
+  /** Called once when the watch is active: it misses no change from then on. */
   readonly onWatching?: (() => void) | undefined;
 }
 
-/** What is watched: files, and directories in which some may come to be. */
+/** Files to watch, and directories where files may appear. */
 export interface WatchedPaths {
   readonly files: readonly string[];
-  /** Beside those of the files. */
+  /** Directories in addition to those of the files. */
   readonly directories: readonly string[];
 }
 
@@ -28,10 +28,9 @@ export interface WatchedPaths {
 const settleMs = 100;
 
 /**
- * Watches files until the signal is aborted. It looks at their directories: a file that is replaced, as
- * editors and mounted ConfigMaps do, is another one for the system. It never rejects: what goes wrong
- * is logged.
- * @param watched - the files; or what says which they are, anew after each change
+ * Watches files until the signal is aborted. It watches their directories, since editors and mounted
+ * ConfigMaps replace files by new ones. Never rejects: errors are logged.
+ * @param watched - the files, or a function that returns them after each change
  */
 export async function watchFiles(
   watched: readonly string[] | (() => Promise<WatchedPaths>),
@@ -50,10 +49,10 @@ export async function watchFiles(
     waits = true;
     last = last.then(async () => {
       await sleep(clock, settleMs, signal).catch(() => undefined);
-      // From here on a change is one that may not have been seen.
+      // Changes from here on may not have been seen.
       waits = false;
       const now = await contentOf(await directories.follow());
-      // Their directories have other files, too; the log may be one of them.
+      // Other files in the directories may have changed, such as the log.
       if (signal.aborted || now === before) return;
       before = now;
       await settle(settings);
@@ -67,7 +66,7 @@ export async function watchFiles(
   await last;
 }
 
-/** Equal as long as the files are as they were. */
+/** Returns a text that is equal while the files are unchanged. */
 async function contentOf(files: readonly string[]): Promise<string> {
   const read = async (file: string): Promise<unknown> => [
     file,
@@ -87,12 +86,12 @@ async function settle({ onChange, logger }: WatchSettings): Promise<void> {
   }
 }
 
-/** Watches the directories that there are, as they come and go. */
+/** Watches existing directories as they appear and disappear. */
 class WatchedDirectories {
   readonly #paths: () => Promise<WatchedPaths>;
   readonly #settings: WatchSettings;
   readonly #changed: () => void;
-  /** By path, and what the system calls it: one that was deleted and made again is another. */
+  /** Keyed by path and inode: a recreated directory is a different one. */
   readonly #watches = new Map<string, AbortController>();
   readonly #running = new Set<Promise<void>>();
 
@@ -102,17 +101,17 @@ class WatchedDirectories {
     this.#changed = changed;
   }
 
-  /** Watches what is there now. @returns the files */
+  /** Watches the present directories. @returns the files */
   async follow(): Promise<readonly string[]> {
     for (;;) {
       const { files, directories } = await this.#paths();
       const wanted = new Set([...files.map(dirname), ...directories]);
-      // What came to be before its directory was watched is seen by looking once more.
+      // Looks again for files created before their directory was watched.
       if (!(await this.#watchAll(wanted))) return files;
     }
   }
 
-  /** Resolves when no directory is watched any more: the signal is aborted. */
+  /** Resolves when the signal is aborted and all watches have ended. */
   async ended(): Promise<void> {
     const { signal } = this.#settings;
     if (!signal.aborted && this.#running.size > 0) {
@@ -121,12 +120,12 @@ class WatchedDirectories {
     await Promise.all(this.#running);
   }
 
-  /** @returns whether there is one that was not watched before */
+  /** @returns whether a directory is new */
   async #watchAll(directories: ReadonlySet<string>): Promise<boolean> {
     const found = new Map<string, string>();
     for (const directory of directories) {
       const { ino = 0, birthtimeMs = 0 } = (await stat(directory).catch(() => undefined)) ?? {};
-      // Numbers of what was deleted are given again.
+      // Inode numbers are reused after a deletion.
       found.set(`${ino} ${birthtimeMs} ${directory}`, directory);
     }
     for (const [id, watching] of this.#watches) {

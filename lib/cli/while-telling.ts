@@ -1,8 +1,8 @@
 import type { CommandContext } from './command-context.js';
 
 /**
- * Shows what is being done, on the standard error, as long as it lasts: on a terminal only, where the
- * line is taken back at the end. @param what - for example `compiling the operator`
+ * Shows a progress line on the standard error during an operation; only on a terminal, and erased at the end.
+ * @param what - for example `compiling the operator`
  */
 export async function whileTelling<T>(
   what: string,
@@ -11,7 +11,7 @@ export async function whileTelling<T>(
 ): Promise<T> {
   const { columns } = stderr;
   if (columns === undefined) return work();
-  // A line that wraps could not be taken back.
+  // A wrapped line could not be erased.
   stderr.write(`… ${what}`.slice(0, columns - 1));
   try {
     return await work();

@@ -3,7 +3,7 @@ import type { CommandContext } from './command-context.js';
 import { whileWriting } from './file-error.js';
 
 /**
- * Writes what a command was asked for.
+ * Writes the result of a command.
  * @param file - undefined: the standard output
  * @throws OperatorError `InvalidConfig`: the file can't be written
  */

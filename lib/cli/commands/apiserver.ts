@@ -44,7 +44,7 @@ export function apiServerCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: ApiServerOptions) => {
-      // Loaded here: `--help` has no need of it.
+      // Loaded here: `--help` does not need it.
       const { serveApi } = await import('../run/serve-api.js');
       await serveApi(options, context);
     });

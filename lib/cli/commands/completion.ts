@@ -21,7 +21,7 @@ export function completionCommand(context: CommandContext): Command {
       }),
     )
     .action(async (shell: (typeof shells)[number], _options: object, command: Command) => {
-      // Loaded here: `--help` has no need of it.
+      // Loaded here: `--help` does not need it.
       const { completionScript } = await import('../completion/completion-script.js');
       context.stdout.write(completionScript(shell, rootOf(command)));
     });

@@ -46,7 +46,7 @@ export function createApiCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: Unasked<CreateApiOptions, Named>, command: Command) => {
-      // Loaded here: `--help` has no need of it.
+      // Loaded here: `--help` does not need it.
       const { createApi } = await import('../scaffold/create-api.js');
       const { recordProject } = await import('../scaffold/render-project.js');
       const { askMissing } = await import('../prompts/ask-missing.js');
@@ -60,7 +60,7 @@ export function createApiCommand(context: CommandContext): Command {
 
 type Named = 'group' | 'version' | 'kind';
 
-/** An option that is on, and may be written as `--x`, `--x=true` or `--x=false`. */
+/** Returns an option that is on by default; accepts `--x`, `--x=true` and `--x=false`. */
 function choice(flags: string, description: string): Option {
   return new Option(flags, description).default(true).argParser((text: string) => {
     if (text === 'true' || text === 'false') return text === 'true';

@@ -31,7 +31,7 @@ export function createWebhookCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: Unasked<CreateWebhookOptions, Named>, command: Command) => {
-      // Loaded here: `--help` has no need of it.
+      // Loaded here: `--help` does not need it.
       const { createWebhook } = await import('../scaffold/create-webhook.js');
       const { recordProject } = await import('../scaffold/render-project.js');
       const { chooseKind } = await import('../prompts/scaffold-questions.js');

@@ -3,7 +3,7 @@ import type { CommandContext } from '../command-context.js';
 import { createApiCommand } from './create-api.js';
 import { createWebhookCommand } from './create-webhook.js';
 
-/** `operator-builder create`, with what it creates below it. */
+/** `operator-builder create` with its subcommands. */
 export function createCommand(context: CommandContext): Command {
   return new Command('create')
     .description('Adds to a project that `init` made.')

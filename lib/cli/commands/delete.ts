@@ -4,7 +4,7 @@ import { helpExamples } from '../help-examples.js';
 import type { DeleteApiOptions } from '../scaffold/delete-api.js';
 import { scaffoldCommand } from '../scaffold/scaffold-command.js';
 
-/** `operator-builder delete`, with what it deletes below it. */
+/** `operator-builder delete` with its subcommands. */
 export function deleteCommand(context: CommandContext): Command {
   const api = scaffoldCommand('api')
     .description(
@@ -20,7 +20,7 @@ export function deleteCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: DeleteApiOptions) => {
-      // Loaded here: `--help` has no need of it.
+      // Loaded here: `--help` does not need it.
       const { deleteApi } = await import('../scaffold/delete-api.js');
       const { recordProject } = await import('../scaffold/render-project.js');
       await recordProject(await deleteApi(options, context), options, context);

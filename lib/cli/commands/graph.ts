@@ -42,7 +42,7 @@ export function graphCommand(context: CommandContext): Command {
     .action((files: string[], options: GraphOptions) => drawGraph(files, options, context));
 }
 
-/** What is drawn, and the model of it. */
+/** A drawing and its model. */
 interface Drawn {
   readonly model: object;
   readonly drawing: Drawing;
@@ -63,7 +63,7 @@ async function drawGraph(
   await writeResult(await textOf(drawn, format), out, context);
 }
 
-// Loaded here: `--help` has no need of it.
+// Loaded here: `--help` does not need it.
 async function drawnFiles(files: readonly string[], context: CommandContext): Promise<Drawn> {
   const { readOperatorFiles } = await import('../operator-files.js');
   const { operatorGraph } = await import('../../declarative/index.js');

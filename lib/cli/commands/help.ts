@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { helpExamples } from '../help-examples.js';
 import { UsageError } from '../usage-error.js';
 
-/** `operator-builder help`. @param program - the command whose commands it explains */
+/** `operator-builder help`. @param program - the command whose subcommands it explains */
 export function helpCommand(program: Command): Command {
   return new Command('help')
     .description('Explains a command, as its option --help does.')
@@ -17,7 +17,7 @@ export function helpCommand(program: Command): Command {
     .action((words: readonly string[]) => commandOf(program, words).outputHelp());
 }
 
-/** @throws UsageError there is no such command. */
+/** @throws UsageError unknown command */
 function commandOf(program: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => {
     const found = command.commands.find((child) => child.name() === word);

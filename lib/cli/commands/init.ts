@@ -43,7 +43,7 @@ export function initCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: Unasked<InitOptions, 'domain'>, command: Command) => {
-      // Loaded here: `--help` has no need of it.
+      // Loaded here: `--help` does not need it.
       const { initProject } = await import('../scaffold/init-project.js');
       const { recordProject } = await import('../scaffold/render-project.js');
       const { askMissing } = await import('../prompts/ask-missing.js');

@@ -25,7 +25,7 @@ export function manifestsCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: ManifestsOptions) => {
-      // Loaded here: `--help` has no need of it.
+      // Loaded here: `--help` does not need it.
       const { writeManifests } = await import('../manifests/write-manifests.js');
       await writeManifests(options, context);
     });

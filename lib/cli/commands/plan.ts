@@ -117,7 +117,7 @@ async function say(
   if (failed?.error !== undefined) throw failed.error;
 }
 
-/** Errors are no JSON. */
+/** Replaces the error, which JSON can't represent, by its message. */
 function forPrograms({ error, ...plan }: ResourcePlan): object {
   return { ...plan, ...(error !== undefined && { error: readableMessage(error) }) };
 }

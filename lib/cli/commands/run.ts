@@ -40,7 +40,7 @@ export function runCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: RunOptions) => {
-      // Loaded here: `--help` has no need of it.
+      // Loaded here: `--help` does not need it.
       const { runOperator } = await import('../run/run-operator.js');
       await runOperator(options, context);
     });

@@ -19,7 +19,7 @@ export function upgradeProjectCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: ScaffoldOptions) => {
-      // Loaded here: `--help` has no need of it.
+      // Loaded here: `--help` does not need it.
       const { upgradeProject } = await import('../scaffold/upgrade-project.js');
       const { recordProject } = await import('../scaffold/render-project.js');
       await recordProject(await upgradeProject(options, context), options, context);

@@ -1,7 +1,7 @@
 import type { CommandShape, OptionShape, Values } from './command-shape.js';
 import { pathOf, quoted } from './shell-text.js';
 
-/** Completes in bash, also in that of macOS (3.2): nothing is started for it. */
+/** Returns a completion script for bash 3.2 (macOS) and later; it starts no process. */
 export function bashScript(program: string, shapes: readonly CommandShape[]): string {
   const name = `_${program.replaceAll('-', '_')}`;
   return `# Completion of ${program} for bash; for example in ~/.bashrc:
@@ -38,7 +38,7 @@ complete -F ${name} ${program}
 `;
 }
 
-/** Of all commands but the program, as `case` compares them. */
+/** Returns the patterns of all subcommands for `case`. */
 export function commandPatterns(shapes: readonly CommandShape[]): string {
   return shapes
     .filter(({ words }) => words.length > 0)
@@ -70,7 +70,7 @@ function reply(values: Values): string {
   const filenames = 'compopt -o filenames 2>/dev/null;';
   switch (values.type) {
     case 'choices':
-      // compgen splits at what IFS says: at the ends of lines.
+      // compgen splits at IFS, here at line ends.
       return `COMPREPLY=($(compgen -W $'${values.choices.join('\\n')}' -- "$current"));`;
     case 'files':
       return `${filenames} COMPREPLY=($(compgen -f -- "$current"));`;

@@ -1,35 +1,35 @@
 import type { Command, Option } from 'commander';
 
-/** What of a command can be completed. */
+/** The parts of a command that can be completed. */
 export interface CommandShape {
-  /** The words that lead to it, without the program's; none: the program. */
+  /** The words of the command without the program's name; empty: the program itself. */
   readonly words: readonly string[];
   readonly commands: readonly Named[];
   readonly options: readonly OptionShape[];
-  /** What stands in it without an option. */
+  /** Values of its arguments. */
   readonly values: Values;
 }
 
-/** A word, and what it means. */
+/** A word and its description. */
 export interface Named {
   readonly name: string;
   readonly description: string;
 }
 
-/** An option, by all its names. */
+/** An option with all its names. */
 export interface OptionShape {
   readonly names: readonly string[];
   readonly description: string;
-  /** undefined: it has none. */
+  /** Undefined: a flag. */
   readonly values: Values | undefined;
 }
 
-/** What can be given somewhere. */
+/** The possible values of an argument or option. */
 export type Values =
   | { readonly type: 'files' | 'folders' | 'anything' }
   | { readonly type: 'choices'; readonly choices: readonly string[] };
 
-/** What there is in a program, itself first. */
+/** Returns the shapes of a program and all its subcommands, the program first. */
 export function shapesOf(program: Command): readonly CommandShape[] {
   return below(program, []);
 }
@@ -56,7 +56,7 @@ function optionShape(option: Option): OptionShape {
   return { names, description: firstSentence(description), values };
 }
 
-/** Its arguments; else the rest of an option that takes several. */
+/** Returns the values of the command's argument; without one, of a variadic option. */
 function positional(command: Command): Values {
   const [argument] = command.registeredArguments;
   if (argument !== undefined) return valuesOf(`<${argument.name()}>`, argument.argChoices);
@@ -64,7 +64,7 @@ function positional(command: Command): Values {
   return several === undefined ? { type: 'anything' } : valuesOf(several.flags, several.argChoices);
 }
 
-/** By what the help calls it. */
+/** Derives the values from the placeholder in the help text. */
 function valuesOf(flags: string, choices: readonly string[] | undefined): Values {
   if (choices !== undefined) return { type: 'choices', choices };
   if (/[<[](?:file|path)(?:\.\.\.)?[>\]]/.test(flags)) return { type: 'files' };
@@ -72,7 +72,7 @@ function valuesOf(flags: string, choices: readonly string[] | undefined): Values
   return { type: 'anything' };
 }
 
-/** There is a line for each. */
+/** Keeps one line for each word. */
 function firstSentence(text: string): string {
   const [first = ''] = text.split(/(?<=\.)\s|\n/);
   return first.replace(/\.$/, '');

@@ -6,7 +6,7 @@ import { zshScript } from './zsh-script.js';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/** What has a shell complete the words of a program. */
+/** Returns the completion script of a shell. */
 export function completionScript(shell: keyof typeof scripts, program: Command): string {
   return scripts[shell](program.name(), shapesOf(program));
 }

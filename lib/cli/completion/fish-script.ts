@@ -1,6 +1,6 @@
 import type { CommandShape, OptionShape, Values } from './command-shape.js';
 
-/** Completes in fish, with what each word means. */
+/** Returns a completion script for fish with descriptions. */
 export function fishScript(program: string, shapes: readonly CommandShape[]): string {
   const name = `__${program.replaceAll('-', '_')}`;
   const lines = shapes.flatMap((shape) => linesOf(shape, { program, name }));
@@ -28,7 +28,7 @@ ${lines.join('\n')}
 
 interface Names {
   readonly program: string;
-  /** The beginning of those of functions. */
+  /** Prefix of the script's function names. */
   readonly name: string;
 }
 
@@ -36,7 +36,7 @@ function linesOf(shape: CommandShape, { program, name }: Names): readonly string
   const { words, commands, options, values } = shape;
   const at = (flag: string): string =>
     `complete -c ${program} -n ${quoted([`${name}_at`, flag, ...words].filter((part) => part !== '').join(' '))}`;
-  // The options of a group are those of no command below it.
+  // Options of a group do not apply to its subcommands.
   const own = at(commands.length > 0 ? '-e' : '');
   return [
     ...commands.map(
@@ -67,7 +67,7 @@ function offered(values: Values): string {
   }
 }
 
-/** In quotes fish knows a backslash before a quote or a backslash. */
+/** In single quotes, fish reads a backslash as an escape only before a quote or backslash. */
 function quoted(text: string): string {
   return `'${text.replaceAll(/['\\]/g, '\\$&')}'`;
 }

@@ -2,7 +2,7 @@ import { commandPatterns } from './bash-script.js';
 import type { CommandShape, Named, OptionShape, Values } from './command-shape.js';
 import { pathOf, quoted } from './shell-text.js';
 
-/** Completes in zsh, with what each word means. */
+/** Returns a completion script for zsh with descriptions. */
 export function zshScript(program: string, shapes: readonly CommandShape[]): string {
   const name = `_${program.replaceAll('-', '_')}`;
   return `#compdef ${program}

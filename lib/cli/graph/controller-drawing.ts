@@ -7,7 +7,7 @@ const asks: Readonly<Record<GraphedWebhook['type'], string>> = {
   validating: 'is checked by',
 };
 
-/** What is to be drawn of an operator: its controllers in a frame, and the kinds around them. */
+/** Returns the drawing of an operator: its controllers in a frame, the kinds around them. */
 export function controllerDrawing({ operator, controllers, webhooks }: ControllerGraph): Drawing {
   const kinds = [
     ...controllers.flatMap(({ reconciles, owns, watches }) => [reconciles, ...watches, ...owns]),

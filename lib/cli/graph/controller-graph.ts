@@ -8,14 +8,14 @@ import { OperatorError } from '../../system/operator-error.js';
 import { createClient } from '../../client/index.js';
 import type { Transport } from '../../system/transport.js';
 
-/** What an operator of controllers is made of; JSON. */
+/** The parts of an operator with controllers, as JSON. */
 export interface ControllerGraph {
   readonly operator: string;
   readonly controllers: readonly GraphedController[];
   readonly webhooks: readonly GraphedWebhook[];
 }
 
-/** A controller, and the kinds that it declares. */
+/** A controller and the kinds that it declares. */
 export interface GraphedController {
   readonly name: string;
   readonly reconciles: GraphedKind;
@@ -23,21 +23,21 @@ export interface GraphedController {
   readonly watches: readonly GraphedKind[];
 }
 
-/** A webhook, and the kind that it is asked about. */
+/** A webhook and its kind. */
 export interface GraphedWebhook {
   readonly name: string;
   readonly type: Webhook['type'];
   readonly of: GraphedKind;
 }
 
-/** A kind; versions of one kind are the same objects. */
+/** A kind. Versions of one kind serve the same objects. */
 export interface GraphedKind {
   /** `''`: the core group. */
   readonly group: string;
   readonly kind: string;
 }
 
-/** What an operator declares. Nothing is asked of any server. */
+/** Returns the graph of an operator's declarations; sends no request. */
 export async function controllerGraph(operator: OperatorDefinition): Promise<ControllerGraph> {
   const client = createClient({ transport: nowhere });
   try {
@@ -56,7 +56,7 @@ export async function controllerGraph(operator: OperatorDefinition): Promise<Con
   }
 }
 
-/** A manager that notes what is required for each controller. */
+/** A manager that records the access that each controller requires. */
 class NotingManager extends Manager {
   readonly #requires = new Map<unknown, readonly RequiredAccess[]>();
 
@@ -77,7 +77,7 @@ function graphed(
   const of = (role: ControllerKind['role']): readonly GraphedKind[] =>
     kinds.filter((each) => each.role === role).map((each) => kindOf(each.type));
   const declared = kinds.map((each) => idOf(each.type));
-  // Controllers of the lifecycle style learn their kinds as they run, and say here which they make.
+  // Lifecycle controllers learn their kinds while they run; their rules list the kinds that they create.
   const made = requires
     .filter((access) => makes(access) && !declared.includes(idOf(access.type)))
     .map((access) => kindOf(access.type));
@@ -85,7 +85,7 @@ function graphed(
   return { name, reconciles: kindOf(type), owns, watches: of('watched') };
 }
 
-/** Whether objects of a kind are created, and deleted again. */
+/** Whether the rule creates and deletes objects of the kind. */
 function makes({ verbs, subresource }: RequiredAccess): boolean {
   if (subresource !== undefined) return false;
   return verbs.includes('*') || (verbs.includes('create') && verbs.includes('delete'));
@@ -99,7 +99,7 @@ function kindOf(type: Controller['type']): GraphedKind {
   return { group: groupOfType(type), kind: type.kind };
 }
 
-/** `setup` is to reach nothing. */
+/** `setup` must not send requests. */
 const nowhere: Transport = {
   request: () => {
     const message = 'setup of the operator reaches outside of its manager: do that in a runnable';

@@ -11,16 +11,16 @@ import { objectTemplate } from './object-template.js';
 import type { ChartFacts } from './object-template.js';
 import type { ValueSchema } from './values.js';
 
-/** What a chart is made of. */
+/** Input of a chart. */
 export interface ChartSource {
-  /** The project's name. */
+  /** Name of the project. */
   readonly name: string;
-  /** That of package.json. */
+  /** Version from package.json. */
   readonly version: string;
-  /** What `config/default` has, and what it has when its options are taken. */
+  /** The objects of `config/default`, and of `config/default` with all its options. */
   readonly objects: readonly object[];
   readonly all: readonly object[];
-  /** What was built, for messages. */
+  /** The overlay that was built, for messages. */
   readonly from: string;
 }
 
@@ -29,11 +29,11 @@ export interface Chart {
   readonly values: Document;
   readonly schema: ValueSchema;
   readonly chart: Document;
-  /** The other files, by their paths in the chart. */
+  /** The other files by their paths in the chart. */
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Makes a chart of the objects of a project. */
+/** Makes a chart from the objects of a project. */
 export async function chartOf(source: ChartSource): Promise<Chart> {
   const { name, objects, all, from } = source;
   const { deployment, podSpec } = managerDeployment(objects, from);
@@ -70,7 +70,7 @@ function templateFile(object: Json, facts: ChartFacts): readonly (readonly [stri
   return text === undefined ? [] : [[path, text]];
 }
 
-/** Objects of one kind and name, in several namespaces, are in one file. */
+/** Puts objects of one kind and name from several namespaces into one file. */
 function joined(files: readonly (readonly [string, string])[]): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const [path, text] of files) {
@@ -80,7 +80,7 @@ function joined(files: readonly (readonly [string, string])[]): ReadonlyMap<stri
   return texts;
 }
 
-/** Values are by default what `config/` says. */
+/** Takes the defaults of the values from `config/`. */
 function fillValues(values: Document, { objects, all, version, from }: ChartSource): void {
   const manager = managerValues(objects, from);
   const { name, tag, digest } = splitImage(manager.image.name);
@@ -112,7 +112,7 @@ function maxUnavailableOf(objects: readonly object[]): unknown {
   return budget && objectAt(budget, 'spec')?.['maxUnavailable'];
 }
 
-/** Whether there are objects of a kind. */
+/** Whether the list has objects of a kind. */
 export function hasKind(objects: readonly object[], kind: string): boolean {
   return (objects as readonly Json[]).some((object) => object['kind'] === kind);
 }

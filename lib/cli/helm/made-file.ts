@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Files that are made anew say so, with a hash of the rest, so that a change by hand is not lost: in
- * their first line, or in JSON as `$comment`.
+ * Generated files carry a hash of their content, so that changes by hand are not lost: in the first line, or
+ * in JSON as `$comment`.
  */
 const said = /Made by `operator-builder helm` \(([0-9a-f]{16})\)/;
 
-/** How a file can say that it is made. */
+/** The form of the comment in a generated file. */
 type CommentStyle = 'template' | 'json';
 
 const styleOf = (path: string): CommentStyle => (path.endsWith('.json') ? 'json' : 'template');
 
-/** The text of a file that says that it is made. */
+/** Returns the text of a file with the comment of a generated file. */
 export function madeText(path: string, text: string): string {
   const sentence = `Made by \`operator-builder helm\` (${hashOf(text)}): what is changed here is not made anew.`;
   if (styleOf(path) === 'json') {
@@ -22,7 +22,7 @@ export function madeText(path: string, text: string): string {
     : `# ${sentence}\n${text}`;
 }
 
-/** Whether a file is as it was made. */
+/** Whether a generated file is unchanged. */
 export function isAsMade(path: string, text: string): boolean {
   const [, hash] = said.exec(text) ?? [];
   return hash !== undefined && hash === hashOf(restOf(path, text));

@@ -26,7 +26,7 @@ import type { ValueSchema } from './values.js';
 
 /** Options of `operator-builder helm`. */
 export interface ChartOptions extends OverlayOptions {
-  /** In the project's folder. @defaultValue `charts/` and the project's name */
+  /** Path in the project's folder. @defaultValue `charts/` and the project's name */
   readonly out?: string | undefined;
   readonly dryRun: boolean;
   readonly force: boolean;
@@ -34,7 +34,7 @@ export interface ChartOptions extends OverlayOptions {
 }
 
 /**
- * Makes the chart of a project, or makes it anew: values that were changed stay.
+ * Makes or updates the chart of a project; changed values stay.
  * @throws OperatorError `InvalidConfig`: the overlay can't be built, or files were changed by hand
  */
 export async function makeChart(options: ChartOptions, context: CommandContext): Promise<void> {
@@ -76,7 +76,7 @@ function jsonOf(text: string, path: string): unknown {
   }
 }
 
-/** What `config/default` has as options, a release has by its values. */
+/** Adds the optional parts of `config/default`, which values of a release switch on. */
 async function withOptions(
   { folder, objects }: BuiltOverlay,
   options: ChartOptions,
@@ -98,7 +98,7 @@ async function withOptions(
 
 const metricsAuth = '../metrics-auth';
 
-/** Whether an overlay goes without the component that serves metrics over HTTPS. */
+/** Whether an overlay lacks the component that serves metrics over HTTPS. */
 async function lacksMetricsAuth(
   { folder, objects }: BuiltOverlay,
   { overlay }: ChartOptions,
@@ -145,7 +145,7 @@ function refuse(problems: readonly string[]): void {
   );
 }
 
-/** Of what is no more: files that were made, and not changed since. */
+/** Returns the obsolete generated files that are unchanged. */
 async function goingFiles(
   made: ReadonlySet<string>,
   { folder, out }: ChartPlace,
@@ -167,7 +167,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   return (await exists(folder)) ? (await readdir(folder)).toSorted() : [];
 }
 
-/** The user's Chart.yaml, with the versions of the project. */
+/** Updates the versions in the user's Chart.yaml. */
 async function chartText(chart: Document, { folder, out, version, force }: ChartPlace) {
   const own = force ? undefined : await textIfExists(join(folder, out, 'Chart.yaml'));
   const document = own === undefined ? chart : parseDocument(checkYamlDepth(own, 'Chart.yaml'));

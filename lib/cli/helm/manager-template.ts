@@ -5,7 +5,7 @@ import { managerDeployment } from '../package/manager-container.js';
 import { spreadLines, textLines, valueLines } from './template-text.js';
 import type { TemplateText } from './template-text.js';
 
-/** Fields of the pod that values give as a whole, and the names of the values. */
+/** Fields of the pod that a value replaces as a whole, with the names of the values. */
 const podValues = [
   ['imagePullSecrets', 'imagePullSecrets'],
   ['nodeSelector', 'nodeSelector'],
@@ -15,10 +15,10 @@ const podValues = [
   ['securityContext', 'podSecurityContext'],
 ] as const;
 
-/** Fields of the container that values give as a whole. */
+/** Fields of the container that a value replaces as a whole. */
 const containerValues = ['resources', 'securityContext'] as const;
 
-/** What values say of the operator's Deployment; what is not here stays as it is in `config/`. */
+/** The values of the operator's Deployment; other fields stay as in `config/`. */
 export interface ManagerValues {
   readonly image: { readonly name: string; readonly pullPolicy: string };
   readonly replicas: unknown;
@@ -26,11 +26,11 @@ export interface ManagerValues {
   readonly logLevel: string;
   readonly leaderElection: boolean;
   readonly metricsAuth: boolean;
-  /** Fields of the pod and of its container, by the names of the values. */
+  /** Fields of the pod and its container by the names of the values. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The values that a Deployment has. */
+/** Reads the values from a Deployment. */
 export function managerValues(objects: readonly object[], from: string): ManagerValues {
   const { deployment, podSpec, container } = managerDeployment(objects, from);
   const args = textsOf(container['args']);
@@ -56,7 +56,7 @@ function textsOf(value: unknown): readonly string[] {
   return list.filter((one) => typeof one === 'string');
 }
 
-/** Lets values say what they say of the Deployment. @param deployment - is changed */
+/** Replaces fields of the Deployment by values. @param deployment - changed in place */
 export function templateManager(deployment: Json, text: TemplateText, chart: string): void {
   const { podSpec, container } = managerDeployment([deployment], 'the chart');
   const spec = objectMadeAt(deployment, 'spec');
@@ -119,7 +119,7 @@ function templatedArgs(args: readonly string[], text: TemplateText): readonly st
 
 const authCondition = 'and .Values.metrics.enabled .Values.metrics.auth';
 
-/** What is of a part that can be switched off, is there with it only. */
+/** Makes an argument of an optional part conditional on that part. */
 function templatedArg(arg: string, text: TemplateText): readonly string[] {
   if (arg === electFlag) return only('.Values.leaderElection.enabled', [arg], text);
   if (arg === authFlag) return only(authCondition, [arg], text);
@@ -137,7 +137,7 @@ function templatedPort(port: unknown, text: TemplateText): readonly unknown[] {
   return part === undefined ? [port] : only(`.Values.${part}.enabled`, [port], text);
 }
 
-/** Volumes of values are added; the certificate of the webhooks is mounted with them only. */
+/** Adds the volumes of the values; mounts the webhooks' certificate only with webhooks. */
 function templateVolumes(podSpec: Json, container: Json, text: TemplateText): void {
   const isCertificate = (volume: Json): boolean =>
     textAt(objectAt(volume, 'secret'), 'secretName').endsWith('-webhook-server-cert');

@@ -5,7 +5,7 @@ import type { TemplateText } from './template-text.js';
 
 const parts = ['metrics', 'webhook'] as const;
 
-/** A part of the operator that listens on a port of its own, by the name of the port. */
+/** A part of the operator with a port of its own, by the name of the port. */
 type Part = (typeof parts)[number];
 
 interface PartRule {
@@ -13,13 +13,13 @@ interface PartRule {
   readonly rule: Json;
 }
 
-/** Peers that may reach a part, as the first rule of a NetworkPolicy says. */
+/** Returns the peers that may reach each part, from the first rule of a NetworkPolicy. */
 export function peersOf(objects: readonly object[]): ReadonlyMap<Part, unknown> {
   const rules = (objects as readonly Json[]).flatMap(rulesOf).toReversed();
   return new Map(rules.map(({ part, rule }) => [part, rule['from'] ?? []]));
 }
 
-/** Takes the peers of each part from the values. @param policy - is changed */
+/** Takes the peers of each part from the values. @param policy - changed in place */
 export function templatePolicy(policy: Json, text: TemplateText): void {
   for (const { part, rule } of rulesOf(policy)) {
     Reflect.deleteProperty(rule, 'from');

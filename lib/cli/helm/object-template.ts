@@ -7,17 +7,17 @@ import { templatePolicy } from './network-policy-template.js';
 import { TemplateText, spreadLines, valueLines } from './template-text.js';
 import type { TemplateLines } from './template-text.js';
 
-/** What is the same for all templates of a chart. */
+/** The facts that all templates of a chart share. */
 export interface ChartFacts {
   readonly name: string;
-  /** Where `config/` puts the operator: a release has its own. */
+  /** The operator's namespace in `config/`; a release has another. */
   readonly namespace: string;
-  /** The operator's Deployment, and its account. */
+  /** Names of the operator's Deployment and ServiceAccount. */
   readonly manager: string;
   readonly account: string;
 }
 
-/** The template of an object, undefined: Helm sees to it. */
+/** Returns the template of an object; undefined if Helm itself handles the object. */
 export function objectTemplate(source: object, facts: ChartFacts): string | undefined {
   const object = structuredClone(source) as Json;
   const text = new TemplateText();
@@ -52,7 +52,7 @@ function templateBudget(spec: Json, text: TemplateText): void {
   spec['maxUnavailable'] = text.inline('.Values.podDisruptionBudget.maxUnavailable');
 }
 
-/** The scheme and the token are those of metrics over HTTPS. */
+/** Makes the scheme and the token conditional on metrics over HTTPS. */
 function templateEndpoints(spec: Json, text: TemplateText): void {
   const ofHttps = new Set(['scheme', 'bearerTokenFile', 'tlsConfig']);
   const isConditional = (member: string): boolean => ofHttps.has(member);
@@ -67,7 +67,7 @@ const chartLabels = [
   'app.kubernetes.io/managed-by',
 ] as const;
 
-/** Labels that charts have by convention, in place of what `config/` says of them. */
+/** Replaces the labels of `config/` by the conventional labels of charts. */
 function templateLabels(metadata: Json, { text, facts }: Templating): void {
   const labels = objectMadeAt(metadata, 'labels');
   for (const name of chartLabels) Reflect.deleteProperty(labels, name);
@@ -98,7 +98,7 @@ function conditionsOf(object: Json, kind: string): string[] {
   return hasPort(object, kind, 'metrics') ? [metrics] : [];
 }
 
-/** Rights that go with metrics over HTTPS are there with them only. */
+/** Makes the rules for metrics over HTTPS conditional on them. */
 function conditionsOfRole(object: Json, metrics: string): string[] {
   const name = textAt(objectAt(object, 'metadata'), 'name');
   const isOfMetrics = /-metrics-(?:auth|certificates)-role(?:binding)?$/.test(name);
@@ -115,7 +115,7 @@ interface Templating {
   readonly facts: ChartFacts;
 }
 
-/** Of schemas nothing is an action: they may say anything. */
+/** Leaves schemas without actions: they may contain any text. */
 function crdTemplate(object: Json, { text, facts }: Templating): string {
   const metadata = objectMadeAt(object, 'metadata');
   const spec = objectMadeAt(object, 'spec');
@@ -143,7 +143,7 @@ interface Conditional {
   readonly isConditional: (member: string) => boolean;
 }
 
-/** An object some members of which are there on a condition only. */
+/** Returns an object with some conditional members. */
 function withConditions(object: Json, { text, condition, isConditional }: Conditional): Json {
   const members = Object.entries(object).flatMap(
     (member): readonly (readonly [string, unknown])[] =>
@@ -158,7 +158,7 @@ function accountName(text: TemplateText, { account }: ChartFacts): string {
   return text.inline(`.Values.serviceAccount.name | default "${account}" | quote`);
 }
 
-/** Where the namespace and the account of the operator are named, the release's are. */
+/** Replaces the operator's namespace and account by the release's. */
 function templateReferences(value: unknown, { text, facts }: Templating): void {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {

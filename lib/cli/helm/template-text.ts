@@ -1,37 +1,37 @@
 import { stringify } from 'yaml';
 import { yamlSettings } from '../kustomize/objects-text.js';
 
-/** Lines of a template, and how deep they are to be indented, as Helm's `nindent` wants it. */
+/** Returns lines of a template for an indentation, as Helm's `nindent` needs them. */
 export type TemplateLines = (indent: number) => readonly string[];
 
 /**
- * Objects with the actions of Helm in them. An action is no YAML: words stand for actions until the
- * text is written.
+ * Writes objects with Helm actions. An action is not valid YAML, so placeholder words represent actions until
+ * the text is written.
  */
 export class TemplateText {
   readonly #inline = new Map<string, string>();
   readonly #lines = new Map<string, TemplateLines>();
 
-  /** What stands for an action in a text. */
+  /** Returns the placeholder of an action within a text. */
   inline(action: string): string {
     const word = `HelmInline${this.#inline.size}End`;
     this.#inline.set(word, `{{ ${action} }}`);
     return word;
   }
 
-  /** What stands for lines, as an item of a list or, with the value null, a member of an object. */
+  /** Returns the placeholder of lines: an item of a list or, with the value null, a member of an object. */
   lines(lines: TemplateLines): string {
     const word = `HelmLines${this.#lines.size}End`;
     this.#lines.set(word, lines);
     return word;
   }
 
-  /** What stands for one line: an action between items or members. */
+  /** Returns the placeholder of a line: an action between items or members. */
   line(action: string): string {
     return this.lines((indent) => [`${' '.repeat(indent)}{{- ${action} }}`]);
   }
 
-  /** The template of an object. */
+  /** Returns the template of an object. */
   textOf(object: object): string {
     const escaped = stringify(object, yamlSettings).replaceAll('{{', '{{ "{{" }}');
     const lines = escaped.split('\n').flatMap((line) => this.#linesOf(line));
@@ -47,7 +47,7 @@ export class TemplateText {
   }
 }
 
-/** Members or items of a value, where it has any: `key:` and the value below it. */
+/** Returns lines with `key:` and the members or items of a value, if the value is not empty. */
 export function valueLines(key: string, path: string): TemplateLines {
   return (indent) => {
     const blanks = ' '.repeat(indent);
@@ -60,7 +60,7 @@ export function valueLines(key: string, path: string): TemplateLines {
   };
 }
 
-/** The members or items of a value among others. */
+/** Returns the members or items of a value, to be placed among others. */
 export function spreadLines(path: string): TemplateLines {
   return (indent) => {
     const blanks = ' '.repeat(indent);
@@ -72,7 +72,7 @@ export function spreadLines(path: string): TemplateLines {
   };
 }
 
-/** A text of a value, where it is not empty. */
+/** Returns a line with the text of a value, if the text is not empty. */
 export function textLines(key: string, path: string): TemplateLines {
   return (indent) => {
     const blanks = ' '.repeat(indent);

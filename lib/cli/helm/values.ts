@@ -11,17 +11,17 @@ export interface ValueSchema {
   readonly properties?: Readonly<Record<string, ValueSchema>>;
 }
 
-/** A path of a value: what is below it is one value. */
+/** Path of a value that is replaced as a whole. */
 export type ValuePath = readonly string[];
 
-/** Every value that a schema names. */
+/** Returns the paths of all values in a schema. */
 export function valuePaths(schema: ValueSchema, above: ValuePath = []): readonly ValuePath[] {
   const { properties } = schema;
   if (properties === undefined) return [above];
   return Object.entries(properties).flatMap(([name, one]) => valuePaths(one, [...above, name]));
 }
 
-/** A schema that says, besides what values may be, what they are by default; and allows `more`. */
+/** Returns a schema with the defaults of the values, which also allows `more`. */
 export function withDefaults(
   schema: ValueSchema,
   defaults: Document,
@@ -44,7 +44,7 @@ function filledSchema(schema: ValueSchema, defaults: Document, path: ValuePath):
   return { ...rest, properties: Object.fromEntries(filled) };
 }
 
-/** The defaults that a schema says, by their paths. */
+/** Returns the default at a path of a schema. */
 function defaultOf(schema: ValueSchema, path: ValuePath): unknown {
   const [first, ...rest] = path;
   if (first === undefined) return schema['default'];
@@ -52,28 +52,28 @@ function defaultOf(schema: ValueSchema, path: ValuePath): unknown {
   return next === undefined ? undefined : defaultOf(next, rest);
 }
 
-/** What {@link mergedValues} brings together. */
+/** Input of {@link mergedValues}. */
 export interface ValuesMerge {
   /** The user's file. */
   readonly text: string;
   readonly file: string;
   readonly defaults: Document;
-  /** What the values were by default when the file was written. */
+  /** The schema with the defaults at the time of the last write. */
   readonly before: ValueSchema;
-  /** What values there are. */
+  /** The present schema. */
   readonly schema: ValueSchema;
 }
 
-/** The user's values with those that are new, and what the user has besides. */
+/** The user's values with the new ones, and the user's additional paths. */
 export interface MergedValues {
   readonly text: string;
   readonly more: readonly string[];
 }
 
 /**
- * Brings a user's values up to date: what was changed stays, what was not follows the defaults, what is
- * new is added. Comments stay.
- * @throws OperatorError `InvalidConfig`: it is no YAML, or has something else where values are to be
+ * Updates a user's values: changed values stay, unchanged ones follow the defaults, new ones are added.
+ * Comments stay.
+ * @throws OperatorError `InvalidConfig`: invalid YAML, or a value of another type at the place of a map
  */
 export function mergedValues({ text, file, defaults, before, schema }: ValuesMerge): MergedValues {
   const own = parseDocument(checkYamlDepth(text, file));
@@ -102,14 +102,14 @@ function setIfOther(own: Document, defaults: Document, path: ValuePath): void {
   if (!isEqual(plain(own, path), value)) own.setIn(path, own.createNode(value));
 }
 
-/** The value at a path, without comments. */
+/** Returns the value at a path without comments. */
 function plain(document: Document, path: ValuePath): unknown {
   let value: unknown = document.toJS();
   for (const name of path) value = isJsonObject(value) ? value[name] : undefined;
   return value;
 }
 
-/** What stands where others are to be below it. */
+/** Checks that every value above the path is a map. */
 function checkWay(own: Document, path: ValuePath, file: string): void {
   for (const [index] of path.entries()) {
     const above = path.slice(0, index);
@@ -120,7 +120,7 @@ function checkWay(own: Document, path: ValuePath, file: string): void {
   }
 }
 
-/** Adds what is missing, with its comment: the highest part that is. */
+/** Adds the topmost missing part of a path with its comment. */
 function add(own: Document, defaults: Document, path: ValuePath): void {
   const missing = path.findIndex((_, index) => !own.hasIn(path.slice(0, index + 1)));
   const [above, name] = [path.slice(0, missing), path[missing]];

@@ -19,16 +19,16 @@ import { ResourceSet } from './resource-set.js';
 import { transform } from './transform.js';
 import { parseObjects } from './yaml-documents.js';
 
-/** An object that goes to a cluster. */
+/** An object to apply to a cluster. */
 export type BuiltObject = UnstructuredObject;
 
-/** What is wanted of the kustomization besides what it says. */
+/** Overrides for a kustomization. */
 export interface BuildOptions {
-  /** Where all is to be, whatever the kustomization says. @defaultValue as it says */
+  /** Namespace of all objects. @defaultValue the kustomization's */
   readonly namespace?: string | undefined;
   /**
-   * Images by the names that `images` of some kustomization has, such as `controller`, in place of what
-   * they are replaced by there. @defaultValue as the kustomizations say
+   * Replacements of images, by the names in `images` of any kustomization, such as `controller`.
+   * @defaultValue the kustomizations' own
    */
   readonly images?: Readonly<Record<string, string>> | undefined;
   /** Further entries of the `resources` of this kustomization. @defaultValue none */
@@ -37,18 +37,18 @@ export interface BuildOptions {
   readonly components?: readonly string[] | undefined;
 }
 
-/** What holds for all kustomizations of a build. */
+/** State that all kustomizations of a build share. */
 interface Build {
   readonly images: Readonly<Record<string, string>>;
-  /** The folders that a kustomization is used by. */
+  /** The folders of the kustomizations that use this one. */
   readonly above: readonly string[];
 }
 
 /**
- * Builds the kustomization of a folder, as `kubectl kustomize` does: the same objects in the same order.
- * What is not supported is refused.
+ * Builds the kustomization of a folder as `kubectl kustomize` does: the same objects in the same order.
+ * Rejects unsupported fields.
  * @param folder - absolute
- * @throws OperatorError `InvalidConfig`: a file is missing, wrong, or has what is not supported
+ * @throws OperatorError `InvalidConfig`: a file is missing, invalid, or uses an unsupported field
  */
 export async function buildKustomization(
   folder: string,
@@ -91,7 +91,7 @@ function orderOf({ content, path }: KustomizationFile): KindOrder | undefined {
   return legacySortOptions === undefined ? usualOrder : { first: orderFirst, last: orderLast };
 }
 
-/** Adds to a set what a kustomization has, and changes it as the kustomization says. */
+/** Adds the objects of a kustomization to a set and transforms them. */
 async function accumulate(file: KustomizationFile, set: ResourceSet, build: Build): Promise<void> {
   const { content, path } = file;
   for (const entry of textsOf(content['resources'])) {
@@ -177,7 +177,7 @@ function listOf(value: unknown): readonly Json[] {
   return (value ?? []) as readonly Json[];
 }
 
-/** The folder that an entry names; undefined: it is a file. */
+/** Returns the folder that an entry names; undefined if it is a file. */
 async function folderOf(file: KustomizationFile, entry: string): Promise<string | undefined> {
   const path = resolve(file.folder, entry);
   try {
@@ -193,7 +193,7 @@ async function folderOf(file: KustomizationFile, entry: string): Promise<string 
 const isRemote = (entry: string): boolean =>
   /:\/\/|^git@|^[a-z0-9-]+(?:\.[a-z0-9-]+)+\/|\?ref=/i.test(entry);
 
-/** A file of the kustomization's own folder: what is outside of it is not its own. */
+/** Reads a file in the kustomization's own folder; rejects files outside. */
 async function readSource(file: KustomizationFile, entry: string): Promise<Buffer> {
   const path = resolve(file.folder, entry);
   try {

@@ -1,7 +1,7 @@
 import type { FieldSpec } from './field-spec.js';
 import type { NameReference } from './transform-specs.js';
 
-/** Where the pod of a kind is in it. */
+/** Paths of the pod spec in each kind. */
 const podSpecs: readonly FieldSpec[] = [
   { kind: 'Pod', version: 'v1', path: 'spec' },
   { kind: 'PodTemplate', path: 'template/spec' },
@@ -13,7 +13,7 @@ const podSpecs: readonly FieldSpec[] = [
   { kind: 'CronJob', path: 'spec/jobTemplate/spec/template/spec' },
 ];
 
-/** Those of which kustomize knows more than ConfigMaps and Secrets; of ReplicaSets it does not. */
+/** The kinds for which kustomize covers more than ConfigMaps and Secrets; it omits ReplicaSets. */
 const moreOf: readonly FieldSpec[] = [
   ...podSpecs.filter(({ kind = '' }) => !['PodTemplate', 'ReplicaSet'].includes(kind)),
   { kind: 'ReplicationController', path: 'spec/template/spec' },
@@ -84,7 +84,7 @@ const services: readonly FieldSpec[] = [
     'spec/defaultBackend/service/name',
   ),
   { kind: 'APIService', group: 'apiregistration.k8s.io', path: 'spec/service/name' },
-  // The whole: its namespace goes with its name.
+  // The whole reference: the namespace changes along with the name.
   ...['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'].map((kind) => {
     return { kind, group: admission, path: 'webhooks/clientConfig/service' };
   }),
@@ -98,7 +98,7 @@ const storageClasses: readonly FieldSpec[] = [
   { kind: 'StatefulSet', path: 'spec/volumeClaimTemplates/spec/storageClassName' },
 ];
 
-/** The fields that kustomize knows to hold names of other objects. */
+/** The fields in which kustomize looks for names of other objects. */
 export const builtinNameReferences: readonly NameReference[] = [
   ...['Deployment', 'ReplicationController', 'ReplicaSet', 'StatefulSet'].map((kind) => {
     const path = 'spec/scaleTargetRef/name';

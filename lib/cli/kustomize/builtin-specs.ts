@@ -64,7 +64,7 @@ const selectors: readonly FieldSpec[] = [
   }),
 ];
 
-/** The fields that kustomize changes when nothing else is said. */
+/** The fields that kustomize changes by default. */
 export const builtinSpecs: TransformSpecs = {
   namespace: [
     { kind: 'Namespace', path: 'metadata/name', create: true },

@@ -5,14 +5,14 @@ import { noSpecs } from './transform-specs.js';
 import type { TransformSpecs } from './transform-specs.js';
 import { parseDocuments } from './yaml-documents.js';
 
-/** Of these a configuration adds fields. */
+/** The sections to which a configuration can add fields. */
 const supported = ['nameReference', 'namespace', 'images', 'replicas'] as const;
-/** Fields for variables, which are not supported: what names none changes nothing. */
+/** Fields for variables, which are not supported; harmless without variables. */
 const idle = ['varReference'];
 
 /**
- * Reads a file of `configurations`: which fields of custom resources name others.
- * @throws OperatorError `InvalidConfig`: something in it is not supported or wrong
+ * Reads a file of `configurations`: the fields of custom resources that name other objects.
+ * @throws OperatorError `InvalidConfig`: an unsupported or invalid entry
  */
 export function parseConfiguration(
   text: string,

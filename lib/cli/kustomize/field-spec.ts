@@ -6,24 +6,24 @@ import type { KindSelector } from './resource-id.js';
 
 /** A field of objects of some kinds. */
 export interface FieldSpec extends KindSelector {
-  /** Names with slashes between; lists on the way count with each of their items. `\/` is a slash. */
+  /** Names separated by slashes; a list applies to each of its items. `\/` is a slash in a name. */
   readonly path: string;
-  /** Whether it is made where it is missing. */
+  /** Whether a missing field is created. */
   readonly create?: boolean | undefined;
 }
 
-/** A place of a value: an object and its member, or a list and its index. */
+/** The place of a value: an object and a member, or a list and an index. */
 export interface Place {
   readonly value: unknown;
   readonly set: (value: unknown) => void;
 }
 
-/** What is put where a path ends in nothing, for a field that is made. */
+/** Makes the value of a missing field. */
 type Made = () => unknown;
 
 /**
- * Calls `visit` with every place that a field has in an object of one of its kinds.
- * @param made - makes the value of a field that is missing; undefined: none is made
+ * Calls `visit` with every place of a field in an object of a matching kind.
+ * @param made - makes the value of a missing field; undefined: missing fields stay missing
  */
 export function visitField(
   object: Json,
@@ -36,7 +36,7 @@ export function visitField(
   descend(object, splitPath(spec.path), { visit, made: make });
 }
 
-/** The names of a path, with slashes between. */
+/** Splits a path into its names. */
 export function splitPath(path: string, separator = '/'): readonly string[] {
   const hidden = path.replaceAll(`\\${separator}`, '\0');
   return hidden.split(separator).map((name) => name.replaceAll('\0', separator));

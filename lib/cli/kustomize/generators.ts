@@ -15,7 +15,7 @@ type GeneratedKind = 'ConfigMap' | 'Secret';
 
 /**
  * Makes the ConfigMap or Secret of an entry of `configMapGenerator` or `secretGenerator`.
- * @throws OperatorError `InvalidConfig`: the entry is none, or a file can't be read
+ * @throws OperatorError `InvalidConfig`: invalid entry, or a file can't be read
  */
 export async function generated(
   kind: GeneratedKind,
@@ -133,7 +133,7 @@ function sorted(pairs: Pairs): readonly (readonly [string, Buffer])[] {
   return [...pairs].toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** In lines of 70 characters: the hash is of these. */
+/** Encodes in lines of 70 characters, which the hash depends on. */
 function wrappedBase64(value: Buffer): string {
   const text = value.toString('base64');
   const lines = text.match(/.{1,70}/g) ?? [];
@@ -142,14 +142,14 @@ function wrappedBase64(value: Buffer): string {
 
 const letters: Readonly<Record<string, string>> = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' };
 
-/** The end of the name of what was generated: it changes with the content, so that pods do. */
+/** Returns the hash suffix of a generated name. It changes with the content, so that pods roll. */
 export function contentHash({ object }: Resource): string {
   const { kind, type, data = '', binaryData } = object;
   const members: readonly (readonly [string, unknown])[] = [
     ...(kind === 'ConfigMap' && binaryData !== undefined
       ? [['binaryData', binaryData] as const]
       : []),
-    // Kustomize means to take the name in, and does not.
+    // Kustomize intends to include the name, but leaves it empty.
     ...[['data', data] as const, ['kind', kind] as const, ['name', ''] as const],
     ...(kind === 'Secret' ? [['type', type] as const] : []),
   ];
@@ -157,7 +157,7 @@ export function contentHash({ object }: Resource): string {
   return hash.slice(0, 10).replace(/[013ae]/g, (letter) => letters[letter] ?? letter);
 }
 
-/** As Go writes it: members sorted by name, numbers among them too, and safe in HTML. */
+/** Encodes JSON as Go does: members sorted by name (numeric names too), HTML characters escaped. */
 function goJson(members: readonly (readonly [string, unknown])[]): string {
   const texts = members.map(([name, value]) => {
     const nested = isJsonObject(value)

@@ -6,9 +6,9 @@ import type { Place } from './field-spec.js';
 import type { Resource } from './resource.js';
 import type { TransformSpecs } from './transform-specs.js';
 
-/** An entry of `images`: what an image is replaced by. */
+/** An entry of `images`: the replacement of an image. */
 export interface ImageChange {
-  /** Without tag and digest. */
+  /** Name without tag and digest. */
   readonly name: string;
   readonly newName?: string | undefined;
   readonly newTag?: string | undefined;
@@ -16,14 +16,14 @@ export interface ImageChange {
   readonly digest?: string | undefined;
 }
 
-/** The parts of an image's name; empty: there is none. */
+/** The parts of an image's name; empty if absent. */
 export interface ImageName {
   readonly name: string;
   readonly tag: string;
   readonly digest: string;
 }
 
-/** Takes an image apart: `host:5000/name:tag@sha256:…`. */
+/** Splits an image: `host:5000/name:tag@sha256:…`. */
 export function splitImage(image: string): ImageName {
   const host = Math.max(image.indexOf('/'), 0);
   const at = image.indexOf('@', host);
@@ -36,12 +36,12 @@ export function splitImage(image: string): ImageName {
   };
 }
 
-/** Puts an image together. */
+/** Joins the parts of an image. */
 export function imageText({ name, tag, digest }: ImageName): string {
   return `${name}${tag === '' ? '' : `:${tag}`}${digest === '' ? '' : `@${digest}`}`;
 }
 
-/** Changes an image wherever a container, or a field of `specs`, has it. */
+/** Replaces an image in all containers and in the fields of `specs`. */
 export function applyImage(
   resource: Resource,
   change: ImageChange,
@@ -55,7 +55,7 @@ export function applyImage(
   for (const spec of specs) visitField(object, spec, { visit });
 }
 
-/** Custom resources have containers anywhere. */
+/** Searches the whole object: custom resources have containers at any path. */
 function visitContainers(value: unknown, visit: (place: Place) => void): void {
   if (Array.isArray(value)) for (const item of value) visitContainers(item, visit);
   if (!isJsonObject(value)) return;

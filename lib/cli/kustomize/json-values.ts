@@ -1,15 +1,15 @@
 import { isJsonObject, memberOf, setMember } from '../../object/json.js';
 
-/** A JSON object that is ours alone: it is changed in place. */
+/** A JSON object that the caller owns and may change in place. */
 export type Json = Record<string, unknown>;
 
-/** The member of an object as an object of its own; what is no object counts as absent. */
+/** Returns an object's member if it is an object; otherwise undefined. */
 export function objectAt(object: Json, name: string): Json | undefined {
   const value = memberOf(object, name);
   return isJsonObject(value) ? value : undefined;
 }
 
-/** The member of an object as an object; made where it is missing. */
+/** Returns an object's member that is an object; creates it if missing. */
 export function objectMadeAt(object: Json, name: string): Json {
   const found = objectAt(object, name);
   if (found !== undefined) return found;
@@ -18,31 +18,31 @@ export function objectMadeAt(object: Json, name: string): Json {
   return made;
 }
 
-/** The objects in a list that is the member of an object; empty: there is no such list. */
+/** Returns the objects in an object's list; empty if it is not a list. */
 export function objectsAt(object: Json, name: string): readonly Json[] {
   const value = memberOf(object, name);
   return Array.isArray(value) ? value.filter((one): one is Json => isJsonObject(one)) : [];
 }
 
-/** The member of an object as a text; empty: there is none. */
+/** Returns an object's text; empty if it is not a text. */
 export function textAt(object: Json | undefined, name: string): string {
   const value = object === undefined ? undefined : memberOf(object, name);
   return typeof value === 'string' ? value : '';
 }
 
-/** Texts by their names, of a member of an object: labels, annotations. */
+/** Returns the texts in an object's member, by name: labels, annotations. */
 export function textsAt(object: Json | undefined, name: string): Readonly<Record<string, string>> {
   const found = object === undefined ? undefined : objectAt(object, name);
   const pairs = Object.entries(found ?? {}).filter(([, value]) => typeof value === 'string');
   return Object.fromEntries(pairs) as Record<string, string>;
 }
 
-/** Whether a value is null, or not there. */
+/** Whether a value is null or undefined. */
 export function isNothing(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
-/** A text or a number, as YAML writes it; empty: it is neither. */
+/** Returns a text or number as YAML writes it; empty for other values. */
 export function scalarText(value: unknown): string {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';

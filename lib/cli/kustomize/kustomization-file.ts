@@ -6,20 +6,19 @@ import { readText } from '../read-text.js';
 import { kustomizationError, unsupportedField } from './kustomization-error.js';
 import { parseDocuments } from './yaml-documents.js';
 
-/** A `kustomization.yaml`, read. */
+/** A parsed `kustomization.yaml`. */
 export interface KustomizationFile {
-  /** The file. */
   readonly path: string;
-  /** The folder that it is in, absolute and without symbolic links. */
+  /** Its folder, absolute and without symbolic links. */
   readonly folder: string;
-  /** Whether it is a Component: it changes what its user has. */
+  /** Whether it is a Component, which changes the objects of the kustomization that uses it. */
   readonly isComponent: boolean;
   readonly content: Json;
 }
 
 const fileNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'];
 
-/** What each field holds; those that are not here are not supported. */
+/** The types of the supported fields. */
 const fieldTypes: Readonly<Record<string, 'text' | 'list' | 'texts' | 'object'>> = {
   apiVersion: 'text',
   kind: 'text',
@@ -43,7 +42,7 @@ const fieldTypes: Readonly<Record<string, 'text' | 'list' | 'texts' | 'object'>>
   sortOptions: 'object',
 };
 
-/** What the entries of lists may have. */
+/** The supported fields of list entries. */
 const entryFields: Readonly<Record<string, readonly string[]>> = {
   labels: ['pairs', 'includeSelectors', 'includeTemplates', 'fields'],
   patches: ['path', 'patch', 'target', 'options'],
@@ -61,7 +60,7 @@ function generatorFields(): readonly string[] {
 /**
  * Reads the kustomization of a folder.
  * @param folder - absolute, without symbolic links
- * @throws OperatorError `InvalidConfig`: there is none, or something in it is not supported or wrong
+ * @throws OperatorError `InvalidConfig`: it is missing, or a field is unsupported or invalid
  */
 export async function readKustomization(folder: string): Promise<KustomizationFile> {
   const path = await kustomizationPath(folder);

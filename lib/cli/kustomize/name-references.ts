@@ -9,7 +9,7 @@ import { effectiveNamespace, idText, isClusterScoped, isOfKind } from './resourc
 import type { KindSelector, ResourceId } from './resource-id.js';
 import type { NameReference } from './transform-specs.js';
 
-/** A field of an object, and what it may name. */
+/** A field of an object, and the objects that it may name. */
 interface Reference {
   readonly from: Resource;
   readonly to: KindSelector;
@@ -20,9 +20,9 @@ interface Reference {
 }
 
 /**
- * Lets every field that names an object that was renamed or moved name it as it is called now.
+ * Updates every field that names a renamed or moved object.
  * @param file - for messages
- * @throws OperatorError `InvalidConfig`: it is not clear which object a field names
+ * @throws OperatorError `InvalidConfig`: a name is ambiguous
  */
 export function fixNameReferences(
   resources: readonly Resource[],
@@ -43,7 +43,10 @@ export function fixNameReferences(
   }
 }
 
-/** What is in the namespace of an object, and what is in none. */
+/**
+ * Returns the objects that one may refer to: for a namespaced one, those of its namespace, of its subjects'
+ * namespaces and the cluster-scoped ones.
+ */
 function reachable(from: Resource, resources: readonly Resource[]): readonly Resource[] {
   const { id } = from;
   if (isClusterScoped(id)) return resources;
@@ -55,7 +58,7 @@ function reachable(from: Resource, resources: readonly Resource[]): readonly Res
   });
 }
 
-/** A RoleBinding names accounts of other namespaces. */
+/** A RoleBinding can name accounts of other namespaces. */
 function namespacesOfSubjects({ object }: Resource): ReadonlySet<string> {
   const subjects = object['kind'] === 'RoleBinding' ? object['subjects'] : undefined;
   const list: readonly unknown[] = Array.isArray(subjects) ? subjects : [];
@@ -79,7 +82,7 @@ function fix({ value, set }: Place, reference: Reference): void {
   }
 }
 
-/** An object with a name, and perhaps a namespace: both are to be right. */
+/** Updates a reference with a name and an optional namespace, which must both match. */
 function fixNamed(value: Json, reference: Reference): void {
   const name = textAt(value, 'name');
   const candidates =
@@ -102,7 +105,7 @@ function inNamespace(namespace: string, candidates: readonly Resource[]): readon
   return candidates.filter((one) => effectiveNamespace(one.id) === namespace);
 }
 
-/** @param used - what is taken of the object: those that do not differ in it are as good as one. */
+/** @param used - the part of the object that the reference uses; candidates equal in it count as one */
 function referred(
   name: string,
   reference: Reference,
@@ -133,7 +136,7 @@ function referred(
 const wasOfKind = (one: Resource, kind: KindSelector): boolean =>
   one.previousIds.some((id) => isOfKind(id, kind));
 
-/** A binding says itself which kind of role it means. */
+/** A binding's `roleRef` names the kind of the role. */
 function roleSelector({ from, spec }: Reference): KindSelector | undefined {
   const roleRef = spec.path.endsWith('roleRef/name') ? objectAt(from.object, 'roleRef') : undefined;
   const [group, kind] = [textAt(roleRef, 'apiGroup'), textAt(roleRef, 'kind')];
@@ -145,7 +148,7 @@ function isVisible(id: ResourceId, from: ResourceId): boolean {
   return effectiveNamespace(id) === effectiveNamespace(from);
 }
 
-/** Whether both got the same prefixes and suffixes: one may have got more in the layers below. */
+/** Whether both have the same prefixes and suffixes; lower layers may have added more to one. */
 function isOfSameLayer(one: Resource, other: Resource, isEmptyAny: boolean): boolean {
   const isAlike = (a: readonly string[], b: readonly string[]): boolean => {
     if (a.length === 0 || b.length === 0) return isEmptyAny || a.length === b.length;

@@ -5,10 +5,10 @@ import type { FieldSpec } from './field-spec.js';
 import type { Resource } from './resource.js';
 import { isClusterScoped } from './resource-id.js';
 
-/** Their names are what they are of: a prefix would make them others. */
+/** Their names have a meaning of their own, which a prefix would break. */
 const neverPrefixed: ReadonlySet<string> = new Set(['CustomResourceDefinition', 'Namespace']);
 
-/** Puts an object in a namespace; of a Namespace, that is its name. */
+/** Sets the namespace of an object; for a Namespace, its name. */
 export function applyNamespace(
   resource: Resource,
   namespace: string,
@@ -21,7 +21,7 @@ export function applyNamespace(
     const subjects: readonly unknown[] = Array.isArray(object['subjects'])
       ? object['subjects']
       : [];
-    // Of other names the reference says which namespace they are in.
+    // For other names, the reference itself determines the namespace.
     for (const subject of subjects) {
       if (isJsonObject(subject) && subject['name'] === 'default') {
         (subject as Json)['namespace'] = namespace;
@@ -35,7 +35,7 @@ export function applyNamespace(
   }
 }
 
-/** Puts a text before the name, and one behind it; empty: none. */
+/** Adds a prefix and a suffix to the name; empty texts change nothing. */
 export function applyAffixes(resource: Resource, prefix: string, suffix: string): void {
   const { kind, group } = resource.originalId;
   if (neverPrefixed.has(kind)) return;

@@ -1,18 +1,18 @@
 import { stringify } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
 
-/** Objects as one YAML, their members sorted by name, so that the same objects are the same text. */
+/** Returns objects as one YAML text with sorted members, so that equal objects give equal texts. */
 export function objectsText(objects: readonly object[]): string {
   const texts = objects.map((object) => stringify(sorted(object), yamlSettings));
   return texts.join('---\n');
 }
 
-/** How YAML is written: aliases and folded texts are hard to read in a diff. */
+/** YAML settings without aliases and folded texts, which are hard to read in a diff. */
 export const yamlSettings = {
   lineWidth: 0,
   aliasDuplicateObjects: false,
   indentSeq: false,
-  // What older parsers take for yes and no is put in quotes.
+  // Quotes the words that older parsers read as booleans.
   version: '1.1',
   compat: 'core',
 } as const;

@@ -1,13 +1,13 @@
 import type { Resource } from './resource.js';
 import type { ResourceId } from './resource-id.js';
 
-/** Which kinds come first, and which last. */
+/** The kinds that come first and last. */
 export interface KindOrder {
   readonly first: readonly string[];
   readonly last: readonly string[];
 }
 
-/** What others need, first; what refuses others until all is there, last. */
+/** First the kinds that others depend on; last the webhooks, which reject objects until their server runs. */
 export const usualOrder: KindOrder = {
   first: [
     ...['Namespace', 'ResourceQuota', 'StorageClass', 'CustomResourceDefinition', 'ServiceAccount'],
@@ -33,7 +33,7 @@ function keysOf(id: ResourceId, { first, last }: KindOrder): Keys {
   const { group, version, kind, name, namespace } = id;
   const early = first.lastIndexOf(kind);
   const rank = early >= 0 ? early - first.length : last.lastIndexOf(kind) + 1;
-  // What is missing sorts by these words, as it has always done.
+  // Kustomize's placeholders for missing parts, which determine the order.
   const type = `${group || '~G'}_${version || '~V'}_${kind}`;
   return [rank, type, `${namespace || '~X'}|${name}`];
 }
@@ -42,7 +42,7 @@ function compareKeys(one: Keys, other: Keys): number {
   return one[0] - other[0] || compareTexts(one[1], other[1]) || compareTexts(one[2], other[2]);
 }
 
-/** By their bytes: the language of the machine must not matter. */
+/** Compares bytes: the order must not depend on the locale. */
 function compareTexts(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }

@@ -16,20 +16,20 @@ import type { ResourceSelector } from './selector.js';
 import { strategicMerge } from './strategic-merge.js';
 import { parseDocuments, parseObjects } from './yaml-documents.js';
 
-/** A patch of a kustomization, read. */
+/** A parsed patch of a kustomization. */
 export interface Patch {
-  /** The text, and the file that it is of. */
+  /** The text and its file. */
   readonly text: string;
   readonly file: string;
-  /** Undefined: the objects that the patch names itself. */
+  /** Undefined: the patch itself names its objects. */
   readonly target: Json | undefined;
   readonly allowNameChange: boolean;
   readonly allowKindChange: boolean;
 }
 
 /**
- * Applies a patch, a strategic merge or JSON patch, to the objects that it is for.
- * @throws OperatorError `InvalidConfig`: it is neither, does not fit, or is for nothing
+ * Applies a patch, either a strategic merge or a JSON patch, to its objects.
+ * @throws OperatorError `InvalidConfig`: invalid patch, a patch that does not fit, or no object matches
  */
 export function applyPatch(set: ResourceSet, patch: Patch): void {
   const { text, file, target } = patch;
@@ -56,7 +56,7 @@ export function applyPatch(set: ResourceSet, patch: Patch): void {
   }
 }
 
-/** What begins as a list of JSON is to be JSON. */
+/** A text that begins like a JSON list must be valid JSON. */
 function parsedJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -138,14 +138,14 @@ function applyOperations(
   }
 }
 
-/** An object stays the same for those who hold it. */
+/** Replaces the members in place, since other code holds the object. */
 function replaceMembers(object: Json, by: Json): void {
   const members = Object.entries(structuredClone(by));
   for (const name of Object.keys(object)) Reflect.deleteProperty(object, name);
   for (const [name, value] of members) object[name] = value;
 }
 
-/** Of custom resources nothing is known: their lists are replaced. */
+/** Custom resources have no known schema: their lists are replaced. */
 function schemaOf({ group, version, kind }: ResourceId): Schema | undefined {
   const name = definitionName(group, version, kind);
   return rawDefinition(name) === undefined ? undefined : definition(name);

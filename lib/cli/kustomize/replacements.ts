@@ -13,8 +13,8 @@ import { compileSelector } from './selector.js';
 import type { ResourceSelector } from './selector.js';
 
 /**
- * Copies a field of one object into fields of others, as an entry of `replacements` says.
- * @throws OperatorError `InvalidConfig`: the source is not clear, or a field is not there
+ * Copies a field of one object into fields of others, as an entry of `replacements` defines.
+ * @throws OperatorError `InvalidConfig`: the source is ambiguous, or a field is missing
  */
 export function applyReplacement(set: ResourceSet, entry: Json, file: KustomizationFile): void {
   const { path, folder } = file;
@@ -117,7 +117,7 @@ function spliced(
   return parts.with(index, text).join(delimiter);
 }
 
-/** The names of a path with dots: `[a.b/c]` is one name, `[name=x]` an item of a list. */
+/** Splits a path at dots: `[a.b/c]` is one name, `[name=x]` an item of a list. */
 function pathOf(path: string): readonly string[] {
   const names: string[] = [];
   for (const part of splitPath(path, '.')) {
@@ -131,7 +131,7 @@ function pathOf(path: string): readonly string[] {
   return names.map((name) => (name.includes('=') ? name : name.replace(/^\[(.*)\]$/, '$1')));
 }
 
-/** @param made - what a field that is missing begins with; undefined: none is made. */
+/** @param made - initial value of a missing field; undefined: missing fields stay missing */
 function placesAt(
   value: unknown,
   [first, ...rest]: readonly string[],

@@ -1,17 +1,17 @@
 import { groupOf, versionOf } from '../../object/resource-type.js';
 import { discoveryData } from '../../apiserver/kinds/discovery-data.js';
 
-/** What kustomize knows an object by. */
+/** The fields by which kustomize identifies an object. */
 export interface ResourceId {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly name: string;
-  /** Empty: none. */
+  /** Empty for cluster-scoped objects and those without a namespace. */
   readonly namespace: string;
 }
 
-/** Of which kinds something is; a field that is missing is any. */
+/** Selects kinds; an absent field matches any value. */
 export interface KindSelector {
   readonly group?: string | undefined;
   readonly version?: string | undefined;
@@ -21,12 +21,12 @@ export interface KindSelector {
 const noNamespace = '_non_namespaceable_';
 let clusterScoped: ReadonlySet<string> | undefined;
 
-/** The group and version of an `apiVersion`. */
+/** Splits an `apiVersion` into group and version. */
 export function groupVersionOf(apiVersion: string): Readonly<Record<'group' | 'version', string>> {
   return { group: groupOf(apiVersion), version: versionOf(apiVersion) };
 }
 
-/** Whether a kind is one of the whole cluster for sure: of custom resources nobody knows. */
+/** Whether a kind is known to be cluster-scoped; the scope of custom resources is unknown. */
 export function isClusterScoped({ group, version, kind }: Omit<ResourceId, 'name' | 'namespace'>) {
   clusterScoped ??= clusterScopedKinds();
   return clusterScoped.has(`${group}/${version}/${kind}`);
@@ -44,13 +44,13 @@ function clusterScopedKinds(): ReadonlySet<string> {
   return new Set(names);
 }
 
-/** The namespace that an object is in, once applied; one word of its own for those that are in none. */
+/** Returns the namespace of an object after apply, or a placeholder for cluster-scoped objects. */
 export function effectiveNamespace(id: ResourceId): string {
   if (isClusterScoped(id)) return noNamespace;
   return id.namespace === '' ? 'default' : id.namespace;
 }
 
-/** Whether two are the same object. */
+/** Whether two identify the same object. */
 export function isSameId(one: ResourceId, other: ResourceId): boolean {
   const isSameKind =
     one.group === other.group && one.version === other.version && one.kind === other.kind;
@@ -58,7 +58,7 @@ export function isSameId(one: ResourceId, other: ResourceId): boolean {
   return isSameKind && isSameName && effectiveNamespace(one) === effectiveNamespace(other);
 }
 
-/** Whether an object is of the kinds that a selector names. */
+/** Whether a selector matches an object's kind. */
 export function isOfKind(id: KindSelector, { group, version, kind }: KindSelector): boolean {
   return fits(group, id.group) && fits(version, id.version) && fits(kind, id.kind);
 }
@@ -67,7 +67,7 @@ function fits(wanted: string | undefined, found: string | undefined): boolean {
   return wanted === undefined || wanted === '' || wanted === found;
 }
 
-/** How an object is named in messages. */
+/** Returns the text for an object in messages. */
 export function idText({ kind, name, namespace }: ResourceId): string {
   return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 }

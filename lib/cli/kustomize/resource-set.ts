@@ -4,7 +4,7 @@ import { idText, isSameId } from './resource-id.js';
 import type { TransformSpecs } from './transform-specs.js';
 import { mergedSpecs } from './transform-specs.js';
 
-/** The objects of a kustomization, and what was said of their fields. */
+/** The objects of a kustomization, and the configured fields. */
 export class ResourceSet {
   #resources: Resource[] = [];
   #specs: TransformSpecs;
@@ -21,7 +21,7 @@ export class ResourceSet {
     return this.#specs;
   }
 
-  /** Adds objects. @throws OperatorError `InvalidConfig`: one is there already */
+  /** Adds objects. @throws OperatorError `InvalidConfig`: duplicate object */
   add(resources: readonly Resource[], file: string): void {
     for (const resource of resources) {
       const { id } = resource;
@@ -40,7 +40,7 @@ export class ResourceSet {
     this.#resources = this.#resources.filter((one) => one !== resource);
   }
 
-  /** @throws OperatorError `InvalidConfig`: two have come to be one */
+  /** @throws OperatorError `InvalidConfig`: two objects have the same identity now */
   checkIds(file: string): void {
     for (const [index, { id }] of this.#resources.entries()) {
       const twin = this.#resources.slice(index + 1).some((other) => isSameId(other.id, id));

@@ -3,17 +3,17 @@ import { objectAt, objectMadeAt, textAt } from './json-values.js';
 import { effectiveNamespace, groupVersionOf } from './resource-id.js';
 import type { ResourceId } from './resource-id.js';
 
-/** An object on its way through kustomizations: it is changed in place, and remembers what it was called. */
+/** An object during a build: changed in place; keeps its previous names. */
 export class Resource {
-  /** What it was called before, the first name first. */
+  /** Previous identities, the first one first. */
   readonly previousIds: ResourceId[] = [];
   readonly prefixes: string[] = [];
   readonly suffixes: string[] = [];
   readonly object: Json;
-  /** Whether its name is to end with a hash of what is in it. */
+  /** Whether its name ends with a hash of its content. */
   readonly needsHash: boolean;
 
-  /** @param object - is changed from now on. */
+  /** @param object - changed in place */
   constructor(object: Json, needsHash = false) {
     this.object = object;
     this.needsHash = needsHash;
@@ -35,24 +35,24 @@ export class Resource {
     return textAt(objectAt(this.object, 'metadata'), 'namespace');
   }
 
-  /** What it is called now. */
+  /** Current identity. */
   get id(): ResourceId {
     const kind = textAt(this.object, 'kind');
     const { name, namespace } = this;
     return { ...groupVersionOf(textAt(this.object, 'apiVersion')), kind, name, namespace };
   }
 
-  /** What it was called at first. */
+  /** First identity. */
   get originalId(): ResourceId {
     return this.previousIds[0] ?? this.id;
   }
 
-  /** What it is and was called. */
+  /** Current and previous identities. */
   get ids(): readonly ResourceId[] {
     return [this.id, ...this.previousIds];
   }
 
-  /** Remembers what it is called now: it is about to change. */
+  /** Records the current identity before a change. */
   remember(): void {
     const { id } = this;
     this.previousIds.push({ ...id, namespace: effectiveNamespace(id) });

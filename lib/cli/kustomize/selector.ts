@@ -5,13 +5,13 @@ import type { Resource } from './resource.js';
 import { effectiveNamespace } from './resource-id.js';
 import type { ResourceId } from './resource-id.js';
 
-/** Which objects a patch or a replacement is for. */
+/** Selects the objects of a patch or replacement. */
 export interface ResourceSelector {
-  /** Whether one of the names that an object has and had, and its labels and annotations, fit. */
+  /** Whether a current or previous name, and the labels and annotations, match. */
   matches(resource: Resource): boolean;
 }
 
-/** The fields of a selector, as they stand in a kustomization. */
+/** The fields of a selector in a kustomization. */
 const fields: readonly string[] = [
   'group',
   'version',
@@ -23,8 +23,10 @@ const fields: readonly string[] = [
 ];
 
 /**
- * Compiles a selector: its texts are regular expressions of the whole.
- * @throws RangeError an unknown field. SyntaxError an expression is none. OperatorError `InvalidSelector`: nor is a selector.
+ * Compiles a selector, whose texts are anchored regular expressions.
+ * @throws RangeError an unknown field
+ * @throws SyntaxError an invalid expression
+ * @throws OperatorError `InvalidSelector`: an invalid label or annotation selector
  */
 export function compileSelector(selector: Json): ResourceSelector {
   const unknown = Object.keys(selector).find((name) => !fields.includes(name));

@@ -8,10 +8,10 @@ import { isNothing, scalarText } from './json-values.js';
 const directive = '$patch';
 
 /**
- * Merges a patch into a value as kustomize does, which is not quite as the API server does: of lists
- * that are merged, what the patch names comes first.
- * @param patch - undefined: there is none for this value
- * @returns undefined: it is to be removed
+ * Merges a patch into a value as kustomize does. Unlike the API server, it puts the patch's items first in
+ * merged lists.
+ * @param patch - undefined: the value is not patched
+ * @returns undefined if the value is to be removed
  * @throws RangeError an unknown directive
  */
 export function strategicMerge(
@@ -75,7 +75,7 @@ function mergedItems(
 ): readonly unknown[] {
   const taken = new Map<unknown, unknown>();
   const leading: unknown[] = [];
-  // Where there are several keys, what is there keeps its place; else the patch says the order.
+  // With several keys, existing items keep their place; otherwise the patch defines the order.
   const used = keys.filter((key) => [...kept, ...items].some((one) => keyOf(one, key) !== ''));
   const staysInPlace = used.length > 1;
   for (const item of items) {
@@ -92,7 +92,7 @@ function keyOf(item: unknown, key: string): string {
   return isJsonObject(item) ? scalarText(item[key]) : '';
 }
 
-/** Whether two items are one: a key that one of them lacks does not count. */
+/** Whether two items are the same; ignores keys that one of them lacks. */
 function isSameItem(one: unknown, other: unknown, keys: readonly string[]): boolean {
   if (!isJsonObject(one) || !isJsonObject(other)) return isEqual(one, other);
   const pairs = keys

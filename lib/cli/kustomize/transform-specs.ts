@@ -1,12 +1,12 @@
 import type { FieldSpec } from './field-spec.js';
 import type { KindSelector } from './resource-id.js';
 
-/** Fields that hold the name of an object of some kind. */
+/** Fields that hold the name of an object of a kind. */
 export interface NameReference extends KindSelector {
   readonly fieldSpecs: readonly FieldSpec[];
 }
 
-/** Which fields kustomizations change. */
+/** The fields that kustomizations change. */
 export interface TransformSpecs {
   readonly namespace: readonly FieldSpec[];
   readonly commonLabels: readonly FieldSpec[];
@@ -17,7 +17,6 @@ export interface TransformSpecs {
   readonly nameReference: readonly NameReference[];
 }
 
-/** None. */
 export const noSpecs: TransformSpecs = {
   namespace: [],
   commonLabels: [],
@@ -28,7 +27,7 @@ export const noSpecs: TransformSpecs = {
   nameReference: [],
 };
 
-/** Those of both, each once. */
+/** Merges two sets of fields without duplicates. */
 export function mergedSpecs(one: TransformSpecs, other: TransformSpecs): TransformSpecs {
   const names = Object.keys(noSpecs) as (keyof TransformSpecs)[];
   const merged = names.map((name) => [name, unique([...one[name], ...other[name]])] as const);

@@ -16,8 +16,8 @@ import type { ResourceSet } from './resource-set.js';
 import { isOfKind } from './resource-id.js';
 
 /**
- * Changes objects as a kustomization says, in kustomize's order: patches, namespace, names, labels,
- * annotations, replicas, images, replacements.
+ * Transforms objects in kustomize's order: patches, namespace, names, labels, annotations, replicas, images,
+ * replacements.
  * @param read - reads a file below the kustomization
  */
 export async function transform(
@@ -84,7 +84,7 @@ function applyLabels(set: ResourceSet, { content, path }: KustomizationFile): vo
   for (const resource of set.all) applyPairs(resource, pairs, commonLabels);
 }
 
-/** Labels and annotations: numbers among them are a mistake that the API server would refuse. */
+/** Returns labels or annotations; rejects numbers, which the API server would refuse. */
 function pairsOf(object: Json, field: string, path: string): Readonly<Record<string, string>> {
   const found = object[field];
   if (found === undefined) return {};

@@ -5,7 +5,7 @@ import { parseYamlDocuments } from '../../object/yaml-documents.js';
 import type { Json } from './json-values.js';
 import { kustomizationError } from './kustomization-error.js';
 
-/** `0644` is octal for everything that reads YAML in Go, and so for Kubernetes. */
+/** Go's YAML parsers, and so Kubernetes, read `0644` as octal. */
 const octal: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',
   default: true,
@@ -15,8 +15,8 @@ const octal: ScalarTag = {
 };
 
 /**
- * Every document of a text, as Kubernetes' tools read it; those that are empty are left out.
- * @throws OperatorError `InvalidConfig`: it is no YAML
+ * Returns every non-empty document of a text, as Kubernetes' tools read it.
+ * @throws OperatorError `InvalidConfig`: invalid YAML
  */
 export function parseDocuments(text: string, file: string): readonly unknown[] {
   const customTags = (tags: readonly (string | object)[]) => [octal, ...tags] as ScalarTag[];
@@ -24,7 +24,7 @@ export function parseDocuments(text: string, file: string): readonly unknown[] {
   return parseYamlDocuments(text, file, options).flatMap((document) => {
     const [problem] = document.errors;
     if (problem !== undefined) throw kustomizationError(file, problem.message.trimEnd(), problem);
-    // A copy: what is an alias of another place must not change with it.
+    // A copy: a change at one place must not reach the aliases of the value.
     const value: unknown = structuredClone(
       checkDepth(document.toJS({ maxAliasCount: 1000 }), file),
     );
@@ -33,8 +33,8 @@ export function parseDocuments(text: string, file: string): readonly unknown[] {
 }
 
 /**
- * The objects of a text; what is in lists stands for itself.
- * @throws OperatorError `InvalidConfig`: it is no YAML, or something else than objects with kind and name
+ * Returns the objects of a text, including those in lists.
+ * @throws OperatorError `InvalidConfig`: invalid YAML, or a value without kind and name
  */
 export function parseObjects(text: string, file: string): readonly Json[] {
   return parseDocuments(text, file).flatMap((value) => checkedObjects(value, file));

@@ -14,10 +14,10 @@ const list: FileList = {
 };
 
 /**
- * The CustomResourceDefinitions of a project: a file for each resource, listed for kustomize. Files
- * that were generated of resources that are gone, go; others are told of.
+ * Returns the CustomResourceDefinitions of a project: a file for each resource, listed for kustomize. Deletes
+ * generated files of removed resources; reports other files.
  * @param folder - the project's
- * @throws OperatorError `InvalidConfig`: two resources are of one file, or the list can't be changed.
+ * @throws OperatorError `InvalidConfig`: two resources share a file, or the list can't be changed
  */
 export async function crdFiles(
   folder: string,

@@ -10,13 +10,13 @@ import { asError } from '../../system/as-error.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import { unreachableClient } from './unreachable-client.js';
 
-/** The operator's own namespace, as the files of a project call it: kustomize knows the real one. */
+/** The operator's namespace in the files of a project; kustomize replaces it. */
 export const ownNamespace = 'system';
 
 /**
- * What an operator declares that it does, by a manager that never runs, and knows no cluster.
- * @throws OperatorError `InvalidConfig`: its `setup` throws, or asks a cluster; or it does something to
- * a kind of which it does not say where it is served.
+ * Collects an operator's declared access with a manager that never runs and has no cluster.
+ * @throws OperatorError `InvalidConfig`: its `setup` throws or sends a request, or it declares access to a
+ * kind without the path where it is served
  */
 export async function declaredRules(operator: OperatorDefinition): Promise<AccessRules> {
   const { name, resources = [] } = operator;
@@ -27,7 +27,7 @@ export async function declaredRules(operator: OperatorDefinition): Promise<Acces
   const namespace = ownNamespace;
   const manager = new Manager({
     client,
-    // As in the `src/main.ts` of a project.
+    // As in `src/main.ts` of a project.
     cacheOptions: operator.cacheOptions,
     leaderElection: { name, namespace },
     webhooks: operatorWebhooks(operator, { client, namespace }),

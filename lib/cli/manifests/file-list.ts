@@ -11,25 +11,25 @@ import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
 import { isGenerated } from './generated-file.js';
 
-/** The list of files in a kustomization. */
+/** A list of files in a kustomization. */
 export interface FileList {
-  /** Of the kustomization, below the project's folder. */
+  /** Path of the kustomization in the project's folder. */
   readonly path: string;
   readonly field: 'resources' | 'patches';
-  /** The line above which files are added. */
+  /** The marker line; files are added above it. */
   readonly marker: string;
 }
 
-/** What is to be in a {@link FileList}, and what is not; by paths from the kustomization. */
+/** The files to add to a {@link FileList} and to remove; paths start at the kustomization. */
 export interface ListedFiles {
   readonly names: readonly string[];
   readonly gone: readonly string[];
 }
 
 /**
- * The kustomization with the files in its list, where there is one: others may list them elsewhere.
+ * Updates the list in a kustomization, if the kustomization exists: users may list the files elsewhere.
  * @param folder - the project's
- * @throws OperatorError `InvalidConfig`: it has lost the marker.
+ * @throws OperatorError `InvalidConfig`: the marker is missing
  */
 export async function listedFiles(
   folder: string,
@@ -64,21 +64,21 @@ function listedIn(text: string, field: FileList['field']): readonly string[] {
   });
 }
 
-/** `  - bases/a.yaml` or `  - path: a.yaml`, in whatever quotes. */
+/** Matches `  - bases/a.yaml` or `  - path: a.yaml` with any quotes. */
 function isEntry(line: string, name: string): boolean {
   const [, entry] = /^\s*- +(?:path: +)?["']?(?:\.\/)?(.+?)["']?\s*$/.exec(line) ?? [];
   return entry === name;
 }
 
-/** Files of a folder that nobody wants. */
+/** Files of a folder that are not wanted. */
 export interface OtherFiles {
-  /** The names of those that were generated. */
+  /** Names of generated files. */
   readonly gone: readonly string[];
-  /** Those of somebody else. */
+  /** Names of the user's files. */
   readonly left: readonly string[];
 }
 
-/** The files of a folder whose names are as `pattern`, but for those in `wanted`. */
+/** Returns the files of a folder that match `pattern` and are not in `wanted`. */
 export async function otherFiles(
   folder: string,
   pattern: RegExp,

@@ -2,14 +2,14 @@ import type { Output } from '../options/output-option.js';
 import type { PlannedFile } from '../scaffold/plan-files.js';
 import { textDiff } from './text-diff.js';
 
-/** What `operator-builder manifests` says. */
+/** Report of `operator-builder manifests`. */
 export interface ManifestsReport {
-  /** The project's, absolute. */
+  /** The project's folder, absolute. */
   readonly folder: string;
-  /** Whether nothing was written: what would be, is shown. */
+  /** Whether the command only shows changes and writes nothing. */
   readonly dryRun: boolean;
   readonly files: readonly PlannedFile[];
-  /** What else there is to know. */
+  /** Further notes. */
   readonly notes: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const done: Readonly<Record<PlannedFile['action'], string>> = {
   delete: 'deleted',
 };
 
-/** What is said, for people or for a program. */
+/** Returns the report as text or JSON. */
 export function manifestsText(report: ManifestsReport, output: Output): string {
   const { folder, dryRun, files, notes } = report;
   if (output === 'json') {

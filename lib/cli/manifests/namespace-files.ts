@@ -14,9 +14,9 @@ const from = 'what the controllers declare';
 const rbac = 'rbac.authorization.k8s.io';
 
 /**
- * What an operator may do in namespaces other than its own: a Role in each. They are apart, for
- * `config/default` has kustomize put all that it holds into the operator's namespace.
- * @param name - of the operator
+ * Returns a Role for each namespace other than the operator's. They are separate from `config/default`, since
+ * kustomize puts all objects there into the operator's namespace.
+ * @param name - the operator's
  */
 export async function namespaceFiles(
   folder: string,
@@ -44,7 +44,7 @@ export async function namespaceFiles(
   return { wanted, notes: [note] };
 }
 
-/** The ServiceAccount of the operator, as config/default calls it. */
+/** Returns the ServiceAccount of the operator with its name in config/default. */
 async function accountOf(folder: string, name: string): Promise<object> {
   const path = 'config/default/kustomization.yaml';
   const text = (await textIfExists(join(folder, path))) ?? '';
@@ -57,7 +57,7 @@ async function accountOf(folder: string, name: string): Promise<object> {
   };
 }
 
-/** What an operator may do in a namespace. */
+/** An operator's rules in a namespace. */
 interface NamespacedRules {
   readonly name: string;
   readonly rules: readonly RoleRule[];

@@ -5,22 +5,22 @@ import { OperatorError } from '../../system/operator-error.js';
 import { allowTheSame, normalRules, ruleLines } from './role-rules.js';
 import type { RoleRule } from './role-rules.js';
 
-/** The last line of what is generated in the file of a role; what is below it is the user's. */
+/** The last generated line in the file of a role; the rules below it are the user's. */
 export const roleMarker = '# +operator-builder:scaffold:rules';
 
-/** The file of a role, of which the rules above a marker are generated. */
+/** The file of a role: the rules above a marker are generated. */
 export interface RoleFile {
-  /** Those that are generated. */
+  /** The generated rules. */
   readonly rules: readonly RoleRule[];
-  /** The text with these rules instead; as it is, where they allow the same. All else stays. */
+  /** Returns the text with these rules; unchanged if they allow the same. Keeps the rest. */
   withRules(rules: readonly RoleRule[]): string;
 }
 
 /**
- * Reads the file of a role.
+ * Parses the file of a role.
  * @param path - for messages
- * @throws OperatorError `InvalidConfig`: the marker is gone, or the rules above it are none that are
- * generated.
+ * @throws OperatorError `InvalidConfig`: the marker is missing, or the rules above it do not have the
+ * generated form
  */
 export function parseRoleFile(text: string, path: string): RoleFile {
   const lines = text.split('\n');
@@ -38,7 +38,7 @@ export function parseRoleFile(text: string, path: string): RoleFile {
   const rules = rulesIn(bare.slice(start, marker).join('\n'), path);
   const withRules = (wanted: readonly RoleRule[]): string => {
     if (allowTheSame(rules, wanted)) return text;
-    // Files of Windows end their lines with two characters.
+    // Windows files end lines with CRLF.
     const ending = lines[marker]?.endsWith('\r') === true ? '\r' : '';
     const indentation = indentationOf(bare, start, marker);
     const written = ruleLines(normalRules(wanted)).map((line) => indentation + line + ending);
@@ -47,7 +47,7 @@ export function parseRoleFile(text: string, path: string): RoleFile {
   return { rules, withRules };
 }
 
-/** Of all rules; those of the user may stand at the margin. */
+/** Returns the indentation of all rules; the user's may be unindented. */
 function indentationOf(lines: readonly string[], start: number, marker: number): string {
   const entry = lines.slice(start).find((line) => /^ *- /.test(line));
   const [indentation = ''] = /^ */.exec(entry ?? lines[marker] ?? '') ?? [];

@@ -11,8 +11,8 @@ import { ownRolePath, rolePath } from './role-path.js';
 import type { RoleRule } from './role-rules.js';
 
 /**
- * The roles of an operator, by what it declares.
- * @throws as {@link declaredRules} does, and where a file can't be changed.
+ * Returns the roles of an operator's declared access.
+ * @throws as {@link declaredRules} does, and if a file can't be changed
  */
 export async function roleFiles(
   folder: string,
@@ -45,7 +45,7 @@ async function roleFile(
   return { type: 'edited', path, text: parseRoleFile(text, path).withRules(rules) };
 }
 
-/** As a new project has it. */
+/** Returns the file as in a new project. */
 async function textAtFirst(path: string, { name }: OperatorDefinition): Promise<string> {
   const files = await initFiles({ name, domain: '' });
   return files.find((file) => file.path === path)?.text ?? '';

@@ -1,11 +1,11 @@
-/** The file with the rules of the operator in the whole cluster. */
+/** The file with the operator's cluster-wide rules. */
 export const rolePath = 'config/rbac/role.yaml';
 
-/** The file with those in its own namespace. */
+/** The file with the rules in the operator's namespace. */
 export const ownRolePath = 'config/rbac/leader_election_role.yaml';
 
-/** The kustomization of what is in namespaces other than the operator's. */
+/** The kustomization of objects in other namespaces. */
 export const namespacesFolder = 'config/namespaces';
 
-/** The file with those in other namespaces, where an operator is held to some. */
+/** The file with the rules in other namespaces, for an operator limited to some. */
 export const namespacedRolesPath = `${namespacesFolder}/roles.yaml`;

@@ -1,9 +1,9 @@
-/** What a role allows, of resources. */
+/** A role's rule for resources. */
 export interface RoleRule {
   readonly apiGroups: readonly string[];
-  /** With subresources, for example `pods/status`. */
+  /** Names, with subresources such as `pods/status`. */
   readonly resources: readonly string[];
-  /** Of these objects only. @defaultValue all */
+  /** Names of the objects that the rule covers. @defaultValue all */
   readonly resourceNames?: readonly string[] | undefined;
   readonly verbs: readonly string[];
 }
@@ -16,18 +16,17 @@ interface Right {
   readonly verbs: ReadonlySet<string>;
 }
 
-// Of reading before those of writing, as people write them; what is none of them comes last.
+// Read verbs before write verbs, as people write them; other verbs last.
 const verbOrder = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
 /**
- * The same rights in the one form that they are written in: what may be done alike to resources of a
- * group is one rule, nothing stands there twice, and all is sorted. So rules that allow the same are
- * equal, in whatever order they became known.
+ * Returns the rules in normal form: merged by group and verbs, without duplicates, sorted. Rules that allow
+ * the same are equal, in whatever order they were declared.
  */
 export function normalRules(rules: readonly RoleRule[]): readonly RoleRule[] {
   const merged = new Map<string, RoleRule>();
   for (const { group, resource, names, verbs } of rightsOf(rules)) {
-    // The API server refuses a rule without any.
+    // The API server rejects a rule without verbs.
     if (verbs.size === 0) continue;
     const sorted = sortedVerbs(verbs);
     const alike = JSON.stringify([group, names, sorted]);
@@ -38,12 +37,12 @@ export function normalRules(rules: readonly RoleRule[]): readonly RoleRule[] {
   return [...merged.values()].toSorted((one, other) => byCharacters(placeOf(one), placeOf(other)));
 }
 
-/** Whether rules allow the same, as far as can be told without knowing what there is. */
+/** Whether two sets of rules are equal in normal form. Does not expand wildcards. */
 export function allowTheSame(some: readonly RoleRule[], others: readonly RoleRule[]): boolean {
   return JSON.stringify(normalRules(some)) === JSON.stringify(normalRules(others));
 }
 
-/** Rules as lines of YAML: the entries of a list. */
+/** Returns rules as YAML lines: the entries of a list. */
 export function ruleLines(rules: readonly RoleRule[]): readonly string[] {
   return rules.flatMap(({ apiGroups, resources, resourceNames, verbs }) => [
     `- apiGroups: ${flowList(apiGroups)}`,
@@ -75,11 +74,11 @@ function sortedVerbs(verbs: ReadonlySet<string>): readonly string[] {
 }
 
 function placeOf({ apiGroups, resources, resourceNames = [], verbs }: RoleRule): string {
-  // A character that no name has, and that is before all that they have.
+  // NUL occurs in no name and sorts before all other characters.
   return [apiGroups, resources, resourceNames, verbs].map((each) => each.join()).join('\0');
 }
 
-/** Not by the language of the machine: the files are shared. */
+/** Compares independently of the locale: projects share the files. */
 function byCharacters(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }

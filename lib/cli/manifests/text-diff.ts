@@ -1,7 +1,7 @@
-/** So many lines around a change are shown, too. */
+/** Number of unchanged lines around a change. */
 const contextLines = 3;
 
-// Where texts differ this much, what was and what is stand there as a whole.
+// Above this, the diff replaces the whole text.
 const mostComparisons = 4_000_000;
 
 interface Line {
@@ -10,9 +10,9 @@ interface Line {
 }
 
 /**
- * What becomes of a file, as `diff -u` says it.
- * @param before - undefined: it is not there
- * @param after - undefined: it goes
+ * Returns the change of a file in the form of `diff -u`.
+ * @param before - undefined: the file is created
+ * @param after - undefined: the file is deleted
  */
 export function textDiff(
   path: string,
@@ -46,13 +46,13 @@ function comparedLines(before: readonly string[], after: readonly string[]): rea
   ];
 }
 
-/** By a longest common subsequence. */
+/** Compares by a longest common subsequence. */
 function changedLines(before: readonly string[], after: readonly string[]): readonly Line[] {
   if (before.length * after.length > mostComparisons) {
     return [...signed('-', before), ...signed('+', after)];
   }
   const width = after.length + 1;
-  // What the rest of both, from a line of each on, has in common at most.
+  // Length of the longest common subsequence of both rests, from each pair of lines on.
   const common = new Uint32Array((before.length + 1) * width);
   const at = (i: number, j: number): number => common[i * width + j] ?? 0;
   for (let i = before.length - 1; i >= 0; i--) {
@@ -78,7 +78,7 @@ function signed(sign: Line['sign'], texts: readonly string[]): readonly Line[] {
   return texts.map((text) => ({ sign, text }));
 }
 
-/** The changes, each with its place and what is around it. */
+/** Groups changes with the lines around them. */
 function hunksOf(lines: readonly Line[]): readonly string[] {
   const isNear = lines.map((_, index) =>
     lines
@@ -103,7 +103,7 @@ function hunksOf(lines: readonly Line[]): readonly string[] {
 function placeOf(hunk: readonly Line[], { before, after }: { before: number; after: number }) {
   const had = hunk.filter(({ sign }) => sign !== '+').length;
   const has = hunk.filter(({ sign }) => sign !== '-').length;
-  // Of what has no lines, the line before is named.
+  // An empty range names the line before it.
   const from = `-${had === 0 ? before - 1 : before},${had}`;
   const to = `+${has === 0 ? after - 1 : after},${has}`;
   return `@@ ${from} ${to} @@`;

@@ -3,8 +3,8 @@ import type { ConnectedClient } from '../../client/index.js';
 import { OperatorError } from '../../system/operator-error.js';
 
 /**
- * A client of no cluster, for a manager that never runs. It knows the built-in kinds.
- * @param refuse - says what is wrong with a request
+ * Returns a client without a cluster, for a manager that never runs. It knows the built-in kinds.
+ * @param refuse - returns the error message for a request
  */
 export function unreachableClient(refuse: (request: string) => string): ConnectedClient {
   return createClient({

@@ -1,8 +1,8 @@
 import type { WantedFile } from '../scaffold/plan-files.js';
 
-/** What is wanted of files, and what is to be said of others. */
+/** The wanted files, and notes on others. */
 export interface WantedManifests {
   readonly wanted: readonly WantedFile[];
-  /** What was found, and is left to the user. */
+  /** Findings for the user to resolve. */
   readonly notes: readonly string[];
 }

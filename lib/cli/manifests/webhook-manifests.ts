@@ -29,7 +29,7 @@ import { listedFiles, otherFiles } from './file-list.js';
 import type { FileList } from './file-list.js';
 import { generatedFile, isGenerated } from './generated-file.js';
 
-/** An operator with webhooks. */
+/** An operator with its webhooks. */
 type Served = Pick<OperatorDefinition, 'name' | 'webhooks'>;
 
 const admissionPath = 'config/webhook/manifests.yaml';
@@ -41,16 +41,15 @@ const patchList: FileList = {
 const from = 'the webhooks of src/operator.ts';
 
 /**
- * The objects that make the API server ask the validating and mutating webhooks of an operator, with
- * the names that they have before kustomize puts the operator's before them. The webhooks of each are
- * sorted by their names; of mutating ones that is the order in which they are asked.
+ * Returns the configurations of an operator's validating and mutating webhooks, with the names before
+ * kustomize adds its prefix. Webhooks are sorted by name, which for mutating ones is their calling order.
  */
 export function webhookManifests({
   webhooks = [],
 }: Pick<OperatorDefinition, 'webhooks'>): readonly WebhookConfiguration[] {
   const address = { service: { namespace: ownNamespace, name: 'webhook-service' } };
   return (['mutating', 'validating'] as const).flatMap((type) => {
-    // The conversions know which versions there are.
+    // Conversions list the versions of a kind.
     const own = webhooks.filter((webhook) => webhook.type === type || isConversion(webhook));
     return webhookConfigurations(own.toSorted(byName), {
       name: `${type}-webhook-configuration`,
@@ -60,9 +59,9 @@ export function webhookManifests({
 }
 
 /**
- * What the CustomResourceDefinition of a conversion webhook has where the operator is, as a patch: in a
- * cluster without the operator nobody could use the resource. The Service has its whole name: kustomize
- * does not look for names there.
+ * Returns the patch of a CustomResourceDefinition for a conversion webhook. It applies only together with the
+ * operator: without the operator, the resource would be unusable. The Service has its full name, since
+ * kustomize does not rename it there.
  */
 export function conversionPatch(
   { name }: Pick<ConversionWebhook, 'name'>,
@@ -82,12 +81,12 @@ export function conversionPatch(
 
 /** Options of {@link webhookManifestFiles}. */
 export interface WebhookManifestOptions {
-  /** Whether webhooks that are in the files already stay there. */
+  /** Whether existing webhooks stay in the files. */
   readonly keep: boolean;
 }
 
 /**
- * The files of the webhooks of an operator.
+ * Returns the files of an operator's webhooks.
  * @param folder - the project's
  */
 export async function webhookManifestFiles(
@@ -100,20 +99,20 @@ export async function webhookManifestFiles(
   const there = keep ? configurationsIn(before ?? '') : [];
   const objects = merged(there, webhookManifests(operator)).map((configuration) => ({
     ...configuration,
-    // With a webhook of the last version, those of the others are about their own only.
+    // Once the last version has a webhook, the others match only their own version.
     webhooks: withMatchPolicies(configuration.webhooks, operator.webhooks ?? []),
   }));
   const admission = await admissionFile(folder, { before, objects });
-  // Who adds webhooks to a project does all else by its template.
+  // When adding webhooks to a project, the template provides the other files.
   const others = keep ? [] : await otherPatches(folder, patches);
   const notes = keep || admission.length === 0 ? [] : await notesOnList(folder);
   return { wanted: [...admission, ...patches, ...others], notes };
 }
 
 /**
- * The file of the webhooks once a kind has a further version, which none of them is about. Those that
- * were asked about their own version only, for each had one, are asked about all versions again.
- * @param kind - with the versions before
+ * Returns the file of webhooks for a kind that gets a version without webhooks. Webhooks that matched only
+ * their own version, as each version had one, match all versions again.
+ * @param kind - with its previous versions
  */
 export async function widenedWebhooks(
   folder: string,
@@ -134,7 +133,7 @@ export async function widenedWebhooks(
   return isEqual(objects, there) ? [] : admissionFile(folder, { before, objects });
 }
 
-/** Webhooks that `create webhook` has not made, no kustomization knows. */
+/** Reports webhooks that the kustomization does not list, since `create webhook` did not make them. */
 async function notesOnList(folder: string): Promise<readonly string[]> {
   const list = 'config/webhook/kustomization.yaml';
   if ((await textIfExists(join(folder, list))) !== undefined) return [];
@@ -151,7 +150,7 @@ function conversionPatches(folder: string, operator: Served): Promise<readonly W
   return Promise.all(files);
 }
 
-/** The list of patches; those that were made of webhooks that are gone, go: nobody would answer the API server. */
+/** Returns the list of patches, and deletes generated patches of removed webhooks: their server is gone. */
 async function otherPatches(
   folder: string,
   patches: readonly WantedFile[],
@@ -167,12 +166,12 @@ async function admissionFile(
   folder: string,
   { before, objects }: { readonly before: string | undefined; readonly objects: readonly object[] },
 ): Promise<readonly WantedFile[]> {
-  // Without objects it stays: kustomize has it in a list.
+  // Without objects the file stays, since the kustomization lists it.
   if (objects.length === 0 && (before === undefined || !isGenerated(before))) return [];
   return [await generatedFile(folder, { path: admissionPath, from, objects })];
 }
 
-/** Configurations with the webhooks of others, where they lack them. */
+/** Adds missing webhooks to configurations. */
 function merged(
   there: readonly WebhookConfiguration[],
   added: readonly WebhookConfiguration[],
@@ -192,7 +191,7 @@ function merged(
   });
 }
 
-/** @throws OperatorError `InvalidConfig`: it is no YAML. */
+/** @throws OperatorError `InvalidConfig`: invalid YAML */
 function configurationsIn(text: string): readonly WebhookConfiguration[] {
   const documents = parseAllDocuments(checkYamlDepth(text, admissionPath));
   if ('empty' in documents) return [];
@@ -212,7 +211,7 @@ function nameOf(webhook: unknown): string {
   return isJsonObject(webhook) ? String(webhook['name']) : '';
 }
 
-/** Not by the language of the machine: the files are shared. */
+/** Compares independently of the locale: projects share the files. */
 function byName(one: { readonly name: string }, other: { readonly name: string }): number {
   return one.name < other.name ? -1 : Number(one.name > other.name);
 }

@@ -13,7 +13,7 @@ import { webhookManifestFiles } from './webhook-manifests.js';
 
 /** Options of `operator-builder manifests`. */
 export interface ManifestsOptions {
-  /** A folder of the project. */
+  /** A folder in the project. */
   readonly project: string;
   readonly check: boolean;
   readonly dryRun: boolean;
@@ -22,9 +22,9 @@ export interface ManifestsOptions {
 }
 
 /**
- * Writes the manifests of a project anew, all or none, from its operator; or says what that would do.
+ * Regenerates the manifests of a project from its operator, all or none; or reports the changes.
  * @throws OperatorError `InvalidConfig`: the operator can't be loaded, or a file can't be changed; with
- * `check`: some are stale.
+ * `check`: some files are stale
  */
 export async function writeManifests(
   options: ManifestsOptions,

@@ -4,7 +4,7 @@ import type { ConnectedClient } from '../../client/http-client.js';
 import type { Logger } from '../../system/logger.js';
 import type { CommandContext } from '../command-context.js';
 
-/** Which cluster a command works on. */
+/** Options that select a cluster. */
 export interface ClusterOptions {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
@@ -21,8 +21,8 @@ export function addClusterOptions(command: Command): Command {
 }
 
 /**
- * The client of the cluster that is meant.
- * @throws OperatorError `InvalidKubeConfig`: none is, or the file is broken
+ * Returns the client of the selected cluster.
+ * @throws OperatorError `InvalidKubeConfig`: no cluster is configured, or the file is invalid
  */
 export async function clusterClient(
   { kubeconfig: path, context }: ClusterOptions,

@@ -6,7 +6,7 @@ import type { CommandContext } from '../command-context.js';
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const formats = ['text', 'json'] as const;
 
-/** How much is logged, and how. */
+/** Options of logging. */
 export interface LogOptions {
   readonly logLevel: (typeof levels)[number];
   /** @defaultValue `text` if the standard error is a terminal, else `json` */
@@ -27,12 +27,12 @@ export function logFormatOption(): Option {
   return new Option('--log-format <format>', what).choices(formats);
 }
 
-/** Whether log lines are for people. */
+/** Whether log lines are text for people. */
 export function logsText({ logFormat }: LogOptions, { stderr }: CommandContext): boolean {
   return (logFormat ?? (stderr.columns === undefined ? 'json' : 'text')) === 'text';
 }
 
-/** The logger of a command. */
+/** Returns the logger of a command. */
 export async function commandLogger(options: LogOptions, context: CommandContext): Promise<Logger> {
   const { stderr, env } = context;
   const { logLevel: level } = options;

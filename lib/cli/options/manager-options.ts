@@ -4,7 +4,7 @@ import type { ManagerOptions } from '../../manager/index.js';
 import { dns1123LabelProblem, dns1123SubdomainProblem } from '../../object/names.js';
 import { portOf } from './parsed-options.js';
 
-/** What a process that runs operators has beside them. */
+/** Options of a process that runs operators. */
 export interface ProcessOptions {
   readonly healthPort?: number | undefined;
   readonly metricsPort?: number | undefined;
@@ -29,7 +29,7 @@ export function addProcessOptions(command: Command): Command {
     );
 }
 
-/** The options of a manager that they mean. */
+/** Returns the manager options for these process options. */
 export function managerOptionsOf({
   healthPort,
   metricsPort,

@@ -2,10 +2,10 @@ import { Option } from 'commander';
 
 const outputs = ['text', 'json'] as const;
 
-/** How a command says what it did. */
+/** Formats of a command's result. */
 export type Output = (typeof outputs)[number];
 
-/** `--output`: for people, or for a program. */
+/** `--output`: text for people or JSON for programs. */
 export function outputOption(): Option {
   return new Option('--output <format>', 'how to say what was done: for people, or for a program')
     .choices(outputs)

@@ -9,14 +9,14 @@ import type { OverlayOptions } from './built-overlay.js';
 
 /** Options of `operator-builder build-installer`. */
 export interface InstallerOptions extends OverlayOptions {
-  /** In the project's folder; `-`: the standard output. */
+  /** Path in the project's folder; `-`: the standard output. */
   readonly out: string;
   readonly output: Output;
 }
 
 /**
- * Writes all objects of an overlay to one file, in an order in which they can be applied.
- * @throws OperatorError `InvalidConfig`: the overlay can't be built, or the file not written
+ * Writes all objects of an overlay to one file, in an order that can be applied.
+ * @throws OperatorError `InvalidConfig`: the overlay can't be built, or the file can't be written
  */
 export async function buildInstaller(
   options: InstallerOptions,

@@ -12,13 +12,13 @@ import { checkNamespaceOption, imageWithTag } from './overlay-names.js';
 
 /** Options of commands that build an overlay of a project. */
 export interface OverlayOptions {
-  /** In the project, or below it. */
+  /** The project's folder or one below it. */
   readonly project: string;
-  /** The kustomization, in the project's folder. */
+  /** Path of the kustomization in the project's folder. */
   readonly overlay: string;
-  /** The image of the manager. @defaultValue as the kustomizations say */
+  /** Image of the manager. @defaultValue the kustomizations' */
   readonly image?: string | undefined;
-  /** Where all is to be. @defaultValue as the kustomizations say */
+  /** Namespace of all objects. @defaultValue the kustomizations' */
   readonly namespace?: string | undefined;
   /** Further entries of the `resources` of the overlay. @defaultValue none */
   readonly resources?: readonly string[] | undefined;
@@ -26,7 +26,7 @@ export interface OverlayOptions {
   readonly components?: readonly string[] | undefined;
 }
 
-/** What a project applies to a cluster. */
+/** The objects of a project's overlay. */
 export interface BuiltOverlay {
   /** The project's folder. */
   readonly folder: string;
@@ -35,8 +35,8 @@ export interface BuiltOverlay {
 
 /**
  * Builds an overlay of a project, with the operator's Roles in other namespaces.
- * @throws UsageError there can't be such an image or namespace. OperatorError `InvalidConfig`: there is no
- * such project, or its kustomizations can't be built
+ * @throws UsageError invalid image or namespace
+ * @throws OperatorError `InvalidConfig`: the project does not exist, or its kustomizations can't be built
  */
 export async function builtOverlay(
   { project, overlay, ...given }: OverlayOptions,
@@ -54,14 +54,14 @@ export async function builtOverlay(
   return { folder, objects: await withNamespacedRoles({ folder, from: overlay, objects }) };
 }
 
-/** Names of Services, in certificates for example, say where they were before. */
+/** Updates the namespace in texts, such as Service names in certificates. */
 async function withMovedTexts(objects: readonly BuiltObject[], path: string, to: string) {
   const [before] = managersAmong(await buildKustomization(path));
   const from = textAt(before && objectAt(before.deployment, 'metadata'), 'namespace');
   return from === '' ? objects : objects.map((object) => movedObject(object, { from, to }));
 }
 
-/** An image that went nowhere must not be taken for one that is in the result. */
+/** Fails if the given image was not used, so that the result does not silently have another. */
 function checkImage(objects: readonly BuiltObject[], image: string, overlay: string): void {
   const { container } = managerDeployment(objects, overlay);
   if (textAt(container, 'image') === image) return;

@@ -3,10 +3,10 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { Json } from '../kustomize/json-values.js';
 import { objectAt, textAt } from '../kustomize/json-values.js';
 
-/** What the image of the manager is called before kustomizations replace it. */
+/** Name of the manager's image before kustomizations replace it. */
 export const managerImage = 'controller';
 
-/** The Deployment of an operator, and the container that it runs in. */
+/** The Deployment of an operator, and its container. */
 export interface ManagerDeployment {
   readonly deployment: Json;
   readonly podSpec: Json;
@@ -15,8 +15,8 @@ export interface ManagerDeployment {
 
 /**
  * Finds the operator among objects: the Deployment with a container called `manager`.
- * @param from - what was built, for messages
- * @throws OperatorError `InvalidConfig`: there is none, or there are several
+ * @param from - the overlay, for messages
+ * @throws OperatorError `InvalidConfig`: no such Deployment, or several
  */
 export function managerDeployment(objects: readonly object[], from: string): ManagerDeployment {
   const [first, ...others] = managersAmong(objects);
@@ -28,7 +28,7 @@ export function managerDeployment(objects: readonly object[], from: string): Man
   );
 }
 
-/** The operators among objects. */
+/** Returns the operators among objects. */
 export function managersAmong(objects: readonly object[]): readonly ManagerDeployment[] {
   return (objects as readonly Json[]).flatMap(managersIn);
 }

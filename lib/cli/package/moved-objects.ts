@@ -2,13 +2,13 @@ import { isJsonObject } from '../../object/json.js';
 import escapeRegExp from 'lodash/escapeRegExp.js';
 import type { BuiltObject } from '../kustomize/build-kustomization.js';
 
-/** Where objects come from, and where they are now. */
+/** The previous and the new namespace. */
 export interface Move {
   readonly from: string;
   readonly to: string;
 }
 
-/** A text with another namespace in it, of `namespace/name` and names of Services: `name.namespace.svc`. */
+/** Replaces the namespace in `namespace/name` and in Service names: `name.namespace.svc`. */
 export function movedText(text: string, { from, to }: Move): string {
   const namespace = escapeRegExp(from);
   const pattern = new RegExp(
@@ -17,9 +17,9 @@ export function movedText(text: string, { from, to }: Move): string {
   return text.replace(pattern, () => to);
 }
 
-/** An object with the new namespace in its texts, where kustomize knows of no namespace. */
+/** Replaces the namespace in texts of an object that kustomize does not cover. */
 export function movedObject(object: BuiltObject, move: Move): BuiltObject {
-  // A schema may say anything.
+  // A schema may contain any text.
   if (object.kind !== 'CustomResourceDefinition') return moved(object, move) as BuiltObject;
   return { ...object, metadata: moved(object.metadata, move) as BuiltObject['metadata'] };
 }

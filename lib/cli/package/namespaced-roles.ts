@@ -8,7 +8,7 @@ import { namespacesFolder } from '../manifests/role-path.js';
 import { exists } from '../project/find-project.js';
 import { managerDeployment, managersAmong } from './manager-container.js';
 
-/** The objects of an overlay, and where they came from. */
+/** The objects of an overlay and their source. */
 export interface OverlayObjects {
   /** The project's folder. */
   readonly folder: string;
@@ -18,9 +18,9 @@ export interface OverlayObjects {
 }
 
 /**
- * The objects of an overlay with the Roles that the operator has in other namespaces, before its
- * Deployment. Kustomizations have them apart: `namespace` puts all into one. An overlay without the
- * operator stays as it is, and so does a catalogue's: there a Role would be one of every namespace.
+ * Adds the Roles in other namespaces to the objects of an overlay, before the Deployment. They have a
+ * kustomization of their own, since `namespace` puts all objects into one. An overlay without the operator
+ * stays unchanged, and so does a catalogue's: there a Role would apply to every namespace.
  */
 export async function withNamespacedRoles(source: OverlayObjects): Promise<readonly BuiltObject[]> {
   const { folder, from, objects } = source;
@@ -32,7 +32,7 @@ export async function withNamespacedRoles(source: OverlayObjects): Promise<reado
   const namespace = textAt(objectAt(deployment, 'metadata'), 'namespace');
   const account = {
     name: textAt(podSpec, 'serviceAccountName'),
-    // Who applies an overlay without one, says it.
+    // Without a namespace here, the user sets it at apply time.
     ...(namespace !== '' && { namespace }),
   };
   const there = new Set(objects.map(keyOf));
@@ -45,7 +45,7 @@ export async function withNamespacedRoles(source: OverlayObjects): Promise<reado
 const keyOf = ({ kind, metadata: { namespace = '', name = '' } }: BuiltObject): string =>
   [kind, namespace, name].join('/');
 
-/** An overlay may have the operator elsewhere than `manifests` took for granted. */
+/** Binds the role to the account in the overlay, which may differ from the one `manifests` assumed. */
 function bindTo(role: Json, account: object): void {
   const { subjects } = role;
   if (!Array.isArray(subjects)) return;

@@ -5,8 +5,8 @@ const imagePattern =
   /^[\w.-]+(?::\d+(?=\/))?(?:\/[\w.-]+)*(?<tag>:[\w.-]+)?(?<digest>@\w+:[\da-f]+)?$/;
 
 /**
- * An image with the tag that goes without saying: else it would get that of `config/manager`.
- * @throws UsageError it is none, such as the text of a variable that is not set.
+ * Returns an image with the default tag made explicit: else it would get that of `config/manager`.
+ * @throws UsageError invalid image, such as the text of an unset variable
  */
 export function imageWithTag(image: string): string {
   const { groups } = imagePattern.exec(image) ?? {};
@@ -18,7 +18,7 @@ export function imageWithTag(image: string): string {
   return tag === undefined && digest === undefined ? `${image}:latest` : image;
 }
 
-/** @throws UsageError no namespace can be called so. */
+/** @throws UsageError invalid namespace */
 export function checkNamespaceOption(namespace: string): void {
   const problem = dns1123LabelProblem(namespace);
   if (problem !== undefined) throw new UsageError(`--namespace: ${problem}`);

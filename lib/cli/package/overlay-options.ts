@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-/** A command that builds an overlay of a project. */
+/** Returns a command that builds an overlay of a project. */
 export function overlayCommand(name: string): Command {
   return new Command(name)
     .option('--project <directory>', 'where the operator is', '.')

@@ -8,31 +8,31 @@ import { keyOf } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { lastAppliedAnnotation } from '../../feed/bookkeeping.js';
 
-/** How a file is applied; the options of `kubectl apply` that have these names. */
+/** Options of applying a file, named as in `kubectl apply`. */
 export interface ApplyingOptions {
-  /** By server-side apply. @defaultValue whether the object was so before */
+  /** Use server-side apply. @defaultValue whether the last apply was server-side */
   readonly serverSide?: boolean | undefined;
-  /** Who applies it. @defaultValue who has so far, by server-side apply; else `kubectl` */
+  /** Field manager. @defaultValue the last server-side applier's; otherwise `kubectl` */
   readonly fieldManager?: string | undefined;
-  /** Take fields from others by server-side apply. @defaultValue false */
+  /** Take fields from other managers in a server-side apply. @defaultValue false */
   readonly forceConflicts?: boolean | undefined;
-  /** Of what is namespaced and names none. */
+  /** Namespace for namespaced objects without one. */
   readonly namespace: string;
   readonly signal: AbortSignal;
 }
 
 const clientSideManager = 'kubectl-client-side-apply';
 
-/** As kubectl does: a field with a slip in its name is refused, not dropped. */
+/** As in kubectl: reject misspelled fields instead of dropping them. */
 const fieldValidation = 'Strict' as const;
 
 /**
- * What `kubectl apply` makes of an object in a file. One that was applied on the server's side before
- * is so again, by the same field manager: what the file no longer has goes, and a field of somebody
- * else's is a conflict. Any other is merged with what kubectl noted the last time, three ways; where
- * nothing was noted, what the file does not have stays.
+ * Returns the result of `kubectl apply` for an object in a file. An object that was applied server-side is
+ * applied so again, by the same field manager: fields missing from the file are removed, and fields of other
+ * managers conflict. Any other is merged three ways with kubectl's last-applied annotation; without the
+ * annotation, fields missing from the file stay.
  * @throws OperatorError `UnknownKind`: the cluster does not serve its kind
- * @throws ApiError the cluster refuses the object, or does not know a field of it; a conflict
+ * @throws ApiError the cluster rejects the object or an unknown field; a conflict
  */
 export async function applyResource(
   object: UnstructuredObject,
@@ -62,7 +62,7 @@ export async function applyResource(
   return client.patch<UnstructuredObject>(type as ResourceType, keyOf(given), patch, writing);
 }
 
-/** Who has applied the object on the server's side, and owns something of its spec by that. */
+/** Returns the manager that applied the object server-side and owns fields of its spec. */
 function applierOf({ metadata }: UnstructuredObject): string | undefined {
   const entries = (metadata.managedFields ?? []).filter(
     ({ operation, subresource = '', fieldsV1 = {} }) =>
@@ -70,7 +70,7 @@ function applierOf({ metadata }: UnstructuredObject): string | undefined {
   );
   const managers = [...new Set(entries.map(({ manager = '' }) => manager))];
   if (managers.includes('kubectl')) return 'kubectl';
-  // Which of several the file belongs to can't be known.
+  // With several managers, the owner of the file is ambiguous.
   return managers.length === 1 ? managers[0] : undefined;
 }
 
@@ -99,7 +99,7 @@ function lastApplied({ metadata }: UnstructuredObject): object {
     const parsed: unknown = JSON.parse(note);
     return isJsonObject(parsed) ? parsed : {};
   } catch {
-    // As if there were none: somebody has spoilt it, and the next apply writes it anew.
+    // An invalid annotation counts as absent; the next apply replaces it.
     return {};
   }
 }
@@ -110,7 +110,7 @@ interface ThreeWays {
   readonly live: UnstructuredObject;
 }
 
-/** A merge patch: what the file has, without what it had the last time only. */
+/** Returns a merge patch with the file's fields that removes those present only in the last applied file. */
 function threeWayPatch({ last, given, live }: ThreeWays): Record<string, unknown> {
   const set = onlySet(createMergePatch(live, given));
   const unset = onlyUnset(createMergePatch(last, given), live);
@@ -121,7 +121,7 @@ function onlySet(patch: Record<string, unknown>): Record<string, unknown> {
   return kept(patch, (value) => value !== null);
 }
 
-/** What goes, where it is there. */
+/** Keeps removals of fields that exist. */
 function onlyUnset(patch: Record<string, unknown>, live: unknown): Record<string, unknown> {
   const there = isJsonObject(live) ? live : {};
   const entries = Object.entries(patch).flatMap(([name, value]): [string, unknown][] => {

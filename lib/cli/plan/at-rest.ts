@@ -14,28 +14,28 @@ import { compareQuantities } from '../../object/quantity.js';
 import { groupOf } from '../../object/resource-type.js';
 import { rolloutStatus } from '../../object/rollout-status.js';
 
-/** How far an object is with what its spec says. */
+/** Progress of an object towards its spec. */
 export type Progress =
-  /** Nothing more happens to it by itself. */
+  /** No further change without a new write. */
   | 'rest'
-  /** The controllers of the cluster are at it, or will be. */
+  /** The cluster's controllers are working on it, or will. */
   | 'underway'
-  /** They have given up, or were told to wait. */
+  /** The cluster's controllers failed or are paused. */
   | 'stuck';
 
 interface Behavior {
   readonly progress: (object: UnstructuredObject) => Progress;
-  /** The status at rest, and what `time` it got there. */
+  /** Returns the status at rest, reached at `time`. */
   readonly status: (object: UnstructuredObject, time: string) => object;
 }
 
-/** How far `object` is; what the cluster's own controllers do nothing to is always at rest. */
+/** Returns the progress of `object`; objects without a controller in the cluster are at rest. */
 export function progressOf(object: UnstructuredObject): Progress {
   return behaviorOf(object)?.progress(object) ?? 'rest';
 }
 
 /**
- * `object` as the controllers of the cluster leave it once all went well: rolled out, complete, bound.
+ * Returns `object` after its controllers succeed: rolled out, complete, bound.
  * @param now - milliseconds since 1970
  */
 export function atRest(object: UnstructuredObject, now: number): UnstructuredObject {
@@ -51,7 +51,7 @@ function behaviorOf({ apiVersion, kind }: UnstructuredObject): Behavior | undefi
   return behaviors[`${groupOf(apiVersion)}/${kind}`];
 }
 
-/** What a behavior is written for has the type of its kind. */
+/** Defines a behavior with the type of its kind. */
 function behavior<T>(
   progress: (object: T) => Progress,
   status: (object: T, time: string) => object,
@@ -111,7 +111,7 @@ function statefulSetStatus({ metadata, spec, status }: StatefulSet): object {
   };
 }
 
-/** How many nodes it runs on is known of one that ran before only. */
+/** The number of nodes is known only if the DaemonSet ran before. */
 function daemonSetStatus({ metadata, status }: DaemonSet): object {
   const earlier = status?.desiredNumberScheduled ?? 0;
   const nodes = earlier === 0 ? 1 : earlier;

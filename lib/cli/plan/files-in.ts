@@ -3,8 +3,7 @@ import { join, resolve } from 'node:path';
 import { fileError } from '../file-error.js';
 
 /**
- * Files as they are, and of directories the YAML and JSON files that are right in them, in the order of
- * their names.
+ * Returns the files and, for directories, their direct YAML and JSON files, sorted by name.
  * @throws OperatorError `InvalidConfig`: a path can't be read
  */
 export async function filesIn(paths: readonly string[], cwd: string): Promise<readonly string[]> {

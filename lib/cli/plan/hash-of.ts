@@ -2,8 +2,8 @@ import type { FieldChange } from '../../object/diff-by-path.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 
 /**
- * Which of `objects`, ConfigMaps and Secrets, a change of a pod template comes from: those after which
- * the environment variables are called that it changes. The builder rolls pods by such a variable.
+ * Returns the ConfigMaps and Secrets behind a change of a pod template: the changed environment variables
+ * contain their names. The builder rolls pods by such hash variables.
  */
 export function hashSources<T extends Pick<ObjectReference, 'kind' | 'name'>>(
   change: FieldChange,
@@ -12,13 +12,13 @@ export function hashSources<T extends Pick<ObjectReference, 'kind' | 'name'>>(
   const sources = objects.filter(({ kind }) => kind === 'ConfigMap' || kind === 'Secret');
   const found = variablesIn(change).flatMap((variable) => {
     const named = sources.filter(({ name }) => isNamedAfter(variable, name));
-    // `HASH_SHOP_DB` is that of shop-db, not of db.
+    // `HASH_SHOP_DB` belongs to shop-db, not to db.
     return named.toSorted((one, other) => other.name.length - one.name.length).slice(0, 1);
   });
   return sources.filter((source) => found.includes(source));
 }
 
-/** The names of environment variables that a change is of. */
+/** Returns the names of the environment variables in a change. */
 function variablesIn({ path, from, to }: FieldChange): readonly string[] {
   if (!/\.env(?:\[|$)/.test(path)) return [];
   const [, named] = /\.env\[name=([^\]]+)\]/.exec(path) ?? [];

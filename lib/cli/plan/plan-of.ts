@@ -13,7 +13,7 @@ import { withoutBookkeeping } from '../../feed/bookkeeping.js';
 import { hashSources } from './hash-of.js';
 import type { PlannedObjectState } from './planned-objects.js';
 
-/** What was written in a plan, as the builder says it. @param owner - whom the plan is for */
+/** Returns the writes of a plan in the builder's form. @param owner - the object that the plan is for */
 export function planOf(written: readonly PlannedObjectState[], owner: KubernetesObject): Plan {
   const states = written.filter(({ before, after }) => before ?? after);
   const objects = states.map(plannedObject);
@@ -34,7 +34,7 @@ function plannedObject(state: PlannedObjectState): PlannedObject {
   };
   if (after === undefined) return { ...base, action: 'prune', changes: [] };
   if (before === undefined) return { ...base, action: 'create', changes: creationOf(state, after) };
-  // Whatever the cluster's controllers say of it is no change of the operator's.
+  // Status changes by the cluster's controllers are not the operator's.
   const ignored = state.simulated === true ? [...serverSetFields, 'status'] : serverSetFields;
   const [from, to] = [withoutBookkeeping(before), withoutBookkeeping(after)];
   const changes = redactChanges(ref.kind, diffObjects(from, to, { ignore: ignored }));
@@ -44,12 +44,12 @@ function plannedObject(state: PlannedObjectState): PlannedObject {
   return { ...base, action: changes.length > 0 ? 'configure' : 'unchanged', changes };
 }
 
-/** Every field that is set: of a custom resource with its defaults, of others as it was wanted. */
+/** Returns every field that is set: for a custom resource with defaults, for others the desired fields. */
 function creationOf(
   { wanted }: PlannedObjectState,
   after: UnstructuredObject,
 ): readonly FieldChange[] {
-  // The many defaults of built-in kinds would hide what was wanted.
+  // The many defaults of built-in kinds would hide the desired fields.
   const shown = wanted === undefined || !isBuiltInGroup(groupOf(after.apiVersion)) ? after : wanted;
   const { metadata, ...fields } = withoutBookkeeping(shown);
   const { labels, annotations } = metadata;
@@ -60,22 +60,22 @@ function creationOf(
   return redactChanges(after.kind, desiredDifferences(whole, { metadata: {} }));
 }
 
-/** A whole object of a plan, without what only the server and tools write; a Secret without values. */
+/** A whole object of a plan, without fields that only the server and tools write; a Secret without values. */
 export interface PlannedManifest {
   readonly action: PlannedObject['action'];
-  /** As the server has it; absent: not at all. */
+  /** State on the server; absent: does not exist. */
   readonly before?: UnstructuredObject;
-  /** As it would be; absent: gone. */
+  /** Planned state; absent: deleted. */
   readonly after?: UnstructuredObject;
 }
 
-/** Whole objects, as they are and as they would be at the end of a plan. */
+/** Returns whole objects, now and at the end of a plan. */
 export function manifestsOf(written: readonly PlannedObjectState[]): readonly PlannedManifest[] {
   return written
     .filter(({ before, after }) => before ?? after)
     .map((state) => {
       const { before, after, simulated = false } = state;
-      // What the cluster's controllers are taken to write is no part of the plan.
+      // The simulated status of the cluster's controllers is not part of the plan.
       const end = simulated && after !== undefined ? withStatusOf(after, before) : after;
       return {
         action: plannedObject(state).action,
@@ -105,7 +105,7 @@ interface InPlan {
   readonly objects: readonly PlannedObject[];
 }
 
-/** The rollout that a change of a workload causes, and which fields or objects cause that. */
+/** Returns the rollout that a change of a workload causes, with the fields or objects behind it. */
 function rolloutOf(
   { before, after }: PlannedObjectState,
   { object, objects }: InPlan,

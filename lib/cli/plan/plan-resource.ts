@@ -23,47 +23,46 @@ import type { PlannedManifest } from './plan-of.js';
 import { PlannedObjects } from './planned-objects.js';
 import { planningClient } from './planning-client.js';
 
-/** What a plan is made with. */
+/** Parameters of a plan. */
 export interface Planning extends ApplyingOptions {
   readonly operator: OperatorDefinition;
-  /** Of the cluster. Nothing is stored. */
+  /** Client of the cluster; the plan stores nothing. */
   readonly client: Client;
   readonly logger: Logger;
   readonly clock: Clock;
 }
 
-/** What an operator does at one time. */
+/** The writes of an operator between two rollouts. */
 export interface PlanStep extends Plan {
-  /** What has to be rolled out, completed or bound before; none of the first step. */
+  /** Objects that must be rolled out, completed or bound before; empty in the first step. */
   readonly after: readonly ObjectReference[];
 }
 
-/** What an operator would do for a custom resource: all in all, and step by step. */
+/** An operator's plan for a custom resource: in total and step by step. */
 export interface ResourcePlan extends Plan {
   readonly steps: readonly PlanStep[];
-  /** The objects of the plan as wholes. */
+  /** The whole objects of the plan. */
   readonly manifests: readonly PlannedManifest[];
-  /** Whether the operator comes to rest after the last step. */
+  /** Whether the operator settles after the last step. */
   readonly settled: boolean;
-  /** What the operator failed with, after what is planned. */
+  /** The operator's error after the planned writes. */
   readonly error?: Error;
 }
 
-/** An operator may need some: one that adds its finalizer first works at the next. */
+/** Several: an operator that first adds its finalizer works in the next reconcile. */
 const mostReconciles = 10;
 
-/** A rollout after the other; more than that are no plan to read. */
+/** One rollout after another; a longer plan would be unreadable. */
 const mostSteps = 30;
 
 /**
- * What an operator would do once `object` is applied: its own controllers reconcile it, and what they
- * make of kinds that are theirs too, with a client whose writes are dry runs, until they change nothing
- * more. Then the workloads, Jobs, Pods and claims that it has written or looked at are taken to be
- * rolled out, complete, ready and bound, and it goes on from there, until it comes to rest. What the
- * operator fails with is part of the plan.
+ * Plans the effect of applying `object`. The operator's controllers reconcile it, and the objects they create
+ * of their own kinds, with a dry-run client until nothing changes. Then the plan takes the workloads, Jobs,
+ * Pods and claims that were written or read as rolled out, complete, ready and bound, and continues until the
+ * operator settles. An error of the operator is part of the plan.
  * @throws OperatorError `InvalidConfig`: no controller of the operator reconciles its kind
  * @throws OperatorError `UnknownKind`: the cluster does not serve its kind
- * @throws ApiError the cluster refuses the object
+ * @throws ApiError the cluster rejects the object
  */
 export async function planResource(
   object: UnstructuredObject,
@@ -80,7 +79,7 @@ export async function planResource(
   const owner = await applyResource(object, client, planning);
   const steps: PlanStep[] = [];
   const root: Target = { type: owner, key: keyOf(owner) };
-  // The cache is never filled; it knows the indexes that the operator has declared.
+  // The cache stays empty; it provides the operator's declared indexes.
   const indexed = cachedClient(client, cache, { clock });
   const work: Work = { controllers, root, client: indexed, planned, planning };
   let after: readonly ObjectReference[] = [];
@@ -106,14 +105,14 @@ interface Target {
 
 interface Work {
   readonly controllers: readonly Controller[];
-  /** What the plan is for. */
+  /** The object that the plan is for. */
   readonly root: Target;
   readonly client: Client;
   readonly planned: PlannedObjects;
   readonly planning: Planning;
 }
 
-/** Whether the operator changed nothing at last, or goes on. */
+/** Reconciles until nothing changes, or the limit is reached. */
 async function reconcileUntilQuiet(work: Work): Promise<'quiet' | 'busy'> {
   const { planned, planning, client } = work;
   const { clock, logger, signal } = planning;
@@ -132,7 +131,7 @@ interface Due {
   readonly key: ObjectKey;
 }
 
-/** The resource, and what was written that is of a kind which the operator reconciles as well. */
+/** Returns the resource, and written objects of kinds that the operator also reconciles. */
 function due({ controllers, root, planned }: Work): readonly Due[] {
   const isRoot = ({ type, key }: Target): boolean =>
     isOfKind(type, root.type) && key.name === root.key.name && key.namespace === root.key.namespace;
@@ -144,13 +143,13 @@ function due({ controllers, root, planned }: Work): readonly Due[] {
   );
 }
 
-/** Lets all that is underway come to its end. @returns what that was */
+/** Brings all objects underway to rest. @returns these objects */
 function rollOut(planned: PlannedObjects, clock: Clock): readonly ObjectReference[] {
   return planned.known.flatMap((state) => {
     const { after } = state;
     if (after === undefined) return [];
     const progress = progressOf(after);
-    // What has failed may do better with what the plan changes.
+    // A failed workload may succeed after the planned change.
     const isRetried = progress === 'stuck' && planned.get(state.type, state.key) !== undefined;
     if (progress === 'rest' || (progress === 'stuck' && !isRetried)) return [];
     const rested = atRest(after, clock.now());

@@ -8,51 +8,51 @@ import { groupOfType } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import type { ListOptions } from '../../client/client.js';
 
-/** An object that was written in a plan. */
+/** An object that the plan writes. */
 export interface PlannedObjectState {
   readonly type: TypeReference<KubernetesObject>;
   readonly key: ObjectKey;
-  /** As the server has it; undefined: not at all. */
+  /** State on the server; undefined: does not exist. */
   readonly before: UnstructuredObject | undefined;
-  /** As it would be; undefined: gone. */
+  /** Planned state; undefined: deleted. */
   readonly after: UnstructuredObject | undefined;
-  /** What was wanted of one that is made. */
+  /** Desired state of a created object. */
   readonly wanted?: UnstructuredObject | undefined;
-  /** It was deleted, and made again. */
+  /** Deleted and created again. */
   readonly recreated?: boolean;
-  /** Why `after` is a guess: the server could not be asked. */
+  /** Reason why `after` is a guess: the server could not be asked. */
   readonly guessed?: string | undefined;
-  /** Who wrote it, and which part: `manager/subresource`. */
+  /** Writers with the part they wrote: `manager/subresource`. */
   readonly writers: ReadonlySet<string>;
-  /** Its status is what the cluster's controllers are taken to write: the server knows another. */
+  /** Whether the status is simulated and differs from the server's. */
   readonly simulated?: boolean | undefined;
 }
 
-/** A moment of a plan: what there was by then. */
+/** The state of a plan at a moment. */
 export type PlannedMoment = ReadonlyMap<string, PlannedObjectState>;
 
-/** What a plan would change: laid over what the server has. */
+/** The changes of a plan, laid over the server's state. */
 export class PlannedObjects {
   readonly #states = new Map<string, PlannedObjectState>();
   readonly #seen = new Map<string, PlannedObjectState>();
   #revision = 0;
 
-  /** How often anything was changed that the server does not set itself. */
+  /** Number of changes to fields that the server does not set itself. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** All that was written, in the order of the first writes. */
+  /** All written objects in the order of their first writes. */
   get all(): readonly PlannedObjectState[] {
     return [...this.#states.values()];
   }
 
-  /** Of an object that was written. */
+  /** Returns the state of a written object. */
   get(type: TypeReference<KubernetesObject>, key: ObjectKey): PlannedObjectState | undefined {
     return this.#states.get(idOf(type, key));
   }
 
-  /** Takes note of what an object would be now. */
+  /** Records the planned state of an object. */
   set(given: PlannedObjectState): void {
     const id = idOf(given.type, given.key);
     const earlier = this.#states.get(id);
@@ -64,7 +64,7 @@ export class PlannedObjects {
     this.#states.set(id, state);
   }
 
-  /** Takes note of an object that was looked at, as the server has it. */
+  /** Records an object that was read from the server. */
   see(type: TypeReference<KubernetesObject>, object: UnstructuredObject): void {
     const { namespace, name = '' } = object.metadata;
     const key = { namespace, name };
@@ -72,13 +72,13 @@ export class PlannedObjects {
     this.#seen.set(idOf(type, key), { type, key, before: object, after: object, writers });
   }
 
-  /** What was written or looked at, and is there. */
+  /** The written and read objects that exist. */
   get known(): readonly PlannedObjectState[] {
     const all = new Map([...this.#seen, ...this.#states]);
     return [...all.values()].filter(({ after }) => after !== undefined);
   }
 
-  /** An owner, and what it controls, that was looked at and not written: all of it stays as it is. */
+  /** Returns an owner and its controlled objects that were read and not written: they stay unchanged. */
   keptOf(owner: KubernetesObject): readonly PlannedObjectState[] {
     const { uid } = owner.metadata;
     return [...this.#seen].flatMap(([id, state]) => {
@@ -88,17 +88,17 @@ export class PlannedObjects {
     });
   }
 
-  /** Lays over an object what the controllers of the cluster make of it: nobody's change. */
+  /** Lays the simulated work of the cluster's controllers over an object; not a change of the plan. */
   simulate(state: PlannedObjectState, after: UnstructuredObject): void {
     this.#states.set(idOf(state.type, state.key), { ...state, after, simulated: true });
   }
 
-  /** Now, for {@link PlannedObjects.since}. */
+  /** Returns the present state for {@link PlannedObjects.since}. */
   moment(): PlannedMoment {
     return new Map(this.#states);
   }
 
-  /** What was written, as if it had begun at a moment. */
+  /** Returns the writes since a moment. */
   since(moment: PlannedMoment): readonly PlannedObjectState[] {
     return [...this.#states].map(([id, state]) => {
       const then = moment.get(id);
@@ -108,7 +108,7 @@ export class PlannedObjects {
     });
   }
 
-  /** `items` of a list, as they would be. */
+  /** Lays the plan over the `items` of a list. */
   laidOver<T extends KubernetesObject>(
     items: readonly T[],
     type: TypeReference<T>,
@@ -129,8 +129,8 @@ export class PlannedObjects {
 }
 
 /**
- * Dry runs all count from the generation that the server has; who looks whether a change was observed
- * needs one for each change.
+ * Increments the generation. Every dry run starts from the server's generation, but an observer of
+ * `observedGeneration` needs a new one for each change.
  */
 function withGeneration(
   from: UnstructuredObject | undefined,
@@ -166,7 +166,7 @@ function isListed(object: KubernetesObject, options: ListOptions): boolean {
   );
 }
 
-/** Whether two states differ in more than what the server sets itself. */
+/** Whether two states differ in fields that the server does not set itself. */
 export function differ(
   one: KubernetesObject | undefined,
   other: KubernetesObject | undefined,

@@ -14,11 +14,11 @@ import { applyStrategicMergePatch } from '../../object/strategic-merge-patch.js'
 import type { Random } from '../../system/random.js';
 import type { PlannedObjects, PlannedObjectState } from './planned-objects.js';
 
-/** What {@link PlannedWrites} works with. */
+/** Parts of {@link PlannedWrites}. */
 export interface PlannedWritesParts {
-  /** Its writes are dry runs. */
+  /** Client for writes, all dry runs. */
   readonly dry: Client;
-  /** Only read from. */
+  /** Client for reads. */
   readonly reads: Client;
   readonly planned: PlannedObjects;
   readonly random: Random;
@@ -29,13 +29,13 @@ interface Target {
   readonly key: ObjectKey;
 }
 
-/** How an object is made. */
+/** Parameters of a creation. */
 interface Creation {
   readonly verb: 'create' | 'apply';
   readonly options: ApplyOptions;
 }
 
-/** Version of an object that the server does not have. */
+/** Resource version of an object that the server does not have. */
 const plannedVersion = '1';
 
 const setByServer = [
@@ -45,7 +45,7 @@ const setByServer = [
 
 const dependents = ['foregroundDeletion', 'orphan'];
 
-/** Writes of a plan: dry runs, whose answers are put together with those before. */
+/** Performs the writes of a plan: dry runs whose results are combined with earlier ones. */
 export class PlannedWrites {
   readonly #parts: PlannedWritesParts;
 
@@ -87,7 +87,7 @@ export class PlannedWrites {
     return { object: this.#note(state, together, options), created: false };
   }
 
-  /** An apply that was a dry run anyway: nothing is noted. */
+  /** Performs an apply that was a dry run in the first place: not recorded. */
   async tryApply<T extends KubernetesObject>(
     object: T,
     options: ApplyOptions,
@@ -150,7 +150,7 @@ export class PlannedWrites {
     return this.#note(state, after, {});
   }
 
-  /** What is known of an object; read from the server before the first write. */
+  /** Returns the known state of an object; reads it from the server before the first write. */
   async #stateOf({ type, key }: Target, { signal }: DeleteOptions): Promise<PlannedObjectState> {
     const known = this.#parts.planned.get(type, key);
     if (known !== undefined) return known;
@@ -177,7 +177,7 @@ export class PlannedWrites {
     return structuredClone(after);
   }
 
-  /** A guess, where the server can't be asked: the namespace is not there yet either. */
+  /** Guesses the result if the server can't be asked, since the namespace is also only planned. */
   async #tried(
     object: KubernetesObject,
     known: PlannedObjectState | undefined,
@@ -200,8 +200,8 @@ export class PlannedWrites {
   }
 
   /**
-   * What an object would be that is made anew. Where the server still has the one that was deleted
-   * before, it is asked under another name.
+   * Returns the result of a creation. If the server still has the object whose deletion is planned, the dry
+   * run uses another name.
    */
   async #tryCreation(
     object: KubernetesObject,
@@ -241,17 +241,17 @@ export class PlannedWrites {
     return { ...answer, ...kept, metadata: { ...answer.metadata, ...own } } as UnstructuredObject;
   }
 
-  /** @returns a copy of it: what the caller does with it is not to change the plan. */
+  /** @returns a copy, so that the caller can't change the plan */
   #note(
     state: PlannedObjectState,
     object: UnstructuredObject,
     options: WriteOptions,
   ): UnstructuredObject {
     const { finalizers = [] } = object.metadata;
-    // The server does not know of a deletion that is planned.
+    // The server does not have the planned deletion.
     const { deletionTimestamp = object.metadata.deletionTimestamp } = state.after?.metadata ?? {};
     const isGone = deletionTimestamp !== undefined && finalizers.length === 0;
-    // Dry runs don't change the version on the server, which the next write has to name.
+    // A dry run leaves the server's version unchanged, which the next write must name.
     const { resourceVersion = plannedVersion } = (state.after ?? object).metadata;
     const deletion = deletionTimestamp === undefined ? {} : { deletionTimestamp };
     const metadata = { ...object.metadata, ...deletion, resourceVersion };
@@ -260,17 +260,17 @@ export class PlannedWrites {
     const after = { ...object, ...status, metadata };
     const writers = new Set([...state.writers, writerOf(options)]);
     this.#parts.planned.set({ ...state, after: isGone ? undefined : after, writers });
-    // As it was taken down: with its generation.
+    // The recorded object, with its generation.
     return structuredClone(this.#parts.planned.get(state.type, state.key)?.after ?? after);
   }
 }
 
-/** Whether the server has no such object, or only one that was to be deleted before. */
+/** Whether the server has no such object, or one whose deletion is planned. */
 function isNew({ before, recreated = false }: PlannedObjectState): boolean {
   return before === undefined || recreated;
 }
 
-/** `object` without a deletion that is only planned. */
+/** Returns `object` without a planned deletion. */
 function knownToServer(object: KubernetesObject, { before }: PlannedObjectState): KubernetesObject {
   if (before?.metadata.deletionTimestamp !== undefined) return object;
   return { ...object, metadata: omit(object.metadata, 'deletionTimestamp') };
@@ -280,7 +280,7 @@ function writerOf({ fieldManager = '', subresource = '' }: WriteOptions): string
   return `${fieldManager}/${subresource}`;
 }
 
-/** `object` without what only the server gives. */
+/** Returns `object` without the fields that only the server sets. */
 function anew<T extends KubernetesObject>(object: T): T {
   return { ...object, metadata: omit(object.metadata, setByServer) };
 }

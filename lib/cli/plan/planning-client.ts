@@ -12,26 +12,26 @@ import type { Random } from '../../system/random.js';
 import type { PlannedObjects } from './planned-objects.js';
 import { PlannedWrites } from './planned-writes.js';
 
-/** What a {@link planningClient} works with. */
+/** Parts of a {@link planningClient}. */
 export interface PlanningParts {
   readonly planned: PlannedObjects;
-  /** Of the uids of what is not there yet. @defaultValue the machine's */
+  /** Source of uids for planned objects. @defaultValue the machine's */
   readonly random?: Random | undefined;
 }
 
-/** Kinds that are asked, or told, but change nothing of what a plan is about. */
+/** Groups whose writes are no part of a plan: sent as dry runs, not laid over reads. */
 const passing = ['authentication.k8s.io', 'authorization.k8s.io', 'events.k8s.io'];
 
 /**
- * A client whose writes are dry runs, laid over what it reads: whoever writes with it and reads again
- * sees what would be, but nothing is stored. Dry runs don't build upon each other; where several writes
- * meet in one object, what they come to is put together here.
+ * Returns a client whose writes are dry runs laid over its reads: a caller that writes and reads again sees
+ * the planned state, and the server stores nothing. Dry runs do not build upon each other; this client
+ * combines several writes to one object.
  *
  * ## Caveats
- * - A watch shows what the server has.
- * - What would follow from a write by others' doing (garbage collection, controllers) does not, unless
- *   it is laid over by `PlannedObjects.simulate`.
- * - Subresources other than `status` are written as dry runs, and not laid over anything.
+ * - A watch shows the server's state.
+ * - Effects of other controllers and garbage collection are missing, except those laid over by
+ *   `PlannedObjects.simulate`.
+ * - Subresources other than `status` are sent as dry runs and not laid over anything.
  */
 export function planningClient(
   client: Client,
@@ -115,7 +115,7 @@ function writesOf(dry: Client, writes: PlannedWrites): Writes {
   };
 }
 
-/** Whether it is the object itself that is meant, or its status, which is a part of it. */
+/** Whether the request is for the object or its status, which is part of the object. */
 function isWhole(subresource: string | undefined): boolean {
   return subresource === undefined || subresource === 'status';
 }
@@ -125,7 +125,7 @@ function isPassing(type: TypeReference<KubernetesObject>): boolean {
   return passing.includes(group) || (group === '' && type.kind === 'Event');
 }
 
-/** What the server says of an object that it does not have. */
+/** Returns the server's error for a missing object. */
 function notFound(
   verb: string,
   { kind }: TypeReference<KubernetesObject>,

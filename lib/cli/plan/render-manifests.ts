@@ -8,11 +8,11 @@ import type { ResourcePlan } from './plan-resource.js';
 /** Options of {@link renderYaml} and {@link renderDiff}. */
 export interface ManifestOptions {
   readonly color: boolean;
-  /** Print objects that stay as they are, too. */
+  /** Print unchanged objects, too. */
   readonly unchanged: boolean;
 }
 
-/** The whole objects of plans as YAML documents, each under a comment with what is done to it. */
+/** Returns the whole objects of plans as YAML documents, each below a comment with its action. */
 export function renderYaml(plans: readonly ResourcePlan[], { unchanged }: ManifestOptions): string {
   const documents = manifestsIn(plans, unchanged).map(({ action, before, after }) => {
     return `# ${action}\n${yamlOf(after ?? before) ?? ''}`;
@@ -20,7 +20,7 @@ export function renderYaml(plans: readonly ResourcePlan[], { unchanged }: Manife
   return documents.map((text) => `---\n${text}`).join('');
 }
 
-/** The changes of plans as unified diffs of YAML, an object each, as `kubectl diff` prints them. */
+/** Returns the changes of plans as unified diffs of YAML, one for each object, as `kubectl diff` does. */
 export function renderDiff(plans: readonly ResourcePlan[], { color }: ManifestOptions): string {
   const colors = picocolors.createColors(color);
   const texts = manifestsIn(plans, false).map(({ before, after }) => {
@@ -42,7 +42,7 @@ function manifestsIn(
   return unchanged ? all : all.filter(({ action }) => action !== 'unchanged');
 }
 
-/** As kubectl calls the files that it compares: `apps.v1.Deployment.default.web`. */
+/** Returns the name that `kubectl diff` gives the file: `apps.v1.Deployment.default.web`. */
 function fileOf(object: UnstructuredObject | undefined): string {
   const { apiVersion = '', kind = '', metadata = {} } = object ?? {};
   const { namespace = '', name = '' } = metadata;

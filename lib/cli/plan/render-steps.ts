@@ -5,7 +5,7 @@ import { describeObject } from '../../object/describe-object.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import type { PlanStep, ResourcePlan } from './plan-resource.js';
 
-/** A plan for people, step by step; it ends with a new line. */
+/** Returns a plan for people, step by step, with a final line end. */
 export function renderSteps(
   plan: ResourcePlan,
   { color = false, unchanged = false }: RenderPlanOptions,

@@ -7,9 +7,9 @@ import type { CommandContext } from '../command-context.js';
 import { readText } from '../read-text.js';
 
 /**
- * The objects of YAML or JSON files; those of a `List` are apart, and what is kustomize's is left out.
+ * Reads the objects of YAML or JSON files, including the items of a `List`; skips kustomizations.
  * @param files - paths; `-` is the standard input
- * @throws OperatorError `InvalidConfig`: one can't be read, or holds something else
+ * @throws OperatorError `InvalidConfig`: a file can't be read or holds another value
  */
 export async function readResources(
   files: readonly string[],
@@ -38,7 +38,7 @@ function objectsIn(value: unknown, file: string): readonly UnstructuredObject[] 
   }
   const { apiVersion, kind, metadata } = isJsonObject(value) ? value : {};
   const name = isJsonObject(metadata) ? metadata['name'] : undefined;
-  // It is among the files of a folder, for kustomize; no server has it.
+  // Kustomizations lie beside the objects of a folder; servers do not know the kind.
   if (typeof apiVersion === 'string' && apiVersion.startsWith('kustomize.config.k8s.io/'))
     return [];
   const isObject = [apiVersion, kind, name].every((text) => typeof text === 'string');

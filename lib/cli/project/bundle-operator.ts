@@ -5,21 +5,21 @@ import { asError } from '../../system/as-error.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { exists } from './find-project.js';
 
-/** Where a project has its operator, from its root. */
+/** Path of the operator in a project. */
 export const operatorFile = 'src/operator.ts';
 
-/** Where bundles are loaded from, beside others: sources are told of by their way from there. */
+/** Path from which bundles are loaded; source paths in messages are relative to it. */
 export const bundleFile = 'node_modules/.cache/operator-builder/operator.mjs';
 
 /** A project's operator as one module. */
 export interface OperatorBundle {
-  /** ESM; packages are imported, not in it. */
+  /** An ES module that imports packages instead of including them. */
   readonly code: string;
-  /** The files of the project that it was made of, absolute. */
+  /** The project's source files in the bundle, absolute. */
   readonly files: readonly string[];
 }
 
-/** What is used of esbuild: it is the project's own, of whatever version. */
+/** The part of esbuild's API in use; the project's own esbuild may have any version. */
 interface Esbuild {
   build(options: object): Promise<{
     readonly outputFiles: readonly { readonly text: string }[];
@@ -29,9 +29,9 @@ interface Esbuild {
 }
 
 /**
- * Makes one module of a project's operator, with the project's own esbuild.
+ * Bundles a project's operator with the project's esbuild.
  * @param root - of the project, absolute
- * @throws OperatorError `InvalidConfig`: it has no operator, or no esbuild, or does not compile
+ * @throws OperatorError `InvalidConfig`: the operator or esbuild is missing, or the code does not compile
  */
 export async function bundleOperator(root: string): Promise<OperatorBundle> {
   if (!(await exists(join(root, operatorFile)))) {
@@ -55,7 +55,7 @@ export async function bundleOperator(root: string): Promise<OperatorBundle> {
   }
 }
 
-/** What code says of its own place: as in the deployed bundle, which is beside the sources, too. */
+/** Defines the code's own location as in the deployed bundle, which is also beside the sources. */
 function placeOf(file: string): Readonly<Record<string, string>> {
   return {
     'import.meta.url': JSON.stringify(pathToFileURL(file).href),
@@ -75,7 +75,7 @@ async function esbuildOf(root: string): Promise<Esbuild> {
   const loaded = (await import(pathToFileURL(path).href)) as Esbuild & {
     readonly default?: Esbuild;
   };
-  // Of a CommonJS module not every export has a name.
+  // Not every export of a CommonJS module has a name.
   return loaded.default ?? loaded;
 }
 

@@ -4,9 +4,9 @@ import { dns1123LabelProblem } from '../../object/names.js';
 import { OperatorError } from '../../system/operator-error.js';
 
 /**
- * The operator that a module exports.
+ * Returns the operator that a module exports.
  * @param file - the module, for messages
- * @throws OperatorError `InvalidConfig`: it exports none, or something else
+ * @throws OperatorError `InvalidConfig`: it exports no operator, or another value
  */
 export function checkedDefinition(module: object, file: string): OperatorDefinition {
   const { operator } = module as { readonly operator?: unknown };
@@ -60,7 +60,7 @@ function listProblems(name: string, list: unknown, { isOne, wanted }: Form): rea
   );
 }
 
-/** Other than an object of JSON it may be of a class. */
+/** Unlike a JSON object, the value may be a class instance. */
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }

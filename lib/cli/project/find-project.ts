@@ -5,10 +5,9 @@ import { OperatorError } from '../../system/operator-error.js';
 const marks = ['PROJECT', 'package.json'];
 
 /**
- * The root of the project that a directory is in: the nearest one, from there upwards, that has a
- * `PROJECT` or a `package.json`.
+ * Finds the root of a directory's project: the nearest directory upwards with a `PROJECT` or `package.json`.
  * @param directory - absolute
- * @throws OperatorError `InvalidConfig`: there is none
+ * @throws OperatorError `InvalidConfig`: not in a project
  */
 export async function findProject(directory: string): Promise<string> {
   for (let each = resolve(directory); ; each = dirname(each)) {
@@ -22,7 +21,7 @@ export async function findProject(directory: string): Promise<string> {
   }
 }
 
-/** Whether there is such a file or directory, that this process can reach. */
+/** Whether a file or directory exists and is accessible. */
 export async function exists(path: string): Promise<boolean> {
   try {
     await access(path);

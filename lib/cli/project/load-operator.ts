@@ -10,21 +10,21 @@ import { bundleFile, bundleOperator, operatorFile } from './bundle-operator.js';
 import { checkedDefinition } from './checked-definition.js';
 import { findProject } from './find-project.js';
 
-/** An operator that was loaded from its sources. */
+/** An operator loaded from its sources. */
 export interface LoadedProject {
-  /** Of the project, absolute. */
+  /** Root of the project, absolute. */
   readonly root: string;
   readonly operator: OperatorDefinition;
-  /** The files of the project that it was made of, absolute. */
+  /** The project's source files of the operator, absolute. */
   readonly files: readonly string[];
 }
 
 /**
- * Loads the operator of a project from its sources, as they are now; each time as new modules, which
- * Node keeps until the process ends.
+ * Loads the operator of a project from its present sources. Each call loads new modules, which Node keeps
+ * until the process ends.
  * @param directory - in the project, absolute
- * @throws OperatorError `InvalidConfig`: there is no project, it does not compile, it can't be loaded,
- * or what it exports is no operator; the message says what to do
+ * @throws OperatorError `InvalidConfig`: not a project, or the operator does not compile, load, or export a
+ * definition; the message names the remedy
  */
 export async function loadOperator(directory: string): Promise<LoadedProject> {
   const root = await findProject(resolve(directory));
@@ -33,10 +33,10 @@ export async function loadOperator(directory: string): Promise<LoadedProject> {
   return { root, files, operator: checkedDefinition(module, operatorFile) };
 }
 
-/** It is a file of the project while it is loaded: that is where its packages are looked for. */
+/** Writes the module into the project while it loads, since Node looks for packages from there. */
 async function loadedModule(root: string, code: string): Promise<object> {
   const folder = dirname(join(root, bundleFile));
-  // Node loads what has one name once; who loads an operator again wants one that has no state yet.
+  // Node loads each path once; a unique name gives the operator fresh state.
   const file = join(folder, `operator-${systemRandom.uuid()}.mjs`);
   try {
     await mkdir(folder, { recursive: true });

@@ -4,11 +4,11 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { CommandContext, Terminal } from '../command-context.js';
 import type { Output } from '../options/output-option.js';
 
-/** Options as the command line has them: some that are needed may be missing. */
+/** Options from the command line; required ones may be missing. */
 export type Unasked<Options, Name extends keyof Options> = Omit<Options, Name> &
   Partial<Pick<Options, Name>>;
 
-/** Whether a command may ask. */
+/** Options that allow or forbid questions. */
 export interface AskingOptions {
   readonly input?: boolean | undefined;
   readonly output: Output;
@@ -18,28 +18,28 @@ export interface AskingOptions {
 export interface Question<Name extends string> {
   readonly name: Name;
   readonly message: string;
-  /** Shown where nothing is entered yet. */
+  /** Shown while the input is empty. */
   readonly placeholder?: string | undefined;
-  /** Entered already. */
+  /** Initial input. */
   readonly initialValue?: string | undefined;
-  /** Whether the command can't do without. */
+  /** Whether the command requires a value. */
   readonly required: boolean;
-  /** @throws UsageError the value is none */
+  /** @throws UsageError invalid value */
   readonly check: (value: string) => void;
 }
 
-/** Where something is asked. */
+/** The command that asks, and its terminal. */
 export interface Asking {
   readonly command: Command;
   readonly context: CommandContext;
 }
 
 /**
- * Asks for options that are missing, where somebody is there to answer: at a terminal, not in CI, nor
- * with `--no-input` or `--output json`. What can be left out is asked only along with what can't.
- * @returns the options that were asked for; empty: nothing is missing
- * @throws CommanderError one is missing, and nobody can be asked
- * @throws OperatorError `Aborted`: whoever was asked has had enough
+ * Asks for missing options if the command is interactive: at a terminal, not in CI, without `--no-input` and
+ * `--output json`. Asks for optional values only along with required ones.
+ * @returns the answers; empty if no option is missing
+ * @throws CommanderError a required option is missing, and the command is not interactive
+ * @throws OperatorError `Aborted`: the user cancelled
  */
 export async function askMissing<Name extends string>(
   options: AskingOptions & Readonly<Partial<Record<Name, unknown>>>,
@@ -55,7 +55,7 @@ export async function askMissing<Name extends string>(
   return answers;
 }
 
-/** Where somebody can be asked; undefined: nowhere. */
+/** Returns the terminal for questions; undefined if the command is not interactive. */
 export function terminalOf(
   { input = true, output }: AskingOptions,
   { terminal, env }: CommandContext,
@@ -64,7 +64,7 @@ export function terminalOf(
   return input && output === 'text' && !isCI ? terminal : undefined;
 }
 
-/** In the words that the parser has for it. */
+/** Fails with the parser's own message for a missing option. */
 export function refuse(name: string, command: Command): never {
   const option = command.options.find((one) => one.attributeName() === name);
   return command.error(`error: required option '${option?.flags ?? name}' not specified`, {
@@ -82,13 +82,13 @@ async function ask<Name extends string>(
   return answered(answer);
 }
 
-/** @throws OperatorError `Aborted`: it is none, for Ctrl-C or Escape was pressed */
+/** @throws OperatorError `Aborted`: the user pressed Ctrl-C or Escape */
 export function answered<T>(answer: T): Exclude<T, symbol> {
   if (typeof answer !== 'symbol') return answer as Exclude<T, symbol>;
   throw new OperatorError('Aborted', 'stopped: nothing was written');
 }
 
-/** What is wrong, without the name of the option: the question says what it is about. */
+/** Returns the problem without the option's name, since the question shows it. */
 function problemOf(check: () => void): string | undefined {
   try {
     check();

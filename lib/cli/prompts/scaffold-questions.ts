@@ -12,7 +12,7 @@ import type { ScaffoldOptions } from '../scaffold/scaffold-command.js';
 import { answered, refuse, terminalOf } from './ask-missing.js';
 import type { Asking, AskingOptions, Question } from './ask-missing.js';
 
-/** What `init` asks for. */
+/** Returns the questions of `init`. */
 export function initQuestions(
   { directory }: ScaffoldOptions,
   { cwd }: CommandContext,
@@ -35,7 +35,7 @@ export function initQuestions(
   ];
 }
 
-/** What `create api` asks for. @throws as `openProject` does */
+/** Returns the questions of `create api`. @throws as `openProject` does */
 export async function apiQuestions(
   options: ScaffoldOptions,
   context: CommandContext,
@@ -71,8 +71,8 @@ export async function apiQuestions(
 type KindNames = Readonly<Partial<Record<'group' | 'version' | 'kind', string | undefined>>>;
 
 /**
- * Has one of the kinds of the project chosen, where they are not named in full.
- * @throws as `askMissing` does, and `openProject`
+ * Asks for a kind of the project if the options do not name one completely.
+ * @throws as `askMissing` and `openProject` do
  */
 export async function chooseKind(
   options: ScaffoldOptions & AskingOptions & KindNames,
@@ -86,7 +86,7 @@ export async function chooseKind(
   const fitting = project.resources.filter((resource) =>
     names.every((name) => options[name] === undefined || options[name] === resource[name]),
   );
-  // It says what there is, and how it is made.
+  // The message lists the kinds and how to create one.
   if (fitting.length === 0) return refuse(needed, command);
   const { select } = await import('@clack/prompts');
   const choice = await select({

@@ -8,15 +8,15 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import { asError } from '../../system/as-error.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 
-/** A CustomResourceDefinition of an operator, and what was done to it in a cluster. */
+/** A CustomResourceDefinition of an operator, and its installation in a cluster. */
 export interface InstalledCrd {
   readonly name: string;
   readonly action: 'installed' | 'updated' | 'unchanged';
 }
 
 /**
- * Installs CustomResourceDefinitions, or updates them; resolves when they are served.
- * @throws OperatorError `MissingPermission`: the account may not; and what `ensureCrd` throws
+ * Installs or updates CustomResourceDefinitions; resolves when they are served.
+ * @throws OperatorError `MissingPermission`: the account lacks permission; and the errors of `ensureCrd`
  */
 export async function installCrds(
   client: Client,
@@ -49,15 +49,15 @@ function actionOf(
 }
 
 /**
- * Makes sure that a cluster answers, and serves the custom resources of an operator.
- * @throws OperatorError `UnknownKind`: it does not serve them all; what a request throws
+ * Checks that a cluster responds and serves the custom resources of an operator.
+ * @throws OperatorError `UnknownKind`: it does not serve them all; and the errors of requests
  */
 export async function refuseUnserved(
   client: Client,
   { resources = [] }: OperatorDefinition,
   signal: AbortSignal,
 ): Promise<void> {
-  // Built-in kinds are known without asking.
+  // Built-in kinds need no request, so one is sent to check the connection.
   if (resources.length === 0) await ask(client, signal);
   const missing: string[] = [];
   for (const resource of resources) {
@@ -80,7 +80,7 @@ async function ask(client: Client, signal: AbortSignal): Promise<void> {
   try {
     await getIfExists(client, Namespace, { name: 'default' }, { signal });
   } catch (error) {
-    // It answers; what the operator may do is asked later.
+    // The cluster responds; permissions are checked later.
     if (!isForbidden(error)) throw error;
   }
 }

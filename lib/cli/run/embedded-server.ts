@@ -9,8 +9,8 @@ export interface ServerOptions extends EmbeddedClusterOptions {
 }
 
 /**
- * Starts an embedded cluster that listens.
- * @throws OperatorError `ListenFailed`: the port can't be taken; and what the cluster throws
+ * Starts an embedded cluster that listens on a port.
+ * @throws OperatorError `ListenFailed`: the port is taken; and the errors of the cluster
  */
 export async function startServer({ port, ...options }: ServerOptions): Promise<EmbeddedCluster> {
   const cluster = await EmbeddedCluster.start(options);

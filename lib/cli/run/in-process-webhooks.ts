@@ -13,8 +13,8 @@ const service = { namespace: 'default', name: 'operator-webhooks' };
 const address = { service };
 
 /**
- * The webhooks of an operator that runs beside its API server, in one process: they are asked without a
- * connection, so that neither a port nor a certificate is needed.
+ * Serves the webhooks of an operator to an API server in the same process, without a connection: needs
+ * neither a port nor a certificate.
  */
 export class InProcessWebhooks {
   readonly #reports: { readonly metrics: WebhookMetrics; readonly logger: Logger };
@@ -25,12 +25,12 @@ export class InProcessWebhooks {
     this.#handlers = new WebhookHandlers([], this.#reports);
   }
 
-  /** For the option `services` of an embedded cluster. */
+  /** Value for the option `services` of an embedded cluster. */
   get services(): Readonly<Record<string, RequestHandler>> {
     return { [`${service.namespace}/${service.name}`]: (request) => this.#answer(request) };
   }
 
-  /** Answers by these from now on. */
+  /** Replaces the webhooks. */
   use(webhooks: readonly Webhook[]): void {
     this.#handlers = new WebhookHandlers(webhooks, this.#reports);
   }
@@ -55,7 +55,7 @@ async function* inOne(text: string): AsyncIterable<Uint8Array> {
   yield Buffer.from(text);
 }
 
-/** The configurations that have the API server ask {@link InProcessWebhooks}. */
+/** Returns the webhook configurations that call {@link InProcessWebhooks}. */
 export function inProcessConfigurations({
   name,
   webhooks = [],
@@ -67,7 +67,7 @@ interface WithWebhook {
   crdWithWebhook(config: ReturnType<typeof conversionClientConfig>): CustomResourceDefinition;
 }
 
-/** The custom resources of an operator; those that it converts are converted by it. */
+/** Returns the custom resources of an operator, with its conversions. */
 export function inProcessCrds({
   resources = [],
   webhooks = [],

@@ -9,34 +9,36 @@ import { prepareRun } from './operator-run.js';
 import type { OperatorRun } from './operator-run.js';
 import { sourceFiles } from './source-files.js';
 
-/** How an operator is kept running. */
+/** Parameters of `keepRunning`. */
 export interface KeepRunning {
-  /** Loads it again, as its sources are now. */
+  /** Loads the operator again from its present sources. */
   readonly load: () => Promise<LoadedProject>;
-  /** Of the manager that each one gets. */
+  /** Returns the options of the operator's manager. */
   readonly managerOptions: (loaded: LoadedProject) => ManagerOptions;
-  /** Done before each one begins, while the former still runs: its custom resources are installed. */
+  /**
+   * Prepares an operator before its start while the previous one still runs: installs its custom resources.
+   */
   readonly prepare: (loaded: LoadedProject, manager: Manager) => Promise<void>;
-  /** Called when one has begun. */
+  /** Called after each start. */
   readonly onBegin?: ((run: OperatorRun) => void) | undefined;
-  /** Whether to restart it when its sources change. */
+  /** Whether to restart the operator when its sources change. */
   readonly watch: boolean;
   /** Prints a line for the author of the operator. */
   readonly tell: (text: string) => void;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ends it. */
+  /** Stops the operator. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs an operator until the signal is aborted, and restarts it when its sources change. It stops in full
- * before the next one begins. A change that can't be loaded, set up or prepared is reported, and the running
- * operator stays.
+ * Runs an operator until the signal is aborted, and restarts it when its sources change. The previous one
+ * stops completely before the next one starts. If a change can't be loaded, set up or prepared, the error is
+ * reported and the running operator continues.
  *
  * ## Caveats
- * - What the modules of an operator that was replaced hold stays in memory: Node keeps modules.
- * @throws what the first one fails with. A later one that fails is reported, and the next change awaited.
+ * - Modules of replaced operators stay in memory: Node keeps modules.
+ * @throws the error of the first operator. An error of a later one is reported, and the next change awaited.
  */
 export async function keepRunning(first: LoadedProject, settings: KeepRunning): Promise<void> {
   const running = new RestartedOperator(settings);
@@ -44,7 +46,7 @@ export async function keepRunning(first: LoadedProject, settings: KeepRunning): 
   const signal = AbortSignal.any([settings.signal, over.signal]);
   const watching = settings.watch ? running.watch(first, signal) : undefined;
   try {
-    // What changes while the first one is prepared counts, too.
+    // Changes during the first preparation count, too.
     await watching?.begun;
     await running.replace(first);
     await Promise.race([running.failed, whenAborted(signal)]);
@@ -55,9 +57,9 @@ export async function keepRunning(first: LoadedProject, settings: KeepRunning): 
   }
 }
 
-/** The operator that runs at the moment. */
+/** The operator that currently runs. */
 class RestartedOperator {
-  /** Rejects with what the first one fails with. */
+  /** Rejects with the error of the first operator. */
   readonly failed: Promise<never>;
   readonly #settings: KeepRunning;
   #fail: (error: unknown) => void = () => undefined;
@@ -69,18 +71,18 @@ class RestartedOperator {
   constructor(settings: KeepRunning) {
     this.#settings = settings;
     this.failed = new Promise((_, reject) => (this.#fail = reject));
-    // It may fail after the last wait for it.
+    // It may fail after the last await of it.
     this.failed.catch(() => undefined);
   }
 
-  /** One after the other. @throws what is wrong with the next one; the former goes on then. */
+  /** Replaces operators one at a time. @throws the error of the next one; the previous one continues */
   replace(loaded: LoadedProject): Promise<void> {
     const replaced = this.#last.then(() => this.#replace(loaded));
     this.#last = replaced.catch(() => undefined);
     return replaced;
   }
 
-  /** Replaces it on each change, until the signal is aborted. */
+  /** Replaces the operator on each change until the signal is aborted. */
   watch(
     { root, files: first }: LoadedProject,
     signal: AbortSignal,
@@ -96,7 +98,7 @@ class RestartedOperator {
     return { begun, ended: watchFiles(() => sourceFiles(root, files), settings) };
   }
 
-  /** @throws what did not end as it should */
+  /** @throws the errors of stopping */
   async stop(): Promise<void> {
     await this.#last;
     const former = this.#current;
@@ -104,11 +106,11 @@ class RestartedOperator {
     await former?.stop();
   }
 
-  /** @returns what it is made of now; undefined: as before */
+  /** @returns the present source files; undefined: unchanged */
   async #change(signal: AbortSignal): Promise<readonly string[] | undefined> {
     const { load, tell } = this.#settings;
     try {
-      // A module may wait for what never comes.
+      // A module may wait forever.
       const loaded = await Promise.race([load(), whenAborted(signal)]);
       if (!signal.aborted && loaded !== undefined) await this.replace(loaded);
       return loaded?.files;
@@ -123,7 +125,7 @@ class RestartedOperator {
 
   async #replace(loaded: LoadedProject): Promise<void> {
     const { managerOptions, prepare, onBegin, signal, tell } = this.#settings;
-    // Its setup may wait for what never comes.
+    // Its setup may wait forever.
     const next = await Promise.race([
       prepareRun(loaded, managerOptions(loaded)),
       whenAborted(signal),
@@ -148,7 +150,7 @@ class RestartedOperator {
   }
 
   #ended(run: OperatorRun, error: unknown): void {
-    // One that is being replaced or stopped is its replacer's concern.
+    // The code that replaces or stops an operator handles its end.
     if (this.#current !== run) return;
     this.#current = undefined;
     if (this.#isFirst || !this.#settings.watch) this.#fail(error);

@@ -7,10 +7,10 @@ import { whileWriting } from '../file-error.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 
 /**
- * Writes the kubeconfig of an embedded cluster, which listens.
+ * Writes the kubeconfig of a listening embedded cluster.
  * @param file - absolute
- * @returns what removes it again
- * @throws OperatorError `InvalidConfig`: the file is there, and another cluster's; or can't be written
+ * @returns a function that removes it
+ * @throws OperatorError `InvalidConfig`: the file belongs to another cluster, or can't be written
  */
 export async function writeKubeConfigFile(
   cluster: EmbeddedCluster,
@@ -22,12 +22,12 @@ export async function writeKubeConfigFile(
     await cluster.writeKubeConfig(file);
   });
   return async () => {
-    // Another process may have taken its place.
+    // Another process may have replaced it.
     if ((await textIfExists(file)) === cluster.kubeConfig()) await rm(file, { force: true });
   };
 }
 
-/** A kubeconfig with the clusters of somebody is dear to him. */
+/** Protects a kubeconfig with the user's clusters from being overwritten. */
 async function refuseOthers(file: string): Promise<void> {
   const text = await textIfExists(file);
   if (text === undefined || text.trim() === '') return;
@@ -39,7 +39,7 @@ async function refuseOthers(file: string): Promise<void> {
   try {
     content = parse(checkYamlDepth(text, file));
   } catch {
-    // No YAML: nothing that we wrote.
+    // Invalid YAML: not a file of this program.
   }
   const { contexts } = isJsonObject(content) ? content : {};
   const [only, ...others] = Array.isArray(contexts) ? (contexts as readonly unknown[]) : [];

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { fileError } from '../file-error.js';
 import { exists } from '../project/find-project.js';
 
-/** The custom resources that a project has as samples; none where there is no such folder. */
+/** Returns the sample custom resources of a project; empty without the folder. */
 export function sampleFiles(root: string): Promise<readonly string[]> {
   return filesIfThere(join(root, 'config/samples'));
 }
 
-/** The definitions of foreign kinds, which the tests of a project install; none where there are none. */
+/** Returns the definitions of foreign kinds that a project's tests install; empty without the folder. */
 export function foreignDefinitionFiles(root: string): Promise<readonly string[]> {
   return filesIfThere(join(root, 'test/crds'));
 }
@@ -18,9 +18,9 @@ async function filesIfThere(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * The files with objects at a path: itself, or those of the folder that it is, but for what kustomize
- * has there. @param path - absolute
- * @throws OperatorError `InvalidConfig`: there is none
+ * Returns the files with objects at a path: the file, or those of a folder except kustomizations.
+ * @param path - absolute
+ * @throws OperatorError `InvalidConfig`: the path does not exist
  */
 export async function filesOf(path: string): Promise<readonly string[]> {
   try {

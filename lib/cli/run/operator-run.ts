@@ -2,12 +2,12 @@ import { Manager } from '../../manager/index.js';
 import type { ManagerOptions } from '../../manager/index.js';
 import type { LoadedProject } from '../project/load-operator.js';
 
-/** An operator that runs, until it is told to stop. */
+/** A running operator. */
 export interface OperatorRun {
   readonly manager: Manager;
-  /** Resolves when it was stopped in full; rejects with what it failed with. */
+  /** Resolves when it has stopped completely; rejects with its error. */
   readonly ended: Promise<void>;
-  /** Stops it; resolves when nothing of it is left. @throws what did not end as it should */
+  /** Stops it; resolves when it has stopped completely. @throws the errors of stopping */
   stop(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface PreparedRun {
 }
 
 /**
- * Puts an operator into a manager. Nothing runs yet: what its `setup` throws is thrown here.
+ * Puts an operator into a manager without running it. Errors of its `setup` are thrown here.
  * @param options - of the manager, for this operator
  */
 export async function prepareRun(

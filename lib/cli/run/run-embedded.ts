@@ -29,17 +29,17 @@ import { Settling } from './settling.js';
 const person = 'you';
 const kubeConfigFile = 'node_modules/.cache/operator-builder/kubeconfig';
 
-/** An operator beside its cluster. */
+/** An operator with its cluster. */
 interface Stage extends Running {
   readonly cluster: EmbeddedCluster;
   readonly webhooks: InProcessWebhooks;
   readonly settling: Settling;
   readonly lines: NewsLines;
-  /** To be applied once the operator runs. */
+  /** Objects to apply once the operator runs. */
   readonly resources: readonly UnstructuredObject[];
 }
 
-/** Runs an operator on an embedded cluster, and tells what happens there. */
+/** Runs an operator on an embedded cluster, and prints the events there. */
 export async function runEmbedded(running: Running): Promise<void> {
   const { options, context, first, logger } = running;
   const { clock } = context;
@@ -102,7 +102,7 @@ async function runBeside(stage: Stage): Promise<void> {
     if (news !== undefined) lines.tell(news);
   });
   const onBegin = (run: OperatorRun): void => {
-    // Once: what is changed or deleted afterwards is whoever changes it's.
+    // Once: later changes and deletions of these objects stay.
     begun ??= goOn({ ...stage, signal: both }, run)
       .then(() => stage.options.untilSettled === true && end.abort())
       .catch((error: unknown) => {
@@ -136,7 +136,7 @@ async function runBeside(stage: Stage): Promise<void> {
   if (failure !== undefined) throw failure as Error;
 }
 
-/** @param fail - called at the first rule that is missing, if the run is a test */
+/** @param fail - called at the first missing rule, if the run is a test */
 function roleOf(
   { cluster, options, context, lines }: Stage,
   fail: (error: OperatorError) => void,
@@ -186,11 +186,11 @@ function isDefinition(object: KubernetesObject): object is CustomResourceDefinit
   return object.kind === 'CustomResourceDefinition';
 }
 
-/** What is done once the operator runs. */
+/** Continues once the operator runs. */
 async function goOn(stage: Stage, { manager }: OperatorRun): Promise<void> {
   const { cluster, resources, signal, options, settling, lines } = stage;
   await manager.whenLeading(signal).catch((error: unknown) => {
-    // Why it did not start is said by who runs it.
+    // The run reports why the operator did not start.
     if (!isOperatorError(error, 'Stopped')) throw error;
   });
   const client = cluster.client({ user: person });

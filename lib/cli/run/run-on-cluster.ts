@@ -8,7 +8,7 @@ import { keepRunning } from './keep-running.js';
 import { keptRunning, managerOptions } from './run-operator.js';
 import type { Running } from './run-operator.js';
 
-/** Runs an operator on the cluster of a kubeconfig, and prints what it does there. */
+/** Runs an operator on the cluster of a kubeconfig, and prints its actions there. */
 export async function runOnCluster(running: Running): Promise<void> {
   const { options, context, first, logger } = running;
   const client = await clusterClient(options, context, logger);
@@ -34,7 +34,7 @@ export async function runOnCluster(running: Running): Promise<void> {
       },
       onBegin: ({ manager }) => {
         const started = manager.whenStarted(running.signal).then(() => lines.say('started'));
-        // Why it did not start is an error of the run.
+        // The run reports why it did not start.
         void started.catch(() => undefined);
       },
     });
@@ -47,7 +47,7 @@ interface OnCluster extends Running {
   readonly client: Awaited<ReturnType<typeof clusterClient>>;
 }
 
-/** A CustomResourceDefinition that the cluster serves; `served`: it was there, and not compared. */
+/** A CustomResourceDefinition in the cluster; `served`: it existed and was not compared. */
 type ServedCrd = Omit<InstalledCrd, 'action'> & {
   readonly action: InstalledCrd['action'] | 'served';
 };
@@ -67,7 +67,7 @@ interface Saying {
   readonly isFirst: boolean;
 }
 
-/** At a restart only those that changed. */
+/** Prints the definitions; at a restart only changed ones. */
 function sayCrds(crds: readonly ServedCrd[], { lines, isFirst }: Saying): void {
   const shown = crds.filter(({ action }) => isFirst || /^(?:installed|updated)$/.test(action));
   if (shown.length === 0) return;

@@ -17,7 +17,7 @@ import { whileTelling } from '../while-telling.js';
 import type { KeepRunning } from './keep-running.js';
 import type { RunOptions } from './run-options.js';
 
-/** What every way to run an operator has. */
+/** State that all ways to run an operator share. */
 export interface Running {
   readonly options: RunOptions;
   readonly context: CommandContext;
@@ -26,14 +26,14 @@ export interface Running {
   readonly signal: AbortSignal;
 }
 
-/** Carries out `operator-builder run`: until it is told to stop, which is its good end. */
+/** Runs `operator-builder run` until a signal stops it, which counts as success. */
 export async function runOperator(options: RunOptions, context: CommandContext): Promise<void> {
   refuseContradictions(options);
   const signal = context.stopSignal();
   try {
     const logger = await loggerBesideFeed(options, context);
     const first = await Promise.race([load(options, context), whenAborted(signal)]);
-    // A module of the operator may wait for what never comes.
+    // A module of the operator may wait forever.
     if (first === undefined) return;
     const running = { options, context, first, logger, signal };
     if (options.embedded === true) {
@@ -44,19 +44,19 @@ export async function runOperator(options: RunOptions, context: CommandContext):
       await runOnCluster(running);
     }
   } catch (error) {
-    // It was told to stop before all had begun.
+    // The user stopped it during the start.
     if (!signal.aborted || !isOperatorError(error, 'Aborted')) throw error;
   }
 }
 
-/** For people without the failures of reconciles, which are lines of the feed. */
+/** For text output, omits reconcile failures, which the feed prints. */
 async function loggerBesideFeed(options: RunOptions, context: CommandContext): Promise<Logger> {
   const logger = await commandLogger(options, context);
   const isWhole = !logsText(options, context) || options.logLevel === 'debug';
   return isWhole ? logger : withoutFailures(logger);
 }
 
-/** What does not depend on where it runs. */
+/** Returns the settings that do not depend on the cluster. */
 export function keptRunning({
   options,
   context,
@@ -72,14 +72,14 @@ export function keptRunning({
   };
 }
 
-/** What runs, and against what. */
+/** The parts that an operator runs with. */
 export interface Managed {
   readonly client: Client;
   readonly tracer?: Tracer | undefined;
   readonly loaded: LoadedProject;
 }
 
-/** The options of the manager that an operator gets. */
+/** Returns the options of an operator's manager. */
 export function managerOptions(
   { options, context: { clock, cwd }, logger }: Running,
   { client, tracer, loaded: { operator } }: Managed,

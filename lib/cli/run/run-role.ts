@@ -19,21 +19,21 @@ import { filesOf } from './object-files.js';
 /** Options of {@link RunRole}. */
 export interface RunRoleOptions {
   readonly cluster: EmbeddedCluster;
-  /** Lets the operator do everything. */
+  /** Gives the operator all permissions. */
   readonly asAdmin: boolean;
-  /** The namespace of the operator, for roles of its own namespace. */
+  /** Namespace of the operator, for roles in its own namespace. */
   readonly namespace: string;
   readonly onMissing: (missing: MissingRule) => void;
 }
 
-/** Parts of the manager of an operator that has a role. */
+/** Parts of the manager for an operator with a role. */
 export interface ManagerParts {
   readonly client: Client;
-  /** Notes which controller sends a request; absent without a role. */
+  /** Records the controller that sends a request; absent without a role. */
   readonly tracer?: Tracer | undefined;
 }
 
-/** The role of an operator that runs on an embedded cluster; computed again at each reload. */
+/** The role of an operator on an embedded cluster; computed again at each reload. */
 export class RunRole {
   readonly #options: RunRoleOptions;
   #next: OperatorRole | undefined;
@@ -42,7 +42,7 @@ export class RunRole {
     this.#options = options;
   }
 
-  /** Parts of the manager for an operator that was loaded. */
+  /** Returns parts of the manager for a loaded operator. */
   managerParts({ operator: { name } }: LoadedProject): ManagerParts {
     const { cluster, asAdmin, onMissing } = this.#options;
     if (asAdmin) return { client: cluster.client({ user: name }) };
@@ -51,7 +51,7 @@ export class RunRole {
     return { client: cluster.client({ user, authorizer: this.#next }), tracer };
   }
 
-  /** Limits that operator to what it declares, and to the rules in `config/rbac` that are not generated. */
+  /** Limits the operator to its declared access and the rules in `config/rbac` that are not generated. */
   async declare({ root }: LoadedProject, manager: Manager): Promise<void> {
     const own = await ownRules(root, this.#options.namespace);
     await this.#next?.declare(manager.requiredAccess(), own);
@@ -66,7 +66,7 @@ interface RoleObject {
   readonly subjects?: readonly { readonly kind: string; readonly name: string }[];
 }
 
-/** The rules of `config/rbac` that are bound to the operator, without those that are generated. */
+/** Returns the rules of `config/rbac` bound to the operator, without the generated ones. */
 async function ownRules(root: string, namespace: string): Promise<AccessRules<PolicyRule>> {
   const folder = join(root, 'config/rbac');
   const files = (await exists(folder)) ? await filesOf(folder) : [];
@@ -90,7 +90,7 @@ async function ownRules(root: string, namespace: string): Promise<AccessRules<Po
   return { everywhere, inNamespaces };
 }
 
-/** The ServiceAccount of an operator, as the files of a project call it. */
+/** The operator's ServiceAccount in the files of a project. */
 const account = 'controller-manager';
 /** The rules above the marker. */
 const generated = new RegExp(`^rules:[^]*?^ *${roleMarker.replace('+', String.raw`\+`)}`, 'm');

@@ -20,7 +20,7 @@ export interface ApiServerOptions extends LogOptions {
   readonly tls: boolean;
 }
 
-/** Carries out `operator-builder apiserver`: until it is told to stop, which is its good end. */
+/** Runs `operator-builder apiserver` until a signal stops it, which counts as success. */
 export async function serveApi(options: ApiServerOptions, context: CommandContext): Promise<void> {
   const signal = context.stopSignal();
   const { clock, cwd, stdout } = context;
@@ -43,7 +43,7 @@ export async function serveApi(options: ApiServerOptions, context: CommandContex
   }
 }
 
-/** @throws OperatorError `InvalidConfig`: a path can't be read, or holds something else */
+/** @throws OperatorError `InvalidConfig`: a path can't be read, or holds another value */
 async function definitionsIn(
   paths: readonly string[],
   context: CommandContext,

@@ -6,21 +6,21 @@ import type { Clock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { briefError } from '../../feed/brief-error.js';
 
-/** What {@link Settling} watches. */
+/** Parts of {@link Settling}. */
 export interface SettlingParts {
   readonly cluster: EmbeddedCluster;
   readonly clock: Clock;
 }
 
 const lookEveryMs = 50;
-/** So long nothing has to happen. */
+/** Required time without any change. */
 const quietMs = 500;
-/** What is to be done again sooner has not ended; what comes later is a look now and then. */
+/** Requeues up to this delay count as unfinished work; longer ones are periodic checks. */
 const soonMs = 10_000;
-/** Whose writes are no work of an operator. */
+/** Kinds whose writes do not count as work of an operator. */
 const quietKinds: ReadonlySet<string> = new Set(['Event', 'Lease', 'Node']);
 
-/** Finds out when an operator and the cluster around it have nothing left to do. */
+/** Detects when an operator and its cluster have no work left. */
 export class Settling {
   readonly #parts: SettlingParts;
   readonly #last = new Map<string, ReconciledEvent & { readonly atMs: number }>();
@@ -31,12 +31,12 @@ export class Settling {
     this.#changedMs = parts.clock.monotonicMs();
   }
 
-  /** To be told of every change in the cluster. */
+  /** Records a change in the cluster; call it for every change. */
   changed({ object: { kind } }: CommittedChange): void {
     if (!quietKinds.has(kind)) this.#changedMs = this.#parts.clock.monotonicMs();
   }
 
-  /** To be told of every event of the operator's controllers. */
+  /** Records an event of the operator's controllers; call it for every event. */
   readonly onEvent = (event: ControllerEvent): void => {
     if (event.type !== 'reconciled') return;
     const { controller, key } = event;
@@ -47,10 +47,10 @@ export class Settling {
   };
 
   /**
-   * Resolves when all is reconciled, and a further reconcile would change nothing.
+   * Resolves when everything is reconciled and a further reconcile would change nothing.
    * @param timeoutMs - the longest wait, in milliseconds
-   * @throws OperatorError `Timeout`: it takes longer; the message says what is left.
-   * @throws the signal's reason, as soon as it is aborted.
+   * @throws OperatorError `Timeout`: not settled in time; the message lists the remaining work
+   * @throws the signal's reason, as soon as it is aborted
    */
   async settled(manager: Manager, timeoutMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#parts;
@@ -67,7 +67,7 @@ export class Settling {
     }
   }
 
-  /** Whether the cluster's own controllers have nothing to do now. */
+  /** Whether the cluster's own controllers are idle. */
   async #isCalm(signal: AbortSignal): Promise<boolean> {
     const { clock, cluster } = this.#parts;
     const soon = new AbortController();
@@ -80,7 +80,7 @@ export class Settling {
     }
   }
 
-  /** What is left to do; `''`: something has just changed; undefined: nothing. */
+  /** Returns the remaining work; `''`: a change has just happened; undefined: idle. */
   #left(manager: Manager): string | undefined {
     const failed = [...this.#last.values()].find(({ error }) => error !== undefined);
     if (failed !== undefined) {
@@ -97,7 +97,7 @@ export class Settling {
     return clock.monotonicMs() - this.#changedMs < quietMs ? '' : undefined;
   }
 
-  /** A reconcile that wants another one soon, and may have changed something itself. */
+  /** Whether a reconcile requested another one soon and may have changed something itself. */
   #isUnfinished({ againInMs, durationMs, atMs }: ReconciledEvent & { readonly atMs: number }) {
     if (againInMs === undefined || againInMs > soonMs) return false;
     return atMs - durationMs <= this.#changedMs;

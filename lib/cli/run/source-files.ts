@@ -5,8 +5,8 @@ import type { WatchedPaths } from '../watch-files.js';
 const sources = /\.(?:[cm]?[jt]s|json)$/;
 
 /**
- * What an operator may be made of: all sources below `src` of its project, also those that it does not
- * import yet, and what it does import from elsewhere.
+ * Returns the possible source files of an operator: all below `src`, even those not yet imported, and the
+ * imported files elsewhere.
  * @param imported - absolute
  */
 export async function sourceFiles(
@@ -14,7 +14,7 @@ export async function sourceFiles(
   imported: readonly string[],
 ): Promise<WatchedPaths> {
   const folder = join(root, 'src');
-  // While it is moved, there is none.
+  // The folder is missing while it is moved.
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const below = (wanted: (entry: (typeof entries)[0]) => boolean): readonly string[] =>
     entries.filter(wanted).map((entry) => join(entry.parentPath, entry.name));

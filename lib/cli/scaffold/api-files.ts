@@ -23,7 +23,7 @@ import type { TemplateFile } from './template.js';
 const crdFiles = /^config\/crd\/bases\//;
 const controllerFiles = /^(?:src\/controllers|test)\//;
 
-/** What a kind adds to a project. */
+/** Returns the files that a kind adds to a project. */
 export async function apiFiles(
   project: Project,
   resource: ProjectResource,
@@ -50,28 +50,28 @@ export async function apiFiles(
   return [...others, ...role];
 }
 
-/** What `operator-builder manifests` will make of it, of a project that can't be loaded yet. */
+/** Predicts the role that `operator-builder manifests` generates, for a project that can't be loaded yet. */
 export async function mergedRole(
   folder: string,
   files: readonly TemplateFile[],
 ): Promise<readonly WantedFile[]> {
-  // Of an operator that is held to namespaces, only that knows to which: it would get too much.
+  // Only an operator limited to namespaces knows which ones; a cluster-wide role would grant too much.
   if ((await textIfExists(join(folder, namespacedRolesPath))) !== undefined) return [];
   const { text = '' } = files.find(({ path }) => path === rolePath) ?? {};
   const { rules } = parseRoleFile(text, rolePath);
-  // It goes without one where the user has none.
+  // If the user has deleted the file, it stays deleted.
   const own = (await textIfExists(join(folder, rolePath))) ?? text;
   const role = parseRoleFile(own, rolePath);
   return [{ type: 'edited', path: rolePath, text: role.withRules([...role.rules, ...rules]) }];
 }
 
-/** What a further version of a kind adds to a project. */
+/** Returns the files that a further version of a kind adds to a project. */
 export async function versionFiles(
   project: Project,
   first: ProjectResource,
   { resource, folder }: { readonly resource: ProjectResource; readonly folder: string },
 ): Promise<readonly WantedFile[]> {
-  // The status is of the style of the controller, which is with the first version.
+  // The style of the controller, which belongs to the first version, determines the status.
   const values = valuesOf(project, { ...resource, controller: first.controller });
   const words = { ...values.words, v98alpha98: first.version };
   const pair = { project, first, spoke: resource };
@@ -103,7 +103,7 @@ export async function versionFiles(
       return { type: 'insert', path, insertions: [...insertionsOf(before, text), ...spokes] };
     }
     const own = await textIfExists(join(folder, path));
-    // The user's may have changed since; what is generated has no markers.
+    // The user may have changed the file since; generated files have no markers.
     const edited = own === undefined ? text : withCrdVersion(own, first.version, resource.version);
     return { type: 'edited', path, text: edited };
   });
@@ -121,13 +121,13 @@ function namesOf(
   return { group: wholeGroup(project, resource), kind, plural };
 }
 
-/** The versions of a kind that a project has so far. */
+/** Returns the present versions of a kind in a project. */
 function versionsOf(project: Project, first: ProjectResource): Omit<Convertible, 'convert'> {
   const versions = project.resources.filter((one) => isSameKind(one, first));
   return { ...namesOf(project, first), versions: versions.map(({ version }) => version) };
 }
 
-/** A project with the first version of a kind. */
+/** Returns the files of a project with the first version of a kind. */
 async function bareFiles(
   project: Project,
   first: ProjectResource,

@@ -4,15 +4,15 @@ import { wholeGroup } from './project-file.js';
 import type { Project, ProjectResource } from './project-file.js';
 import type { TemplateValues } from './template.js';
 
-/** Of what files are wanted. */
+/** The parts of an API to create. */
 export interface ApiParts {
-  /** The schema, the CRD, a sample, roles for people. */
+  /** The schema, the CRD, a sample and roles for people. */
   readonly withResource: boolean;
-  /** The controller, its test, and what it may do. */
+  /** The controller, its test and its permissions. */
   readonly withController: boolean;
 }
 
-/** What the templates of a version of a kind are filled in with. */
+/** Returns the template values of a version of a kind. */
 export function valuesOf(
   project: Project,
   resource: ProjectResource,
@@ -39,7 +39,7 @@ export function valuesOf(
   };
 }
 
-/** The group of a foreign kind has no domain of the project, and may be empty. */
+/** Returns the words for a foreign group, which lacks the project's domain and may be empty. */
 function groupWords(project: Project, resource: ProjectResource): Readonly<Record<string, string>> {
   if (resource.external !== true) return {};
   const group = wholeGroup(project, resource);

@@ -1,7 +1,7 @@
 import * as kinds from '../../object/kinds.js';
 import type { ResourceType } from '../../object/resource-type.js';
 
-/** A built-in kind, by its group (`core` or empty for that of Pods); undefined: it is not known. */
+/** Returns a built-in kind by its group (`core` or empty for that of Pods); undefined if unknown. */
 export function builtInType(named: {
   readonly group: string;
   readonly version: string;
@@ -22,7 +22,7 @@ const jobTemplate = { spec: { template: { spec: { containers, restartPolicy: 'Ne
 const role = { apiGroup: 'rbac.authorization.k8s.io', name: 'sample' };
 const metricsOf = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'sample' };
 
-/** Small objects of the built-in kinds that have required fields, as tests create them. */
+/** Minimal content of built-in kinds with required fields, for tests. */
 const contents: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   ClusterRoleBinding: { roleRef: { ...role, kind: 'ClusterRole' } },
   ControllerRevision: { revision: 1, data: {} },
@@ -56,7 +56,7 @@ const contents: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   StorageClass: { provisioner: 'example.com/sample' },
 };
 
-/** What a small object of a built-in kind has beside its metadata. */
+/** Returns the minimal content of a built-in kind beside its metadata. */
 export function builtInContent(kind: string): Readonly<Record<string, unknown>> {
   return contents[kind] ?? {};
 }

@@ -6,17 +6,17 @@ import { reportText } from './report.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
 import { writeFiles } from './write-files.js';
 
-/** What a command asks for. */
+/** The result of a scaffolding command. */
 export interface Scaffold {
   readonly wanted: readonly WantedFile[];
-  /** Command lines to go on with. */
+  /** Command lines to suggest as next steps. */
   readonly next: readonly string[];
 }
 
 /** Options of {@link carryOut}. */
 export interface CarryOutOptions extends ScaffoldOptions, Pick<PlanOptions, 'outside'> {}
 
-/** Writes all that is wanted, or nothing, and says so. Returns the files. */
+/** Writes all files or none, prints a report and returns the files. */
 export async function carryOut(
   { wanted, next }: Scaffold,
   { directory, dryRun, force, output, outside }: CarryOutOptions,

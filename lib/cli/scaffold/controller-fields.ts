@@ -7,13 +7,13 @@ import { sampleContent, isAccepted, literalOf, schemaOf } from './sample-content
 import type { Content } from './sample-content.js';
 import type { ProjectResource } from './project-file.js';
 
-/** A field that the templates of controllers read from the spec of an object. */
+/** A field that controller templates read from an object's spec. */
 interface TemplateField {
   readonly name: string;
   readonly type: Schema['type'];
-  /** Value in the test of the template. */
+  /** Value in the template's test. */
   readonly value: unknown;
-  /** Code that stands for the field where objects lack it. */
+  /** Code that replaces the field where objects lack it. */
   readonly constant: string;
 }
 
@@ -29,10 +29,7 @@ const templateContent = {
 const controllerFile = /^src\/controllers\//;
 const controllerTest = /^test\/.*-controller\.test\.ts$/;
 
-/**
- * Returns the files of a controller whose kind is there already: they read, and their tests have, only
- * fields that the kind has now.
- */
+/** Adapts the files of a controller to an existing kind: code and tests use only fields that the kind has. */
 export async function withFieldsOfKind(
   files: readonly TemplateFile[],
   folder: string,
@@ -44,7 +41,7 @@ export async function withFieldsOfKind(
     ? undefined
     : await sampleContent(folder, resource, crd);
   const content = structuredClone(sample?.content);
-  // Types have fields with a default as fields that are there.
+  // In types, fields with a default are required.
   if (content !== undefined) defaultFields(content, schema);
   return files.map(({ path, text }) => {
     if (controllerFile.test(path)) return { path, text: withConstants(text, lacking) };
@@ -53,7 +50,7 @@ export async function withFieldsOfKind(
   });
 }
 
-/** Whether each object has a field: an optional one is no value for a Deployment. */
+/** Whether every object has the field: an optional field can't be a Deployment's value. */
 function hasField(schema: Schema, { name, type }: TemplateField): boolean {
   const { properties = {}, required = [] } = schema.properties?.['spec'] ?? {};
   const field = properties[name];

@@ -4,9 +4,9 @@ import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { OperatorError } from '../../system/operator-error.js';
 
 /**
- * Returns the text of a CustomResourceDefinition with a further version, which has the schema of the
- * first; as it was, if it has the version already. The rest stays.
- * @throws OperatorError `InvalidConfig`: it is no definition, or lacks the first version.
+ * Adds a further version with the schema of the first to a CustomResourceDefinition's text; unchanged if it
+ * has the version. Keeps the rest.
+ * @throws OperatorError `InvalidConfig`: not a definition, or without the first version
  */
 export function withCrdVersion(text: string, first: string, version: string): string {
   const document = parseDocument(checkYamlDepth(text, 'CustomResourceDefinition'));

@@ -32,14 +32,14 @@ export interface CreateApiOptions extends ScaffoldOptions {
   readonly controller: boolean;
   readonly namespaced: boolean;
   readonly style: Style;
-  /** With `--no-resource`: the CustomResourceDefinition of a kind of another operator. */
+  /** With `--no-resource`: the CustomResourceDefinition of another operator's kind. */
   readonly crdFile?: string | undefined;
 }
 
 /**
  * Adds a kind, a version of one, or the controller of one to a project.
- * @throws UsageError a name is none, or what is asked for can't be.
- * @throws OperatorError `InvalidConfig`: there is no project, or a file of it can't be changed.
+ * @throws UsageError invalid name or combination of options
+ * @throws OperatorError `InvalidConfig`: not a project, or a file can't be changed
  */
 export async function createApi(
   options: CreateApiOptions,
@@ -68,7 +68,7 @@ export async function createApi(
   return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);
 }
 
-/** Adds a controller of a kind that others define. */
+/** Adds a controller of a kind that the project does not define. */
 async function createForeignApi(
   { folder, path, text, project }: OpenProject,
   options: CreateApiOptions,
@@ -87,7 +87,7 @@ async function createForeignApi(
   return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);
 }
 
-/** @throws UsageError there can't be such a controller, or it is there already */
+/** @throws UsageError such a controller is impossible or exists */
 function refuseForeign(options: CreateApiOptions, { resources }: Project): void {
   const { version, kind, controller, style, force } = options;
   if (!controller) throw nothingToDo();
@@ -106,10 +106,10 @@ function nothingToDo(): UsageError {
   return new UsageError('--no-resource and --no-controller: nothing is left to do');
 }
 
-/** What is added to a project. */
+/** An addition to a project. */
 type Added = { readonly resource: ProjectResource } & (
   | { readonly type: 'kind'; readonly withResource: boolean; readonly withController: boolean }
-  /** A further one, of a kind whose schema is with its first. */
+  /** A further version of a kind; its schema is in the file of the first. */
   | { readonly type: 'version'; readonly first: ProjectResource }
 );
 
@@ -148,7 +148,7 @@ function addedTo({ resources }: Project, options: CreateApiOptions): Added {
   };
 }
 
-/** `--no-resource`: only the controller, of a kind that is there. */
+/** With `--no-resource`: adds only the controller of an existing kind. */
 function controllerOf(
   first: ProjectResource | undefined,
   { kind, group, version, controller, style, force }: CreateApiOptions,
@@ -170,7 +170,7 @@ function controllerOf(
   return { type: 'kind', resource, withResource: false, withController: true };
 }
 
-/** Files are called by kinds, and objects in the cluster by plurals. */
+/** Rejects equal kinds, which name files, and equal plurals, which name objects in the cluster. */
 function refuseTwins(
   resources: readonly ProjectResource[],
   { group, kind, plural }: Pick<ProjectResource, 'group' | 'kind' | 'plural'>,

@@ -22,9 +22,9 @@ export interface CreateWebhookOptions extends ScaffoldOptions {
 }
 
 /**
- * Adds webhooks for a version of a kind to a project that has it.
- * @throws UsageError what is asked for can't be, or is there already.
- * @throws OperatorError `InvalidConfig`: there is no project, or a file of it can't be changed.
+ * Adds webhooks for an existing version of a kind to a project.
+ * @throws UsageError the webhooks are impossible or exist
+ * @throws OperatorError `InvalidConfig`: not a project, or a file can't be changed
  */
 export async function createWebhook(
   options: CreateWebhookOptions,
@@ -46,7 +46,7 @@ export async function createWebhook(
   return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);
 }
 
-/** @throws UsageError the project has no such version. */
+/** @throws UsageError unknown version */
 function subjectOf(
   project: Project,
   { group, version, kind }: CreateWebhookOptions,
@@ -67,7 +67,7 @@ function subjectOf(
   );
 }
 
-/** @throws UsageError nothing is asked for, it is there already, or can't be. */
+/** @throws UsageError no webhook is requested, or it exists or is impossible */
 function askedOf(
   { resource, first, others }: WebhookSubject,
   options: CreateWebhookOptions,
@@ -78,7 +78,7 @@ function askedOf(
     throw new UsageError(`nothing is asked for: give at least one of ${flags}`);
   }
   const { kind, version, webhooks } = resource;
-  // It is one for all versions of a kind.
+  // All versions of a kind share one conversion.
   const conversion = [first, ...others].some((one) => one.webhooks?.conversion === true);
   const had: ProjectWebhooks = { ...webhooks, conversion };
   const twice = asked.filter((word) => had[word] === true);

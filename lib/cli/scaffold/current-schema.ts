@@ -1,13 +1,13 @@
 import { OperatorError } from '../../system/operator-error.js';
 import { importText, importsIn, localName } from './import-statements.js';
 
-/** The file of a kind, and the one that a template makes of a further version. */
+/** The file of a kind, and the template's file of a further version. */
 export interface SchemaTexts {
-  /** As the user has it. */
+  /** The user's file. */
   readonly own: string;
-  /** Of `own`, for messages. */
+  /** Path of `own`, for messages. */
   readonly path: string;
-  /** As the template has the further version. */
+  /** The template's file of the further version. */
   readonly further: string;
   /** Name of the version in `own`. */
   readonly first: string;
@@ -16,9 +16,9 @@ export interface SchemaTexts {
 }
 
 /**
- * Returns the file of a further version with all that the first version has now: its entry in
- * `versions`, and the code above `defineResource`. Fields of its own would lose data without a conversion.
- * @throws OperatorError `InvalidConfig`: the file has no entry of the version.
+ * Returns the file of a further version with the first version's present content: its entry in `versions` and
+ * the code above `defineResource`. Different fields would lose data without a conversion.
+ * @throws OperatorError `InvalidConfig`: the file has no entry of the version
  */
 export function withCurrentSchema(texts: SchemaTexts): string {
   const { own, path, further, first, version } = texts;
@@ -40,7 +40,7 @@ export function withCurrentSchema(texts: SchemaTexts): string {
   return `${importsFor(body, { code, further, first })}\n\n${body}`;
 }
 
-/** From the comment of the version to the end. */
+/** Returns the text from the version's comment to the end. */
 function definitionIn(further: string): string {
   return further.slice(further.indexOf('/** The version '));
 }
@@ -49,13 +49,13 @@ const resource = /^(?:\/\*\*(?:(?!\*\/).)*\*\/\s*)?export const \w+ = defineReso
 const anyImport = /^import\b[^;]*;[ \t]*\n/gm;
 const markers = /^.*\+operator-builder:scaffold:.*\n/gm;
 
-/** The code between the imports and the resource with its comment. */
+/** Returns the code between the imports and the resource with its comment. */
 function codeAbove(code: string): string {
   const end = resource.exec(code)?.index ?? 0;
   return code.slice(0, end).replaceAll(anyImport, '').replaceAll(markers, '').trim();
 }
 
-/** The imports that code needs, for a file in the folder of another version. */
+/** Returns the imports that code needs in the folder of another version. */
 function importsFor(
   body: string,
   {
@@ -74,14 +74,14 @@ function importsFor(
     const moved = from.replace(/^\.\//, `../${first}/`);
     return wanted.length === 0 ? [] : [importText({ from: moved, names: wanted })];
   });
-  // Default imports and namespaces, as they are.
+  // Default and namespace imports stay unchanged.
   const others = [...code.matchAll(/^import (?:type )?(?:\* as )?(\w+) from '[^']+';$/gm)]
     .filter(([, name = '']) => isUsed(name))
     .map(([line]) => line.replace(`'./`, `'../${first}/`));
   return [...needed, ...others].join('\n');
 }
 
-/** The properties of a version's entry; undefined: there is no such entry. */
+/** Returns the properties of a version's entry; undefined without such an entry. */
 function entryOf(code: string, version: string): readonly string[] | undefined {
   const start = resource.exec(code)?.index ?? code.length;
   const list = /\bversions:\s*\[/.exec(code.slice(start));
@@ -99,12 +99,12 @@ function entryOf(code: string, version: string): readonly string[] | undefined {
   return undefined;
 }
 
-/** Comments before a part stay with the first version. */
+/** Removes the leading comments, which stay with the first version. */
 function withoutComment(text: string): string {
   return text.replace(/^(?:\s|\/\/.*\n|\/\*(?:(?!\*\/)[^])*\*\/)*/, '').trimEnd();
 }
 
-/** Lines below the first, as far to the left as a property of a constant stands. */
+/** Outdents the lines after the first to the level of a constant's property. */
 function outdented(property: string): string {
   const [first = '', ...lines] = property.split('\n');
   const [, indentation = ''] = /^( *)/.exec(lines.at(-1) ?? '') ?? [];
@@ -112,11 +112,11 @@ function outdented(property: string): string {
   return [first, ...lines.map((line) => line.replace(own, '  '))].join('\n');
 }
 
-/** Where quotes, comments and regular expressions stand, brackets and commas count for nothing. */
+/** Text whose brackets and commas do not count: strings, comments and regular expressions. */
 const opaque =
   /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/.*|\/\*[^]*?\*\/|(?<=[(,=:[!&|?{};]\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+\//g;
 
-/** The parts between commas, from a place behind an opening bracket to the closing one. */
+/** Returns the parts between commas, from after an opening bracket to the closing one. */
 function partsOf(text: string, place: number): readonly (readonly [start: number, end: number])[] {
   const code = text.replaceAll(opaque, (found) => ' '.repeat(found.length));
   const parts: (readonly [number, number])[] = [];

@@ -16,10 +16,10 @@ export interface DeleteApiOptions extends ScaffoldOptions {
 }
 
 /**
- * Takes a kind with all its versions, controllers and webhooks out of a project. Files and lines that the
- * user has changed stay, and are listed.
- * @throws UsageError the project has no such kind.
- * @throws OperatorError `InvalidConfig`: there is no project, or git is missing.
+ * Removes a kind with its versions, controllers and webhooks from a project. Files and lines that the user
+ * has changed stay, and the report lists them.
+ * @throws UsageError unknown kind
+ * @throws OperatorError `InvalidConfig`: not a project, or git is missing
  */
 export async function deleteApi(
   options: DeleteApiOptions,

@@ -22,19 +22,19 @@ import { withContentOfTest } from './sample-content.js';
 import { readTemplate } from './template.js';
 import { typeText } from './type-text.js';
 
-/** Names a kind that a project does not define. */
+/** Names of a kind that the project does not define. */
 export interface ForeignOptions {
-  /** Whole; `core` for the group of Pods. */
+  /** Full group name; `core` for the group of Pods. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly plural?: string | undefined;
   readonly namespaced: boolean;
-  /** The file of its CustomResourceDefinition. */
+  /** File with the kind's CustomResourceDefinition. */
   readonly crdFile?: string | undefined;
 }
 
-/** A kind that a project does not define: a built-in one, or one of another operator. */
+/** A kind that the project does not define: built in, or another operator's. */
 export interface ForeignKind {
   readonly resource: ProjectResource;
   /** The definition that tests install; undefined for built-in kinds. */
@@ -42,9 +42,9 @@ export interface ForeignKind {
 }
 
 /**
- * Finds out where a kind is served that a project does not define.
- * @param cwd - where a relative `crdFile` begins
- * @throws UsageError it is not built in, and neither a definition nor a whole group is given
+ * Returns a kind that the project does not define.
+ * @param cwd - base of a relative `crdFile`
+ * @throws UsageError the kind is not built in, and both a definition and a full group name are missing
  */
 export async function foreignKind(options: ForeignOptions, cwd: string): Promise<ForeignKind> {
   const { group, version, kind, crdFile } = options;
@@ -78,7 +78,7 @@ function resourceOf(
   return { group, version, kind, plural, scope, external: true };
 }
 
-/** @throws UsageError the file has no definition of the kind and version */
+/** @throws UsageError the file does not define the kind and version */
 async function definitionIn(
   path: string,
   { group, version, kind }: ForeignOptions,
@@ -97,7 +97,7 @@ async function definitionIn(
   throw new UsageError(`--crd-file: ${path} ${what}; give the group as the file has it`);
 }
 
-/** A definition that accepts every object of a kind. */
+/** Returns a definition that accepts every object of a kind. */
 function openDefinition({ group, version, kind, plural, scope }: ProjectResource) {
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   const schema = { openAPIV3Schema: { type: 'object', properties: { spec: open, status: open } } };
@@ -112,7 +112,7 @@ function openDefinition({ group, version, kind, plural, scope }: ProjectResource
   } as CustomResourceDefinition;
 }
 
-/** What a controller of a foreign kind adds to a project. */
+/** Returns the files that a controller of a foreign kind adds to a project. */
 export async function foreignFiles(
   project: Project,
   { resource, definition }: ForeignKind,
@@ -146,7 +146,7 @@ function definitionFile(
   return [{ type: 'whole', path: `test/crds/${kebabCase(kind)}.json`, text }];
 }
 
-/** The type of a foreign kind, with the fields that its definition has. */
+/** Adds the fields of the definition to the type of a foreign kind. */
 function withFields(
   text: string,
   { version, scope }: ProjectResource,
@@ -180,7 +180,7 @@ export function foreignTest(
   return withContentOfTest(text, { content: { spec: spec ?? {} }, document: undefined });
 }
 
-/** Returns code that has its type from the package, where the kind is built in. */
+/** Returns code that imports the type of a built-in kind from the package. */
 export function ofBuiltIn(text: string, resource: ProjectResource): string {
   if (builtInType(resource) === undefined) return text;
   const file = `/api/${resource.version}/${kebabCase(resource.kind)}.js'`;
@@ -192,7 +192,7 @@ export function ofBuiltIn(text: string, resource: ProjectResource): string {
     .replace('EmbeddedCluster.start({ crds: [definition] })', 'EmbeddedCluster.start()');
 }
 
-/** Reads the definition that the tests of a foreign kind install; undefined for built-in kinds. */
+/** Reads the definition that a foreign kind's tests install; undefined for built-in kinds. */
 export async function testDefinition(
   folder: string,
   { kind }: ProjectResource,

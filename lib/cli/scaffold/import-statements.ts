@@ -1,6 +1,6 @@
 /** A name that a statement imports. */
 interface ImportedName {
-  /** As it is written: `a`, or `a as b`. */
+  /** Source text: `a` or `a as b`. */
   readonly text: string;
   readonly isType: boolean;
 }
@@ -16,7 +16,7 @@ const statements = /^import (type )?\{([^{}]*)\} from (['"])([^'"\n]+)\3;[ \t]*$
 const name = /^(type )?([\w$]+(?: as [\w$]+)?)$/;
 const lineWidth = 100;
 
-/** Returns the statements of a text that import by name; the others, and ones with comments, are left out. */
+/** Returns the named imports of a text; omits other imports and those with comments. */
 export function importsIn(text: string): readonly ImportStatement[] {
   const plain = text.replaceAll('\r\n', '\n');
   return [...plain.matchAll(statements)].flatMap(([whole, type, list = '', , from = '']) => {
@@ -34,12 +34,12 @@ export function importsIn(text: string): readonly ImportStatement[] {
   });
 }
 
-/** Returns the name by which a file knows what it imports. */
+/** Returns the local name of an import. */
 export function localName({ text }: ImportedName): string {
   return text.replace(/^.* as /, '');
 }
 
-/** Returns a statement in the form of Prettier. */
+/** Returns a statement in Prettier's format. */
 export function importText({ from, names }: Pick<ImportStatement, 'from' | 'names'>): string {
   const areTypes = names.every(({ isType }) => isType);
   const listed = names.map(({ text, isType }) => (isType && !areTypes ? `type ${text}` : text));
@@ -49,7 +49,7 @@ export function importText({ from, names }: Pick<ImportStatement, 'from' | 'name
   return `${word} {\n${listed.map((one) => `  ${one},\n`).join('')}} from '${from}';`;
 }
 
-/** Returns a text whose statements import each module once. */
+/** Merges the named imports of a text so that each module is imported once. */
 export function withMergedImports(text: string): string {
   const all = importsIn(text);
   return all.reduce((changed, statement, index) => {
@@ -61,13 +61,13 @@ export function withMergedImports(text: string): string {
   }, text);
 }
 
-/** Returns a text that imports a module's names by the statement that it has for the module; undefined: it has none. */
+/** Adds names to the text's import of the same module; undefined if the text does not import the module. */
 export function withImported(text: string, line: string): string | undefined {
   const [added] = importsIn(line);
   const found = importsIn(text).find(({ from }) => from === added?.from);
   if (added === undefined || found === undefined) return undefined;
   const merged = importText({ from: found.from, names: joinedNames([found, added]) });
-  // Files of Windows end their lines with two characters.
+  // Windows files end lines with CRLF.
   const isWindows = text.includes('\r\n');
   const [before, after] = [found.whole, merged].map((one) =>
     isWindows ? one.replaceAll('\n', '\r\n') : one,
@@ -75,7 +75,7 @@ export function withImported(text: string, line: string): string | undefined {
   return text.replace(before ?? '', () => after ?? '');
 }
 
-/** Whether a text imports all that a statement does. */
+/** Whether a text imports every name of a statement. */
 export function isImported(text: string, line: string): boolean {
   const [wanted] = importsIn(line);
   if (wanted === undefined) return false;
@@ -85,7 +85,7 @@ export function isImported(text: string, line: string): boolean {
   return wanted.names.every((one) => there.includes(localName(one)));
 }
 
-/** Each name once; one that is imported as a value is one as a type, too. */
+/** Returns each name once; a value import also covers the type. */
 function joinedNames(all: readonly ImportStatement[]): readonly ImportedName[] {
   const names = all.flatMap((statement) => statement.names);
   return names

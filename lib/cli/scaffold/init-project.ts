@@ -23,23 +23,24 @@ export interface InitOptions extends ScaffoldOptions {
   readonly repo?: string | undefined;
   readonly license?: string | undefined;
   readonly owner?: string | undefined;
-  /** What `operator-builder` is among the dependencies. @defaultValue this version, or a later one */
+  /** Dependency on `operator-builder`. @defaultValue this version, or a later one */
   readonly package?: string | undefined;
-  /** Parts that not every project has. @defaultValue none */
+  /** Optional parts of the project. @defaultValue none */
   readonly with?: readonly string[] | undefined;
   /** @defaultValue 'node' */
   readonly testRunner?: TestRunner | undefined;
 }
 
 /**
- * What a clone of a new repository has: dot files, Markdown, `LICENSE` and alike. They may be there, and
- * stay as they are; `kubebuilder init` has the same rule.
+ * Files of a new repository: dot files, Markdown, `LICENSE` and the like. They may exist and stay unchanged;
+ * `kubebuilder init` has the same rule.
  */
 const ofRepository = /^\.|\.md$|^(?!PROJECT$)[A-Z]+(?:\.txt)?$/;
 
 /**
- * Makes a project.
- * @throws UsageError a name is none. OperatorError `InvalidConfig`: the folder is not empty.
+ * Creates a project.
+ * @throws UsageError invalid name
+ * @throws OperatorError `InvalidConfig`: the folder is not empty
  */
 export async function initProject(
   options: InitOptions,
@@ -76,7 +77,7 @@ export async function initProject(
   return written;
 }
 
-/** The files of a project without kinds. */
+/** Returns the files of a project without kinds. */
 export function initFiles(
   project: Readonly<Record<'name' | 'domain', string>>,
 ): Promise<readonly TemplateFile[]> {
@@ -120,7 +121,7 @@ function packageText(text: string, options: InitOptions, specifier: string): str
   return `${JSON.stringify(sorted(withTestRunner(content, testRunner)), undefined, 2)}\n`;
 }
 
-/** What is developed with stands last, as npm writes it. */
+/** Puts the development dependencies last, as npm does. */
 function sorted({ devDependencies, ...rest }: Readonly<Record<string, unknown>>): object {
   return { ...rest, devDependencies };
 }

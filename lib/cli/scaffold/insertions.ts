@@ -1,35 +1,35 @@
 import { OperatorError } from '../../system/operator-error.js';
 import { isImported, withImported } from './import-statements.js';
 
-/** How a line begins, after the characters of a comment, above which lines are inserted. */
+/** Start of a marker after the comment characters; lines are inserted above it. */
 const markerWord = '+operator-builder:scaffold:';
 
-/** Lines to be inserted above a marker. */
+/** Lines to insert above a marker. */
 export interface Insertion {
-  /** The line of the marker, without the blanks around it. */
+  /** The marker's line, trimmed. */
   readonly marker: string;
-  /** As they stand in the template. */
+  /** The lines as in the template. */
   readonly lines: readonly string[];
-  /** How far the marker is indented there. */
+  /** Indentation of the marker in the template. */
   readonly indentation: string;
 }
 
-/** A text with all that was to be inserted, or the markers that it lacks. */
+/** A text with all insertions, or its missing markers. */
 export type Inserted =
   | { readonly type: 'inserted'; readonly text: string }
   | { readonly type: 'markers-missing'; readonly missing: readonly Insertion[] };
 
 /**
- * What one text has more than another above their markers. So both are whole, valid files, and
- * nothing of one is said in code.
- * @throws OperatorError `InvalidConfig`: they have not the same markers: a mistake in the templates.
+ * Returns the lines above the markers that one text has in addition to another. Both templates can thus be
+ * complete, valid files.
+ * @throws OperatorError `InvalidConfig`: the markers differ: an error in the templates
  */
 export function insertionsOf(bare: string, more: string): readonly Insertion[] {
   const bareLines = bare.split('\n');
   const lines = more.split('\n');
   return lines.flatMap((line, end) => {
     const place = bareLines.indexOf(line);
-    // A marker that the other lacks is inserted itself.
+    // A marker missing from the other text is itself inserted.
     if (!line.includes(markerWord) || place < 0) return [];
     const start = lines.lastIndexOf(bareLines[place - 1] ?? '', end - 1) + 1;
     if (place < 1 || start < 1) {
@@ -42,7 +42,7 @@ export function insertionsOf(bare: string, more: string): readonly Insertion[] {
   });
 }
 
-/** Inserts what is not there yet, indented as the text's markers are. */
+/** Inserts the missing lines with the indentation of the text's markers. */
 export function insert(text: string, insertions: readonly Insertion[]): Inserted {
   const present = new Set(trimmedLines(text));
   const isThere = (line: string): boolean => present.has(line.trim()) || isImported(text, line);
@@ -58,7 +58,7 @@ function trimmedLines(text: string): readonly string[] {
   return text.split('\n').map((line) => line.trim());
 }
 
-/** Puts a marker back whose place the code shows: that of the conversion is below the versions. */
+/** Restores a marker whose place is known from the code: the conversion's is below the versions. */
 function withMarker(text: string, { marker }: Insertion): string {
   const lines = text.split('\n');
   if (!marker.endsWith(':conversion') || trimmedLines(text).includes(marker)) return text;
@@ -76,7 +76,7 @@ function withMarker(text: string, { marker }: Insertion): string {
   return lines.toSpliced(end + 1, 0, `${indentation}${marker}${ending}`).join('\n');
 }
 
-/** What is imported may be of use to more than one, and each module is imported once. */
+/** Inserts lines. Imports may already exist for another use; each module is imported once. */
 function withInsertion(text: string, { marker, lines, indentation }: Insertion): string {
   const importing = lines.reduce(
     (changed, line) =>
@@ -87,7 +87,7 @@ function withInsertion(text: string, { marker, lines, indentation }: Insertion):
   const place = before.findIndex((line) => line.trim() === marker);
   const found = before[place] ?? '';
   const own = indentationAt(before, place);
-  // Files of Windows end their lines with two characters.
+  // Windows files end lines with CRLF.
   const ending = found.endsWith('\r') ? '\r' : '';
   const added = lines
     .filter((line) => !isImported(importing, line))
@@ -95,7 +95,7 @@ function withInsertion(text: string, { marker, lines, indentation }: Insertion):
   return before.toSpliced(place, 0, ...added).join('\n');
 }
 
-/** The marker's, or that of the list which it stands below, where kustomize has put that at the margin. */
+/** Returns the marker's indentation, or that of the list above it, which kustomize may have unindented. */
 function indentationAt(lines: readonly string[], place: number): string {
   const [own = ''] = /^[ \t]*/.exec(lines[place] ?? '') ?? [];
   const above = lines.slice(0, place).findLast((line) => !/^\s*(?:#.*)?$/.test(line)) ?? '';
@@ -103,7 +103,7 @@ function indentationAt(lines: readonly string[], place: number): string {
   return entry.length < own.length ? entry : own;
 }
 
-/** What is to be added to a file by hand, as a diff: its markers are gone. */
+/** Returns a diff of the lines to add by hand to a file whose markers are missing. */
 export function missingMarkers(path: string, missing: readonly Insertion[]): string {
   const added = missing.flatMap(({ marker, lines }) => ['@@', ...lines, marker]);
   const diff = added.map((line) => (line === '@@' ? line : `+${line}`));

@@ -8,22 +8,22 @@ import type { WantedFile } from './plan-files.js';
 import { hashOf, isGeneratedPath, isRecorded } from './project-record.js';
 import type { ProjectRecord } from './project-record.js';
 
-/** Two renderings of a project: what changes from one to the other is merged into its files. */
+/** Two renderings of a project, whose difference is merged into its files. */
 export interface Merge {
   readonly from: ReadonlyMap<string, string>;
   readonly to: ReadonlyMap<string, string>;
-  /** Of the project, to recognize files that are unchanged. */
+  /** Record of the project, to recognize unchanged files. */
   readonly record: ProjectRecord;
-  /** Where both the user and the templates changed the same lines. */
+  /** Handling of lines that both the user and the templates changed. */
   readonly onConflict: 'mark' | 'leave';
 }
 
 /** The files of a merge. */
 export interface MergedFiles {
   readonly wanted: readonly WantedFile[];
-  /** Paths of files with changes of both sides on the same lines. */
+  /** Paths of files with conflicting changes. */
   readonly conflicts: readonly string[];
-  /** Paths of files that would go, but for changes of the user. */
+  /** Paths of obsolete files that stay because the user changed them. */
   readonly left: readonly string[];
 }
 
@@ -63,7 +63,7 @@ function isUnchanged(path: string, ours: string, { from, record }: Merge): boole
 }
 
 interface Sides {
-  /** As the project has it; undefined: it has not. */
+  /** The project's text; undefined if the file does not exist. */
   readonly ours: string | undefined;
   readonly base: string | undefined;
   readonly theirs: string;
@@ -74,7 +74,7 @@ interface Merged {
   readonly isClean: boolean;
 }
 
-/** Undefined: the file stays as it is, for the user has deleted it, or it has the change. */
+/** Undefined: the file stays unchanged, as the user deleted it or it has the change. */
 async function mergedText({ ours, base, theirs }: Sides): Promise<Merged | undefined> {
   if (ours === undefined) return base === undefined ? { text: theirs, isClean: true } : undefined;
   const isWindows = ours.includes('\r\n');
@@ -100,7 +100,7 @@ async function gitMerge(
       const args = ['merge-file', '-p', '-q', ...labels, ...names];
       execFile('git', args, { cwd: folder, maxBuffer: 64_000_000 }, (error, text) => {
         const code = error === null ? 0 : error.code;
-        // The number of conflicts, 127 at most; failures are above.
+        // The number of conflicts, at most 127; failures are above.
         if (typeof code === 'number' && code <= 127) resolve({ text, isClean: code === 0 });
         else reject(noGit(error));
       });

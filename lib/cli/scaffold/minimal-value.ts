@@ -2,12 +2,12 @@ import { isJsonObject } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
 import { textOfPattern } from './pattern-text.js';
 
-/** Deeper, a schema is recursive: its fields are left out. */
+/** A deeper schema counts as recursive: its fields are omitted. */
 const maxDepth = 20;
 
 /**
- * Returns a small value that a structural schema accepts: required fields, and those with a default.
- * CEL rules are not considered, nor patterns beyond the usual; validate the value before you rely on it.
+ * Returns a minimal value of a structural schema: required fields, and those with a default. Ignores CEL
+ * rules and unusual patterns; validate the value before use.
  */
 export function minimalValue(schema: Schema, depth = 0): unknown {
   const whole = joined(schema);
@@ -33,7 +33,7 @@ export function minimalValue(schema: Schema, depth = 0): unknown {
   }
 }
 
-/** A schema with what its junctors ask for: all of `allOf`, the first of `anyOf` and `oneOf`. */
+/** Merges the schema with all of `allOf` and the first of `anyOf` and `oneOf`. */
 function joined(schema: Schema): Schema {
   const { allOf = [], anyOf = [], oneOf = [] } = schema;
   const parts = [...allOf, ...anyOf.slice(0, 1), ...oneOf.slice(0, 1)].map(joined);
@@ -57,7 +57,7 @@ function numberOf({ minimum, maximum, multipleOf, ...rest }: Schema): number {
   return isExcluded ? first + step : first;
 }
 
-/** Texts of the usual formats. */
+/** Sample texts of common formats. */
 const formats: Readonly<Record<string, string>> = {
   byte: 'c2FtcGxl',
   cidr: '10.0.0.0/24',

@@ -2,16 +2,16 @@ import { pluralOf } from '../../crd/definition/plural-of.js';
 import { dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/index.js';
 import { UsageError } from '../usage-error.js';
 
-/** What the longest of the objects is called that a project's name is put before. */
+/** The longest suffix of an object that has the project's name as a prefix. */
 const longestSuffix = '-controller-manager-metrics';
 const longestName = 63 - longestSuffix.length;
 
 const versionPattern = /^v[1-9]\d*(?:(?:alpha|beta)[1-9]\d*)?$/;
-/** YAML, in one version or another, takes them for something else than a text. */
+/** Words that YAML 1.1 or 1.2 does not read as a text. */
 const otherInYaml = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 const kindPattern = /^[A-Z][A-Za-z0-9]*$/;
 
-/** Names that the generated code has already: no others, as a spec sees to. */
+/** Names that the generated code uses; a spec checks the list. */
 const takenKinds: readonly string[] = [
   ...['AdmissionWebhookOptions', 'Annotations', 'CustomResourceDefinition', 'Deployment'],
   ...[
@@ -34,8 +34,8 @@ const takenKinds: readonly string[] = [
 ];
 
 /**
- * @param source - where it is from, for the message
- * @throws UsageError the name can't be one of an operator.
+ * @param source - origin of the name, for the message
+ * @throws UsageError invalid operator name
  */
 export function checkProjectName(name: string, source = '--name'): void {
   const problem =
@@ -46,7 +46,7 @@ export function checkProjectName(name: string, source = '--name'): void {
   if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
 }
 
-/** @throws UsageError the domain can't be the end of a group's name. */
+/** @throws UsageError invalid end of a group name */
 export function checkDomain(domain: string, source = '--domain'): void {
   const problem = dns1123SubdomainProblem(domain);
   if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
@@ -54,7 +54,7 @@ export function checkDomain(domain: string, source = '--domain'): void {
 
 /**
  * @param domain - the project's
- * @throws UsageError there can't be such a group.
+ * @throws UsageError invalid group
  */
 export function checkGroup(group: string, domain: string): void {
   checkGroupName(group, domain);
@@ -62,20 +62,20 @@ export function checkGroup(group: string, domain: string): void {
   throw new UsageError(`--group: leave the domain out of ${group}: .${domain} is added`);
 }
 
-/** @throws UsageError the group is no name, with or without the domain. */
+/** @throws UsageError the group is invalid alone or with the domain */
 export function checkGroupName(group: string, domain: string, source = '--group'): void {
   const problem = dns1123SubdomainProblem(group) ?? dns1123SubdomainProblem(`${group}.${domain}`);
   if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
 }
 
-/** @throws UsageError Kubernetes does not know versions of that form. */
+/** @throws UsageError not in the form of a Kubernetes version */
 export function checkVersion(version: string, source = '--version'): void {
   if (versionPattern.test(version)) return;
   const wanted = 'want v1, v1beta1, v2alpha3 or alike';
   throw new UsageError(`${source}: ${wanted}, got ${JSON.stringify(version)}`);
 }
 
-/** @throws UsageError there can't be such a kind, or its code would not compile. */
+/** @throws UsageError invalid kind, or its code would not compile */
 export function checkKind(kind: string): void {
   checkKindName(kind);
   const fail = (problem: string): never => {
@@ -87,7 +87,7 @@ export function checkKind(kind: string): void {
   }
 }
 
-/** @throws UsageError there can't be such a kind. */
+/** @throws UsageError invalid kind */
 export function checkKindName(kind: string, source = '--kind'): void {
   const problem = kindPattern.test(kind)
     ? dns1035LabelProblem(kind.toLowerCase())
@@ -95,7 +95,7 @@ export function checkKindName(kind: string, source = '--kind'): void {
   if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
 }
 
-/** Endings whose plurals follow no rule, as patterns of the end of a word. The first that fits counts. */
+/** Irregular plurals by the end of a word. The first match counts. */
 const irregularPlurals: readonly (readonly [ending: RegExp, plural: string])[] = [
   [/(?:settings|metrics|credentials|endpoints|analytics|series|species|news|chassis)$/, '$&'],
   [/(?:data|information|equipment|software|hardware|middleware|firmware|sheep)$/, '$&'],
@@ -120,7 +120,7 @@ const irregularPlurals: readonly (readonly [ending: RegExp, plural: string])[] =
 ];
 
 /**
- * The English plural of a kind in lower case. {@link pluralOf} has the regular ones only: it is the
+ * Returns the English plural of a kind in lower case. {@link pluralOf} has regular plurals only: it is the
  * default of definitions, whose names in clusters must not change.
  */
 export function englishPlural(singular: string): string {
@@ -128,13 +128,13 @@ export function englishPlural(singular: string): string {
   return irregular === undefined ? pluralOf(singular) : singular.replace(...irregular);
 }
 
-/** @throws UsageError there can't be such a plural. */
+/** @throws UsageError invalid plural */
 export function checkPlural(plural: string, source = '--plural'): void {
   const problem = dns1035LabelProblem(plural);
   if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
 }
 
-/** `HTTPRoute` as `http-route`: how files are called. */
+/** Returns `HTTPRoute` as `http-route`, for file names. */
 export function kebabCase(kind: string): string {
   return kind
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
@@ -142,7 +142,7 @@ export function kebabCase(kind: string): string {
     .toLowerCase();
 }
 
-/** `HTTPRoute` as `httpRoute`: how variables are called. */
+/** Returns `HTTPRoute` as `httpRoute`, for variable names. */
 export function camelCase(kind: string): string {
   const [first = '', ...rest] = kebabCase(kind).split('-');
   return first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

@@ -6,11 +6,11 @@ import { parseProject, projectFileName } from './project-file.js';
 import type { Project } from './project-file.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
 
-/** A project whose file was read. */
+/** A project with its parsed file. */
 export interface OpenProject {
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string;
-  /** Of its file. */
+  /** Path of the project's file. */
   readonly path: string;
   readonly text: string;
   readonly project: Project;
@@ -18,7 +18,7 @@ export interface OpenProject {
 
 /**
  * Reads the file of a project.
- * @throws OperatorError `InvalidConfig`: there is none, or it can't be used.
+ * @throws OperatorError `InvalidConfig`: the file is missing or invalid
  */
 export async function openProject(
   { directory }: Pick<ScaffoldOptions, 'directory'>,

@@ -4,22 +4,22 @@ import { basename, relative, resolve } from 'node:path';
 import validRange from 'semver/ranges/valid.js';
 import { UsageError } from '../usage-error.js';
 
-/** Options of `init` that go into the project's package.json. */
+/** Options of `init` for the project's package.json. */
 export interface PackageOptions {
   readonly repo?: string | undefined;
   readonly license?: string | undefined;
   readonly package?: string | undefined;
 }
 
-/** Where a project has `operator-builder` from. */
+/** Source of a project's dependency on `operator-builder`. */
 export interface PackageSource {
-  /** As package.json says it. */
+  /** Specifier in package.json. */
   readonly specifier: string;
-  /** A file to be copied into the project, absolute; undefined: there is nothing to copy. */
+  /** File to copy into the project, absolute; undefined: copy nothing. */
   readonly tarball?: string | undefined;
 }
 
-/** Identifiers of SPDX: those that the OSI approves, and others that packages have. */
+/** SPDX identifiers: those approved by the OSI, and others in common use. */
 const licenses: ReadonlySet<string> = new Set(
   [
     '0BSD AAL AFL-1.1 AFL-1.2 AFL-2.0 AFL-2.1 AFL-3.0 AGPL-3.0 AGPL-3.0-only AGPL-3.0-or-later',
@@ -45,14 +45,14 @@ const licenses: ReadonlySet<string> = new Set(
 );
 const ownLicense = /^(?:UNLICENSED|(?:DocumentRef-[\w.-]+:)?LicenseRef-[\w.-]+)$/;
 const exception = /^[A-Za-z0-9][\w.-]*-exception(?:-[\w.-]+)?$|^LicenseRef-[\w.-]+$/;
-/** As npm has it: `owner/name`, `github:owner/name`, `git@host:path`. */
+/** npm's short forms: `owner/name`, `github:owner/name`, `git@host:path`. */
 const shortRepository =
   /^(?:(?:github|gitlab|bitbucket):)?[\w.-]+\/[\w.-]+$|^git@[\w.-]+:[\w./-]+$/;
 const remote = /^(?:https?|git|git\+(?:https?|ssh|file)|ssh):\/\/\S+$/;
 const tag = /^[a-z][a-z0-9.-]*$/;
 const tarballName = /\.(?:tgz|tar\.gz|tar)$/;
 
-/** @throws UsageError one of them is nothing that npm understands. */
+/** @throws UsageError a value that npm does not understand */
 export function checkPackageOptions({ repo, license }: PackageOptions): void {
   if (repo !== undefined && !remote.test(repo) && !shortRepository.test(repo)) {
     const wanted = 'want an address, as https://git.example/shop, or owner/name';
@@ -78,9 +78,9 @@ function isLicense(text: string): boolean {
 }
 
 /**
- * Reads `--package`. A tarball is copied into the project: an image is built from the project alone.
- * @param folder - the project's, absolute: where relative paths begin
- * @throws UsageError it is no version, tag or address, or there is no such file.
+ * Parses `--package`. A tarball is copied into the project, since images are built from the project alone.
+ * @param folder - the project's, absolute: base of relative paths
+ * @throws UsageError not a version, tag or address, or the file does not exist
  */
 export async function packageSource(given: string, folder: string): Promise<PackageSource> {
   const isFile = given.startsWith('file:') || /^(?:\.{0,2}|~)\//.test(given);

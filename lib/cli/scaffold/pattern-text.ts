@@ -1,17 +1,17 @@
-/** What a text of a pattern has to satisfy besides. */
+/** Further requirements for a text that matches a pattern. */
 export interface PatternText {
-  /** Texts that are preferred where they match. */
+  /** Preferred texts, if they match. */
   readonly candidates: readonly string[];
   readonly minLength: number;
   readonly maxLength: number;
 }
 
-/** How often `*`, `+` and the like repeat beyond what they must, at most. */
+/** Limit of repetitions of `*`, `+` and similar beyond the minimum. */
 const maxRepeats = 64;
 
 /**
- * Returns a text that a regular expression matches: a candidate, or one made of the first alternatives
- * with few repetitions. Undefined where none is found; lookarounds and back-references are not made.
+ * Returns a text that a regular expression matches: a candidate, or one made of the first alternatives with
+ * few repetitions. Undefined if none is found; lookarounds and back-references are not supported.
  */
 export function textOfPattern(pattern: string, wanted: PatternText): string | undefined {
   const form = regExpOf(pattern);
@@ -41,13 +41,13 @@ interface Reading {
   readonly repeats: number;
 }
 
-/** A text for a part of a pattern, and where the part ends. */
+/** Text for a part of a pattern, and the end of the part. */
 interface Made {
   readonly text: string;
   readonly end: number;
 }
 
-/** Reads `a|b|c` up to the end or a closing bracket; the first alternative counts. */
+/** Reads `a|b|c` up to the end or a closing bracket; uses the first alternative. */
 function alternatives(reading: Reading): Made {
   const { pattern } = reading;
   const { text, ...first } = sequence(reading);
@@ -115,7 +115,7 @@ function escaped(letter: string): string {
   return escapes[letter] ?? letter;
 }
 
-/** Printable characters, the ones that people would take first. */
+/** Printable characters, common ones first. */
 const characters = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
 const preferred = ['a', 'A', '0', ...characters];
 

@@ -6,47 +6,47 @@ import { withMergedImports } from './import-statements.js';
 import { insert, missingMarkers } from './insertions.js';
 import type { Insertion } from './insertions.js';
 
-/** What a command wants of a file. */
+/** A command's request for a file. */
 export type WantedFile = {
-  /** Below the project's folder, with slashes. */
+  /** Path in the project's folder, with slashes. */
   readonly path: string;
 } & (
   | { readonly type: 'whole'; readonly text: string }
-  /** Written only if it is not there: the user's stays, even with `--force`. */
+  /** Written only if missing: the user's file stays, even with `--force`. */
   | { readonly type: 'default'; readonly text: string }
-  /** The command has read it, and changed it: it is there. */
+  /** An existing file that the command has read and changed. */
   | { readonly type: 'edited'; readonly text: string }
   | { readonly type: 'insert'; readonly insertions: readonly Insertion[] }
-  /** It goes, if it is there. */
+  /** Deleted if it exists. */
   | { readonly type: 'delete' }
 );
 
-/** What becomes of a file. */
+/** The planned change of a file. */
 export interface PlannedFile {
   readonly path: string;
   readonly action: 'create' | 'overwrite' | 'change' | 'keep' | 'delete';
-  /** Empty where it goes. */
+  /** Empty for a deleted file. */
   readonly text: string;
-  /** What is there; undefined: nothing. */
+  /** Present text; undefined if the file does not exist. */
   readonly before: string | undefined;
-  /** What the user may want to do about it. */
+  /** Advice for the user. */
   readonly note?: string;
 }
 
 /** Options of {@link planFiles}. */
 export interface PlanOptions {
-  /** The project's. */
+  /** Folder of the project. */
   readonly folder: string;
   /** Whether files may be overwritten. */
   readonly force: boolean;
-  /** Whether files may be outside the folder: the user named the place. @defaultValue false */
+  /** Whether files may lie outside the folder, if the user named the path. @defaultValue false */
   readonly outside?: boolean | undefined;
 }
 
 /**
- * Says what becomes of each file, and writes nothing.
- * @throws OperatorError `InvalidConfig`: files would be overwritten, or lack what they are to be
- * changed by. The message has all of them, and what to add to which.
+ * Plans the change of each file; writes nothing.
+ * @throws OperatorError `InvalidConfig`: files would be overwritten or lack their markers; the message lists
+ * all of them, and the lines to add
  */
 export async function planFiles(
   wanted: readonly WantedFile[],
@@ -86,7 +86,7 @@ export async function planFiles(
   throw new OperatorError('InvalidConfig', `${problems.join('\n')}\nNothing was written.`);
 }
 
-// Whatever a path is made of: nothing is written outside the project.
+// Guards against any path outside the project, regardless of its origin.
 function refuseOutside(path: string): void {
   if (!isAbsolute(path) && !path.split(/[/\\]/).includes('..')) return;
   const what = `${JSON.stringify(path)} is outside the project`;
@@ -128,7 +128,7 @@ function changed(
   return { path, text, before, action: text === before ? 'keep' : 'change' };
 }
 
-/** The text of a file; undefined: it is not there. */
+/** Returns the text of a file; undefined if it does not exist. */
 export async function textIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');

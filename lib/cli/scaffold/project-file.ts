@@ -16,45 +16,45 @@ import type { Style } from './styles.js';
 import { testRunners } from './test-runner.js';
 import type { TestRunner } from './test-runner.js';
 
-/** The name of the file that says what a project is made of. */
+/** Name of the file that describes a project. */
 export const projectFileName = 'PROJECT';
 
 const layout = 'operator-builder/v1';
 
-/** A version of a kind, as the file has it. */
+/** A version of a kind in the project's file. */
 export interface ProjectResource {
-  /** Without the domain. */
+  /** Name without the domain. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly plural: string;
   readonly scope: 'Namespaced' | 'Cluster';
-  /** Whether others define the kind: a built-in one, or one of another operator. `group` is whole then. */
+  /** Whether the kind is built in or another operator's. `group` is the full name then. */
   readonly external?: boolean | undefined;
-  /** Of the controller, with the first version of a kind; undefined: there is none. */
+  /** Style of the controller, at the first version of a kind; undefined: no controller. */
   readonly controller?: Style | undefined;
-  /** Undefined: there are none. */
+  /** Undefined: no webhooks. */
   readonly webhooks?: ProjectWebhooks | undefined;
 }
 
-/** What of a version the API server asks the operator about. */
+/** The webhooks of a version. */
 export interface ProjectWebhooks {
   readonly defaulting?: boolean | undefined;
   readonly validation?: boolean | undefined;
-  /** Between all versions of the kind. */
+  /** Conversion between all versions of the kind. */
   readonly conversion?: boolean | undefined;
 }
 
-/** The words for them, as the file has them. */
+/** Words for webhooks in the file. */
 export const webhookWords = ['defaulting', 'validation', 'conversion'] as const;
 
-/** What a project is made of. */
+/** The content of a project's file. */
 export interface Project {
   readonly name: string;
   readonly domain: string;
-  /** Version of the program whose templates the project was made by, or brought up to date with. */
+  /** Version of the templates that created or last upgraded the project. */
   readonly cliVersion?: string | undefined;
-  /** Parts that not every project has. @defaultValue none */
+  /** Optional parts of the project. @defaultValue none */
   readonly parts?: readonly string[] | undefined;
   /** @defaultValue 'node' */
   readonly testRunner?: TestRunner | undefined;
@@ -62,10 +62,9 @@ export interface Project {
 }
 
 /**
- * Reads a project's file.
+ * Parses a project's file.
  * @param path - for messages
- * @throws OperatorError `InvalidConfig`: it is no YAML, of another layout, lacks something, or has a
- * name that is invalid.
+ * @throws OperatorError `InvalidConfig`: invalid YAML, another layout, a missing field or an invalid name
  */
 export function parseProject(text: string, path: string): Project {
   const content: unknown = documentOf(text, path).toJS();
@@ -96,7 +95,7 @@ export function parseProject(text: string, path: string): Project {
   return project;
 }
 
-/** Names become paths, code and YAML: one that is no name could write outside the project. */
+/** Checks names that become paths, code and YAML: an invalid one could write outside the project. */
 function checkNames({ name, domain, resources }: Project, path: string): void {
   try {
     checkProjectName(name, 'name');
@@ -114,15 +113,15 @@ function checkNames({ name, domain, resources }: Project, path: string): void {
 }
 
 /**
- * The text of a project's file with the version of a kind in it, in place of an entry for the same,
- * whose webhooks it keeps. Comments stay, and what lines end with.
+ * Adds or replaces a version of a kind in a project's file; a replaced entry keeps its webhooks. Keeps
+ * comments and line ends.
  */
 export function withResource(text: string, resource: ProjectResource, path: string): string {
   const document = documentOf(text, path);
   const { resources } = parseProject(text, path);
   const found = resources.findIndex((one) => isSameVersion(one, resource));
   const list = document.get('resources');
-  // An empty list is written in brackets.
+  // An empty list is in flow style, with brackets.
   if (isSeq(list)) list.flow = false;
   const { controller, webhooks = resources[found]?.webhooks, ...rest } = resource;
   const entry = {
@@ -131,11 +130,11 @@ export function withResource(text: string, resource: ProjectResource, path: stri
   };
   document.setIn(['resources', found < 0 ? resources.length : found], document.createNode(entry));
   const changed = document.toString({ lineWidth: 0 });
-  // Files of Windows end their lines with two characters.
+  // Windows files end lines with CRLF.
   return text.includes('\r\n') ? changed.replaceAll(/\r?\n/g, '\r\n') : changed;
 }
 
-/** The text of a project's file without a kind. */
+/** Removes a kind from a project's file. */
 export function withoutKind(
   text: string,
   kind: Pick<ProjectResource, 'group' | 'kind'>,
@@ -149,14 +148,14 @@ export function withoutKind(
   return document.toString({ lineWidth: 0 });
 }
 
-/** The text of a project's file that has another version of the program. */
+/** Sets the version of the program in a project's file. */
 export function withCliVersion(text: string, version: string, path: string): string {
   const document = documentOf(text, path);
   document.set('cliVersion', version);
   return document.toString({ lineWidth: 0 });
 }
 
-/** The group of a kind as a cluster knows it; empty for the core group. */
+/** Returns the full group of a kind; empty for the core group. */
 export function wholeGroup(
   { domain }: Pick<Project, 'domain'>,
   { group, external }: Pick<ProjectResource, 'group' | 'external'>,
@@ -165,7 +164,7 @@ export function wholeGroup(
   return group === 'core' ? '' : group;
 }
 
-/** The text of a project's file that says what the project was made with, beyond the default. */
+/** Adds choices other than the default to a project's file. */
 export function withChoices(
   text: string,
   { parts = [], testRunner = 'node' }: Pick<Project, 'parts' | 'testRunner'>,
@@ -179,17 +178,17 @@ export function withChoices(
     ...(parts.length === 0 ? [] : [document.createPair('parts', parts)]),
     ...(testRunner === 'node' ? [] : [document.createPair('testRunner', testRunner)]),
   ];
-  // Resources stay last: they become many.
+  // Resources stay last, since the list grows.
   contents.items.splice(-1, 0, ...choices);
   return document.toString({ lineWidth: 0 });
 }
 
-/** Whether two entries are of one version of one kind. */
+/** Whether two entries name the same version of a kind. */
 export function isSameVersion(one: ProjectResource, other: ProjectResource): boolean {
   return isSameKind(one, other) && one.version === other.version;
 }
 
-/** Whether two entries are of one kind. */
+/** Whether two entries name the same kind. */
 export function isSameKind(
   one: Pick<ProjectResource, 'group' | 'kind'>,
   other: Pick<ProjectResource, 'group' | 'kind'>,

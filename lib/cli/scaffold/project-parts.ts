@@ -7,24 +7,24 @@ import type { Project, ProjectResource } from './project-file.js';
 import { readTemplate } from './template.js';
 import type { TemplateFile, TemplateValues } from './template.js';
 
-/** What a project can have besides, as templates of these names. */
+/** Optional parts of a project, by the names of their templates. */
 export const projectParts = ['scorecard', 'olm'] as const;
 
-/** A part of a project that not every one has. */
+/** An optional part of a project. */
 export type ProjectPart = (typeof projectParts)[number];
 
 type Named = Pick<Project, 'name' | 'domain'>;
 
 /**
- * The parts of some names, each once.
- * @throws UsageError there is no such part.
+ * Returns the named parts without duplicates.
+ * @throws UsageError unknown part
  */
 export function partsOf(names: readonly string[]): readonly ProjectPart[] {
   const parts = names.map(partOf);
   return projectParts.filter((part) => parts.includes(part));
 }
 
-/** The files of parts of a project. */
+/** Returns the files of parts of a project. */
 export async function partFiles(
   project: Named,
   parts: readonly ProjectPart[],
@@ -52,7 +52,7 @@ function valuesOf(
   return { words: { ...words, ...own }, conditions };
 }
 
-/** What a version of a kind adds to parts that the project in a folder has: what the catalogue says. */
+/** Returns a kind's insertions into the present parts of a project: the catalogue's entries. */
 export async function partInsertions(
   project: Project,
   resource: ProjectResource,

@@ -8,21 +8,21 @@ import type { PlannedFile, WantedFile } from './plan-files.js';
 import { projectFileName } from './project-file.js';
 import type { Project } from './project-file.js';
 
-/** A file of a project, as templates made it. */
+/** The template version of a project's file. */
 export interface RecordedFile {
-  /** Text of the templates: the common ancestor when newer templates are merged. */
+  /** Text from the templates: the common ancestor when newer templates are merged. */
   readonly text: string;
-  /** Hash of what was written; it differs where a file was made of the user's schema or sample, too. */
+  /** Hash of the written text; differs from the template if the user's schema or sample was used. */
   readonly hash: string;
 }
 
-/** A record by the paths of its files. */
+/** A record by file paths. */
 export type ProjectRecord = ReadonlyMap<string, RecordedFile>;
 
 const folderName = '.operator-builder/templates';
 const ending = '.txt';
 
-/** Files that `operator-builder manifests` generates, and PROJECT, have no record. */
+/** Files that `operator-builder manifests` generates; these and PROJECT are not recorded. */
 const generated =
   /^config\/(?:crd\/bases\/|rbac\/(?:leader_election_)?role\.yaml$|webhook\/manifests\.yaml$|default\/conversion_in_)/;
 
@@ -31,19 +31,19 @@ export function isGeneratedPath(path: string): boolean {
   return generated.test(path);
 }
 
-/** Whether templates are merged into a file when they are newer. */
+/** Whether newer templates are merged into a file. */
 export function isRecorded(path: string): boolean {
   return (
     path !== projectFileName && !isGeneratedPath(path) && !path.startsWith('.operator-builder/')
   );
 }
 
-/** Hash of a file's text, whichever way its lines end. */
+/** Returns the hash of a text, regardless of its line ends. */
 export function hashOf(text: string): string {
   return createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex');
 }
 
-/** Reads the record of a project; files that can't be read count as not recorded. */
+/** Reads the record of a project; unreadable files count as not recorded. */
 export async function readRecord(folder: string): Promise<ProjectRecord> {
   const root = join(folder, folderName);
   const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -63,23 +63,23 @@ export async function readRecord(folder: string): Promise<ProjectRecord> {
   return record;
 }
 
-/** What a record is brought up to date with. */
+/** Input of an update of the record. */
 export interface RecordUpdate {
-  /** The project as it is now. */
+  /** The present project. */
   readonly project: Project;
-  /** All its files, rendered from the templates of this version. */
+  /** All its files, rendered from this version's templates. */
   readonly rendered: ReadonlyMap<string, string>;
   /** Files that the command writes. */
   readonly written: readonly PlannedFile[];
 }
 
-/** The files of a record that change with a command. */
+/** Returns the files of a record that a command changes. */
 export async function recordFiles(
   folder: string,
   { project, rendered, written }: RecordUpdate,
 ): Promise<readonly WantedFile[]> {
   const before = await readRecord(folder);
-  // With newer templates the ancestors of former files stay what they were.
+  // With newer templates, the ancestors of existing files stay.
   const isSameVersion = project.cliVersion === packageVersion;
   const planned = new Map(written.map((file) => [file.path, file]));
   const paths = [...rendered.keys()].filter(isRecorded);
@@ -97,7 +97,7 @@ export async function recordFiles(
   return [...changed, ...gone.map((path) => ({ type: 'delete', path: placeOf(path) }) as const)];
 }
 
-/** Whether nothing of a file is the user's. */
+/** Whether a file has no content of the user's. */
 function isWholly({ action, before }: PlannedFile, old: RecordedFile | undefined): boolean {
   if (action === 'create' || action === 'overwrite') return true;
   return before !== undefined && hashOf(before) === old?.hash;
@@ -107,7 +107,7 @@ function placeOf(path: string): string {
   return `${folderName}/${path}${ending}`;
 }
 
-/** Compressed, so that searches in the project do not find every line twice. */
+/** Compresses the text, so that searches in the project do not find every line twice. */
 function printed({ text, hash }: RecordedFile): string {
   const lines =
     gzipSync(text, { level: 9 })
@@ -121,7 +121,7 @@ function parsed(file: string): RecordedFile | undefined {
   try {
     return { hash, text: gunzipSync(Buffer.from(lines.join(''), 'base64')).toString() };
   } catch {
-    // Damaged, or in conflict: as if it were not there.
+    // A damaged or conflicting record counts as absent.
     return undefined;
   }
 }

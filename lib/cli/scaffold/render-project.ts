@@ -15,9 +15,9 @@ import type { ScaffoldOptions } from './scaffold-command.js';
 import { writeFiles } from './write-files.js';
 
 /**
- * Renders a project from the templates of this version, as if its commands were carried out again; without
- * anything that users have changed. `manifests` generates the rest.
- * @param folder - of the project, where the definitions of foreign kinds are
+ * Renders a project from this version's templates, as if its commands ran again, without the users' changes.
+ * `manifests` generates the rest.
+ * @param folder - of the project, with the definitions of foreign kinds
  * @returns texts by paths
  */
 export async function renderProject(
@@ -51,7 +51,7 @@ export async function renderProject(
 }
 
 /**
- * Brings the record of a project up to date after a command, for `upgrade-project` and `delete api`.
+ * Updates the record of a project after `upgrade-project` and `delete api`.
  * @param written - files that the command wrote
  */
 export async function recordProject(
@@ -78,7 +78,7 @@ async function addKind(
   { folder, options, context }: Replay,
 ): Promise<void> {
   const { external = false, controller, scope, kind } = resource;
-  // A built-in kind with webhooks alone.
+  // A built-in kind with webhooks only.
   if (external && controller === undefined) return;
   const names = await readdir(join(folder, 'test/crds')).catch((): string[] => []);
   const definition = `${kebabCase(kind)}.json`;

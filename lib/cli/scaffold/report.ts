@@ -1,13 +1,13 @@
 import type { Output } from '../options/output-option.js';
 import type { PlannedFile } from './plan-files.js';
 
-/** What a command that makes files says. */
+/** Report of a scaffolding command. */
 export interface ScaffoldReport {
-  /** The project's, absolute. */
+  /** Folder of the project, absolute. */
   readonly folder: string;
   readonly dryRun: boolean;
   readonly files: readonly PlannedFile[];
-  /** Command lines to go on with. */
+  /** Command lines to suggest as next steps. */
   readonly next: readonly string[];
 }
 
@@ -19,7 +19,7 @@ const verbs: Readonly<Record<PlannedFile['action'], readonly [done: string, plan
   delete: ['deleted', 'would delete'],
 };
 
-/** What is said, for people or for a program. */
+/** Returns the report as text or JSON. */
 export function reportText(report: ScaffoldReport, output: Output): string {
   const { folder, dryRun, files, next } = report;
   if (output === 'json') {
@@ -36,7 +36,7 @@ export function reportText(report: ScaffoldReport, output: Output): string {
   return `${[...lines, ...then].join('\n')}\n`;
 }
 
-/** Changes are insertions: what is new is all that there is to show. */
+/** Returns the new lines; changes are insertions only. */
 function addedLines({ before = '', text }: PlannedFile): readonly string[] {
   const known = new Set(before.split('\n'));
   return text

@@ -17,19 +17,19 @@ import { minimalValue } from './minimal-value.js';
 import { textIfExists } from './plan-files.js';
 import type { ProjectResource } from './project-file.js';
 
-/** What an object has beside apiVersion, kind, metadata and status. */
+/** The fields of an object except apiVersion, kind, metadata and status. */
 export type Content = Readonly<Record<string, unknown>>;
 
-/** Content of a kind's objects that its schema accepts, and the sample that it comes from. */
+/** Content that a kind's schema accepts, and its source sample. */
 export interface SampleContent {
   readonly content: Content;
-  /** Has the comments; undefined: the project has no sample. */
+  /** Carries the comments; undefined without a sample. */
   readonly document: Document | undefined;
 }
 
 /**
- * Returns the CustomResourceDefinition that the sources of a project define for a kind now; undefined
- * where they can't be loaded, as before `npm install`.
+ * Returns the present CustomResourceDefinition of a kind from a project's sources; undefined if they can't be
+ * loaded, for example before `npm install`.
  */
 export async function definedNow(
   folder: string,
@@ -39,14 +39,14 @@ export async function definedNow(
     const { operator } = await loadOperator(resolve(folder));
     return operator.resources?.find((one) => one.group === group && one.kind === kind)?.crd;
   } catch {
-    // Code of the user may throw anything. The project's files are all that is left to go by.
+    // User code may throw any error; the project's files are the fallback.
     return undefined;
   }
 }
 
 /**
- * Returns content for objects of a version: the project's sample, completed or replaced by a minimal
- * object where the schema refuses it. Undefined: there is neither a sample nor a definition.
+ * Returns content for objects of a version: the project's sample, completed or replaced by a minimal object
+ * if the schema rejects it. Undefined without a sample and a definition.
  */
 export async function sampleContent(
   folder: string,
@@ -72,7 +72,7 @@ function contentOf(document: Document): Content {
   return omit(document.toJS() as Content, ['apiVersion', 'kind', 'metadata', 'status']);
 }
 
-/** Returns the schema of a version, where it has one. */
+/** Returns the schema of a version, if it has one. */
 export function schemaOf(
   crd: CustomResourceDefinition | undefined,
   version: string,
@@ -88,7 +88,7 @@ function acceptedContent(own: Content, schema: Schema): Content {
   return [own, completed].find((one) => isAccepted(one, schema)) ?? whole;
 }
 
-/** Whether a schema accepts objects of some content. */
+/** Whether a schema accepts the content. */
 export function isAccepted(content: Content, schema: Schema): boolean {
   const { value, unknownFields } = prune(content, schema);
   if (unknownFields.length > 0 || !isJsonObject(value)) return false;
@@ -99,7 +99,7 @@ export function isAccepted(content: Content, schema: Schema): boolean {
   return errors.empty;
 }
 
-/** Returns a sample with some content, and the comments that it has in another sample. */
+/** Puts content into a sample, with the comments of the content's own sample. */
 export function withContent(text: string, { content, document: own }: SampleContent): string {
   const [document] = parseAllDocuments(checkYamlDepth(text, 'sample'));
   if (document === undefined) return text;
@@ -114,7 +114,7 @@ export function withContent(text: string, { content, document: own }: SampleCont
 
 const contentOfTests = /^const content: object = .*;$/m;
 
-/** Returns a test whose objects have some content. */
+/** Puts content into a test's objects. */
 export function withContentOfTest(text: string, { content }: SampleContent): string {
   const line = `const content: object = ${literalOf(content, { indentation: '', taken: 25 })};`;
   return text.replace(contentOfTests, () => line);
@@ -122,11 +122,11 @@ export function withContentOfTest(text: string, { content }: SampleContent): str
 
 interface Place {
   readonly indentation: string;
-  /** Columns that are taken beside the literal. */
+  /** Columns in use beside the literal. */
   readonly taken: number;
 }
 
-/** Returns a literal in the form of Prettier. */
+/** Returns a literal in Prettier's format. */
 export function literalOf(value: unknown, { indentation, taken }: Place): string {
   const short = shortLiteral(value);
   const isLong = indentation.length + taken + short.length > 100;

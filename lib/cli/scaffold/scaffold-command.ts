@@ -2,18 +2,18 @@ import { Command } from 'commander';
 import { outputOption } from '../options/output-option.js';
 import type { Output } from '../options/output-option.js';
 
-/** Options of every command that makes files of a project. */
+/** Options of every scaffolding command. */
 export interface ScaffoldOptions {
-  /** The project's folder. */
+  /** Folder of the project. */
   readonly directory: string;
   readonly dryRun: boolean;
   readonly force: boolean;
   readonly output: Output;
-  /** Whether somebody may be asked for what is missing. @defaultValue true */
+  /** Whether to ask for missing options. @defaultValue true */
   readonly input?: boolean | undefined;
 }
 
-/** A command that makes files of a project. */
+/** Returns a scaffolding command. */
 export function scaffoldCommand(name: string): Command {
   return new Command(name)
     .option('-C, --directory <folder>', "the project's folder", '.')

@@ -10,14 +10,14 @@ import type { WebhookSubject } from './webhook-values.js';
 
 const marker = '// +operator-builder:scaffold:spokes';
 
-/** The stored version of a kind, and another one. */
+/** The stored version of a kind and another version. */
 interface Pair {
   readonly project: Project;
   readonly first: ProjectResource;
   readonly spoke: ProjectResource;
 }
 
-/** The conversion between all versions of a kind, in the file of the one that is stored. */
+/** Returns the conversion between all versions of a kind, in the file of the stored version. */
 export async function spokesOf({ project, first, others }: WebhookSubject): Promise<WantedFile> {
   const [nearest = first, ...more] = others;
   const pair = { project, first, spoke: nearest };
@@ -34,7 +34,7 @@ export async function spokesOf({ project, first, others }: WebhookSubject): Prom
   return { type: 'insert', path, insertions: all };
 }
 
-/** The conversion of one more version of a kind whose others are converted already. */
+/** Returns the insertion for one more version of a kind that has a conversion. */
 export async function spokeInsertion(pair: Pair): Promise<Insertion> {
   const { text } = await apiOf(pair, { conversion: true });
   const lines = text.split('\n');
@@ -44,7 +44,7 @@ export async function spokeInsertion(pair: Pair): Promise<Insertion> {
   return { marker, lines: lines.slice(start, end), indentation };
 }
 
-/** The file of the stored version, as it is of a kind of two versions. */
+/** Returns the file of the stored version for a kind with two versions. */
 async function apiOf(
   { project, first, spoke }: Pair,
   webhooks: ProjectWebhooks,

@@ -1,4 +1,4 @@
-/** How a controller may be written. */
+/** The styles of a controller. */
 export const styles = ['builder', 'resources', 'lifecycle'] as const;
 
 /** One of {@link styles}. */

@@ -5,34 +5,31 @@ import escapeRegExp from 'lodash/escapeRegExp.js';
 import memoize from 'lodash/memoize.js';
 import { OperatorError } from '../../system/operator-error.js';
 
-// As deep below the package's root in lib/ as in dist/chunks/js/.
+// The depth below the package's root is the same in lib/ and dist/chunks/js/.
 const root = fileURLToPath(new URL('../../../templates/', import.meta.url));
 
 const styleOfPath = /@([a-z]+)\./;
 
-/** What a template is filled in with. */
+/** Values for a template. */
 export interface TemplateValues {
-  /** Words of the templates, and what stands for them in the project. */
+  /** Words of the templates with their replacements. */
   readonly words: Readonly<Record<string, string>>;
-  /** What holds of the regions `+operator-builder:if <condition>` … `+operator-builder:end`. */
+  /** The true conditions of regions `+operator-builder:if <condition>` … `+operator-builder:end`. */
   readonly conditions: ReadonlySet<string>;
-  /**
-   * Of the files that are there for each style, `name@style.ts`, those of which. One stands in for the
-   * plain `name.ts`, where there is that, too.
-   */
+  /** Selects among files for a style, `name@style.ts`. A selected file replaces the plain `name.ts`. */
   readonly style?: string | undefined;
 }
 
-/** A file of a template, filled in. */
+/** A rendered file of a template. */
 export interface TemplateFile {
-  /** Below the project's folder, with slashes. */
+  /** Path in the project's folder, with slashes. */
   readonly path: string;
   readonly text: string;
 }
 
 /**
- * The files of a template: a folder of `templates/`, with its words replaced, in paths too. A leading
- * `_` of a name is dropped: it keeps a tool of this repository from taking the file for its own.
+ * Renders a template: a folder of `templates/` with its words replaced, also in paths. Drops a leading `_` of
+ * a name, which hides the file from this repository's tools.
  */
 export async function readTemplate(
   name: string,
@@ -44,7 +41,7 @@ export async function readTemplate(
     .map(({ path, text }) => ({ path: filledPath(path, values), text: filledText(text, values) }));
 }
 
-/** The files of a template as they are in the package; one command needs them several times. */
+/** Reads the raw files of a template; one command needs them several times. */
 const rawTemplate = memoize(async (name: string): Promise<readonly TemplateFile[]> => {
   const folder = join(root, name);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -61,7 +58,7 @@ const rawTemplate = memoize(async (name: string): Promise<readonly TemplateFile[
   return (await Promise.all(texts)).toSorted((one, other) => (one.path < other.path ? -1 : 1));
 });
 
-/** Where a style has a file of its own, that stands in for the plain one. */
+/** Selects files by style; a style's own file replaces the plain one. */
 function isOfStyle(style: string | undefined) {
   return ({ path }: TemplateFile, _index: number, all: readonly TemplateFile[]): boolean => {
     const [, own] = styleOfPath.exec(path) ?? [];
@@ -79,7 +76,7 @@ function filledPath(path: string, values: TemplateValues): string {
   return replaced(bare.replace(/@[a-z]+(?=\.)/, ''), values);
 }
 
-/** @throws OperatorError `InvalidConfig`: a region has no end: a mistake in the template. */
+/** @throws OperatorError `InvalidConfig`: a region without an end: an error in the template */
 function filledText(text: string, values: TemplateValues): string {
   const lines: string[] = [];
   let kept = true;
@@ -97,6 +94,6 @@ function replaced(text: string, { words, style }: TemplateValues): string {
   const longestFirst = Object.keys(words).toSorted((one, other) => other.length - one.length);
   const pattern = new RegExp(longestFirst.map(escapeRegExp).join('|'), 'g');
   const filled = text.replaceAll(pattern, (word) => words[word] ?? word);
-  // What one file of a style says of another.
+  // Removes the style from imports between files of a style.
   return style === undefined ? filled : filled.replaceAll(/@[a-z]+(?=\.js')/g, '');
 }

@@ -1,7 +1,7 @@
 import type { WantedFile } from './plan-files.js';
 import type { Project } from './project-file.js';
 
-/** Programs that run the tests of a project. */
+/** Test runners of a project. */
 export const testRunners = ['node', 'vitest'] as const;
 
 /** One of {@link testRunners}: `node:test`, or Vitest. */
@@ -10,7 +10,7 @@ export type TestRunner = (typeof testRunners)[number];
 const vitestVersion = '^4.1.12';
 const timeouts = '--testTimeout=60000 --hookTimeout=60000';
 
-/** Returns the part of package.json that depends on the test runner. */
+/** Adds the dependencies and scripts of the test runner to package.json. */
 export function withTestRunner<T extends Readonly<Record<string, unknown>>>(
   manifest: T,
   runner: TestRunner,
@@ -24,7 +24,7 @@ export function withTestRunner<T extends Readonly<Record<string, unknown>>>(
   };
 }
 
-/** Returns files whose tests are for the test runner of a project; templates have those of `node:test`. */
+/** Adapts tests to the project's test runner; templates use `node:test`. */
 export function forTestRunner(
   wanted: readonly WantedFile[],
   { testRunner }: Pick<Project, 'testRunner'>,
@@ -48,7 +48,7 @@ function forVitest(text: string): string {
     .replaceAll('t.after(', 'onTestFinished(');
 }
 
-/** Returns the debug configurations of Visual Studio Code, with that for tests of the runner. */
+/** Returns the debug configurations of Visual Studio Code, including one for the runner's tests. */
 export function launchText(text: string, runner: TestRunner): string {
   if (runner === 'node') return text;
   const ofNode = `"runtimeArgs": ["--import", "tsx"],

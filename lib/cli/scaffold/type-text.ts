@@ -3,8 +3,8 @@ import type { Schema } from '../../object/schema.js';
 const open = 'Readonly<Record<string, unknown>>';
 
 /**
- * Returns the TypeScript type of the values of a structural schema.
- * @param indentation - of the line that the type stands in
+ * Returns the TypeScript type for values of a structural schema.
+ * @param indentation - of the line with the type
  */
 export function typeText(schema: Schema, indentation: string): string {
   const { type, enum: choices = [], items = {}, properties, additionalProperties } = schema;
@@ -32,7 +32,7 @@ export function typeText(schema: Schema, indentation: string): string {
   }
 }
 
-/** Long lists of choices would be longer than a line. */
+/** Replaces a long list of choices, which would not fit on a line. */
 function stringType(choices: readonly unknown[]): string {
   const literals = choices.filter((one) => typeof one === 'string').map((one) => `'${one}'`);
   const union = literals.join(' | ');

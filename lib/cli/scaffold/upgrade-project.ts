@@ -13,10 +13,10 @@ import { renderProject } from './render-project.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
 
 /**
- * Merges the templates of this version into a project that older ones made: of both sides' changes to the
- * same lines both stay, between the markers of a git conflict.
- * @throws OperatorError `InvalidConfig`: the project has no record of its templates, has changes that are
- * not committed (without `--force`), or git is missing.
+ * Merges this version's templates into a project of older ones. Conflicting changes both stay, between git's
+ * conflict markers.
+ * @throws OperatorError `InvalidConfig`: the project has no record of its templates, has uncommitted changes
+ * (without `--force`), or git is missing
  */
 export async function upgradeProject(
   options: ScaffoldOptions,
@@ -54,7 +54,7 @@ export async function upgradeProject(
   return written;
 }
 
-/** @throws OperatorError `InvalidConfig`: a merge could not be undone */
+/** @throws OperatorError `InvalidConfig`: uncommitted changes, so that a merge could not be undone */
 async function refuseUncommitted(folder: string): Promise<void> {
   const status = await new Promise<string | undefined>((resolve) => {
     execFile('git', ['status', '--porcelain'], { cwd: folder }, (error, text) =>

@@ -18,8 +18,8 @@ import type { WebhookScaffold } from './webhook-files.js';
 import { laterName } from './webhook-values.js';
 
 /**
- * What `operator-builder manifests` will make of the files that it generates, once a project that may
- * not be installed yet has the webhooks.
+ * Predicts the files that `operator-builder manifests` generates with the webhooks, for a project that may
+ * not be installed yet.
  */
 export async function webhookConfig(scaffold: WebhookScaffold): Promise<readonly WantedFile[]> {
   const { folder, project } = scaffold;
@@ -33,7 +33,7 @@ export async function webhookConfig(scaffold: WebhookScaffold): Promise<readonly
   ];
 }
 
-/** As the code of the template describes them. */
+/** Returns the webhooks as in the template's code. */
 function webhooksOf(scaffold: WebhookScaffold): readonly Webhook[] {
   const { project, resource, wanted, others, first } = scaffold;
   const { kind, plural, version, scope } = resource;
@@ -54,7 +54,7 @@ function webhooksOf(scaffold: WebhookScaffold): readonly Webhook[] {
   ];
 }
 
-/** A project that goes without the file is left so. */
+/** Returns the merged role; if the user has deleted the file, it stays deleted. */
 async function mergedRole(
   folder: string,
   path: string,

@@ -16,10 +16,10 @@ import { webhookConfig } from './webhook-config.js';
 import { isAdmission, webhookValues } from './webhook-values.js';
 import type { WebhookSubject } from './webhook-values.js';
 
-/** Webhooks that are to be added. */
+/** Webhooks to add. */
 export interface WebhookScaffold extends WebhookSubject {
   readonly wanted: ProjectWebhooks;
-  /** The project's folder, absolute. */
+  /** Folder of the project, absolute. */
   readonly folder: string;
   readonly force: boolean;
 }
@@ -28,7 +28,7 @@ const apiFile = /^src\/api\//;
 const admissionFile = /^(?:src\/webhooks\/|test\/.*-webhook\.test\.ts$)/;
 const conversionFile = /^test\/.*-conversion\.test\.ts$/;
 
-/** What webhooks add to a project. */
+/** Returns the files that webhooks add to a project. */
 export async function webhookFiles(scaffold: WebhookScaffold): Promise<readonly WantedFile[]> {
   const { project, resource, wanted } = scaffold;
   const filled = async (webhooks: ProjectWebhooks): Promise<ReadonlyMap<string, string>> =>
@@ -37,7 +37,7 @@ export async function webhookFiles(scaffold: WebhookScaffold): Promise<readonly 
   const templates: Templates = {
     init: textsOf(await initFiles(project)),
     bare: await filled({}),
-    // One by one: what one of them adds may be there when the other is not.
+    // One by one: the additions of one webhook may exist without the other's.
     single: await Promise.all(
       webhookWords.filter((word) => wanted[word]).map((word) => filled({ [word]: true })),
     ),
@@ -51,7 +51,7 @@ export async function webhookFiles(scaffold: WebhookScaffold): Promise<readonly 
   return [...files, ...(await webhookConfig(scaffold))];
 }
 
-/** Tests create objects as the samples of their versions are. */
+/** Uses the samples of the versions for the objects in tests. */
 async function withSamples(
   { project, resource, first, folder }: WebhookScaffold,
   texts: Texts,
@@ -68,7 +68,7 @@ async function withSamples(
   return new Map(await Promise.all(entries));
 }
 
-/** Of a kind that others define, there is no sample. */
+/** Returns the texts for a foreign kind, which has no sample. */
 async function foreignTexts(
   resource: ProjectResource,
   folder: string,
@@ -85,15 +85,15 @@ async function foreignTexts(
 /** Texts by paths. */
 type Texts = ReadonlyMap<string, string>;
 
-/** What of a template goes by what is wanted of it. */
+/** Renderings of a template for different webhooks. */
 interface Templates {
-  /** Of a project without anything. */
+  /** Files of a new project. */
   readonly init: Texts;
-  /** With nothing between the markers. */
+  /** Files with empty regions above the markers. */
   readonly bare: Texts;
-  /** With each of what is wanted, alone. */
+  /** Files with each new webhook alone. */
   readonly single: readonly Texts[];
-  /** With all that there will be. */
+  /** Files with all webhooks. */
   readonly whole: Texts;
 }
 
@@ -122,6 +122,6 @@ async function wantedOf(
   if (before !== undefined) return insertionsTo(before);
   const isThere = (await textIfExists(join(folder, path))) !== undefined;
   if (!isThere || force || conversionFile.test(path)) return [{ type: 'whole', path, text }];
-  // Of another webhook. What is the same for all is the user's by now.
+  // A file of another webhook: the common parts are the user's by now.
   return text.includes('+operator-builder:scaffold:') ? insertionsTo(bare.get(path) ?? '') : [];
 }

@@ -2,18 +2,18 @@ import { valuesOf } from './api-values.js';
 import type { Project, ProjectResource, ProjectWebhooks } from './project-file.js';
 import type { TemplateValues } from './template.js';
 
-/** The version of a kind that webhooks are for. */
+/** The version of a kind that gets webhooks. */
 export interface WebhookSubject {
   readonly project: Project;
-  /** The version whose objects the operator is asked about. */
+  /** The version whose objects the webhooks receive. */
   readonly resource: ProjectResource;
-  /** The version of the kind that is stored. */
+  /** The stored version of the kind. */
   readonly first: ProjectResource;
   /** All other versions of the kind. */
   readonly others: readonly ProjectResource[];
 }
 
-/** What the template of webhooks is filled in with; it is of a kind of two versions at most. */
+/** Returns the values of the webhook template, which covers at most two versions of a kind. */
 export function webhookValues(
   { project, resource, first, others }: WebhookSubject,
   webhooks: ProjectWebhooks,
@@ -35,12 +35,12 @@ function styleOf({ external }: ProjectResource, isFirst: boolean): string {
   return isFirst ? 'first' : 'later';
 }
 
-/** Whether the operator completes objects, or decides about them. */
+/** Whether the webhooks default or validate objects. */
 export function isAdmission({ defaulting, validation }: ProjectWebhooks): boolean {
   return defaulting === true || validation === true;
 }
 
-/** What webhooks for a version other than the stored one add to their default names, which are taken. */
+/** Returns the suffix of default webhook names for a version other than the stored one. */
 export function laterName({ resource, first }: WebhookSubject): string {
   return resource.version === first.version ? '' : `-${resource.version}`;
 }

@@ -4,12 +4,12 @@ import { OperatorError } from '../../system/operator-error.js';
 import { fileError, whileWriting } from '../file-error.js';
 import type { PlannedFile } from './plan-files.js';
 
-/** How what was done is taken back; the last first. */
+/** Reverts a step; steps are reverted in reverse order. */
 type Undo = () => Promise<unknown>;
 
 /**
- * Writes all files, or none. Each is written beside its place first, and all are put there at the end:
- * what can fail, fails before. On a failure or an abort all is as it was.
+ * Writes all files or none. Writes temporary files first and renames them at the end, so that most errors
+ * occur before any change. Reverts everything after a failure or an abort.
  * @throws OperatorError `InvalidConfig`: a file can't be written. `Aborted`: `signal` was aborted.
  */
 export async function writeFiles(
@@ -69,7 +69,7 @@ async function putInPlace(temporary: string, place: string): Promise<void> {
   }
 }
 
-/** Removes `deepest`, and what is above it up to `first`. They were made by us, and are empty. */
+/** Removes the empty folders from `deepest` up to `first`, which this program created. */
 async function removeFolders(first: string, deepest: string): Promise<void> {
   await rmdir(deepest);
   if (relative(first, deepest) !== '') await removeFolders(first, dirname(deepest));

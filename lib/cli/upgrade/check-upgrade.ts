@@ -19,26 +19,26 @@ import type { DefinitionsResult } from './upgrade-definitions.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange, UpgradeReport } from './upgrade-report.js';
 
-/** What the check of an upgrade is made with. */
+/** Input of the check of an upgrade. */
 export interface UpgradeCheck {
-  /** The version that runs. */
+  /** The present version. */
   readonly from: OperatorDefinition;
-  /** The version that is to run. */
+  /** The new version. */
   readonly to: OperatorDefinition;
-  /** What is stored: custom resources of the operator, and what else it needs, such as Secrets. */
+  /** Stored objects: the operator's custom resources and other objects it needs, such as Secrets. */
   readonly resources: readonly UnstructuredObject[];
-  /** Of what is namespaced and names none. */
+  /** Namespace for namespaced objects without one. */
   readonly namespace: string;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
 /**
- * What an upgrade of an operator does to what runs: the old version works on the resources in an
- * embedded cluster, with workloads simulated, until it is at rest; then the new one, with its new
- * definitions. What differs is what the upgrade does. Time is simulated: rollouts cost none.
- * @throws OperatorError `InvalidConfig`: the old version can't do with the resources, or does not come
- * to rest on them, so that there is nothing to compare with
+ * Checks the effects of an operator's upgrade. The old version reconciles the resources in an embedded
+ * cluster with simulated workloads until it settles; then the new version does, with its definitions. The
+ * report lists the differences. Time is simulated, so rollouts take none.
+ * @throws OperatorError `InvalidConfig`: the old version fails or does not settle on the resources, which
+ * leaves no state to compare with
  */
 export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> {
   const { from, to, resources, namespace, logger, signal } = check;
@@ -74,7 +74,7 @@ export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> 
   }
 }
 
-/** Some operators try first what is refused, and make the object again then. */
+/** Some operators try a write first and recreate the object after a refusal. */
 function isRecreated(ref: ObjectReference, findings: readonly Finding[]): boolean {
   return findings.some(
     (found) => found.type === 'recreated' && describeObject(found.ref) === describeObject(ref),
@@ -89,7 +89,7 @@ function refuseFailures({ failures }: ReplayEnd, { name }: OperatorDefinition): 
   throw new OperatorError('InvalidConfig', [what, ...list].join('\n'));
 }
 
-/** A failure that is no other than a refused write is told already. */
+/** Omits a failure that only repeats a refused write. */
 function failed({ ref, error }: ReplayFailure, { refused }: ReplayEnd): readonly Finding[] {
   const isImmutable = isOperatorError(error, 'ImmutableField');
   if (isImmutable || isApiError(error)) {
@@ -106,7 +106,7 @@ function restless(ref: ObjectReference): Finding {
   return finding('restless', ref, { message, remedy: 'write it only where it is not as desired' });
 }
 
-/** Whether it is known already that the version is not there at all. */
+/** Whether a finding already reports that the version is gone. */
 function isVersionTold({ apiVersion }: ObjectReference, { findings }: DefinitionsResult): boolean {
   return findings.some(
     ({ type, changes }) =>
@@ -114,7 +114,7 @@ function isVersionTold({ apiVersion }: ObjectReference, { findings }: Definition
   );
 }
 
-/** Changes without those that new definitions make by themselves. */
+/** Returns the changes that new definitions do not cause by themselves. */
 function untold(
   changes: readonly HarmlessChange[],
   defined: DefinitionsResult,

@@ -9,13 +9,13 @@ import { groupOf } from '../../object/resource-type.js';
 /** All objects of a cluster at a moment, by `group/kind/namespace/name`. */
 export type ClusterState = ReadonlyMap<string, UnstructuredObject>;
 
-/** What a snapshot has. */
+/** Returns the objects of a snapshot. */
 export function objectsIn({ collections }: StoreSnapshot): ClusterState {
   const objects = [...collections.values()].flatMap((collection) => [...collection.values()]);
   return new Map(objects.map((object) => [idOf(object), object] as const));
 }
 
-/** How an object is found in a {@link ClusterState}, whatever version of its API it is in. */
+/** Returns an object's key in a {@link ClusterState}, independent of its API version. */
 export function idOf({ apiVersion, kind, metadata }: UnstructuredObject): string {
   return [groupOf(apiVersion), kind, metadata.namespace ?? '', metadata.name ?? ''].join('/');
 }
@@ -23,7 +23,7 @@ export function idOf({ apiVersion, kind, metadata }: UnstructuredObject): string
 const made = ['ReplicaSet', 'ControllerRevision', 'Endpoints', 'EndpointSlice', 'Event', 'Lease'];
 const ofCluster = ['Node', 'Namespace', 'CustomResourceDefinition', 'PersistentVolume'];
 
-/** Whether an object is an operator's own, not what the cluster's controllers make of others. */
+/** Whether an object is an operator's own rather than derived by the cluster's controllers. */
 export function isOperatorsOwn(object: UnstructuredObject): boolean {
   const { kind } = object;
   if (made.includes(kind) || ofCluster.includes(kind)) return false;
@@ -31,7 +31,7 @@ export function isOperatorsOwn(object: UnstructuredObject): boolean {
   return !['apps', 'batch'].includes(groupOf(apiVersion));
 }
 
-/** The workloads and Pods that refer to an object by name. */
+/** Returns the workloads and Pods that refer to an object by name. */
 export function usersOf(
   { kind, metadata }: UnstructuredObject,
   state: ClusterState,

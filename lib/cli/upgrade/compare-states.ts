@@ -18,21 +18,21 @@ import { podsOf } from './pods-of.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange } from './upgrade-report.js';
 
-/** The two states that an upgrade is between. */
+/** The states before and after an upgrade. */
 export interface States {
   readonly before: ClusterState;
   readonly after: ClusterState;
-  /** What is another object only for the sake of the check. @defaultValue none */
+  /** Objects that only the check recreated. @defaultValue none */
   readonly remade?: readonly ObjectReference[] | undefined;
 }
 
-/** What an upgrade does. */
+/** The effects of an upgrade. */
 export interface Comparison {
   readonly findings: readonly Finding[];
   readonly changes: readonly HarmlessChange[];
 }
 
-/** What is different after an upgrade, and what of that hurts. */
+/** Compares the states before and after an upgrade, and finds harmful changes. */
 export function compareStates(states: States): Comparison {
   const { before, after } = states;
   const lost = lostObjects(states);
@@ -63,7 +63,7 @@ interface Kept {
 
 interface Surroundings {
   readonly states: States;
-  /** ConfigMaps and Secrets that are not what they were. */
+  /** Changed ConfigMaps and Secrets. */
   readonly touched: readonly ObjectReference[];
 }
 
@@ -75,7 +75,7 @@ function judge({ from, to }: Kept, { states, touched }: Surroundings): Compariso
     ignore: ignored,
   });
   const all = redactChanges(to.kind, differences);
-  // Those are told as what is refused.
+  // Refused writes already report immutable fields.
   const changes = isRemade ? all.filter(({ path }) => !isImmutablePath(to, path)) : all;
   if (from.metadata.uid !== to.metadata.uid && !isRemade)
     return recreated(ref, { from, states, changes });
@@ -169,7 +169,7 @@ function touchedSources({ before, after }: States): readonly ObjectReference[] {
   });
 }
 
-/** Of custom resources the status is written by the operator. */
+/** Whether the kind is built in; a custom resource's status is the operator's. */
 function isBuiltIn({ apiVersion }: KubernetesObject): boolean {
   return isBuiltInGroup(groupOf(apiVersion));
 }

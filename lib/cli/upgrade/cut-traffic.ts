@@ -8,7 +8,7 @@ import type { Finding } from './upgrade-report.js';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The Services that reach none, or only some, of the pods that they reached. */
+/** Returns findings for Services that reach fewer of their previous pods, or none. */
 export function cutTraffic({ before, after }: States): readonly Finding[] {
   return [...before].flatMap(([id, from]) => {
     const to = after.get(id);
@@ -44,7 +44,7 @@ function selected(service: UnstructuredObject, state: ClusterState): readonly Un
   );
 }
 
-/** A Service without a selector is somebody else's to direct. */
+/** Whether a selector matches; a Service without one has endpoints from elsewhere. */
 function fits(selector: Labels, labels: Labels = {}): boolean {
   const wanted = Object.entries(selector);
   return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);

@@ -11,14 +11,14 @@ import { podsOf } from './pods-of.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding } from './upgrade-report.js';
 
-/** What is gone. */
+/** Objects that are gone. */
 export interface Lost {
   readonly findings: readonly Finding[];
-  /** What came in the place of it under another name, by id. */
+  /** Ids of their replacements under other names. */
   readonly replacements: ReadonlySet<string>;
 }
 
-/** The objects that an upgrade takes away, and what comes in their place. */
+/** Returns the objects that an upgrade removes, with their replacements. */
 export function lostObjects({ before, after }: States): Lost {
   const gone = [...before].filter(([id, object]) => !after.has(id) && isLost(object));
   const fresh = new Map([...after].filter(([id, each]) => !before.has(id) && isOperatorsOwn(each)));
@@ -34,12 +34,12 @@ export function lostObjects({ before, after }: States): Lost {
   return { findings, replacements };
 }
 
-/** Pods come and go with their workloads; claims go only where somebody wants that. */
+/** Pods disappear with their workloads; claims only on purpose. */
 function isLost(object: UnstructuredObject): boolean {
   return object.kind === 'PersistentVolumeClaim' || isOperatorsOwn(object);
 }
 
-/** The most alike of the new objects of its kind and owner. */
+/** Returns the most similar new object of the same kind and owner. */
 function replacementOf(
   object: UnstructuredObject,
   fresh: ReadonlyMap<string, UnstructuredObject>,

@@ -2,7 +2,7 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { controllerOf } from '../../object/owner-reference.js';
 import type { ClusterState } from './cluster-state.js';
 
-/** The pods that a workload controls, through ReplicaSets too. */
+/** Returns the pods that a workload controls, also through ReplicaSets. */
 export function podsOf(
   workload: UnstructuredObject,
   state: ClusterState,

@@ -13,26 +13,26 @@ import { referenceTo } from '../../object/object-reference.js';
 import { finding } from './upgrade-report.js';
 import type { Finding } from './upgrade-report.js';
 
-/** An object that can't become what it should, for a field of it can't change. */
+/** An object whose immutable field the operator tries to change. */
 export interface Immovable {
   readonly live: UnstructuredObject;
-  /** As it was to be written, as a whole. */
+  /** The whole object that was to be written. */
   readonly desired: KubernetesObject;
   readonly manager: string;
 }
 
-/** Takes note of the writes that the server refuses. */
+/** Records the writes that the server rejects. */
 export class Refusals {
   readonly #found = new Map<string, Finding>();
   readonly #immovable = new Map<string, Immovable>();
   readonly #taken = new Set<string>();
 
-  /** Each refused write once. */
+  /** Each rejected write once. */
   get findings(): readonly Finding[] {
     return [...this.#found.values()];
   }
 
-  /** What was refused since the last call for immutable fields: each object once in all. */
+  /** Returns the objects rejected for immutable fields since the last call; each object only once overall. */
   takeImmovable(): readonly Immovable[] {
     const taken = [...this.#immovable.values()].filter(({ live }) => !this.#taken.has(uidOf(live)));
     for (const { live } of taken) this.#taken.add(uidOf(live));
@@ -40,7 +40,7 @@ export class Refusals {
     return taken;
   }
 
-  /** A client whose refused writes are taken down; they throw as they do. */
+  /** Returns a client that records rejected writes and rethrows their errors. */
   noting(client: Client): Client {
     const noted = async <T>(
       work: Promise<T>,
@@ -98,7 +98,7 @@ interface Refusal {
   readonly manager: string;
 }
 
-/** Conflicts and objects that are there already are for a retry. */
+/** Conflicts and existing objects are left to a retry. */
 function isRefusal(error: unknown): error is ApiError {
   return isApiError(error) && [400, 403, 422].includes(error.status);
 }

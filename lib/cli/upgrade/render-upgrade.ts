@@ -3,7 +3,7 @@ import { describeObject } from '../../object/describe-object.js';
 import type { FieldChange } from '../../object/diff-by-path.js';
 import type { Finding, HarmlessChange, UpgradeReport } from './upgrade-report.js';
 
-/** A report for people; it ends with a new line. */
+/** Returns a report for people with a final line end. */
 export function renderUpgrade(report: UpgradeReport, { color }: { color: boolean }): string {
   const colors = pc.createColors(color);
   const { operator, resources, findings, changes } = report;

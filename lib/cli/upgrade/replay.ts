@@ -19,45 +19,44 @@ import { Refusals } from './refusals.js';
 import type { Immovable } from './refusals.js';
 import type { Finding } from './upgrade-report.js';
 
-/** What a replay is made with. */
+/** Settings of a replay. */
 export interface ReplaySettings {
   readonly cluster: EmbeddedCluster;
   readonly logger: Logger;
   readonly signal: AbortSignal;
   /**
-   * Whether what can't change is made again as it should be, and the replay goes on: else nobody would
-   * hear of what comes after it. @defaultValue false
+   * Whether to recreate objects with immutable fields and continue, which reveals later problems.
+   * @defaultValue false
    */
   readonly remake?: boolean | undefined;
-  /** What is left out: its controllers don't get to see it. */
+  /** Objects hidden from their controllers. */
   readonly skipped?: readonly ObjectReference[] | undefined;
 }
 
-/** What a controller failed with at last. */
+/** The last error of a controller. */
 export interface ReplayFailure {
   readonly ref: ObjectReference;
   readonly error: Error;
 }
 
-/** How a replay ended. */
+/** The result of a replay. */
 export interface ReplayEnd {
-  /** The writes that the server refused. */
+  /** The writes that the server rejected. */
   readonly refused: readonly Finding[];
   readonly failures: readonly ReplayFailure[];
-  /** What its controllers wrote in the last round; nothing: they came to rest. */
+  /** Objects written in the last round; empty if the operator settled. */
   readonly restless: readonly ObjectReference[];
-  /** What was made again, for the server would not have changed it. */
+  /** Objects that were recreated because of immutable fields. */
   readonly remade: readonly ObjectReference[];
 }
 
-/** As many as a chain of rollouts of a large operator needs, several times over. */
+/** Several times the chain of rollouts of a large operator. */
 const mostRounds = 50;
 
 /**
- * Lets an operator work on what an embedded cluster has until it is at rest: each object of a kind
- * that it reconciles is reconciled once in a round, and then the workloads of the cluster get to where
- * they should be. `planning` is true in the context of reconcilers, for nothing outside of the cluster
- * is to be touched.
+ * Runs an operator on an embedded cluster until it settles. Each round reconciles every object of its kinds
+ * once and then brings the workloads to rest. `planning` is true in the context of reconcilers, which must
+ * not change anything outside the cluster.
  */
 export async function replay(
   operator: OperatorDefinition,
@@ -116,7 +115,7 @@ async function oneRound(
   return failures;
 }
 
-/** Deletes an object without what depends on it, and makes it as it should be. @returns what it is */
+/** Deletes an object without its dependents and creates the desired one. @returns the new object */
 async function makeAgain(
   { live, desired, manager }: Immovable,
   cluster: EmbeddedCluster,
@@ -124,7 +123,7 @@ async function makeAgain(
   const client = cluster.client();
   const { apiVersion, kind } = live;
   const current = await getIfExists(client, { apiVersion, kind }, keyOf(live));
-  // The operator has done so itself.
+  // The operator has recreated it already.
   if (current?.metadata.uid !== live.metadata.uid) return [];
   const options = { propagationPolicy: 'Orphan' } as const;
   await client.delete({ apiVersion, kind }, keyOf(live), options);
@@ -135,7 +134,7 @@ async function makeAgain(
   return [referenceTo(made.object)];
 }
 
-/** Written all the time, or with the time in it. */
+/** Whether the kind is written continually or contains times. */
 function isFleeting({ apiVersion, kind }: UnstructuredObject): boolean {
   return kind === 'Event' || (kind === 'Lease' && groupOf(apiVersion) === 'coordination.k8s.io');
 }
@@ -170,7 +169,7 @@ function due(
   );
 }
 
-/** What an error is made of. What follows from another is left out. */
+/** Returns the errors within an error, without consequential ones. */
 function errorsOf(thrown: unknown): readonly Error[] {
   const error = asError(thrown);
   if (isReconcileFailed(error)) {

@@ -9,17 +9,20 @@ import { OperatorError } from '../../system/operator-error.js';
 import { asError } from '../../system/as-error.js';
 import { idOf } from './cluster-state.js';
 
-/** Of the cluster that a file was read from; owners are not here, so that garbage would be collected. */
+/**
+ * Metadata of the source cluster. Owner references are also removed: their owners are absent, so that the
+ * objects would be garbage-collected.
+ */
 const ofElsewhere = [
   ...['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'managedFields', 'selfLink'],
   ...['deletionTimestamp', 'deletionGracePeriodSeconds', 'ownerReferences'],
 ] as const;
 
 /**
- * Puts the objects of files into a cluster that has none of them, with their namespaces and status.
- * @param namespace - of what is namespaced and names none
- * @returns each object once: of one that is given twice the last
- * @throws OperatorError `InvalidConfig`: the cluster refuses one
+ * Stores the objects of files in an empty cluster, with their namespaces and status.
+ * @param namespace - for namespaced objects without one
+ * @returns each object once; the last of duplicates
+ * @throws OperatorError `InvalidConfig`: the cluster rejects an object
  */
 export async function storeResources(
   objects: readonly UnstructuredObject[],
@@ -56,7 +59,7 @@ async function store(
   return client.update({ ...made, status }, { subresource: 'status' });
 }
 
-/** Some objects every cluster has, and Namespaces come with what is in them: they become what is given. */
+/** Creates or updates an object: a cluster already has some, such as Namespaces. */
 async function put(object: UnstructuredObject, client: Client): Promise<UnstructuredObject> {
   const { apiVersion, kind, metadata } = object;
   const live = await getIfExists<UnstructuredObject>(client, { apiVersion, kind }, keyOf(object));

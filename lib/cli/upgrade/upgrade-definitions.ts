@@ -16,15 +16,15 @@ import { objectsIn } from './cluster-state.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange } from './upgrade-report.js';
 
-/** What new definitions do to what is stored. */
+/** The effects of new definitions on stored objects. */
 export interface DefinitionsResult {
   readonly findings: readonly Finding[];
   readonly changes: readonly HarmlessChange[];
-  /** What the new version can't be tried on. */
+  /** Objects on which the new version can't be tried. */
   readonly skipped: readonly ObjectReference[];
 }
 
-/** An operator in two versions, and what is stored in a cluster with the definitions of the old one. */
+/** Two versions of an operator, and the objects stored with the old definitions. */
 export interface DefinitionsUpgrade {
   readonly from: OperatorDefinition;
   readonly to: OperatorDefinition;
@@ -33,8 +33,8 @@ export interface DefinitionsUpgrade {
 }
 
 /**
- * Brings the definitions of a cluster to those of a newer operator, and looks at what is stored: what
- * it loses, what it gets, and whether it could still be made anew.
+ * Upgrades the definitions of a cluster, and checks the stored objects: lost fields, new defaults, and
+ * whether they could still be created.
  */
 export async function upgradeDefinitions(upgrade: DefinitionsUpgrade): Promise<DefinitionsResult> {
   const { from, to, stored, cluster } = upgrade;
@@ -59,7 +59,7 @@ export async function upgradeDefinitions(upgrade: DefinitionsUpgrade): Promise<D
     }
     for (const object of own) results.push(await readAgain(object, { crd, client }));
   }
-  // Others' kinds, those of Kubernetes among them, are not the operator's to define.
+  // The operator does not define foreign kinds, such as built-in ones.
   const homeless = stored.filter((object) => isDefined(object, from) && !isDefined(object, to));
   return {
     findings: [...results.flatMap(({ findings }) => findings), ...homeless.map(withoutDefinition)],
@@ -81,7 +81,7 @@ function withoutDefinition(object: UnstructuredObject): Finding {
   return finding('version', referenceTo(object), { message, remedy });
 }
 
-/** A real server refuses a definition without a version that objects were ever stored in. */
+/** A real server rejects a definition without a version in `status.storedVersions`. */
 function versionsGone(crd: CustomResourceDefinition, cluster: EmbeddedCluster): readonly Finding[] {
   const { name } = crd.metadata;
   const live = [...objectsIn(cluster.snapshot()).values()].find(
@@ -99,7 +99,7 @@ function versionsGone(crd: CustomResourceDefinition, cluster: EmbeddedCluster): 
   });
 }
 
-/** What was given in a version that a newer operator does not serve any more. */
+/** Returns findings for objects in versions that the new operator no longer serves. */
 export function unserved(
   given: readonly UnstructuredObject[],
   { resources = [] }: OperatorDefinition,
@@ -135,7 +135,7 @@ interface Reading {
   readonly client: ReturnType<EmbeddedCluster['client']>;
 }
 
-/** What becomes of a stored object when it is read, and when it is made anew. */
+/** Returns the effects on a stored object when it is read and when it is created. */
 async function readAgain(
   object: UnstructuredObject,
   { client }: Reading,
@@ -161,7 +161,7 @@ async function readAgain(
     remedy:
       'allow what is stored, or correct it before: updates pass only as long as these fields stay as they are',
   });
-  // Here, other than on a real server, no update of it would pass at all.
+  // Unlike a real server, the embedded cluster would reject every update of it.
   return { findings: [...findings, schema], changes: filled, skipped: [referenceTo(object)] };
 }
 
@@ -177,7 +177,7 @@ interface SchemaRefusal {
   readonly message: string;
 }
 
-/** Why the server would not take the object if it were new. */
+/** Returns the reason why the server would reject the object on creation. */
 async function refusalOf(
   object: UnstructuredObject,
   client: Reading['client'],
@@ -203,7 +203,7 @@ async function refusalOf(
   }
 }
 
-/** Of an entry of a list only its index is known: who wants to see it looks at the object. */
+/** Omits values in lists, where only the index is known. */
 function valueAt(object: UnstructuredObject, field: string): unknown {
   return field.includes('[') ? undefined : valueAtPath(object, fieldPath(...field.split('.')));
 }

@@ -1,7 +1,7 @@
 import type { FieldChange } from '../../object/diff-by-path.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 
-/** What is wrong with an upgrade, or to be known before it. */
+/** Types of problems and notices of an upgrade. */
 export type FindingType =
   /** The pods of a workload are replaced. */
   | 'restart'
@@ -13,47 +13,47 @@ export type FindingType =
   | 'renamed'
   /** An object is deleted, and nothing comes in its place. */
   | 'pruned'
-  /** A claim is deleted, and what is stored in it. */
+  /** A claim is deleted with its data. */
   | 'claim'
-  /** A Service selects none of the pods that run, or none at all. */
+  /** A Service selects only some of the running pods, or none. */
   | 'traffic'
-  /** A stored resource is not valid by the new schema. */
+  /** A stored resource is invalid in the new schema. */
   | 'schema'
-  /** A stored resource loses fields by the new schema. */
+  /** A stored resource loses fields in the new schema. */
   | 'dropped'
-  /** A version or a kind is gone that resources are stored in. */
+  /** A version or a kind of stored resources is gone. */
   | 'version'
-  /** The new version fails on a resource that the old one can do. */
+  /** The new version fails on a resource that the old one handles. */
   | 'failed'
-  /** The new version does not come to rest. */
+  /** The new version does not settle. */
   | 'restless';
 
-/** Something that an upgrade does and that somebody should know of before. */
+/** An effect of an upgrade that the user should know in advance. */
 export interface Finding {
   readonly type: FindingType;
   readonly ref: ObjectReference;
-  /** What happens, in words. */
+  /** Description of the effect. */
   readonly message: string;
-  /** The fields that cause it. */
+  /** Fields that cause it. */
   readonly changes: readonly FieldChange[];
-  /** The objects behind these fields: the ConfigMap whose hash a pod template has. */
+  /** Objects behind these fields, such as the ConfigMap whose hash a pod template has. */
   readonly causes: readonly ObjectReference[];
-  /** Who refers to the object. */
+  /** Objects that refer to the object. */
   readonly users: readonly ObjectReference[];
-  /** What to do about it. */
+  /** Advice. */
   readonly remedy?: string | undefined;
 }
 
-/** A change that harms nobody. */
+/** A harmless change. */
 export interface HarmlessChange {
   readonly action: 'create' | 'configure';
   readonly ref: ObjectReference;
   readonly changes: readonly FieldChange[];
-  /** What is to be known of it. */
+  /** Additional information. */
   readonly note?: string | undefined;
 }
 
-/** What came of the check of an upgrade. */
+/** Result of the check of an upgrade. */
 export interface UpgradeReport {
   readonly operator: string;
   /** The stored resources that were replayed. */
@@ -62,7 +62,7 @@ export interface UpgradeReport {
   readonly changes: readonly HarmlessChange[];
 }
 
-/** A finding with nothing but what is needed. */
+/** Returns a finding with defaults for the optional parts. */
 export function finding(
   type: FindingType,
   ref: ObjectReference,
@@ -73,7 +73,7 @@ export function finding(
   return remedy === undefined ? base : { ...base, remedy };
 }
 
-/** In a report, names are enough: uids are of the cluster that the check was made in. */
+/** Removes the uid, which belongs to the cluster of the check. */
 export function withoutUid({
   apiVersion,
   kind,

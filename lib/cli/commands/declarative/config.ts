@@ -97,7 +97,7 @@ async function makeConfig(
   stdout.write(`${file}: ${server}, for ${whom}\n`);
 }
 
-/** @throws UsageError it is not said who the token is for, or where it is good */
+/** @throws UsageError the options for the token's user or server are missing */
 async function credentials(
   options: ConfigOptions,
   clock: Clock,

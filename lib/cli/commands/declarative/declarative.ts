@@ -5,7 +5,7 @@ import { configCommand } from './config.js';
 import { keysCommand } from './keys.js';
 import { runCommand } from './run.js';
 
-/** `operator-builder declarative`, with what is below it. */
+/** `operator-builder declarative` with its subcommands. */
 export function declarativeCommand(context: CommandContext): Command {
   return new Command('declarative')
     .description('Runs operators that are written in YAML, and lets people see their views.')

@@ -1,5 +1,5 @@
-/** Where `declarative keys` puts its files, and the other commands look for them. */
+/** Directory where `declarative keys` writes its files and the other commands look for them. */
 export const defaultKeyDirectory = 'view-keys';
 
-/** The port of an API server of views. */
+/** Default port of an API server of views. */
 export const defaultViewPort = 18_443;

@@ -3,7 +3,7 @@ import { describeProblem } from '../../../declarative/spec/invalid-spec-error.js
 import type { Logger } from '../../../system/logger.js';
 import type { FileOperator } from '../../operator-files.js';
 
-/** Keeps the operators of a group as files say. */
+/** Keeps the operators of a group in line with files. */
 export class FileOperators {
   readonly #group: Group;
   readonly #logger: Logger;
@@ -16,9 +16,9 @@ export class FileOperators {
   }
 
   /**
-   * Adds, changes and removes operators; controllers that are as before go on. What removed ones wrote
-   * stays, but for views.
-   * @param operators - with names that differ
+   * Adds, changes and removes operators; unchanged controllers continue. Objects that removed operators wrote
+   * stay, except views.
+   * @param operators - with distinct names
    */
   async set(operators: readonly FileOperator[]): Promise<void> {
     const text = JSON.stringify(operators.map(({ name, spec }) => ({ name, spec })));

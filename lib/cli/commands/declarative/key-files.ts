@@ -1,11 +1,11 @@
 import { keyFilesIn } from '../../../declarative/api-server/index.js';
 import { readText } from '../../read-text.js';
 
-/** What an API server of views needs of a directory that `declarative keys` made. */
+/** The keys from the directory of `declarative keys` that an API server of views needs. */
 export interface ServerKeys {
   readonly tls: { readonly certificate: string; readonly privateKey: string };
   readonly tokenKey: string;
-  /** Where `tokenKey` is from: it is read again as it changes. */
+  /** Source of `tokenKey`; the server reads it again when it changes. */
   readonly tokenKeyFile: string;
 }
 
@@ -19,7 +19,7 @@ export async function readServerKeys(directory: string): Promise<ServerKeys> {
   return { tls, tokenKey: await readText(files.tokenKey), tokenKeyFile: files.tokenKey };
 }
 
-/** What who makes tokens needs of such a directory. */
+/** The keys from the directory of `declarative keys` that sign tokens. */
 export interface SigningKeys {
   readonly certificate: string;
   readonly signingKey: string;

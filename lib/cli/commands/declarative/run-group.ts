@@ -13,29 +13,32 @@ import type { ProcessOptions } from '../../options/manager-options.js';
 import { startViewServer } from './view-server.js';
 import type { ViewServerOptions } from './view-server.js';
 
-/** What {@link runGroup} runs. */
+/** Parameters of {@link runGroup}. */
 export interface GroupRun {
   readonly options: ClusterOptions & ProcessOptions & LogOptions;
-  /** undefined: views are not served. */
+  /** Undefined: views are not served. */
   readonly viewServer: ViewServerOptions | undefined;
-  /** Adds what the group is to run. @returns what goes on beside it */
+  /**
+   * Adds the operators to the group.
+   * @returns the work that runs beside the group
+   */
   readonly fill: (group: Group, running: RunningGroup) => Promise<Beside | undefined>;
 }
 
-/** Goes on until the signal is aborted; it rejects never. */
+/** Runs until the signal is aborted; never rejects. */
 export type Beside = (signal: AbortSignal) => Promise<void>;
 
-/** What a group runs with. */
+/** The parts of a running group. */
 export interface RunningGroup {
-  /** Of the cluster. */
+  /** Client of the cluster. */
   readonly client: Client;
   readonly manager: DeclarativeManager;
   readonly logger: Logger;
-  /** Aborted when all is to end. */
+  /** Aborted when the group is to stop. */
   readonly signal: AbortSignal;
 }
 
-/** Runs a group of declarative operators until SIGINT or SIGTERM. That is its good end. */
+/** Runs a group of declarative operators until SIGINT or SIGTERM, which count as success. */
 export async function runGroup(run: GroupRun, context: CommandContext): Promise<void> {
   const signal = context.stopSignal();
   const logger = await commandLogger(run.options, context);
@@ -51,7 +54,7 @@ export async function runGroup(run: GroupRun, context: CommandContext): Promise<
       await manager.stop();
     }
   } catch (error) {
-    // It was told to stop before all had begun.
+    // The user stopped it during the start.
     if (!signal.aborted || !isOperatorError(error, 'Aborted')) throw error;
   } finally {
     await client.close();

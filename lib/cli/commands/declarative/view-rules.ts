@@ -7,18 +7,19 @@ import { UsageError } from '../../usage-error.js';
 
 const allViews = { apiGroups: ['*.view.dcontroller.io'], resources: ['*'] };
 
-/** What somebody may do to views; rules as in a Role are in a file. */
+/** Access to views; finer rules come from a file. */
 export type AccessLevel = 'read' | 'write';
 
-/** The rules of a level: to look at all views, or to change them, too. */
+/** Returns the rules of a level: reading all views, or also changing them. */
 export function rulesOfLevel(level: AccessLevel): readonly PolicyRule[] {
   const verbs = level === 'read' ? ['get', 'list', 'watch'] : ['*'];
   return [{ verbs, ...allViews }];
 }
 
 /**
- * Reads rules as in a Role, in YAML or JSON: a list, or an object that has one as `rules`.
- * @throws UsageError they can't be read. Whether they are rules is checked where the token is made.
+ * Reads rules as in a Role, in YAML or JSON: a list, or an object with a list `rules`. Does not validate the
+ * rules: the code that makes the token does.
+ * @throws UsageError the file can't be read
  */
 export async function readRules(file: string): Promise<readonly PolicyRule[]> {
   const text = await readText(file);

@@ -3,20 +3,21 @@ import type { ViewApiServer } from '../../../declarative/api-server/index.js';
 import type { Logger } from '../../../system/logger.js';
 import { UsageError } from '../../usage-error.js';
 
-/** How views are served. */
+/** Options of the server of views. */
 export interface ViewServerOptions {
   readonly port: number;
-  /** Without keys an address of loopback. */
+  /** Without keys, a loopback address. */
   readonly host?: string | undefined;
-  /** What `declarative keys` made: HTTPS and tokens. Absent: HTTP, for whoever is on this machine. */
+  /** Directory from `declarative keys`: HTTPS with tokens. Absent: plain HTTP for this machine only. */
   readonly keys?: string | undefined;
-  /** What the option of the keys is called. */
+  /** Name of the option with the keys, for messages. */
   readonly keysOption: string;
 }
 
 /**
- * Starts to serve views. @returns the server, which listens
- * @throws UsageError others could reach it, and there are no keys
+ * Starts the server of views.
+ * @returns the listening server
+ * @throws UsageError other machines could connect, and keys are missing
  * @throws OperatorError `InvalidConfig`: a key can't be read; `ListenFailed`: the port is taken
  */
 export async function startViewServer(
