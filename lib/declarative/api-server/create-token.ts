@@ -9,18 +9,18 @@ import { keyIdOf, signingKey, tokenAlgorithm, tokenAudience } from './token-key.
 
 /** Options of {@link createToken}. */
 export interface TokenOptions {
-  /** How long the token is good, in milliseconds, at least 1,000. @defaultValue 86_400_000: a day */
+  /** Validity in milliseconds, at least 1,000. @defaultValue 86_400_000: a day */
   readonly validForMs?: number | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
 }
 
 const dayMs = 24 * 60 * 60_000;
 
 /**
- * Makes a token for the {@link ViewApiServer}: a JWT (RFC 7519), signed with RS256. It is a secret.
- * @param key - the private RSA key, of 2,048 bits at least, in PEM.
- * @throws OperatorError `InvalidOption`: the claims, the key or the time are not what they must be.
+ * Creates a token for the {@link ViewApiServer}: a JWT (RFC 7519), signed with RS256. The token is a secret.
+ * @param key - the private RSA key, of at least 2,048 bits, in PEM.
+ * @throws OperatorError `InvalidOption`: the claims, the key or the validity are invalid.
  */
 export async function createToken(
   claims: TokenClaims,

@@ -12,28 +12,28 @@ import { verifyingKeys } from './token-key.js';
 
 /** Options of {@link generateKeys}. */
 export interface KeyOptions {
-  /** Where the files go. It is made, for its owner only (mode 0700), where it is not there. */
+  /** Directory of the files. A missing one is created for its owner only (mode 0700). */
   readonly directory: string;
   /**
-   * The names and addresses that clients reach the server by, beside `localhost`, `127.0.0.1` and
-   * `::1`, which are always in the certificate. @defaultValue none
+   * Further host names and addresses of the server; `localhost`, `127.0.0.1` and `::1` are always in the
+   * certificate. @defaultValue no further names
    */
   readonly hostNames?: readonly string[] | undefined;
-  /** How long the certificate is good, in days, at least 1. @defaultValue 365 */
+  /** Validity of the certificate in days, at least 1. @defaultValue 365 */
   readonly validForDays?: number | undefined;
-  /** Replace files that are there. Tokens of their keys are no good any more. @defaultValue false */
+  /** Replace existing files; tokens of their keys become invalid. @defaultValue false */
   readonly force?: boolean | undefined;
 }
 
-/** Where {@link generateKeys} put what a {@link ViewApiServer} needs. */
+/** The files that {@link generateKeys} writes for a {@link ViewApiServer}. */
 export interface KeyFiles {
-  /** The certificate of the server: for it, and for the kubeconfigs of its clients. */
+  /** The certificate of the server, also for the kubeconfigs of its clients. */
   readonly certificate: string;
   /** The private key of the server. */
   readonly privateKey: string;
-  /** What tokens are checked by: for the server. */
+  /** The key that the server verifies tokens with. */
   readonly tokenKey: string;
-  /** What tokens are made with: for nobody but who makes them; the server does not need it. */
+  /** The key that signs tokens: only for their issuer; the server does not need it. */
   readonly signingKey: string;
 }
 
@@ -72,17 +72,17 @@ export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
 }
 
 /**
- * Makes a new pair of keys for tokens in a directory of {@link generateKeys}. The public key of before
- * stays good beside the new one, those before it do not: rotate again once the last token of the former
- * key has expired. A server that reads the file of keys follows by itself.
- * @throws OperatorError `InvalidOption`: there is no key, or it can't be read.
+ * Creates a new pair of token keys in a directory of {@link generateKeys}. The previous public key stays
+ * valid beside the new one, earlier ones do not: rotate again only after the last token of the former key has
+ * expired. A server that reads the key file picks up the change.
+ * @throws OperatorError `InvalidOption`: the key is missing or not readable.
  */
 export async function rotateTokenKey(directory: string): Promise<KeyFiles> {
   const files = keyFilesIn(directory);
   const [former] = verifyingKeys(await readKey(files.tokenKey));
   const { publicKey, privateKey } = await createRsaKeys();
   const known = former?.key.export({ type: 'spki', format: 'pem' }) ?? '';
-  // The server has to know the key before tokens name it.
+  // The server must have the key before tokens refer to it.
   const texts = new Map([
     [files.tokenKey, `${publicKey}${known.toString()}`],
     [files.signingKey, privateKey],
@@ -100,7 +100,7 @@ async function readKey(file: string): Promise<string> {
   }
 }
 
-/** The paths of the files that {@link generateKeys} puts into a directory. */
+/** Returns the paths of the files that {@link generateKeys} writes to a directory. */
 export function keyFilesIn(directory: string): KeyFiles {
   return {
     certificate: join(directory, 'tls.crt'),
@@ -127,7 +127,7 @@ async function newTexts(
 ): Promise<ReadonlyMap<string, string>> {
   const [tls, token] = await Promise.all([createRsaKeys(), createRsaKeys()]);
   const now = systemClock.now();
-  // Clocks differ: good for somebody whose clock is behind, too.
+  // Clocks differ: the certificate must be valid for clients whose clock is behind.
   const validity = { fromMs: now - dayMs, untilMs: now + validForDays * dayMs };
   const { certificate } = await createSelfSigned(names, tls, { validity, random: systemRandom });
   return new Map([

@@ -2,7 +2,7 @@ import { constants, copyFile, rename, rm, writeFile } from 'node:fs/promises';
 import { OperatorError } from '../../system/operator-error.js';
 import { systemRandom } from '../../system/random.js';
 
-/** Only for the owner of the file. */
+/** Read and write for the owner only. */
 const mode = 0o600;
 
 /**
@@ -31,7 +31,7 @@ export async function writePrivateFiles(
   }
 }
 
-/** What is said of a file that must not be overwritten. */
+/** Returns the error for a file that must not be overwritten. */
 export function existsAlready(path: string, cause?: unknown): OperatorError {
   const message = `${path} exists already: give force (--force) to replace it`;
   return new OperatorError('InvalidOption', message, { cause });

@@ -1,11 +1,11 @@
 import type { PolicyRule } from '../../apiserver/index.js';
 import { isJsonObject } from '../../object/json.js';
 
-/** What a token says of who has it. All of it must be said: what is left out is not "everything". */
+/** The claims of a token. All are required: a missing claim does not mean "everything". */
 export interface TokenClaims {
   /** The name in messages, logs and managers of fields; not empty. */
   readonly username: string;
-  /** The namespaces that the rules hold in; `*`: all of them, and views that are in none. */
+  /** The namespaces that the rules apply to; `*`: all of them, and views without a namespace. */
   readonly namespaces: readonly string[];
   /**
    * What is allowed, as in a Role: `verbs`, `apiGroups`, `resources`, `resourceNames`, with `*` for
@@ -14,11 +14,11 @@ export interface TokenClaims {
   readonly rules: readonly PolicyRule[];
 }
 
-/** Claims, or what is wrong with them: a text without any of their values. */
+/** Claims, or their problem: a text without any of their values. */
 export type ReadClaims =
   { readonly claims: TokenClaims; readonly problem?: undefined } | { readonly problem: string };
 
-/** Reads claims. Others than these are left alone. */
+/** Reads claims; ignores other members. */
 export function readTokenClaims(value: Readonly<Record<string, unknown>>): ReadClaims {
   const { username, namespaces, rules } = value;
   if (typeof username !== 'string' || username === '') {
@@ -43,7 +43,7 @@ function isRule(rule: unknown): boolean {
   return optionalLists.every((name) => rule[name] === undefined || isTexts(rule[name], true));
 }
 
-/** @param empty - whether a text may be empty: the core group is. */
+/** @param empty - whether a text may be empty, like the core group. */
 function isTexts(value: unknown, empty = false): value is string[] {
   if (!Array.isArray(value)) return false;
   return value.every((one: unknown) => typeof one === 'string' && (empty || one !== ''));

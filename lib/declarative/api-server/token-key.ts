@@ -2,27 +2,27 @@ import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { OperatorError } from '../../system/operator-error.js';
 
-/** How tokens are signed: no other way is believed. */
+/** The only accepted signature algorithm. */
 export const tokenAlgorithm = 'RS256';
 
-/** The audience of tokens: those that are made for another server are not good here. */
+/** The audience of tokens: tokens for other servers are invalid here. */
 export const tokenAudience = 'views.operator-builder.io';
 
-/** A key that tokens are checked by. */
+/** A key that verifies tokens. */
 export interface VerifyingKey {
-  /** As the header of a token names it: `kid`. */
+  /** The `kid` in the header of a token. */
   readonly id: string;
   readonly key: KeyObject;
 }
 
 const shortestBits = 2048;
 
-/** The key that tokens are signed with. @throws OperatorError `InvalidOption`: it is none. */
+/** Reads the key that signs tokens. @throws OperatorError `InvalidOption`: the key is invalid. */
 export function signingKey(pem: string): KeyObject {
   return checked('the key that signs tokens', () => createPrivateKey(pem));
 }
 
-/** Names a key, public or private, by a hash of its public part. */
+/** Returns the id of a public or private key: a hash of its public part. */
 export function keyIdOf(key: KeyObject): string {
   const publicKey = key.type === 'private' ? createPublicKey(key) : key;
   const der = publicKey.export({ type: 'spki', format: 'der' });
@@ -45,7 +45,7 @@ export function verifyingKeys(pem: string): readonly VerifyingKey[] {
 function verifyingKey(pem: string): KeyObject {
   const what = 'tokenKey';
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) {
-    // It could be derived, but who only checks tokens must not be able to make them.
+    // A public key could be derived, but a verifier must not be able to create tokens.
     const remedy = 'give the public key, or the certificate';
     throw new OperatorError('InvalidOption', `${what}: this is a private key: ${remedy}`);
   }

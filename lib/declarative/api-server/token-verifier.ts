@@ -7,29 +7,29 @@ import type { TokenClaims } from './token-claims.js';
 import { tokenAlgorithm, tokenAudience, verifyingKeys } from './token-key.js';
 import type { VerifyingKey } from './token-key.js';
 
-/** What a token says, or why it says nothing: a text without any part of the token. */
+/** The claims of a token, or its problem: a text without any part of the token. */
 export type TokenVerdict =
   | { readonly claims: TokenClaims; readonly untilMs: number; readonly problem?: undefined }
   | { readonly problem: string };
 
 /** Options of {@link TokenVerifier}. */
 export interface TokenVerifierOptions {
-  /** The keys at the start. @defaultValue those of the file */
+  /** The initial keys. @defaultValue those of the file */
   readonly keys?: readonly VerifyingKey[] | undefined;
-  /** Keys in PEM, read again as the file changes. @defaultValue undefined: the keys stay */
+  /** Keys in PEM, read again when the file changes. @defaultValue undefined: the keys are fixed */
   readonly keyFile?: string | undefined;
-  /** Receives why a file could not be read. @defaultValue none */
+  /** Logs why a file could not be read. @defaultValue no logger */
   readonly logger?: Logger | undefined;
 }
 
-/** How old what was read of a file may be. */
+/** Longest age of the keys read from a file. */
 const freshMs = 10_000;
-/** How soon a token with an unknown key has the file read again. */
+/** Shortest interval between reads that tokens with an unknown key cause. */
 const retryMs = 1_000;
 
 /**
- * Checks tokens by the public keys of who makes them. A token names its key (`kid`); one without a name
- * may be of any of them. A key that is taken out of the file is not good within ten seconds.
+ * Verifies tokens with the public keys of their issuer. A token may name its key (`kid`); otherwise all keys
+ * are tried. A key removed from the file becomes invalid within ten seconds.
  */
 export class TokenVerifier {
   readonly #keyFile: string | undefined;
@@ -71,7 +71,7 @@ export class TokenVerifier {
 
   #keysFor(kid: string | undefined): readonly VerifyingKey[] {
     const named = this.#keys.filter(({ id }) => id === kid);
-    // Who made it may name its keys otherwise.
+    // The issuer may name its keys differently.
     return named.length > 0 ? named : this.#keys;
   }
 
@@ -83,7 +83,7 @@ export class TokenVerifier {
       this.#readMs = nowMs;
       this.#reading = this.#read(this.#keyFile);
     }
-    // Another token may have begun it.
+    // Another token may have started the read.
     await this.#reading;
   }
 
@@ -91,7 +91,7 @@ export class TokenVerifier {
     try {
       this.#keys = verifyingKeys(await readFile(file, 'utf8'));
     } catch (error) {
-      // It may be half written: what is known stays good.
+      // The file may be half written: the known keys stay valid.
       const fields = { file, error: asError(error).message };
       this.#logger.warn('views: the keys of tokens could not be read', fields);
     }
@@ -100,7 +100,7 @@ export class TokenVerifier {
 
 function verdictOn(payload: { readonly exp?: number } & Record<string, unknown>): TokenVerdict {
   const { exp = Infinity } = payload;
-  // It may be left out, and JSON can say 1e999.
+  // `exp` may be missing, and JSON can hold 1e999.
   if (!Number.isFinite(exp)) return { problem: 'it never expires' };
   const read = readTokenClaims(payload);
   return read.problem === undefined ? { ...read, untilMs: exp * 1000 } : read;
@@ -112,7 +112,7 @@ const problems: Readonly<Record<string, string>> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'it is not signed by a key of this server',
 };
 
-/** Not the message of the error: it may quote the token. */
+/** Omit the error's message: it may quote the token. */
 function problemOf(error: unknown): string {
   const { code = '', claim = '' } = (error ?? {}) as {
     readonly code?: string;

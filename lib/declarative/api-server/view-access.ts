@@ -13,7 +13,7 @@ function serves(group: string): boolean {
 
 const noHosts: ReadonlySet<string> = new Set();
 
-/** Everything is allowed, but to stand for somebody: there is nobody. */
+/** Allows everything except impersonation: clients have no identity. */
 const unsecured: Session = {
   user: { name: 'system:unsecured', groups: [] },
   authorizer: { authorize: (_user, { verb }) => ({ allowed: verb !== 'impersonate', reason: '' }) },
@@ -35,7 +35,7 @@ export function loopbackAccess(logger: Logger): ListenerAccess {
   };
 }
 
-/** Whoever has a token; what it may do is in there. */
+/** Admits clients with a token, within its claims. */
 export function tokenAccess(verifier: TokenVerifier, logger: Logger): ListenerAccess {
   return {
     serves,

@@ -7,7 +7,7 @@ import { fitTogether, readCertificate } from '../../system/x509.js';
 import { verifyingKeys } from './token-key.js';
 import type { VerifyingKey } from './token-key.js';
 
-/** The certificate of a server that speaks HTTPS and its key, in PEM. */
+/** The certificate of an HTTPS server and its key, in PEM. */
 export interface ViewTls {
   readonly certificate: string;
   readonly privateKey: string;
@@ -15,11 +15,11 @@ export interface ViewTls {
 
 /** Options of {@link ViewApiServer}. */
 export interface ViewApiServerOptions {
-  /** 0: any free one. @defaultValue 18443 */
+  /** 0: any free port. @defaultValue 18443 */
   readonly port?: number | undefined;
   /** The address to listen on. Without `tls` it must be one of loopback. @defaultValue '127.0.0.1' */
   readonly host?: string | undefined;
-  /** Serve over HTTPS, to who has a token. @defaultValue undefined: HTTP, for everybody who is here */
+  /** Serve over HTTPS; clients need a token. @defaultValue undefined: HTTP, for all local clients */
   readonly tls?: ViewTls | undefined;
   /**
    * What signatures of tokens are checked by: public RSA keys, or certificates that have one, in PEM,
@@ -31,7 +31,7 @@ export interface ViewApiServerOptions {
    * @defaultValue undefined: the keys stay
    */
   readonly tokenKeyFile?: string | undefined;
-  /** Told of the start, and why tokens are refused (debug). @defaultValue none */
+  /** Logs the start, and why tokens are refused (debug). @defaultValue no logger */
   readonly logger?: Logger | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface ResolvedViewApiServerOptions {
   readonly port: number;
   readonly host: string;
   readonly tls: ViewTls | undefined;
-  /** undefined: there are no tokens. */
+  /** undefined: tokens are not used. */
   readonly tokenKeys: readonly VerifyingKey[] | undefined;
   readonly tokenKeyFile: string | undefined;
   readonly logger: Logger;

@@ -11,7 +11,7 @@ export const cleanUpAnnotation = 'operator-builder.io/clean-up';
 /** Keeps an `Operator` object with the policy `delete` until what it wrote is gone. */
 export const cleanUpFinalizer = 'operator-builder.io/clean-up';
 
-/** The policy of an object; undefined: its annotation says neither. */
+/** Returns the policy of an object; undefined: its annotation has an invalid value. */
 export function cleanUpPolicyOf({ metadata }: KubernetesObject): CleanUpPolicy | undefined {
   const written = metadata.annotations?.[cleanUpAnnotation]?.toLowerCase() ?? 'orphan';
   return written === 'delete' || written === 'orphan' ? written : undefined;

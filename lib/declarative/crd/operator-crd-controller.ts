@@ -8,11 +8,13 @@ import { OperatorResource } from './operator-resource.js';
 
 /** Options of {@link operatorCrdController}. */
 export interface OperatorCrdControllerOptions extends Pick<ControllerOptions, 'name'> {
-  /** Runs the operators. It is started by the caller. */
+  /** The group that runs the operators. The caller starts it. */
   readonly group: Group;
 }
 
-/** What {@link operatorCrdController} does beside watching `Operator` objects, for `Manager.add`. */
+/**
+ * The access that {@link operatorCrdController} needs besides watching `Operator` objects, for `Manager.add`.
+ */
 export const operatorCrdAccess: readonly RequiredAccess[] = [
   { type: OperatorResource, verbs: ['patch'] },
   { type: OperatorResource, verbs: ['patch'], subresource: 'status' },
@@ -54,7 +56,7 @@ export function operatorCrdController(options: OperatorCrdControllerOptions): Co
     .complete((context) => objects.reconcile(context));
 }
 
-/** Has an object reconciled when there is news for its status. */
+/** Requests a reconcile of an object when its status has changed. */
 function statusSource(group: Group): Source {
   const name = 'operator status';
   return {

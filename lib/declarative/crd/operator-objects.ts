@@ -24,7 +24,7 @@ import { formerControllers, unrecorded, withRecords } from './status-record.js';
 
 const fieldManager = 'operator-builder-operators';
 const finalizer = cleanUpFinalizer;
-/** How long an operator waits for another one, in milliseconds, and how often. */
+/** Interval in milliseconds, and number, of the checks for another operator. */
 const [lookMs, mostLooks] = [50, 20];
 
 /** Brings a group to the `Operator` objects of a cluster. */
@@ -37,9 +37,9 @@ export class OperatorObjects {
     optional: ['controllers[].target', 'controllers[].conditions[].observedGeneration'],
     remedy: 'run one operator for them',
   });
-  /** The operators that are in the group because of an object. */
+  /** The operators that the group runs because of an object. */
   readonly #own = new Set<string>();
-  /** How often an object was looked at that waits for others. */
+  /** Number of checks of each object that waits for others. */
   readonly #looks = new Map<string, number>();
 
   constructor(group: Group) {
@@ -47,7 +47,7 @@ export class OperatorObjects {
     this.#pace = new StatusPace(group.manager.clock);
   }
 
-  /** Brings the operator of one object to what that says. */
+  /** Brings the operator of one object to its desired state. */
   async reconcile(context: ReconcileContext): Promise<Result> {
     const { client, key, signal } = context;
     const object = await getIfExists(client, OperatorResource, key, { signal });
@@ -80,8 +80,8 @@ export class OperatorObjects {
   }
 
   /**
-   * Whether an operator reads views of others that have an object, but are not in the group yet: when a
-   * process begins, these are to be there first. Two that read each other's do not wait for ever.
+   * Whether an operator reads views of operators that have an object but are not in the group yet. At process
+   * start those must be added first. Operators that read each other's views do not wait forever.
    */
   async #waitsForOthers(
     object: OperatorResource,
@@ -141,7 +141,7 @@ export class OperatorObjects {
     return this.#write(kept, { ...kept.status, controllers }, context);
   }
 
-  /** Writes a status that says something new, as soon as it may. */
+  /** Writes a changed status, as soon as the pace allows. */
   async #report(
     object: OperatorResource,
     told: OperatorStatus,
@@ -150,7 +150,7 @@ export class OperatorObjects {
     const { name = '' } = object.metadata;
     const status = continued(told, object.status);
     if (deepEqual(status, object.status)) return done();
-    // Most have begun in a moment: then one status is enough.
+    // Most operators start at once: wait, so that one status is enough.
     const waitMs = isStarting(told) ? this.#pace.calmMs(name) : this.#pace.waitMs(name);
     if (waitMs > 0) return requeueAfter(waitMs);
     await this.#write(object, status, context);
@@ -158,7 +158,7 @@ export class OperatorObjects {
     return done();
   }
 
-  /** @returns the object as it is then */
+  /** @returns the resulting object */
   async #write(
     object: OperatorResource,
     { conditions = [], ...fields }: OperatorStatus,
@@ -167,7 +167,7 @@ export class OperatorObjects {
     return (await this.#status.write(object, { conditions, fields }, { context })).object;
   }
 
-  /** The group runs another operator of this name. */
+  /** Reports that the group runs another operator of this name. */
   async #refuse(object: OperatorResource, context: ReconcileContext): Promise<Result> {
     const { generation = 0, name = '' } = object.metadata;
     const message = `the process runs an operator ${name} that is not from this object`;

@@ -6,7 +6,7 @@ import type { OperatorControllerStatus, OperatorStatus } from './operator-resour
 // The status says where controllers write, before they begin to: so that a process that knows nothing
 // of a controller any more can still clean up after it.
 
-/** The controllers that a status has a target of. */
+/** Returns the controllers whose targets a status records. */
 export function formerControllers(status: OperatorStatus | undefined): readonly FormerController[] {
   return (status?.controllers ?? []).flatMap((one) => {
     const target = targetOf(one);
@@ -48,7 +48,7 @@ export function withRecords(
   return [...entries, ...unrecorded({ controllers: entries }, formerControllers(before))];
 }
 
-/** A target as JSON: without what is undefined. */
+/** Returns a target as JSON, without undefined members. */
 export function writtenTarget({
   apiGroup,
   version,

@@ -16,22 +16,22 @@ import type { DocumentStep } from './linear-node.js';
 
 const operation = '@join';
 
-/** What a join is compiled from. */
+/** Options of `compileJoin`. */
 export interface JoinInput {
-  /** What each source is called in the documents of the join. */
+  /** The name of each source in the documents of the join. */
   readonly names: readonly string[];
-  /** The place of the condition. */
+  /** The context of the condition. */
   readonly context: CompileContext;
   readonly options: ExpressionOptions;
 }
 
-/** A part of a condition: all parts hold, or the whole does not. */
+/** A part of a condition: the condition holds only if all parts hold. */
 interface Conjunct {
   readonly expression: unknown;
   readonly context: CompileContext;
 }
 
-/** A side, and how it is written: several equalities may share it, and its index. */
+/** A side and its source text: several equalities may share a side and its index. */
 interface WrittenSide extends JoinSide {
   readonly text: string;
 }
@@ -44,14 +44,14 @@ interface Sorted {
 }
 
 /**
- * Compiles a join condition, and takes it apart: what is asked of one source alone, what is asked to
- * be equal between two (it is looked up in indexes), and the rest. A pair for which any part is false
- * or fails is not in the result, so that the order of the parts does not count.
+ * Compiles a join condition and splits it into conditions on a single source, equalities between two sources
+ * (looked up in indexes), and the rest. A combination for which any part is false or fails is not in the
+ * result, so the order of the parts does not matter.
  */
 export function compileJoin(source: unknown, { names, context, options }: JoinInput): JoinPlan {
   reportStrangers(source, names, context);
   const condition = compileCondition(source, context, { ...options, operation });
-  // The parts are compiled again by themselves: their problems have just been reported.
+  // Compile the parts quietly: the whole condition has already reported their problems.
   const quiet = compileContext([], context.path);
   const input = { names, context: quiet, options };
   const sorted = sortConjuncts(conjunctsOf({ expression: source, context: quiet }), input);
@@ -68,7 +68,7 @@ export function compileJoin(source: unknown, { names, context, options }: JoinIn
   };
 }
 
-/** A source that the condition names and that there is none of: always null, never meant. */
+/** Reports unknown sources in the condition: they would always be null. */
 function reportStrangers(source: unknown, names: readonly string[], context: CompileContext): void {
   for (const member of referencesOf(source).members) {
     if (names.includes(member)) continue;
@@ -79,7 +79,7 @@ function reportStrangers(source: unknown, names: readonly string[], context: Com
   }
 }
 
-/** The parts of an `@and`, and of those within it. */
+/** Returns the parts of an `@and`, including nested ones. */
 function conjunctsOf({ expression, context }: Conjunct): Conjunct[] {
   const parts = isJsonObject(expression) ? operandsOf(expression, '@and') : undefined;
   if (parts === undefined) return [{ expression, context }];
@@ -88,7 +88,7 @@ function conjunctsOf({ expression, context }: Conjunct): Conjunct[] {
   );
 }
 
-/** The operands, where `expression` is that operator and has a list of them. */
+/** Returns the operands if `expression` is this operator with a list. */
 function operandsOf(
   expression: Readonly<Record<string, unknown>>,
   operator: string,
@@ -120,7 +120,9 @@ function sortConjuncts(conjuncts: readonly Conjunct[], input: JoinInput): Sorted
   return sorted;
 }
 
-/** The number of the one source that an expression depends on; undefined: not on just one. */
+/**
+ * Returns the number of the only source that an expression depends on; undefined if it is not exactly one.
+ */
 function onlySourceOf(expression: unknown, names: readonly string[]): number | undefined {
   const { members, whole, volatile } = referencesOf(expression);
   const [member, ...more] = members;
@@ -129,7 +131,7 @@ function onlySourceOf(expression: unknown, names: readonly string[]): number | u
   return number < 0 ? undefined : number;
 }
 
-/** Takes `@eq` of two sources, and `@in` of one and a list of another, for an equality. */
+/** Adds an equality for `@eq` of two sources, or `@in` of one source and a list of another. */
 function addEquality(
   { expression, context }: Conjunct,
   sorted: Sorted,

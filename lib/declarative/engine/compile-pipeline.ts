@@ -9,16 +9,16 @@ import type { PipelinePlan, PipelineSource, StagePlan } from './pipeline-plan.js
 import { writtenStages } from './written-stages.js';
 import type { WrittenStage } from './written-stages.js';
 
-/** How {@link compilePipeline} compiles. */
+/** Options of {@link compilePipeline}. */
 export interface PipelineSettings extends ExpressionOptions {
-  /** The place of the controller, whose members are `sources` and `pipeline`; gets the problems. */
+  /** The context of the controller, whose members are `sources` and `pipeline`; receives the problems. */
   readonly context: CompileContext;
 }
 
 /**
- * Compiles the pipeline of a controller: a stage, a list of stages, or nothing (what comes is passed
- * on). All problems go to the context.
- * @returns a pipeline that has seen no document; undefined: problems were reported
+ * Compiles the pipeline of a controller: a stage, a list of stages, or nothing (documents pass unchanged).
+ * Reports all problems to the context.
+ * @returns a pipeline without documents; undefined: problems were reported
  */
 export function compilePipeline(
   pipeline: unknown,
@@ -29,7 +29,7 @@ export function compilePipeline(
   return plan === undefined ? undefined : new Pipeline(plan);
 }
 
-/** As {@link compilePipeline}: what any number of pipelines can run by. */
+/** Like {@link compilePipeline}, but returns a plan from which any number of pipelines can run. */
 export function compilePlan(
   pipeline: unknown,
   sources: readonly PipelineSource[],
@@ -60,7 +60,7 @@ function joinOf(
   written: readonly WrittenStage[],
   site: {
     readonly names: readonly string[];
-    /** Of the pipeline. */
+    /** The context of the pipeline. */
     readonly context: CompileContext;
     readonly options: ExpressionOptions;
   },

@@ -1,12 +1,12 @@
 import type { CompileContext } from '../spec-problem.js';
 import type { PipelineSource } from './pipeline-plan.js';
 
-// What a path can name without quotes.
+// Names that a path can use without quotes.
 const sourceName = /^[\p{L}_][\p{L}\p{N}_-]*$/u;
 
 /**
- * What the sources are called in the documents of a join: their aliases, else their kinds. Each needs
- * a name of its own.
+ * Returns the names of the sources in the documents of a join: their aliases, or their kinds. Names must be
+ * unique.
  * @param context - of the controller
  */
 export function compileSourceNames(

@@ -10,21 +10,21 @@ import { referencesOf } from './expression-references.js';
 import type { DocumentStep } from './linear-node.js';
 import type { StagePlan } from './pipeline-plan.js';
 
-/** The names of stages. */
+/** The names of all stages. */
 export const stageNames: readonly string[] = [
   ...['@join', '@select', '@project', '@unwind', '@demux', '@gather', '@mux'],
 ];
 
-/** Where a stage stands. */
+/** The place of a stage. */
 export interface StageSite {
-  /** As it is written, for example `@mux`. */
+  /** The name as written, for example `@mux`. */
   readonly stage: string;
-  /** The place of its argument. */
+  /** The context of its argument. */
   readonly context: CompileContext;
   readonly options: ExpressionOptions;
 }
 
-/** Compiles a stage after the join. undefined: it is none of those, or a problem was reported. */
+/** Compiles a stage after the join. undefined: the name is not such a stage, or a problem was reported. */
 export function compileStage(argument: unknown, site: StageSite): StagePlan | undefined {
   switch (site.stage) {
     case '@select':
@@ -63,7 +63,10 @@ function unwind(argument: unknown, site: StageSite): StagePlan | undefined {
   return each(argument, site, guarded(unwound, site.options));
 }
 
-/** The document of an element: its name tells it from the others. Without a name it gets none. */
+/**
+ * Returns the document of an element, with a number added to its name. A document without a name stays
+ * unnamed.
+ */
 function numbered(document: Document, number: number): Document {
   const metadata = memberOf(document, 'metadata');
   if (!isJsonObject(metadata)) return document;

@@ -2,28 +2,28 @@ import { hash } from 'node:crypto';
 import { heldBy, knownList } from '../../object/known-list.js';
 import type { Document } from '../document.js';
 
-/** Longer texts are kept as their SHA-256: a Pod's JSON is some 5 kB, and a key is kept for each. */
+/** Longer texts are kept as their SHA-256: the JSON of a Pod is about 5 kB, and every document has a key. */
 const longestKept = 96;
 
 /**
- * The key of a document: equal documents have equal keys, others never. The order of members does not
- * count, nor does one that is undefined. Short enough to be kept for many. Of long lists that a
- * `@gather` made the digest counts, which no other list has.
+ * Returns the key of a document: two documents have the same key if and only if they are equal. The order of
+ * members and undefined members do not count. The key is short, because many are kept. Long lists made by
+ * `@gather` count by their digest, which is unique to the list.
  */
 export function documentKey(document: Document): string {
   return valueKey(document);
 }
 
-/** As {@link documentKey}, of any JSON value; `undefined` is null. */
+/** Like {@link documentKey}, for any JSON value; `undefined` counts as null. */
 export function valueKey(value: unknown): string {
   const text = textOf(value, knownText);
-  // No JSON starts with `#`: a digest is never taken for a text.
+  // No JSON starts with `#`, so a digest never equals a text.
   return text.length <= longestKept ? text : `#${hash('sha256', text, 'base64')}`;
 }
 
 /**
- * The JSON of `value` with sorted members. Unlike `canonicalJson` of lib/hash it takes anything, so
- * that no document can stop a pipeline: NaN and the like stand for themselves.
+ * Returns the JSON of `value` with sorted members. Unlike `canonicalJson` of lib/hash it accepts any value,
+ * so that no document can stop a pipeline: NaN and similar values have texts of their own.
  */
 export function canonicalText(value: unknown): string {
   return textOf(value, undefined);
@@ -31,7 +31,7 @@ export function canonicalText(value: unknown): string {
 
 type ListText = (list: readonly unknown[]) => string | undefined;
 
-/** What stands for a list of which the digest is known; no JSON begins so. */
+/** Returns the text of a list with a known digest; no JSON starts like it. */
 function knownText(list: readonly unknown[]): string | undefined {
   const known = knownList(list);
   return known && `#${known.digest}`;

@@ -12,18 +12,18 @@ import type { CompileContext } from '../spec-problem.js';
 
 /** A place in documents. */
 export interface DocumentPath {
-  /** What is there; undefined: nothing. Never throws. */
+  /** Returns the value at the place; undefined if there is no value. Never throws. */
   get(document: Document): unknown;
   /**
-   * A copy with `value` there; its parents are made.
-   * @throws DataError something else stands in the way.
+   * Returns a copy with `value` at the place, and creates missing parents.
+   * @throws DataError another value is in the way.
    */
   set(document: Document, value: unknown): Document;
-  /** As `set`, with a list that is made when it is read. */
+  /** Like `set`, with a list whose items are computed on first read. */
   hold(document: Document, list: LazyList): Document;
 }
 
-/** What wants a path, and where it stands. */
+/** The stage that uses a path, and its place. */
 export interface PathSite {
   /** The stage, for example `@unwind`. */
   readonly stage: string;
@@ -31,7 +31,7 @@ export interface PathSite {
   readonly options: ExpressionOptions;
 }
 
-/** Compiles the path of one place, below the document. undefined: a problem was reported. */
+/** Compiles a path that refers to one place below the document. undefined: a problem was reported. */
 export function compileDocumentPath(source: unknown, site: PathSite): DocumentPath | undefined {
   const { stage, context, options } = site;
   const path = pathOf(source, site);
@@ -43,7 +43,7 @@ export function compileDocumentPath(source: unknown, site: PathSite): DocumentPa
   }
   const find = compileFinder(path);
   const setPlace = compilePlaceSetter(path, stage);
-  // Below the document: what comes out is an object again.
+  // The path is below the document, so the result is an object again.
   const set = (document: Document, value: unknown) =>
     setPlace(document, value, document) as Document;
   const guardedSet = guarded(set, options);
@@ -59,7 +59,7 @@ function holding({ root, segments }: Path, set: DocumentPath['set']): DocumentPa
   if (last?.kind !== 'name') return (document, list) => set(document, list.items);
   const findHolder = compileFinder({ root, segments: segments.slice(0, -1) });
   return (document, list) => {
-    // All that is on the way has been copied.
+    // The setter has copied all parents.
     const copy = set(document, []);
     holdList(findHolder(copy, copy) as object, last.name, list);
     return copy;

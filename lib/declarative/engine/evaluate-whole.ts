@@ -7,10 +7,9 @@ import type { JoinPlan } from './join-plan.js';
 import type { PipelinePlan } from './pipeline-plan.js';
 
 /**
- * The result of a pipeline on all documents of its sources, worked out from the start: every
- * combination is looked at. It is what a `Pipeline` must agree with, and what it is measured against;
- * it shares none of its nodes.
- * @param documents - by the names of the sources; one that is missing has none
+ * Evaluates a pipeline on all documents of its sources from scratch, and tries every combination. Serves as
+ * the reference for results and performance of `Pipeline`; shares no node with it.
+ * @param documents - by source name; a missing source has no documents
  */
 export function evaluateWhole(
   plan: PipelinePlan,
@@ -79,7 +78,7 @@ function metadataText(document: Document, member: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** undefined: it failed. */
+/** undefined: the call failed. */
 function tried<T>(act: () => T): T | undefined {
   try {
     return act();

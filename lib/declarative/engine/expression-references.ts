@@ -2,13 +2,13 @@ import { isJsonObject } from '../../object/json.js';
 import { parsePath } from '../expression/json-path/parse-path.js';
 import type { Comparable, Path, Test } from '../expression/json-path/path-syntax.js';
 
-/** What the text of an expression says about what it depends on. */
+/** The dependencies of an expression. */
 export interface References {
-  /** Members of the document that it reads, `a` for `$.a.b`. */
+  /** The members of the document that it reads, `a` for `$.a.b`. */
   readonly members: ReadonlySet<string>;
-  /** Whether it may read all of the document, as `$` or `$..a` do. */
+  /** Whether it may read the whole document, as `$` or `$..a` do. */
   readonly whole: boolean;
-  /** Whether it may give another result for the same document: `@now`, `@rnd`. */
+  /** Whether it may yield different results for the same document: `@now`, `@rnd`. */
   readonly volatile: boolean;
 }
 
@@ -18,7 +18,7 @@ interface Found {
   volatile: boolean;
 }
 
-/** Looks through an expression as it is written. */
+/** Returns the dependencies of an expression as written. */
 export function referencesOf(expression: unknown): References {
   const found: Found = { members: new Set(), whole: false, volatile: false };
   look(expression, found);
@@ -33,7 +33,7 @@ function look(expression: unknown, found: Found): void {
   } else if (isJsonObject(expression)) {
     for (const [name, value] of Object.entries(expression)) {
       if (name === '@rnd' || name === '@now') found.volatile = true;
-      // A setter: its path is one in the result, but a filter in it may read the document.
+      // A setter's path refers to the result, but a filter in it may read the document.
       if (name.startsWith('$')) lookAtSetter(name, found);
       look(value, found);
     }
@@ -46,7 +46,7 @@ function lookAtText(text: string, found: Found): void {
   try {
     lookAtPath(parsePath(text), found);
   } catch {
-    // No path: whoever compiles it says so.
+    // The compiler reports the invalid path.
     found.whole = true;
   }
 }

@@ -17,16 +17,16 @@ import type { ZSetEntry } from './z-set.js';
 
 /** A stage `@gather`. */
 export interface GatherStep {
-  /** As it is written: `@gather` or `@mux`. */
+  /** The name as written: `@gather` or `@mux`. */
   readonly stage: string;
   readonly path: SpecPath;
-  /** What the documents of a group have in common. */
+  /** The key that the documents of a group share. */
   readonly key: Expression;
-  /** Where each has its value, and the group its list. */
+  /** The place of each document's value and of the group's list. */
   readonly at: DocumentPath;
 }
 
-/** A document that is in a group; or in none, for it failed or has no key or no value. */
+/** A document of a group. A document that failed, or lacks a key or a value, has no group. */
 interface Member {
   readonly key: string;
   readonly document: Document;
@@ -37,35 +37,35 @@ interface Member {
   readonly error: Error | undefined;
 }
 
-/** The value of a member, without its document, which lists from before would keep. */
+/** The value of a member, without its document, so that earlier lists do not retain the document. */
 interface Item {
   readonly key: string;
   readonly value: unknown;
   readonly sortKey: SortKey;
 }
 
-/** Documents of one key. */
+/** The documents of one key. */
 class Group {
   readonly key: string;
-  /** By their values; equal ones by their keys. One that is there twice stands here twice. */
+  /** Ordered by value, then by key. Duplicates are listed once per occurrence. */
   readonly #members = new SortedList<Item>(compareItems);
-  /** By their names. */
+  /** Ordered by name. */
   readonly #names = new SortedList<Member>(compareNames);
-  /** Of long lists only. */
+  /** Set for long lists only. */
   #sum: ListSum | undefined;
-  /** What was passed on last. */
+  /** The last output. */
   output: Delta | undefined;
 
   constructor(key: string) {
     this.key = key;
   }
 
-  /** The member that is first by name. */
+  /** The first member by name. */
   get lowest(): Member | undefined {
     return this.#names.first;
   }
 
-  /** A document with the list of all values at a place. */
+  /** Returns a document with the list of all values at a place. */
   documentOf({ document }: Member, at: DocumentPath): Document {
     const { size, chunks } = this.#members;
     if (size < shortestKnownList) {
@@ -77,7 +77,7 @@ class Group {
     return list === undefined ? at.set(document, valuesOf(chunks)) : at.hold(document, list);
   }
 
-  /** Takes in how often a member is there. */
+  /** Changes the weight of a member. */
   change(member: Member, from: number, to: number): void {
     for (let n = Math.max(from, 0); n < to; n++) {
       this.#members.add(member.item);
@@ -93,12 +93,12 @@ class Group {
 }
 
 /**
- * One document for each key: that of the member with the lowest name, with the values of all, sorted,
- * as a list at the path. A document without a key or without a value there (absent or null) is in no
- * group, as in dcontroller; one that is there twice adds its value twice.
+ * Produces one document per key: that of the member with the lowest name, with the sorted values of all
+ * members at the path. A document without a key or a value (absent or null) is in no group, as in
+ * dcontroller. A duplicate document contributes its value twice.
  *
- * Which document stands for a group depends on what is in it and on nothing else, so that a restart
- * gives the same; it is another one when the lowest goes.
+ * The document of a group depends only on its members, so that a restart yields the same. It changes when the
+ * lowest member leaves.
  */
 export class GatherNode implements IncrementalNode {
   readonly #step: GatherStep;
@@ -113,7 +113,7 @@ export class GatherNode implements IncrementalNode {
 
   push(_input: number, deltas: readonly Delta[]): readonly Delta[] {
     const touched = new Set<Group>();
-    // Added up first: a document may go before it came, within one batch.
+    // Sum first: within a batch, a document may be removed before it is added.
     for (const entry of netDeltas(deltas)) {
       const group = this.#change(entry);
       if (group !== undefined) touched.add(group);
@@ -141,7 +141,7 @@ export class GatherNode implements IncrementalNode {
     const item = { key, value, sortKey: sortKeyOf(value) };
     const member = { key, document, name: rankingName(document), weight: 0, item };
     try {
-      // One that could not hold the list is left out now: it may have to stand for its group later.
+      // Exclude now a document that cannot hold the list: it may have to represent its group later.
       this.#step.at.set(document, []);
       const groupKey = this.#step.key(document) ?? undefined;
       const isLeftOut = groupKey === undefined || value === undefined || value === null;
@@ -160,7 +160,7 @@ export class GatherNode implements IncrementalNode {
     return group;
   }
 
-  /** What changes for those after this node. */
+  /** Returns the changes of the output. */
   #pass(group: Group): readonly Delta[] {
     const before = group.output;
     if (group.lowest === undefined) this.#groups.delete(group.key);
@@ -198,11 +198,11 @@ function valuesOf(chunks: readonly (readonly Item[])[]): unknown[] {
   return values;
 }
 
-/** A text to compare: the name first, then the namespace. */
+/** Returns a comparable text: the name first, then the namespace. */
 function rankingName(document: Document): string {
   const metadata = memberOf(document, 'metadata');
   if (!isJsonObject(metadata)) return '';
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-  // No name has a NUL: a name that begins as another does comes after it.
+  // Names have no NUL, so a name sorts before longer names that begin with it.
   return `${text(memberOf(metadata, 'name'))}\0${text(memberOf(metadata, 'namespace'))}`;
 }

@@ -6,23 +6,23 @@ import { JoinTable, valuesTogether } from './join-table.js';
 import type { JoinRow } from './join-table.js';
 import type { FailureLog } from './stage-failure.js';
 
-/** What is at hand while others are looked for. */
+/** State of a search for join partners. */
 interface Search {
   readonly steps: readonly JoinStep[];
-  /** The rows at hand, by the numbers of their sources. */
+  /** The rows chosen so far, by the numbers of their sources. */
   readonly rows: JoinRow[];
-  /** What each step may take, where that is known already; undefined: all of its source. */
+  /** The candidates of each step, if already known; undefined: all rows of its source. */
   readonly found: (Iterable<JoinRow> | undefined)[];
   readonly output: Delta[];
 }
 
 /**
- * An inner join of any number of sources. A change of one looks up what it meets in the others:
+ * An inner join of any number of sources. A change of one source looks up its partners in the others:
  * ```text
  *   change of Pod ──> rows of Service by (namespace, app) ──> rows of Node by (name) ──> { Pod, Service, Node }
  * ```
- * As the rest of the condition comes after it (`JoinPlan.rest`), what it gives is what fits by the
- * equalities.
+ * The node applies the equalities only; the rest of the condition follows as a step of its own
+ * (`JoinPlan.rest`).
  */
 export class JoinNode implements IncrementalNode {
   readonly #plan: JoinPlan;
@@ -45,7 +45,7 @@ export class JoinNode implements IncrementalNode {
       const row = table.rowOf(delta);
       if (row === undefined) continue;
       const rows: JoinRow[] = [];
-      // With the weight of the change: that of the others is what they have.
+      // Weight of the change; the other rows contribute their own weights.
       rows[input] = { ...row, weight: delta.weight };
       this.#bound(0, { steps, rows, found: [], output });
       table.change(row, delta.weight);
@@ -53,7 +53,10 @@ export class JoinNode implements IncrementalNode {
     return output;
   }
 
-  /** One more is at hand: looks up what can be now, and goes on unless something has no match. */
+  /**
+   * Continues after one more row is chosen: looks up the candidates that are now determined, and stops if a
+   * step has no match.
+   */
   #bound(place: number, search: Search): void {
     const { steps, rows, found } = search;
     for (const [number, step] of steps.entries()) {
@@ -73,7 +76,7 @@ export class JoinNode implements IncrementalNode {
     }
   }
 
-  /** undefined: none. */
+  /** undefined: no match. */
   #matches(
     { source, probes }: JoinStep,
     index: number,
@@ -83,7 +86,7 @@ export class JoinNode implements IncrementalNode {
     const sides = probes.map((probe) => rows[probe.source]?.values[probe.side] ?? []);
     const sets = valuesTogether(sides).flatMap((values) => table?.find(index, values) ?? []);
     if (sets.length <= 1) return sets[0];
-    // A row is in one of them at most: of each equality one side is a single value.
+    // A row is in at most one of the sets: one side of each equality is a single value.
     return sets.flatMap((set) => [...set]);
   }
 

@@ -1,4 +1,4 @@
-/** One of the two sides of an equality: an expression over one source. */
+/** One side of an equality: an expression over one source. */
 export interface SideOf {
   /** The number of the source. */
   readonly source: number;
@@ -6,33 +6,33 @@ export interface SideOf {
   readonly side: number;
 }
 
-/** What a join condition asks to be equal, over two different sources. */
+/** An equality that a join condition requires between two different sources. */
 export type Equality = readonly [SideOf, SideOf];
 
-/** How one more source is found, once others are. */
+/** The look-up of one more source, given the earlier ones. */
 export interface JoinStep {
   readonly source: number;
-  /** The number of its index to look into; undefined: no equality leads here, all its objects are taken. */
+  /** The number of the index to use; undefined: no equality leads here, so all objects are candidates. */
   readonly index: number | undefined;
-  /** Whose values are looked up: one for each side of the index. */
+  /** The sides that provide the look-up values: one for each side of the index. */
   readonly probes: readonly SideOf[];
-  /** After how many sources all of `probes` are known: the first source, with which it starts, is 0. */
+  /** Number of steps after which all `probes` are known; 0: with the starting source. */
   readonly readyAfter: number;
 }
 
-/** How all others are found, for each source that one starts from. */
+/** The look-up orders, for each starting source. */
 export interface JoinOrders {
-  /** For each source. */
+  /** The steps for each starting source. */
   readonly steps: readonly (readonly JoinStep[])[];
-  /** For each source its indexes: the numbers of the sides that are looked up together. */
+  /** The indexes of each source: the numbers of the sides that are looked up together. */
   readonly indexes: readonly (readonly (readonly number[])[])[];
   /** Sources that no equality ties to the first one. */
   readonly untied: readonly number[];
 }
 
 /**
- * Plans a join: from the source of a change on, always next the source that most equalities tie to
- * those at hand, all of them in one index.
+ * Plans a join. Starting from the changed source, the next source is always the one with the most equalities
+ * to the earlier ones, combined in one index.
  */
 export function planJoinOrders(sources: number, equalities: readonly Equality[]): JoinOrders {
   const indexes: number[][][] = Array.from({ length: sources }, () => []);
@@ -43,7 +43,7 @@ export function planJoinOrders(sources: number, equalities: readonly Equality[])
 
 interface Planning {
   readonly equalities: readonly Equality[];
-  /** Is added to. */
+  /** The planning adds indexes here. */
   readonly indexes: readonly number[][][];
 }
 
@@ -65,7 +65,7 @@ function nextStep(bound: readonly number[], { equalities, indexes }: Planning): 
     const ties = tiesTo(source, bound, equalities);
     if (best === undefined || ties.length > best.ties.length) best = { source, ties };
   }
-  // There is always one left: asked for only while there is.
+  // At least one source is left: the caller checks.
   const { source, ties } = best ?? { source: 0, ties: [] };
   const probes = ties.map(([, other]) => other);
   const readyAfter = Math.max(0, ...probes.map((probe) => bound.indexOf(probe.source)));
@@ -74,7 +74,7 @@ function nextStep(bound: readonly number[], { equalities, indexes }: Planning): 
   return { source, index, probes, readyAfter };
 }
 
-/** The equalities between `source` and those that are bound; its own side first. */
+/** Returns the equalities between `source` and the bound sources, with the side of `source` first. */
 function tiesTo(
   source: number,
   bound: readonly number[],
@@ -87,7 +87,7 @@ function tiesTo(
   });
 }
 
-/** The number of the index over `sides`, made if there is none yet. */
+/** Returns the number of the index over `sides`; creates a missing one. */
 function indexOf(sides: readonly number[], indexes: number[][]): number {
   const known = indexes.findIndex((index) => index.join() === sides.join());
   return known >= 0 ? known : indexes.push([...sides]) - 1;

@@ -4,44 +4,44 @@ import type { SpecPath } from '../spec-problem.js';
 import type { JoinOrders } from './join-orders.js';
 import type { DocumentStep } from './linear-node.js';
 
-/** A condition of a join over one source. */
+/** A join condition on one source. */
 export interface JoinCheck {
-  /** Of a document `{ [name]: object }`. */
+  /** Evaluates a document `{ [name]: object }`. */
   readonly expression: (document: Document) => boolean;
   readonly path: SpecPath;
 }
 
 /** A side of an equality. */
 export interface JoinSide {
-  /** Of a document `{ [name]: object }`. */
+  /** Evaluates a document `{ [name]: object }`. */
   readonly expression: Expression;
   readonly path: SpecPath;
-  /** Whether it gives a list, and one of its items is to be equal: the second operand of `@in`. */
+  /** Whether it yields a list of which one item must be equal: the second operand of `@in`. */
   readonly list: boolean;
-  /** Whether null equals null, as `@in` has it; for `@eq` it equals nothing. */
+  /** Whether null equals null, as in `@in`; in `@eq`, null equals nothing. */
   readonly nullCounts: boolean;
 }
 
-/** What a join keeps of a source. */
+/** The plan of one source of a join. */
 export interface JoinSource {
   /** Its member in the documents of the join. */
   readonly name: string;
   /**
-   * What an object must fulfil by itself: one that does not is not kept. One for which this, or a side
-   * after it, fails is told of once, whether or not there is something for it to meet.
+   * Conditions on the object alone: an object that fails one is not kept. An error in a check or a side is
+   * reported once, whether or not the object has join partners.
    */
   readonly checks: readonly JoinCheck[];
   readonly sides: readonly JoinSide[];
 }
 
-/** A stage `@join`, taken apart. */
+/** A `@join` stage, split into its parts. */
 export interface JoinPlan {
   readonly path: SpecPath;
-  /** In the order of the operator's sources. */
+  /** The sources, in the order of the operator. */
   readonly sources: readonly JoinSource[];
   readonly orders: JoinOrders;
-  /** What is left of the condition once objects and equalities fit; undefined: nothing. */
+  /** The rest of the condition after checks and equalities; undefined if nothing is left. */
   readonly rest: DocumentStep | undefined;
-  /** The whole of it, of a document of the join. */
+  /** The whole condition, for a document of the join. */
   readonly condition: (document: Document) => boolean;
 }

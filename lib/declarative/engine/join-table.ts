@@ -11,20 +11,23 @@ import type { FailureLog } from './stage-failure.js';
 export interface JoinRow {
   readonly key: string;
   readonly document: Document;
-  /** For each side the values to look up or to be found by: one, of a list any number, of null none. */
+  /**
+   * For each side the values to look up: one for a single value, any number for a list, usually no value for
+   * null.
+   */
   readonly values: readonly (readonly string[])[];
   weight: number;
 }
 
-/** What a join keeps of one source. */
+/** Options of `JoinTable`. */
 interface JoinTableOptions {
   readonly source: JoinSource;
-  /** The sides that each index is over. */
+  /** The sides of each index. */
   readonly indexes: readonly (readonly number[])[];
   readonly failures: FailureLog;
 }
 
-/** The objects of one source, and indexes over what they are joined by. */
+/** The objects of one source, indexed by their join values. */
 export class JoinTable {
   readonly #source: JoinSource;
   readonly #failures: FailureLog;
@@ -40,17 +43,22 @@ export class JoinTable {
     this.#indexes = indexes.map((sides) => ({ sides, rows: new Map() }));
   }
 
-  /** All objects. */
+  /** Returns all objects. */
   rows(): Iterable<JoinRow> {
     return this.#rows.values();
   }
 
-  /** The objects with these values on the sides of an index; undefined: there are none. */
+  /**
+   * Returns the objects with these values on the sides of an index; undefined if there are no such objects.
+   */
   find(index: number, values: string): ReadonlySet<JoinRow> | undefined {
     return this.#indexes[index]?.rows.get(values);
   }
 
-  /** The row of what changes; a new one is not kept yet. undefined: it does not take part. */
+  /**
+   * Returns the row of a change; a new row is not stored yet. undefined: the object does not take part in the
+   * join.
+   */
   rowOf({ document, weight, key = documentKey(document) }: Delta): JoinRow | undefined {
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
@@ -62,7 +70,7 @@ export class JoinTable {
     return values === undefined ? undefined : { key, document, values, weight: 0 };
   }
 
-  /** Counts a row in or out. */
+  /** Changes the weight of a row; stores a new row and removes one of weight 0. */
   change(row: JoinRow, weight: number): void {
     if (row.weight === 0) this.#insert(row);
     row.weight += weight;
@@ -79,7 +87,7 @@ export class JoinTable {
     return values;
   }
 
-  /** undefined: it failed, which was noted. */
+  /** undefined: the expression failed, and the failure is recorded. */
   #tried<T>(
     { expression, path }: { readonly expression: (own: Document) => T; readonly path: SpecPath },
     { own, weight }: { readonly own: Document; readonly weight: number },
@@ -125,7 +133,7 @@ function listKeys(items: unknown): string[] {
   return Array.isArray(items) ? [...new Set(items.map((item) => valueKey(item)))] : [];
 }
 
-/** What to look up: each way to take one of each. */
+/** Returns the look-up keys: every combination of one value per side. */
 export function valuesTogether(sides: readonly (readonly string[])[]): readonly string[] {
   const [first = [], ...more] = sides;
   // A key has no line break: JSON writes it as \n.

@@ -5,15 +5,15 @@ import type { Delta, IncrementalNode } from './delta.js';
 import { documentKey } from './document-key.js';
 import type { FailedDocument, FailureLog } from './stage-failure.js';
 
-/** A stage that looks at one document at a time: `@select`, `@project`, `@unwind`. */
+/** A stage that processes one document at a time: `@select`, `@project`, `@unwind`. */
 export interface DocumentStep {
-  /** As it is written, for example `@unwind`. */
+  /** The name as written, for example `@unwind`. */
   readonly stage: string;
   readonly path: SpecPath;
-  /** Whether it may give another result for the same document: `@now`, `@rnd`. */
+  /** Whether it may yield different results for the same document: `@now`, `@rnd`. */
   readonly volatile: boolean;
   /**
-   * What becomes of a document: nothing, one or several.
+   * Returns the results for a document: any number.
    * @throws DataError its data does not fit.
    */
   apply(document: Document): readonly Document[];
@@ -30,9 +30,8 @@ interface Remembered {
 }
 
 /**
- * Steps one after the other. They are linear: what goes is worked out as it was when it came, and so
- * takes away exactly what it brought. Where that would be another result the second time (`@now`),
- * the first one is remembered.
+ * Consecutive steps. They are linear: a removal is evaluated like the addition, and so removes exactly what
+ * the addition added. Steps whose results vary (`@now`) remember the first result instead.
  */
 export class LinearNode implements IncrementalNode {
   readonly #steps: readonly DocumentStep[];
@@ -50,7 +49,7 @@ export class LinearNode implements IncrementalNode {
     for (const delta of deltas) {
       const { documents, failures } = this.#runOf(delta);
       for (const document of documents) {
-        // What goes through unchanged keeps its key.
+        // An unchanged document keeps its key.
         output.push(document === delta.document ? delta : { document, weight: delta.weight });
       }
       for (const failure of failures) this.#failures.add(failure, delta.weight);
@@ -91,7 +90,7 @@ function runFrom(
   try {
     results = step.apply(document);
   } catch (thrown) {
-    // Whatever it is: an error must not leave the stages after it half done.
+    // Catch every error, so that later stages are not left half processed.
     const error = asError(thrown);
     run.failures.push({ stage: step.stage, path: step.path, document, error });
     return;

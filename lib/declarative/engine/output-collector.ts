@@ -14,25 +14,25 @@ import type { StageFailure } from './stage-failure.js';
 import { ZSet, netDeltas } from './z-set.js';
 import type { ZSetEntry } from './z-set.js';
 
-/** What is to be done to an object of the target. */
+/** A change of an object of the target. */
 export type OutputChange =
   | { readonly type: 'upsert'; readonly key: ObjectKey; readonly document: Document }
   | {
       readonly type: 'delete';
       readonly key: ObjectKey;
-      /** What it was to be. */
+      /** The previously desired document. */
       readonly document: Document;
     };
 
 interface Slot {
   readonly key: ObjectKey;
   readonly documents: ZSet;
-  /** The keys of those that changed since the last choice. */
+  /** The keys of documents that changed since the last choice. */
   readonly touched: Set<string>;
-  /** The documents by their keys, and in their order, as long as there are several. */
+  /** The documents by key and in order, while there are several. */
   readonly ranked: Map<string, Ranked>;
   order: SortedList<Ranked>;
-  /** What the object is to be. */
+  /** The document chosen for the object. */
   chosen: ZSetEntry | undefined;
 }
 
@@ -43,25 +43,25 @@ interface Ranked {
 }
 
 /**
- * Turns changes of a pipeline's result into changes of objects: by namespace and name, an object that
- * goes and comes is one upsert, and what stays the same is nothing. Of several documents with one name
- * the first in the order of their JSON is taken, whatever the order in which they came; that is a failure
- * as long as it lasts.
+ * Turns changes of a pipeline's result into changes of objects, by namespace and name. An object that is
+ * removed and added is one upsert; an unchanged object produces no change. Of several documents with one
+ * name, the first in the order of their JSON wins, independent of arrival. The name clash is a failure while
+ * it lasts.
  */
 export class OutputCollector {
   readonly #path: SpecPath;
   readonly #slots = new Map<string, Slot>();
   readonly #failures = new FailureLog();
-  /** The names that several documents have. */
+  /** The names shared by several documents. */
   readonly #shared = new Map<string, Slot>();
   readonly #newlyShared = new Set<string>();
 
-  /** @param path - where the target stands in the specification, for failures */
+  /** @param path - path of the target in the specification, for failures */
   constructor(path: SpecPath = ['target']) {
     this.#path = path;
   }
 
-  /** What changes of objects follow: each object once at most, deletes before upserts. */
+  /** Returns the resulting changes of objects: each object at most once, deletes before upserts. */
   apply(deltas: readonly Delta[]): readonly OutputChange[] {
     const touched = new Map<string, Slot>();
     for (const entry of netDeltas(deltas)) {
@@ -78,7 +78,7 @@ export class OutputCollector {
     return changes.sort((one, other) => compareTexts(one.type, other.type));
   }
 
-  /** All objects as they are to be, by `namespace/name`. */
+  /** Returns all desired objects, by `namespace/name`. */
   desired(): ReadonlyMap<string, Document> {
     const desired = new Map<string, Document>();
     for (const [text, { chosen }] of this.#slots) {
@@ -87,21 +87,21 @@ export class OutputCollector {
     return desired;
   }
 
-  /** How many {@link OutputCollector.failures} there are. */
+  /** Number of {@link OutputCollector.failures}. */
   get failing(): number {
     return this.#failures.size + this.#shared.size;
   }
 
-  /** The documents that are no objects, and those that have one name. */
+  /** Returns the failures: invalid objects and shared names. */
   failures(): readonly StageFailure[] {
     const shared = [...this.#shared.values()].map((slot) => this.#sharedName(slot));
     return [...this.#failures.standing(), ...shared];
   }
 
   /**
-   * Those of {@link OutputCollector.failures} that came since this was called last.
-   * @param isSettled - whether all known changes went through; until then several documents may have one
-   * name for a moment
+   * Returns those of {@link OutputCollector.failures} that are new since the last call.
+   * @param isSettled - whether all known changes are processed; before that, documents may share a name
+   * temporarily
    */
   takeNewFailures(isSettled = true): readonly StageFailure[] {
     const fresh = this.#failures.takeFresh();
@@ -153,10 +153,12 @@ export class OutputCollector {
   }
 }
 
-/** As Kubernetes has it. */
+/** The limit of Kubernetes. */
 const longestName = 253;
 
-/** @throws DataError it has no name or one that is too long, or a namespace that is no text, or a slash in one of them. */
+/**
+ * @throws DataError the name is missing or too long, the namespace is not a text, or one of them has a slash.
+ */
 function objectKeyOf(document: Document): ObjectKey {
   const metadata = memberOf(document, 'metadata') ?? null;
   if (!isJsonObject(metadata)) {
@@ -174,7 +176,7 @@ function objectKeyOf(document: Document): ObjectKey {
     const problem = `metadata.name has ${name.length} characters, at most ${longestName} are allowed`;
     throw new DataError('target', problem, undefined);
   }
-  // No server has such an object, and nobody could tell `a/b` from `b` in namespace `a`.
+  // No server accepts a slash, and `a/b` would be ambiguous: namespace `a`, name `b`.
   for (const [field, value] of Object.entries({ name, namespace })) {
     if (value.includes('/')) throw new DataError('target', `metadata.${field} has a slash`, value);
   }
@@ -197,11 +199,11 @@ function compareRanked(one: Ranked, other: Ranked): number {
   return compareTexts(one.text, other.text) || compareTexts(one.key, other.key);
 }
 
-/** Each document is serialised and put in its place once, however often the others change. */
+/** Serializes and ranks each document once, however often the others change. */
 function chosenOf(slot: Slot): ZSetEntry | undefined {
   const { documents, ranked, touched } = slot;
   if (documents.size <= 1) {
-    // With a name of its own, which is the rule, it needs no place.
+    // A single document, the usual case, needs no ranking.
     if (ranked.size > 0) slot.order = new SortedList(compareRanked);
     ranked.clear();
     touched.clear();

@@ -8,7 +8,7 @@ export interface PipelineSource {
   readonly kind: string;
   /** Empty: core; undefined: a view of the operator itself. */
   readonly apiGroup?: string | undefined;
-  /** What it is called in the pipeline. @defaultValue its kind */
+  /** The name in the pipeline. @defaultValue its kind */
   readonly as?: string | undefined;
 }
 
@@ -17,12 +17,12 @@ export type StagePlan =
   | { readonly type: 'each'; readonly step: DocumentStep }
   | { readonly type: 'gather'; readonly step: GatherStep };
 
-/** A checked pipeline: any number of them can run by it, each with its own state. */
+/** A checked pipeline. Any number of pipelines can run from one plan, each with its own state. */
 export interface PipelinePlan {
-  /** What the sources are called, in their order. */
+  /** The names of the sources, in order. */
   readonly sources: readonly string[];
   readonly join: JoinPlan | undefined;
   readonly stages: readonly StagePlan[];
-  /** What works, but not well. */
+  /** Warnings about the specification. */
   readonly warnings: readonly SpecProblem[];
 }

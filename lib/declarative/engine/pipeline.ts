@@ -12,17 +12,17 @@ import { ZSet, netDeltas } from './z-set.js';
 import type { ZSetEntry } from './z-set.js';
 
 /**
- * A pipeline that runs: changes of its sources go in, changes of its result come out.
+ * A running pipeline, which turns changes of its sources into changes of its result.
  * ```text
  *   sources ─> @join ─> @select, @project, @unwind ─> @gather ─> @select, … ─> result
  *              indexes  nothing kept                  groups     nothing kept
  * ```
- * The cost of a change is that of what it touches. Documents are never written into, and must not
- * be changed by others either. It is pure: what has the same documents has the same result, in
- * whatever order they came (but for `@now` and `@rnd`).
+ * The cost of a change is proportional to what it affects. The pipeline never modifies documents, and callers
+ * must not modify them either. The result depends only on the current documents, not on their order of
+ * arrival (except for `@now` and `@rnd`).
  */
 export class Pipeline {
-  /** What works, but not well: to be told when it is loaded. */
+  /** Warnings about the specification, to report when it is loaded. */
   readonly warnings: readonly SpecProblem[];
 
   readonly #sources: ReadonlyMap<string, { readonly input: number; readonly present: ZSet }>;
@@ -39,9 +39,9 @@ export class Pipeline {
   }
 
   /**
-   * Takes in changes of one source. What is taken away without being there is ignored.
-   * @param sourceName - the alias of the source, else its kind
-   * @returns how the result changes: each document once at most, deletes before upserts
+   * Processes changes of one source. Removals of absent documents are ignored.
+   * @param sourceName - the alias of the source, or its kind
+   * @returns the changes of the result: each document at most once, deletes before upserts
    * @throws OperatorError `InvalidValue`: there is no such source.
    */
   push(sourceName: string, deltas: readonly Delta[]): readonly Delta[] {
@@ -59,28 +59,28 @@ export class Pipeline {
     return output;
   }
 
-  /** All that the result is now: each document with its weight, which is above 0. */
+  /** Returns the current result: each document with its weight, which is above 0. */
   snapshot(): readonly Delta[] {
     return [...this.#result.entries()];
   }
 
-  /** How many {@link Pipeline.failures} there are. */
+  /** Number of {@link Pipeline.failures}. */
   get failing(): number {
     return this.#failures.size;
   }
 
-  /** The documents that are left out now, because their data does not fit. */
+  /** Returns the documents that data errors exclude now. */
   failures(): readonly StageFailure[] {
     return this.#failures.standing();
   }
 
-  /** Those of {@link Pipeline.failures} that came since this was called last. */
+  /** Returns those of {@link Pipeline.failures} that are new since the last call. */
   takeNewFailures(): readonly StageFailure[] {
     return this.#failures.takeFresh();
   }
 }
 
-/** The changes that make sense for what is there, which they change. */
+/** Returns the changes that are valid for the present documents, and applies them to `present`. */
 function acceptedBy(present: ZSet, deltas: readonly Delta[]): readonly ZSetEntry[] {
   const accepted: ZSetEntry[] = [];
   for (const entry of netDeltas(deltas)) {
@@ -88,7 +88,7 @@ function acceptedBy(present: ZSet, deltas: readonly Delta[]): readonly ZSetEntry
     const weight = Math.max(entry.weight, -(known?.weight ?? 0));
     if (weight === 0) continue;
     const { key } = entry;
-    // The document that was kept, where there is one: there need not be two equal ones in memory.
+    // Reuse a known document, to avoid two equal ones in memory.
     const change = { key, document: known?.document ?? entry.document, weight };
     present.add(change);
     accepted.push(change);
@@ -98,7 +98,7 @@ function acceptedBy(present: ZSet, deltas: readonly Delta[]): readonly ZSetEntry
 
 function nodesOf({ join, stages }: PipelinePlan, failures: FailureLog): IncrementalNode[] {
   const nodes: IncrementalNode[] = [];
-  // Steps in a row are one node: what is between them need not be kept or compared.
+  // Consecutive steps form one node: intermediate documents need not be kept or compared.
   let steps: DocumentStep[] = [];
   const endSteps = (): void => {
     if (steps.length > 0) nodes.push(new LinearNode(steps, failures));

@@ -1,16 +1,16 @@
 import { canonicalText } from './document-key.js';
 
-/** What a value is sorted by, worked out once. */
+/** The precomputed sort key of a value. */
 export interface SortKey {
-  /** Of its kind, among the kinds. */
+  /** Rank of the value's type among the types. */
   readonly rank: number;
-  /** Among values of its kind: of one kind all are numbers or all are texts. */
+  /** Order within the type: either all numbers or all texts. */
   readonly by: number | string;
 }
 
 /**
- * Sorts all JSON values: null, false, true, numbers, texts (by UTF-16 code units), lists and maps (by
- * their canonical text).
+ * Returns a sort key that orders all JSON values: null, false, true, numbers, texts (by UTF-16 code units),
+ * lists and maps (by their canonical text).
  */
 export function sortKeyOf(value: unknown): SortKey {
   if (value === null || value === undefined) return { rank: 0, by: 0 };
@@ -20,12 +20,12 @@ export function sortKeyOf(value: unknown): SortKey {
   return { rank: Array.isArray(value) ? 5 : 6, by: canonicalText(value) };
 }
 
-/** Below 0: `one` comes first; 0: they are equal. */
+/** Returns a number below 0 if `one` comes first; 0 if both are equal. */
 export function compareSortKeys(one: SortKey, other: SortKey): number {
   return one.rank - other.rank || compareTexts(one.by, other.by);
 }
 
-/** By UTF-16 code units: the same on every machine. */
+/** Compares by UTF-16 code units: the same on every machine. */
 export function compareTexts<T extends number | string>(one: T, other: T): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;

@@ -1,9 +1,9 @@
-/** Longest chunk; a full one is cut in two. */
+/** Longest chunk; a longer one is split in two. */
 const chunkLength = 512;
 
 /**
- * Items in an order, of any number: what comes or goes copies one chunk and the list of chunks, which
- * nobody writes into. An item may be there several times.
+ * A sorted list of any size. A change copies one chunk and the list of chunks; chunks are never modified.
+ * Items may repeat.
  */
 export class SortedList<T> {
   readonly #compare: (one: T, other: T) => number;
@@ -23,7 +23,7 @@ export class SortedList<T> {
     return this.#chunks[0]?.[0];
   }
 
-  /** All items as they are now, in parts that never change. */
+  /** All current items, in parts that never change. */
   get chunks(): readonly (readonly T[])[] {
     return this.#chunks;
   }
@@ -38,7 +38,7 @@ export class SortedList<T> {
     this.#size++;
   }
 
-  /** Takes out an item that is there. */
+  /** Removes an item, which must be present. */
   delete(item: T): void {
     const { number, chunk, at } = this.#find(item);
     const parts = chunk.length > 1 ? [chunk.toSpliced(at, 1)] : [];
@@ -46,7 +46,7 @@ export class SortedList<T> {
     this.#size--;
   }
 
-  /** Where an item stands, the first of its like, or would. */
+  /** Returns the place of the first equal item, or the place for insertion. */
   #find(item: T): { readonly number: number; readonly chunk: readonly T[]; readonly at: number } {
     const comesBefore = (other: T | undefined): boolean =>
       other !== undefined && this.#compare(other, item) < 0;
@@ -60,7 +60,10 @@ export class SortedList<T> {
   }
 }
 
-/** The lowest number for which `holds` does not, among those below `end`, for which it first does. */
+/**
+ * Returns the lowest number below `end` for which `holds` is false, else `end`; `holds` must be true before
+ * it.
+ */
 function firstNot(end: number, holds: (number: number) => boolean): number {
   let [low, high] = [0, end];
   while (low < high) {

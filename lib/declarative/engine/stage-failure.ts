@@ -3,22 +3,22 @@ import type { Document } from '../document.js';
 import type { SpecPath } from '../spec-problem.js';
 import { documentKey } from './document-key.js';
 
-/** A document that a stage left out, because its data does not fit. */
+/** A document that a stage excluded because its data does not fit. */
 export interface StageFailure {
-  /** As it is written, for example `@project`. */
+  /** The name as written, for example `@project`. */
   readonly stage: string;
-  /** Where the stage, or the part of it that failed, stands in the specification. */
+  /** Path in the specification of the stage, or of its failed part. */
   readonly path: SpecPath;
   /**
-   * Which object it was: `namespace/name`; of a join `Pod default/a, Service default/b`. Of what is
-   * in the document nothing else is kept.
+   * The object concerned: `namespace/name`; for a join `Pod default/a, Service default/b`. No other data of
+   * the document is kept.
    */
   readonly subject: string;
-  /** Most often a `DataError`. */
+  /** Usually a `DataError`. */
   readonly error: Error;
 }
 
-/** What a failure is of. */
+/** A document that failed at a stage. */
 export interface FailedDocument {
   readonly stage: string;
   readonly path: SpecPath;
@@ -31,12 +31,12 @@ interface Standing {
   readonly weight: number;
 }
 
-/** The failures that stand: each goes when its document goes. */
+/** The current failures: a failure ends when its document is removed. */
 export class FailureLog {
   readonly #standing = new Map<string, Standing>();
   readonly #fresh = new Set<string>();
 
-  /** Counts a failure in with the weight of its document, or out again. */
+  /** Adds the weight of a failed document, or removes it. */
   add({ stage, path, document, error }: FailedDocument, weight: number): void {
     const key = `${path.join('\n')}\n${documentKey(document)}`;
     const known = this.#standing.get(key);
@@ -51,17 +51,17 @@ export class FailureLog {
     this.#standing.set(key, { failure, weight: sum });
   }
 
-  /** How many stand. */
+  /** Number of current failures. */
   get size(): number {
     return this.#standing.size;
   }
 
-  /** All that stand, in the order in which they came. */
+  /** Returns all current failures, in order of occurrence. */
   standing(): readonly StageFailure[] {
     return [...this.#standing.values()].map(({ failure }) => failure);
   }
 
-  /** Those that came since this was called last, and still stand. */
+  /** Returns the current failures that are new since the last call. */
   takeFresh(): readonly StageFailure[] {
     const fresh = [...this.#fresh].flatMap((key) => this.#standing.get(key)?.failure ?? []);
     this.#fresh.clear();
@@ -69,7 +69,7 @@ export class FailureLog {
   }
 }
 
-/** What to call a document in a message: its object, or of a join its objects. */
+/** Returns the name of a document for messages: its object, or the objects of a join. */
 export function subjectOf(document: Document): string {
   const own = nameIn(document);
   if (own !== undefined) return own;

@@ -3,19 +3,19 @@ import { nearestName } from '../../system/nearest-name.js';
 import type { CompileContext } from '../spec-problem.js';
 import { stageNames } from './compile-stage.js';
 
-/** A stage as it is written. */
+/** A stage as written in the specification. */
 export interface WrittenStage {
-  /** Its place in the pipeline, from 0. */
+  /** Its index in the pipeline, from 0. */
   readonly place: number;
   readonly name: string;
   readonly argument: unknown;
-  /** Of the argument. */
+  /** The context of the argument. */
   readonly context: CompileContext;
 }
 
 /**
- * The stages of a pipeline, in their order: of one stage, of a list, of dcontroller's first form, none
- * of nothing. What is no stage is reported, and left out.
+ * Returns the stages of a pipeline in order. The pipeline may be a single stage, a list, dcontroller's
+ * original form, or absent. Invalid stages are reported and omitted.
  */
 export function writtenStages(pipeline: unknown, context: CompileContext): readonly WrittenStage[] {
   if (pipeline === undefined || pipeline === null) return [];
@@ -24,7 +24,7 @@ export function writtenStages(pipeline: unknown, context: CompileContext): reado
   return pipeline.flatMap((stage, place) => writtenStage(stage, place, context.at(place)));
 }
 
-/** The form that dcontroller had first: `@join` beside `@aggregate`, which has the other stages. */
+/** dcontroller's original form: `@join` beside `@aggregate`, which holds the other stages. */
 interface FirstForm {
   readonly '@join'?: unknown;
   readonly '@aggregate': readonly unknown[];

@@ -6,13 +6,13 @@ import { documentKey } from './document-key.js';
 export interface ZSetEntry {
   readonly key: string;
   readonly document: Document;
-  /** How many times it is there; below 0: how many times it is missing. Never 0. */
+  /** Multiplicity of the document; a negative weight is a missing document. Never 0. */
   readonly weight: number;
 }
 
 /**
- * A set of documents with weights: changes are Z-sets too, and adding them up gives what is there.
- * Equal documents are one entry (see `documentKey`); an entry of weight 0 is none.
+ * A set of documents with weights. Changes are Z-sets too; their sum is the current set. Equal documents
+ * share one entry (see `documentKey`); entries of weight 0 are removed.
  */
 export class ZSet {
   readonly #entries = new Map<string, ZSetEntry>();
@@ -21,27 +21,27 @@ export class ZSet {
     this.integrate(deltas);
   }
 
-  /** How many different documents have a weight. */
+  /** Number of different documents. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** The weight of a document, 0 if it is not there. */
+  /** Returns the weight of a document, 0 if it is absent. */
   weightOf(document: Document): number {
     return this.#entries.get(documentKey(document))?.weight ?? 0;
   }
 
-  /** The entry of a key, if there is one. */
+  /** Returns the entry of a key, if present. */
   get(key: string): ZSetEntry | undefined {
     return this.#entries.get(key);
   }
 
-  /** In the order in which they came. */
+  /** Returns the entries in order of insertion. */
   entries(): IterableIterator<ZSetEntry> {
     return this.#entries.values();
   }
 
-  /** Adds a change to this set. Returns the new entry, undefined where nothing is left. */
+  /** Adds a change to this set. Returns the new entry, undefined if its weight is 0. */
   add({ document, weight, key = documentKey(document) }: Delta): ZSetEntry | undefined {
     const known = this.#entries.get(key);
     const sum = (known?.weight ?? 0) + weight;
@@ -59,24 +59,24 @@ export class ZSet {
     for (const delta of deltas) this.add(delta);
   }
 
-  /** The sum of both, as a new set. */
+  /** Returns the sum of both as a new set. */
   plus(other: ZSet): ZSet {
     const sum = new ZSet(this.entries());
     sum.integrate(other.entries());
     return sum;
   }
 
-  /** What must be added to `other` to get this one, as a new set. */
+  /** Returns the difference to `other` as a new set. */
   minus(other: ZSet): ZSet {
     return this.plus(other.negated());
   }
 
-  /** Every weight the other way round, as a new set. */
+  /** Returns a new set with all weights negated. */
   negated(): ZSet {
     return this.#mapped((weight) => -weight);
   }
 
-  /** Once what is there at all; without what is missing. A new set. */
+  /** Returns a new set with weight 1 for each document of positive weight. */
   distinct(): ZSet {
     return this.#mapped((weight) => (weight > 0 ? 1 : 0));
   }
@@ -91,7 +91,7 @@ export class ZSet {
   }
 }
 
-/** The sum of changes: one for each document that does change; deletes before upserts. */
+/** Returns the sum of changes: one per changed document, deletes before upserts. */
 export function netDeltas(deltas: Iterable<Delta>): readonly ZSetEntry[] {
   const sum = [...new ZSet(deltas).entries()];
   return [...sum.filter(({ weight }) => weight < 0), ...sum.filter(({ weight }) => weight > 0)];

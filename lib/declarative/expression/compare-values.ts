@@ -2,9 +2,9 @@ import { DataError } from './data-error.js';
 import { numberOf } from './operands.js';
 
 /**
- * Compares two values: below 0, 0, or above 0. Numbers, and texts that are numbers, are compared as
- * numbers; two other texts by their code units, which is the order of RFC 3339 times in UTC. A
- * number and a text that is none have no order.
+ * Compares two values; returns a number below, equal to or above 0. Numbers and numeric texts compare as
+ * numbers. Other texts compare by code units, which is the order of RFC 3339 times in UTC. A number and a
+ * non-numeric text have no order.
  * @throws DataError they have no order
  */
 export function compareValues(
@@ -29,7 +29,7 @@ function numeric(value: number | string): number | undefined {
   return typeof value === 'number' ? value : numberOf(value);
 }
 
-/** Compares whole numbers in texts that a double does not keep, such as resource versions. */
+/** Compares integer texts beyond the precision of a double, such as resource versions. */
 function exactly(left: number | string, right: number | string): number | undefined {
   const [one, other] = [wholeNumber(left), wholeNumber(right)];
   if (one === undefined || other === undefined) return undefined;
@@ -39,6 +39,6 @@ function exactly(left: number | string, right: number | string): number | undefi
 function wholeNumber(value: number | string): bigint | undefined {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined;
   const digits = value.replace(/^\+/, '');
-  // Longer ones are no whole numbers that anything here counts; they would cost much to read.
+  // Longer texts are not counters of any kind, and expensive to parse.
   return /^-?\d{1,400}$/.test(digits) ? BigInt(digits) : undefined;
 }

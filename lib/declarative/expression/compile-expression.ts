@@ -15,8 +15,8 @@ import { compileNow } from './operators/others.js';
 import { namesElsewhere, operators } from './operators/operators.js';
 
 /**
- * Compiles an expression. What is wrong with it is reported to `context`, each thing at its place;
- * what is compiled is not to be evaluated then (it is null).
+ * Compiles an expression. Reports each problem to `context`, at its place; an expression with problems must
+ * not be evaluated (it yields null).
  * @param source - JSON: a literal, a getter (`$.a`, `$$.a`), a map, a list, or an operator
  */
 export function compileExpression(
@@ -28,9 +28,9 @@ export function compileExpression(
 }
 
 /**
- * Compiles an expression that is true or false; one that is known to be anything else is a problem,
- * one that turns out to be is a DataError.
- * @param operation - what wants it, for messages, for example `@select`
+ * Compiles an expression that yields true or false. Another type is a reported problem if known at load, else
+ * a DataError.
+ * @param operation - the caller's name for messages, for example `@select`
  */
 export function compileCondition(
   source: unknown,
@@ -46,7 +46,7 @@ export function compileCondition(
   return guarded(run, options) as (document: Document, element?: unknown) => boolean;
 }
 
-/** Compiles an expression, and tells what is known of it at load. */
+/** Compiles an expression, with the facts known at load. */
 export function compilePart(
   source: unknown,
   context: CompileContext,
@@ -67,7 +67,7 @@ function compilerOf(settings: Pick<Compiler, 'clock' | 'random' | 'hasElement'>)
   return compiler;
 }
 
-/** Keeps values out of data errors where nobody may see them. */
+/** Removes values from data errors if `showValues` is false. */
 export function guarded<T extends (...parameters: never[]) => unknown>(
   run: T,
   options: ExpressionOptions,

@@ -3,14 +3,14 @@ import { isJsonObject } from '../../object/json.js';
 import type { CompileContext } from '../spec-problem.js';
 import { type Compiled, constant, failed } from './compiled.js';
 
-/** Takes a value as it is: nothing in it is evaluated. What is no JSON is reported. */
+/** Compiles a literal value without evaluating its content. Reports values that are not JSON. */
 export function compileLiteral(source: unknown, context: CompileContext): Compiled {
   const found: { problem: boolean } = { problem: false };
   const copy = copyOf(source, context, found);
   return found.problem ? failed : constant(deepFreeze(copy));
 }
 
-// A copy, for what is compiled is frozen, and the source is the caller's.
+// Copy, because the compiled value is frozen and the source belongs to the caller.
 function copyOf(source: unknown, context: CompileContext, found: { problem: boolean }): unknown {
   if (source === null || typeof source === 'boolean' || typeof source === 'string') return source;
   if (typeof source === 'number' && Number.isFinite(source)) return source;

@@ -9,10 +9,10 @@ import { compilePlaceSetter, unsettable } from './json-path/set-at-path.js';
 
 type MutableMap = Record<string, unknown>;
 
-/** Adds one entry of a map to what is built of it; returns what it is then. */
+/** Adds one entry to the map being built; returns the resulting map. */
 type Entry = (built: MutableMap, document: Readonly<MutableMap>, element: unknown) => MutableMap;
 
-/** Compiles a map that is no operator: its keys are names or setters, its values expressions. */
+/** Compiles a map that is not an operator: its keys are names or setters, its values expressions. */
 export function compileMap(
   source: Readonly<Record<string, unknown>>,
   compiler: Compiler,
@@ -53,7 +53,7 @@ function compileEntry(name: string, value: Compiled, context: CompileContext): E
     set(built, evaluate(document, element) ?? null, document) as MutableMap;
 }
 
-/** `"$."`: every member of a map. */
+/** Compiles `"$."`, which copies every member of a map. */
 function copyEntry(name: string, value: Compiled, context: CompileContext): Entry | undefined {
   if (value.type !== undefined && value.type !== 'map') {
     context.report({ message: `${name} copies a map, not a ${value.type}` });

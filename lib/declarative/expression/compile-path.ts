@@ -4,7 +4,7 @@ import { compileFinder } from './json-path/find.js';
 import { parsePath } from './json-path/parse-path.js';
 import { type Path, PathSyntaxError } from './json-path/path-syntax.js';
 
-/** Reads a JSONPath; undefined: it is none, which was reported with the position. */
+/** Parses a JSONPath. undefined: it is invalid, and the problem was reported with its position. */
 export function readPath(text: string, context: CompileContext): Path | undefined {
   try {
     return parsePath(text);
@@ -13,14 +13,14 @@ export function readPath(text: string, context: CompileContext): Path | undefine
     const { message, position } = error;
     context.report({
       message: `${JSON.stringify(text)} is no JSONPath: character ${position}: ${message}`,
-      // What begins with $ and does not go on as a path may be no path at all.
+      // A text that begins with $ but does not continue as a path may be meant literally.
       ...(position === 2 && { suggestion: `{"@literal": ${JSON.stringify(text)}}` }),
     });
     return undefined;
   }
 }
 
-/** Compiles a getter: the first match, or null. */
+/** Compiles a getter, which yields the first match or null. */
 export function compileGetter(
   text: string,
   { hasElement }: Compiler,

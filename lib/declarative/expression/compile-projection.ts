@@ -6,14 +6,14 @@ import type { ExpressionOptions } from './expression-options.js';
 import { mergeMaps } from './merge-maps.js';
 import { map } from './operands.js';
 
-/** Makes a new document of one. It never changes its input; the result may share parts of it. */
+/** Makes a new document from another. Never changes its input; the result may share parts of it. */
 export type Projection = (document: Document) => Document;
 
 /**
- * Compiles what `@project` says: an expression whose value is a map, or a list of such. Each item of
- * a list is evaluated on the same document, and the maps are merged, the later over the earlier and lists appended; the
- * projection throws DataError where one is no map. What dcontroller wrote first means the same:
- * `@merge` with a list is that list, with a map it is the document with that map merged over it.
+ * Compiles the argument of `@project`: an expression that yields a map, or a list of such expressions. Each
+ * item of a list is evaluated on the same document. The maps are merged, later over earlier, and lists are
+ * appended; the projection throws DataError for a value that is not a map. dcontroller's original form is
+ * equivalent: `@merge` with a list is that list; with a map it merges the map over the document.
  */
 export function compileProjection(
   source: unknown,

@@ -3,48 +3,48 @@ import type { Random } from '../../system/random.js';
 import type { CompileContext } from '../spec-problem.js';
 import type { Expression } from './expression.js';
 
-/** The kinds of JSON values. */
+/** The types of JSON values. */
 export type ValueType = 'null' | 'boolean' | 'number' | 'string' | 'list' | 'map';
 
-/** A part of an expression, compiled. */
+/** A compiled part of an expression. */
 export interface Compiled {
   readonly evaluate: Expression;
-  /** Whether it is the same for every document: it was evaluated at load. */
+  /** Whether it has the same value for every document; it was then evaluated at load. */
   readonly constant: boolean;
-  /** What kind of value it has, where that is known at load. */
+  /** The type of its value, if known at load. */
   readonly type: ValueType | undefined;
-  /** Whether a problem was reported in it: nothing more is said of it, and it never runs. */
+  /** Whether it has a reported problem; it is then never evaluated, and causes no further reports. */
   readonly failed: boolean;
 }
 
-/** What compiles the parts of an expression; handed to the operators. */
+/** Compiles the parts of an expression; passed to the operators. */
 export interface Compiler {
   readonly clock: Clock;
   readonly random: Random;
-  /** Whether there is an element, `$$`. */
+  /** Whether an element, `$$`, exists here. */
   readonly hasElement: boolean;
-  /** The same where there is one. */
+  /** The same compiler, for a scope with an element. */
   readonly withElement: Compiler;
   compile(source: unknown, context: CompileContext): Compiled;
 }
 
-/** Where an operator stands. */
+/** The place of an operator. */
 export interface Site {
-  /** As it is written, for example `@has`. */
+  /** The name as written, for example `@has`. */
   readonly name: string;
   readonly compiler: Compiler;
-  /** The place of its argument. */
+  /** The context of its argument. */
   readonly context: CompileContext;
 }
 
-/** How an operator is compiled. */
+/** The definition of an operator. */
 export interface OperatorDefinition {
   readonly name: string;
-  /** Reports what is wrong with `argument` to the site's context. */
+  /** Compiles `argument`, and reports its problems to the site's context. */
   readonly compile: (argument: unknown, site: Site) => Compiled;
 }
 
-/** What is compiled of a part with a problem. */
+/** The result of compiling a part with a problem. */
 export const failed: Compiled = {
   evaluate: () => null,
   constant: false,
@@ -52,17 +52,17 @@ export const failed: Compiled = {
   failed: true,
 };
 
-/** A part that depends on the document. */
+/** Returns a part that depends on the document. */
 export function dynamic(evaluate: Expression, type?: ValueType): Compiled {
   return { evaluate, constant: false, type, failed: false };
 }
 
-/** A part that is always `value`. */
+/** Returns a part with the constant `value`. */
 export function constant(value: unknown): Compiled {
   return { evaluate: () => value, constant: true, type: typeOf(value), failed: false };
 }
 
-/** The kind of a JSON value; undefined counts as null. */
+/** Returns the type of a JSON value; undefined counts as null. */
 export function typeOf(value: unknown): ValueType {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'list';

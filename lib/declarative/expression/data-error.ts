@@ -1,19 +1,19 @@
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 
-/** The most characters of a value that a message shows. */
+/** Longest excerpt of a value in a message, in characters. */
 const longestShown = 80;
 
-/** A document does not fit what is done with it: found while it runs. */
+/** A run-time error: a document does not fit the operation on it. */
 export class DataError extends OperatorError {
   /** The operator or stage, for example `@add`. */
   readonly operation: string;
-  /** What did not fit; a plain value, cut short where it is shown. Never a Secret's data. */
+  /** The value that did not fit, shown truncated. Never data of a Secret. */
   readonly value: unknown;
   readonly #problem: string;
 
   /**
-   * @param problem - what is wrong, without the value: the message adds it, cut to 80 characters
-   * @param value - what did not fit; undefined: nothing is shown
+   * @param problem - the problem, without the value: the message adds it, cut to 80 characters
+   * @param value - the value that did not fit; undefined: the message shows no value
    */
   constructor(operation: string, problem: string, value: unknown) {
     const got = value === undefined ? '' : `, got ${shown(value)}`;
@@ -23,7 +23,7 @@ export class DataError extends OperatorError {
     this.#problem = problem;
   }
 
-  /** The same error with the kind of the value in its place: for data that nobody may read. */
+  /** Returns the same error with the type of the value instead of the value, for secret data. */
   withoutValue(): DataError {
     if (this.value === undefined) return this;
     return new DataError(this.operation, `${this.#problem}, got ${kindOf(this.value)}`, undefined);
@@ -36,7 +36,7 @@ export function isDataError(error: unknown): error is DataError {
 }
 
 function shown(value: unknown): string {
-  // `stringify` has no text for functions and symbols, whatever its type says.
+  // Despite its type, `stringify` returns undefined for functions and symbols.
   const text = (JSON.stringify(value) as string | undefined) ?? typeof value;
   return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
 }

@@ -1,27 +1,27 @@
 import { type Clock, systemClock } from '../../system/clock.js';
 import { type Random, systemRandom } from '../../system/random.js';
 
-/** Options of {@link compileExpression} and its kin. */
+/** Options of {@link compileExpression} and related functions. */
 export interface ExpressionOptions {
-  /** The time of `@now`. @defaultValue the machine's */
+  /** Clock of `@now`. @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** The chance of `@rnd`. @defaultValue the machine's */
+  /** Source of randomness of `@rnd`. @defaultValue the system's */
   readonly random?: Random | undefined;
   /**
-   * Whether data errors hold the value that did not fit; false where it may be a Secret's.
+   * Whether data errors include the value that did not fit; false if it may be data of a Secret.
    * @defaultValue true
    */
   readonly showValues?: boolean | undefined;
 }
 
-/** {@link ExpressionOptions} with nothing left open. */
+/** {@link ExpressionOptions} with all defaults filled in. */
 export interface ResolvedExpressionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly showValues: boolean;
 }
 
-/** Fills in what is left open. */
+/** Fills in the defaults. */
 export function resolveExpressionOptions(options: ExpressionOptions): ResolvedExpressionOptions {
   const { clock = systemClock, random = systemRandom, showValues = true } = options;
   return { clock, random, showValues };

@@ -1,10 +1,10 @@
 import type { Document } from '../document.js';
 
 /**
- * A compiled expression: closures, nothing is interpreted per document. It never changes its input,
- * and what it returns may share parts of it.
- * @param document - what `$` is
- * @param element - what `$$` is, within `@map`, `@filter`, `@any`, `@all` and `@none`
- * @throws DataError the data does not fit: an operand of a wrong type, a list that is none.
+ * A compiled expression, made of closures. It never changes its input; its result may share parts of the
+ * input.
+ * @param document - the value of `$`
+ * @param element - the value of `$$`, within `@map`, `@filter`, `@any`, `@all` and `@none`
+ * @throws DataError the data does not fit: an operand has a wrong type.
  */
 export type Expression = (document: Document, element?: unknown) => unknown;

@@ -2,11 +2,11 @@ import { isJsonObject } from '../../object/json.js';
 import type { ValueType } from './compiled.js';
 import { DataError } from './data-error.js';
 
-/** What an operator takes in one place. */
+/** The requirements for one operand of an operator. */
 export interface Operand<T> {
-  /** For messages, for example `a number`. */
+  /** Description for messages, for example `a number`. */
   readonly want: string;
-  /** The kinds of values that may fit. */
+  /** The types of values that may fit. */
   readonly accepts: readonly ValueType[];
   /** @throws DataError `value` does not fit */
   readonly read: (value: unknown, operation: string) => T;
@@ -14,17 +14,17 @@ export interface Operand<T> {
 
 const allTypes: readonly ValueType[] = ['null', 'boolean', 'number', 'string', 'list', 'map'];
 
-// A number as JSON writes it, and as Go's parser reads it: with a sign, without digits on one side.
+// A number in JSON syntax or that of Go's parser: with a sign, or without digits on one side.
 const numberText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Anything, null too. */
+/** Any value, including null. */
 export const anything: Operand<unknown> = {
   want: 'a value',
   accepts: allTypes,
   read: (value) => value,
 };
 
-/** `true` or `false`; nothing else counts as either. */
+/** `true` or `false`; no other value counts as a boolean. */
 export const condition: Operand<boolean> = {
   want: 'true or false',
   accepts: ['boolean'],
@@ -32,7 +32,7 @@ export const condition: Operand<boolean> = {
     typeof value === 'boolean' ? value : misfit(operation, condition, value),
 };
 
-/** A number, or a text that is one. */
+/** A number, or a numeric text. */
 export const number: Operand<number> = {
   want: 'a number',
   accepts: ['number', 'string'],
@@ -42,7 +42,7 @@ export const number: Operand<number> = {
   },
 };
 
-/** A whole number that a double keeps exactly, or a text that is one. */
+/** An integer that a double represents exactly, or a text of one. */
 export const integer: Operand<number> = {
   want: `a whole number up to ${Number.MAX_SAFE_INTEGER}`,
   accepts: ['number', 'string'],
@@ -59,7 +59,7 @@ export const text: Operand<string> = {
   read: (value, operation) => (typeof value === 'string' ? value : misfit(operation, text, value)),
 };
 
-/** What has an obvious text: a string, a number, a boolean. */
+/** A value with an obvious text form: a string, a number, a boolean. */
 export const printable: Operand<string> = {
   want: 'a string, a number or a boolean',
   accepts: ['string', 'number', 'boolean'],
@@ -71,7 +71,7 @@ export const printable: Operand<string> = {
   },
 };
 
-/** What has an order. */
+/** A value with an order. */
 export const ordered: Operand<number | string> = {
   want: 'a number or a string',
   accepts: ['number', 'string'],
@@ -106,7 +106,7 @@ export const mapOrNull: Operand<Readonly<Record<string, unknown>> | null> = {
   },
 };
 
-/** The number that a text is; undefined: it is none, or `value` is no text. */
+/** Returns the number of a numeric text; undefined for any other value. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value !== 'string' || !numberText.test(value)) return undefined;
   const read = Number(value);

@@ -9,15 +9,15 @@ import type {
 } from './operator-graph.js';
 import { stageLines } from './stage-lines.js';
 
-/** What is drawn, in any format: boxes, boxes in boxes, and arrows. */
+/** A drawing, independent of its format: boxes, frames and arrows. */
 export interface Drawing {
-  /** Boxes that stand in no frame. */
+  /** Boxes outside of all frames. */
   readonly nodes: readonly DrawnNode[];
   readonly frames: readonly DrawnFrame[];
   readonly arrows: readonly DrawnArrow[];
 }
 
-/** What a box stands for. */
+/** The role of a box. */
 export type NodeLook = 'kind' | 'view' | 'trigger' | 'stage';
 
 /** A box. */
@@ -44,7 +44,7 @@ export interface DrawnArrow {
   readonly lines: readonly string[];
 }
 
-/** What is to be drawn of a graph: an operator's views inside its frame, all other kinds outside. */
+/** Returns the drawing of a graph: an operator's views inside its frame, all other kinds outside. */
 export function drawingOf({ operators, resources }: OperatorGraph): Drawing {
   const names = new Set(operators.map(({ name }) => name));
   const outside = resources.filter(({ viewOf }) => viewOf === undefined || !names.has(viewOf));
@@ -88,7 +88,7 @@ function controllerFrame(controller: GraphController): DrawnFrame {
 }
 
 function resourceNode({ id, apiGroup, kind, viewOf }: GraphResource): DrawnNode {
-  // A view outside is one of an operator that is not drawn.
+  // A view outside a frame belongs to an operator that is not drawn.
   const detail = viewOf === undefined ? apiGroup : `view of ${viewOf}`;
   const look = viewOf === undefined ? 'kind' : 'view';
   return { id: `kind ${id}`, look, lines: detail === '' ? [kind] : [kind, detail] };

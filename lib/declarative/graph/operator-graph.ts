@@ -10,7 +10,7 @@ import type {
 } from '../spec/operator-spec.js';
 import { compileContext } from '../spec-problem.js';
 
-/** An operator and its name, by which others see its views. */
+/** An operator and its name, by which others refer to its views. */
 export interface NamedOperator {
   readonly name: string;
   readonly spec: OperatorSpec;
@@ -18,11 +18,11 @@ export interface NamedOperator {
 
 /** What operators read, do and write; JSON. See {@link operatorGraph}. */
 export interface OperatorGraph {
-  /** In the order in which they were given. */
+  /** The operators, in the given order. */
   readonly operators: readonly GraphOperator[];
-  /** Every kind that is read or written, once; by group and kind. */
+  /** Every kind that is read or written, sorted by group and kind. */
   readonly resources: readonly GraphResource[];
-  /** Which controllers work on what others write. */
+  /** The dependencies between controllers. */
   readonly links: readonly GraphLink[];
 }
 
@@ -38,12 +38,12 @@ export interface GraphController {
   readonly id: string;
   readonly name: string;
   readonly sources: readonly GraphSource[];
-  /** None: documents pass through. */
+  /** Empty: documents pass unchanged. */
   readonly stages: readonly GraphStage[];
   readonly target: GraphTarget;
 }
 
-/** What a controller reads. */
+/** A source of a controller. */
 export type GraphSource =
   | {
       readonly type: Extract<SourceType, 'Watcher'>;
@@ -57,7 +57,7 @@ export type GraphSource =
   | {
       readonly type: Exclude<SourceType, 'Watcher'>;
       readonly kind: string;
-      /** Of a `Periodic` source, in milliseconds; else 0. */
+      /** Period of a `Periodic` source in milliseconds; otherwise 0. */
       readonly periodMs: number;
     };
 
@@ -68,7 +68,7 @@ export interface GraphStage {
   readonly argument: unknown;
 }
 
-/** What a controller writes. */
+/** The target of a controller. */
 export interface GraphTarget {
   /** The id of a {@link GraphResource}. */
   readonly resource: string;
@@ -82,15 +82,15 @@ export interface GraphResource {
   /** `''`: the core group. */
   readonly apiGroup: string;
   readonly kind: string;
-  /** The operator whose view it is, which may be none of the graph; undefined: no view. */
+  /** The operator that owns the view, possibly not in the graph; undefined: not a view. */
   readonly viewOf?: string | undefined;
 }
 
-/** A controller works on what another one writes, or on what it writes itself. */
+/** A controller reads what another controller, or the same one, writes. */
 export interface GraphLink {
-  /** The id of the controller that writes. */
+  /** The id of the writing controller. */
   readonly from: string;
-  /** The id of the controller that reads. */
+  /** The id of the reading controller. */
   readonly to: string;
   /** The id of the resource. */
   readonly resource: string;

@@ -5,7 +5,7 @@ import type { GraphStage } from './operator-graph.js';
 const longestLine = 72;
 const mostLines = 4;
 
-/** What a drawing says of a stage: its name, and in short what it does. At most five lines. */
+/** Returns the lines that describe a stage in a drawing: its name and a summary, at most five lines. */
 export function stageLines({ name, argument }: GraphStage): readonly string[] {
   const details = detailsOf(name, argument);
   const shown = details.length > mostLines ? [...details.slice(0, mostLines - 1), '…'] : details;
@@ -41,7 +41,7 @@ function projected(argument: unknown): readonly string[] {
   return [Object.keys(argument).join(', ')];
 }
 
-/** An expression for people: `a = b` for `@eq`, `@len($.pods)` for an operator. */
+/** Returns a readable form of an expression: `a = b` for `@eq`, `@len($.pods)` for an operator. */
 function brief(expression: unknown): string {
   if (typeof expression === 'string') return expression;
   if (Array.isArray(expression)) return `[${expression.map(brief).join(', ')}]`;

@@ -15,7 +15,7 @@ import type { OperatorChangeOptions, ViewsServer } from './operator-options.js';
 export interface GroupOptions {
   /** Runs the controllers of all its operators; it stays the caller's only if that runs it. */
   readonly manager: DeclarativeManager;
-  /** Serves the views of all its operators. @defaultValue nobody */
+  /** The server of its operators' views. @defaultValue views are not served */
   readonly apiServer?: ViewsServer | undefined;
   /** @defaultValue the manager's */
   readonly logger?: Logger | undefined;
@@ -34,7 +34,7 @@ export interface GroupOptions {
  */
 export class Group {
   readonly manager: DeclarativeManager;
-  /** The errors of all its operators, as they come: each has the operator's name; see `ErrorStream`. */
+  /** A stream of the errors of all its operators, each with the operator's name; see `ErrorStream`. */
   readonly errors: ErrorStream;
   readonly #logger: Logger;
   readonly #operators = new Map<string, Operator>();
@@ -95,12 +95,12 @@ export class Group {
       await operator.remove(options);
       this.#operators.delete(name);
       this.errors.forget(name);
-      // Others may read the views that have gone: they are to find none, not to look for the kind.
+      // Other controllers may read the dropped views: they must see an empty kind, not search for it.
       await Promise.all(this.listOperators().map((other) => other.registerGvks()));
     });
   }
 
-  /** The operator of a name, or undefined. */
+  /** Returns the operator of a name, or undefined. */
   getOperator(name: string): Operator | undefined {
     return this.#operators.get(name);
   }
@@ -110,7 +110,7 @@ export class Group {
     return [...this.#operators.values()];
   }
 
-  /** Reads and writes views and objects of the cluster; nothing is cached. */
+  /** A client for views and objects of the cluster; it does not cache. */
   getClient(): Client {
     return this.manager.liveClient;
   }
@@ -123,8 +123,8 @@ export class Group {
   }
 
   /**
-   * Calls `listener` with the name of an operator whose status may say something else.
-   * @returns what ends it
+   * Calls `listener` with the name of an operator whose status may have changed.
+   * @returns a function that ends the calls
    */
   listen(listener: (name: string) => void): () => void {
     this.#listeners.add(listener);

@@ -82,9 +82,9 @@ export class Operator {
   }
 
   /**
-   * Makes an operator. What is wrong with its specification is not thrown: its status tells it.
+   * Creates an operator. Problems of its specification are not thrown but reported in its status.
    * @param spec - `{ controllers: […] }`, an `Operator` object, or one that `loadOperators` read
-   * @throws OperatorError `InvalidOption`: the name can't be part of an API group.
+   * @throws OperatorError `InvalidOption`: the name cannot be part of an API group.
    */
   static create(
     name: string,
@@ -114,7 +114,7 @@ export class Operator {
     return Operator.create(name, manager, loaded, options);
   }
 
-  /** Its errors, as they come; limited, see `ErrorStream`. */
+  /** A stream of its errors; limited, see `ErrorStream`. */
   get errors(): ErrorStream {
     return this.#options.errors;
   }
@@ -124,14 +124,14 @@ export class Operator {
     return this.#controllers.controllers;
   }
 
-  /** The controller of a name, or undefined. */
+  /** Returns the controller of a name, or undefined. */
   getController(name: string): OperatorController | undefined {
     return this.listControllers().find((controller) => controller.name === name);
   }
 
   /**
-   * Adds a controller; it begins at once if the operator runs.
-   * @returns the controller; what is wrong with it is in its `problems`, and in the status
+   * Adds a controller, and starts it if the operator runs.
+   * @returns the controller; its problems are in `problems` and in the status
    */
   addController(spec: ControllerDocument): Promise<OperatorController> {
     return this.#turns.run(anyTurn, async () => {
@@ -144,9 +144,8 @@ export class Operator {
   }
 
   /**
-   * Brings the operator to another specification. Controllers that are as before go on.
-   * @throws what a clean-up failed with; everything else is carried out, and a further call tries it
-   * again.
+   * Applies another specification. Unchanged controllers keep running.
+   * @throws the errors of failed clean-ups, after everything else is done; a further call retries them.
    */
   update(spec: OperatorInput, options: OperatorChangeOptions = {}): Promise<void> {
     return this.#turns.run(anyTurn, () => this.#apply(planOperator(this.name, spec), options));
@@ -165,7 +164,7 @@ export class Operator {
     return status;
   }
 
-  /** Calls `listener` when the status may say something else. @returns what ends it */
+  /** Calls `listener` when the status may have changed. @returns a function that ends the calls */
   listen(listener: () => void): () => void {
     return this.#changes.listen(listener);
   }
@@ -218,7 +217,7 @@ export class Operator {
     await this.#turns.run(anyTurn, () => this.#controllers.begin());
   }
 
-  /** Ends its controllers; what they wrote stays, views included. */
+  /** Stops its controllers. Everything they wrote stays, views included. */
   async end(): Promise<void> {
     await this.#turns.run(anyTurn, () => this.#controllers.end());
     if (this.#options.ownsErrors) this.errors.end();

@@ -4,7 +4,7 @@ import { isOwnView } from './targets.js';
 
 /** A kind of views. */
 export interface ViewKind {
-  /** The operator whose view it is. */
+  /** The operator that owns the view. */
   readonly operator: string;
   readonly kind: string;
 }
@@ -20,14 +20,14 @@ export function viewKindsOf(
   return [...new Map(kinds.map((kind) => [viewId(kind), kind])).values()];
 }
 
-/** The view that a source or a target of an operator is; undefined: it is none. */
+/** Returns the view that a source or target refers to; undefined if it is not a view. */
 function viewKindOf(operator: string, resource: ResourceSpec): ViewKind | undefined {
   const { apiGroup = '', kind } = resource;
   const owner = isOwnView(resource, operator) ? operator : operatorOfViewGroup(apiGroup);
   return owner === undefined ? undefined : { operator: owner, kind };
 }
 
-/** Tells kinds of views apart. */
+/** Returns a key that identifies a kind of views. */
 function viewId({ operator, kind }: ViewKind): string {
   return `${operator}/${kind}`;
 }

@@ -16,29 +16,30 @@ import { groupOf } from '../../object/resource-type.js';
 import { uncoveredPaths } from '../../object/uncovered-paths.js';
 import { hasKeys, valueAtPath } from '../../object/value-at-path.js';
 
-/** Something in which an object is not as it was applied. */
+/** A difference between a live object and its apply configuration. */
 export interface AppliedDifference {
   readonly path: FieldPath;
   /**
-   * `missing`: it is not (any more) the manager's; `dropped`: it is, and is not wanted; `value`, `order`:
-   * it is another than is wanted.
+   * `missing`: the manager does not own the field; `dropped`: the manager owns it, but it is not desired;
+   * `value`, `order`: the live value or order differs from the desired one.
    */
   readonly type: 'missing' | 'dropped' | 'value' | 'order';
-  /** What is there. */
+  /** The live value. */
   readonly live?: unknown;
 }
 
-/** Whose fields of which part of an object. */
+/** A field manager and the part of the object that it applies. */
 export interface AppliedPart {
   readonly manager: string;
-  /** `''`: the object itself. */
+  /** `''` for the object itself. */
   readonly subresource: '' | 'status';
 }
 
 /**
- * In what `live` differs from an apply of `desired`: none means that the apply would change nothing.
- * Values are compared as they are written, so that what the server spells otherwise or fills in within an
- * atomic list differs, too: whoever applies has to know what is left after that.
+ * Returns the differences between `live` and an apply of `desired`. An empty list means that the apply would
+ * change nothing. Values are compared as written. A value that the server spells differently, or a default
+ * within an atomic list, therefore counts as a difference; the caller must know which differences remain
+ * after an apply.
  */
 export function appliedDifferences(
   live: UnstructuredObject,
@@ -57,7 +58,7 @@ export function appliedDifferences(
   members(found, [], { node: applied.root, desired: appliedPart(desired), live });
   const differing = found.filter((difference) => !isSameAmount(difference, desired));
   if (differing.length > 0) return differing;
-  // A map that was taken and then set to the same values: only all managers together tell.
+  // An update that takes over a map and keeps its values shows only in the fields of all managers together.
   const uncovered = uncoveredPaths(applied, desired, { live });
   return uncovered.map((path) => ({ path, type: 'missing' }));
 }
@@ -117,17 +118,17 @@ function whole(
   { desired, live }: Compared<unknown>,
 ): void {
   if (deepEqual(desired, live)) return;
-  // It is the manager's, and not there: what it applied is what the server does not store, a zero.
+  // The server does not store an applied zero value, although the manager owns its field.
   if (live === undefined && isZero(desired)) return;
-  // An Updater's mark: there need be none.
+  // An Updater applies empty annotations as a mark; the server need not store them.
   const isMark = pathToString(path) === annotations && deepEqual(desired, {});
   if (!isMark) report(found, path, { type: 'value', live });
 }
 
-// Of built-in kinds, these hold amounts, which the API server spells in its own way: `1` for `1000m`.
+// Fields of built-in kinds that hold quantities. The API server normalizes their spelling: `1` for `1000m`.
 const amounts = new Set(['requests', 'limits', 'hard', 'capacity', 'overhead'].map(fieldElement));
 
-/** Whether nothing but the spelling of an amount differs. Custom resources keep what was written. */
+/** Whether only the spelling of a quantity differs. Custom resources keep the spelling as written. */
 function isSameAmount(
   { path, type, live }: AppliedDifference,
   desired: UnstructuredObject,
@@ -138,7 +139,7 @@ function isSameAmount(
     const wanted = parseQuantity(valueAtPath(desired, path) as string);
     return equalQuantities(parseQuantity(live as string), wanted);
   } catch {
-    // The server will say what is wrong with it.
+    // The server reports the invalid quantity.
     return false;
   }
 }
@@ -174,14 +175,14 @@ function items(
   }
 }
 
-/** The elements of the items, by their places. */
+/** Returns the path element of each item, by index. */
 function matchItems(
   list: readonly unknown[],
   elements: readonly PathElement[],
 ): ReadonlyMap<number, PathElement> {
   const left = new Set(elements);
   const matched = new Map<number, PathElement>();
-  // Entries that have all their keys first: `{port: 80}` must not take the place of the UDP one.
+  // Match items with all keys first: `{port: 80}` must not match the UDP entry.
   for (const exactly of [true, false]) {
     for (const [index, item] of list.entries()) {
       if (matched.has(index)) continue;

@@ -3,13 +3,13 @@ import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';
 import { anyKindOf } from '../views/view-writers.js';
 import type { ViewWriter } from '../views/view-writers.js';
 
-/** How a controller is doing, as those ask who read what it writes. */
+/** State of a controller, read by the controllers that depend on its views. */
 export interface WriterState {
   readonly progress: () => ViewWriter['progress'];
   readonly trouble: () => string | undefined;
 }
 
-/** A controller of an operator, as others that read what it writes know it. */
+/** Describes a controller of an operator for the readers of what it writes. */
 export function asViewWriter(
   operator: string,
   { name, sources, target }: ControllerSpec,
@@ -31,16 +31,16 @@ export function asViewWriter(
   };
 }
 
-/** One that is to write the views of an operator, and can't: who reads them waits. */
+/** Returns the writer of a controller that cannot run; its readers wait. */
 export function unableViewWriter(operator: string, spec: ControllerSpec): ViewWriter {
   const trouble = (): string => cannotRun;
   return asViewWriter(operator, spec, { progress: () => 'unable', trouble });
 }
 
-/** Why a controller with problems writes nothing. */
+/** The reason why a controller with problems writes nothing. */
 export const cannotRun = "it can't be run as it is specified";
 
-/** Whether a source or a target are Secrets. */
+/** Whether a source or target is a Secret. */
 export function isSecretSpec({ apiGroup, kind }: ResourceSpec): boolean {
   return apiGroup === '' && kind === 'Secret';
 }

@@ -1,8 +1,8 @@
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-// What a byte becomes that is no UTF-8: U+DC80 to U+DCFF, which no UTF-8 stands for.
+// Base of the code units for invalid UTF-8 bytes: U+DC80 to U+DCFF, which valid UTF-8 never encodes.
 const escape = 0xdc00;
 
-/** Bytes as a text: UTF-8, and each byte that is none as a single surrogate of its own. */
+/** Decodes UTF-8. Each invalid byte becomes a single surrogate. */
 export function bytesToText(bytes: Uint8Array): string {
   const whole = decoded(bytes);
   if (whole !== undefined) return whole;
@@ -16,10 +16,10 @@ export function bytesToText(bytes: Uint8Array): string {
   return text;
 }
 
-/** The bytes of which {@link bytesToText} made `text`. */
+/** Returns the bytes that {@link bytesToText} decoded to `text`. */
 export function textToBytes(text: string): Uint8Array {
   if (!/[\udc80-\udcff]/.test(text)) return Buffer.from(text, 'utf8');
-  // By code points: the second half of a pair is none of ours.
+  // By code points: the second half of a surrogate pair is not an escaped byte.
   const parts = Array.from(text, (character) => {
     const code = character.codePointAt(0) ?? 0;
     const isByte = code >= escape + 0x80 && code <= escape + 0xff;
@@ -36,7 +36,7 @@ function decoded(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** How many bytes a character has that begins with `byte`; 0: none does. */
+/** Length in bytes of the character that begins with `byte`; 0 if no character does. */
 function lengthOfCharacter(byte: number): number {
   if (byte < 0x80) return 1;
   if (byte >= 0xc2 && byte < 0xe0) return 2;

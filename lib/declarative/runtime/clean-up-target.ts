@@ -8,20 +8,20 @@ import { targetFieldManager } from './target-field-manager.js';
 import type { TargetSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/index.js';
 
-/** A controller that has ended, maybe in an earlier process. */
+/** A controller that has stopped, possibly in an earlier process. */
 export interface FormerController {
   readonly name: string;
   readonly target: TargetSpec;
 }
 
-/** @throws OperatorError `InvalidOption`: it is no policy. */
+/** @throws OperatorError `InvalidOption`: `cleanUp` is not a policy. */
 export function checkCleanUp(cleanUp: string): void {
   if (cleanUp === 'delete' || cleanUp === 'orphan') return;
   const got = `got ${JSON.stringify(cleanUp)}`;
   throw new OperatorError('InvalidOption', `cleanUp: want delete or orphan, ${got}`);
 }
 
-/** What {@link cleanUpTarget} works with. */
+/** Options of {@link cleanUpTarget}. */
 export interface CleanUpContext {
   /** The name of the operator. */
   readonly operator: string;
@@ -32,9 +32,9 @@ export interface CleanUpContext {
 }
 
 /**
- * Takes away what a controller wrote, by the marks of its field manager: so it needs to know nothing of
- * what the controller did. A kind that is not served any more has no objects.
- * @throws what could not be taken away; all else is.
+ * Removes what a controller wrote. Finds it by the controller's field manager, so it does not need to know
+ * what the controller did. An unserved kind has no objects.
+ * @throws the failed removals, after all others have been done.
  */
 export async function cleanUpTarget(
   former: FormerController,
@@ -55,7 +55,7 @@ export async function cleanUpTarget(
   }
 }
 
-/** An `AggregateError` does not say what is in it. */
+/** The message of an `AggregateError` does not include its errors. */
 function reasonsOf(error: unknown): string {
   if (!(error instanceof AggregateError)) return asError(error).message;
   const [first, ...more] = error.errors.map(asError);
@@ -77,7 +77,7 @@ async function typeOf(
     );
     return kinds.target;
   } catch (error) {
-    // Views that have ended have no objects either.
+    // Views of a stopped server have no objects.
     if (isOperatorError(error, 'UnknownKind') || isOperatorError(error, 'Stopped'))
       return undefined;
     throw error;

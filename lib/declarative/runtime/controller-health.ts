@@ -3,23 +3,23 @@ import type { Condition, ConditionUpdate } from '../../object/conditions.js';
 import type { Clock } from '../../system/clock.js';
 import { trimMiddle } from '../trim-middle.js';
 
-/** What a controller is about, as far as its condition is concerned. */
+/** The facts that determine the conditions of a controller. */
 export interface HealthFacts {
-  /** What its specification lacks, or why it can not be; undefined: nothing. */
+  /** Why the controller cannot run; undefined if it can. */
   readonly refused: string | undefined;
-  /** What is wrong right now, in words: the first thing. */
+  /** Text of the first current problem. */
   readonly trouble: string | undefined;
-  /** How many things are wrong. */
+  /** Number of current problems. */
   readonly troubleCount: number;
-  /** What it waits for that will not come by itself; undefined: for nothing such. */
+  /** What the controller waits for that will not resolve by itself; undefined if nothing. */
   readonly held: string | undefined;
-  /** What it waits for; undefined: for nothing. */
+  /** What the controller waits for; undefined if nothing. */
   readonly waiting: string | undefined;
-  /** Why it is slowed down; undefined: it is not. */
+  /** Why the controller is throttled; undefined if it is not. */
   readonly throttled: string | undefined;
 }
 
-/** The conditions of a controller: `Ready`, and `Throttled` once it was slowed down. */
+/** The conditions of a controller: `Ready`, and `Throttled` once it has been throttled. */
 export class ControllerHealth {
   readonly #clock: Clock;
   #conditions: readonly Condition[] = [];
@@ -32,7 +32,7 @@ export class ControllerHealth {
     return this.#conditions;
   }
 
-  /** @returns whether the condition is another one than before */
+  /** @returns whether a condition has changed */
   update(facts: HealthFacts): boolean {
     const before = this.#conditions;
     this.#conditions = setCondition(before, conditionOf(facts), this.#clock);

@@ -1,43 +1,45 @@
 import type { Condition } from '../../object/conditions.js';
 import type { SpecProblem } from '../spec-problem.js';
 
-/** Something that went wrong in a controller. */
+/** An error of a controller. */
 export interface ReportedError {
   readonly operator: string;
   readonly controller: string;
-  /** Where: a stage (`@project`), `source <name>`, or `target`. */
+  /** The failed part: a stage (`@project`), `source <name>`, or `target`. */
   readonly stage: string;
-  /** The object that it was about: `namespace/name`. Absent: it was about none. */
+  /** The object concerned, `namespace/name`. Absent if the error concerns no object. */
   readonly subject?: string | undefined;
-  /** One text that names all of the above; of a Secret no data. Trimmed in the middle above 1,000 characters. */
+  /**
+   * One text with all of the above, without data of Secrets. Trimmed in the middle above 1,000 characters.
+   */
   readonly message: string;
-  /** When, in milliseconds since 1970. */
+  /** Time of the error, in milliseconds since 1970. */
   readonly atMs: number;
   readonly error: Error;
 }
 
-/** How a declarative controller is doing. */
+/** Status of a declarative controller. */
 export interface DeclarativeControllerStatus {
   readonly name: string;
-  /** What its specification lacks; then it does not run. */
+  /** Problems of the specification. A controller with problems does not run. */
   readonly problems: readonly SpecProblem[];
   /**
-   * `Ready`: True (`Ready`), False (`NotReady`: `problems`) or Unknown (`ReconciliationFailed`: the
-   * last writes or documents failed; cleared by success). `Throttled`, once it was slowed down: True
-   * (`Feedback`: its own writes make it write again) or False.
+   * `Ready`: True (`Ready`), False (`NotReady`: `problems`) or Unknown (`ReconciliationFailed`: the last
+   * writes or documents failed; cleared by success). `Throttled`, once it was throttled: True (`Feedback`:
+   * its own writes cause further writes) or False.
    */
   readonly conditions: readonly Condition[];
-  /** The last ten errors, the newest last; of each object the last one at a place. */
+  /** The last ten errors, newest last. Only the last error of an object at each stage is kept. */
   readonly lastErrors: readonly string[];
 }
 
-/** What a declarative controller tells its operator. */
+/** Callbacks of a declarative controller. */
 export interface DeclarativeControllerListener {
-  /** Something went wrong. It must not throw. */
+  /** Called on each error. Must not throw. */
   readonly onError: (error: ReportedError) => void;
   /**
-   * `status()` says something else now: a condition flipped, or an error came. Called after the
-   * change, also for success that clears an error; it must not throw. @defaultValue nobody listens
+   * Called after `status()` has changed: a condition changed, or an error occurred or was cleared. Must not
+   * throw. @defaultValue no callback
    */
   readonly onStatus?: (() => void) | undefined;
 }

@@ -11,13 +11,13 @@ import { ViewUpdater } from './view-updater.js';
 /** Options of {@link createTargetWriter}. */
 export interface TargetWriterOptions extends WriterOptions {
   readonly target: Pick<TargetSpec, 'type'>;
-  /** Where views are kept. @defaultValue they are written by a client, as all else */
+  /** The view store. @defaultValue views are written with a client, like other kinds */
   readonly views?: Pick<Views, 'server'> | undefined;
 }
 
 /**
- * The writer of a target.
- * @throws OperatorError `InvalidOption`: the field manager has none or more than 128 characters.
+ * Creates the writer of a target.
+ * @throws OperatorError `InvalidOption`: the field manager is empty or longer than 128 characters.
  */
 export function createTargetWriter({
   target,

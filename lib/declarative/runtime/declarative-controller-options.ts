@@ -12,12 +12,12 @@ import type { GrowthLimit } from './feedback-brake.js';
 
 /** Options of `DeclarativeController`. */
 export interface DeclarativeControllerOptions extends DeclarativeControllerListener {
-  /** The name of the operator that it belongs to. */
+  /** The name of the operator that the controller belongs to. */
   readonly operator: string;
   readonly spec: ControllerSpec;
-  /** Where `spec` stands in its file, for problems. @defaultValue [] */
+  /** Path of `spec` in its file, for problems. @defaultValue [] */
   readonly specPath?: SpecPath | undefined;
-  /** Runs it; the caller runs the manager, before or after. */
+  /** The manager that runs the controller. The caller runs the manager, before or after. */
   readonly manager: DeclarativeManager;
   /** @defaultValue the manager's */
   readonly clock?: Clock | undefined;
@@ -26,16 +26,16 @@ export interface DeclarativeControllerOptions extends DeclarativeControllerListe
   /** @defaultValue the manager's */
   readonly logger?: Logger | undefined;
   /**
-   * Whether errors may show values of documents. They never do where data of Secrets may be among them:
-   * where the operator reads Secrets, or views of other operators, or others write its views, and where
-   * the target is a Secret. @defaultValue true
+   * Whether errors may show values of documents. Values stay hidden wherever they may include data of
+   * Secrets: the operator reads Secrets or other operators' views, other operators write its views, or the
+   * target is a Secret. @defaultValue true
    */
   readonly showValues?: boolean | undefined;
-  /** Most that it makes of its own results. @defaultValue 10,000 objects, 64 MiB */
+  /** Limit of what the controller makes of its own results. @defaultValue 10,000 objects, 64 MiB */
   readonly growth?: GrowthLimit | undefined;
 }
 
-/** {@link DeclarativeControllerOptions} with nothing left open. */
+/** {@link DeclarativeControllerOptions} with all defaults filled in. */
 export interface ResolvedDeclarativeControllerOptions {
   readonly operator: string;
   readonly spec: ControllerSpec;

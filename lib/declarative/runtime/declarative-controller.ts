@@ -34,36 +34,36 @@ import type { SlowedWrite } from './target-reconciler.js';
 
 /** Options of {@link DeclarativeController.stop}. */
 export interface StopControllerOptions {
-  /** `delete`: what it wrote goes; `orphan`: it stays. @defaultValue 'orphan' */
+  /** `delete` removes what the controller wrote; `orphan` leaves it. @defaultValue 'orphan' */
   readonly cleanUp?: 'orphan' | 'delete' | undefined;
 }
 
 /**
- * A controller of a declarative operator: it follows its sources, runs each change through its pipeline
- * and writes what comes out.
+ * A controller of a declarative operator. It follows its sources, runs each change through its pipeline and
+ * writes the results.
  *
  * ## Flow
- * Its kinds are found, and it is added to the manager: leader election, queue, back-off, hot-loop
- * detector, metrics and inspector are the manager's. When all sources are there, a full pass compares
- * what is wanted with what is live; from then on each change costs what it touches.
+ * The controller resolves its kinds and adds itself to the manager, which provides leader election, queue,
+ * back-off, hot-loop detector, metrics and inspector. Once all sources are synced, a full pass compares the
+ * desired objects with the live ones. From then on the cost of a change is proportional to what it affects.
  *
  * ## Guarantees
- * - Nothing is written before all sources are there, and before all controllers that fill the views
- *   which it reads have written once. If one of them can't be run it waits, and says for whom: nothing is
- *   taken away because something is not known. What is as it should be is not written.
- * - What others change or delete in the target is undone at once. In a steady state there are no calls.
- * - A write that fails is tried again, with what is wanted by then.
- * - Data that does not fit leaves its document out, is reported, and stops nothing else.
+ * - The controller writes nothing before all sources are synced and all controllers that fill its source
+ *   views have written once. If one of them cannot run, the controller waits and reports which. It never
+ *   removes an object because of incomplete information, and does not write objects that are up to date.
+ * - It reverts foreign changes and deletions in the target at once. A steady state makes no calls.
+ * - It retries a failed write with the then desired state.
+ * - A data error excludes and reports its document; all other documents continue.
  *
  * ## Caveats
- * - Its keys can't be shared by replicas: only the leader writes. The others keep their pipelines up
- *   to date, and begin with a full pass when they lead.
- * - To undo drift at once it watches the kind of its target as a whole: its objects are in memory.
+ * - Replicas cannot share its keys: only the leader writes. The others keep their pipelines up to date, and
+ *   begin with a full pass when they become leader.
+ * - To revert drift at once it watches the whole kind of its target: all its objects are in memory.
  */
 export class DeclarativeController {
-  /** What its specification lacks: with any of them it does not run. */
+  /** Problems of the specification. A controller with problems does not run. */
   readonly problems: readonly SpecProblem[];
-  /** What works, but not well. */
+  /** Warnings about the specification; they do not prevent a run. */
   readonly warnings: readonly SpecProblem[];
   readonly #options: ResolvedDeclarativeControllerOptions;
   readonly #compiled: CompiledController;
@@ -78,11 +78,11 @@ export class DeclarativeController {
   #starting: Promise<unknown> | undefined;
   #running: RunningPipeline | undefined;
   #added: Added | undefined;
-  /** Why its kinds are not known. */
+  /** Why the kinds could not be resolved. */
   #problem: Error | undefined;
   #stopped: Promise<void> | undefined;
 
-  /** Compiles; what is wrong with the specification is in `problems`, not thrown. */
+  /** Compiles the specification. Its problems are in `problems`, not thrown. */
   constructor(options: DeclarativeControllerOptions) {
     this.#options = resolveDeclarativeControllerOptions(options);
     const { operator, spec, specPath, clock, random, showValues } = this.#options;
@@ -104,7 +104,8 @@ export class DeclarativeController {
       progress: () => this.#progress,
       trouble: () => this.#trouble,
     });
-    // Before it starts: others may be quicker. And if it can't: they are not to take it for silence.
+    // Register before the start: readers may start first. A controller that cannot run registers too, so that
+    // its readers do not mistake it for absent.
     const { viewWriters } = this.#options.manager;
     const leave = viewWriters.add(this.#writer);
     const unlisten = viewWriters.listen(() => this.#othersChanged());
@@ -122,9 +123,8 @@ export class DeclarativeController {
   }
 
   /**
-   * Begins, once: it is added to the manager as soon as its kinds are known. Resolves when that is so,
-   * or has to wait: a kind that is not served is looked for again and again. With `problems` it does
-   * nothing.
+   * Starts the controller, once. Resolves when it is added to the manager, or when it has to wait for an
+   * unserved kind; it then retries the look-up. With `problems` it does nothing.
    * @throws OperatorError `AlreadyStarted`: it was started before.
    * @throws OperatorError `InvalidOption`: the manager has a controller of its name.
    * @throws OperatorError `Stopped`: it was stopped, or the manager was.
@@ -136,17 +136,17 @@ export class DeclarativeController {
     if (this.#ending.signal.aborted) throw this.#stoppedError();
     if (this.#compiled.plan === undefined) return;
     const first = this.#begin();
-    this.#starting = first.catch(() => undefined); // The caller hears of it.
+    this.#starting = first.catch(() => undefined); // The caller receives the error.
     if (await first) return;
     this.#starting = this.#keepBeginning();
   }
 
   /**
-   * Ends it: what is being written may end within the manager's `gracefulShutdownMs`. Resolves when
-   * nothing of it goes on, and with `delete` when what it wrote is gone, in earlier processes, too. A
-   * second call waits for the first.
-   * @throws with `delete`: why its kind could not be looked up, or what could not be taken away; all else
-   * is.
+   * Stops the controller. Writes in progress may finish within the manager's `gracefulShutdownMs`. Resolves
+   * when all work has stopped and, with `delete`, when everything is removed that this or an earlier process
+   * wrote. A second call waits for the first.
+   * @throws with `delete`: the failed look-up of its kind, or the failed removals, after all others have been
+   * done.
    */
   async stop(options: StopControllerOptions = {}): Promise<void> {
     const { cleanUp = 'orphan' } = options;
@@ -156,7 +156,7 @@ export class DeclarativeController {
     return this.#stopped;
   }
 
-  /** How it is doing. */
+  /** Returns the status of the controller. */
   status(): DeclarativeControllerStatus {
     this.#refresh();
     const lastErrors = this.#errors.all().map(({ message }) => message);
@@ -164,13 +164,13 @@ export class DeclarativeController {
     return { name: this.name, problems: this.problems, conditions, lastErrors };
   }
 
-  /** The last ten errors, the newest last. */
+  /** Returns the last ten errors, newest last. */
   reportErrors(): readonly ReportedError[] {
     return this.#errors.all();
   }
 
   /**
-   * Resolves when its first full pass is written: what existed when it started has been dealt with.
+   * Resolves when its first full pass is written: everything that existed at the start is reconciled.
    * @throws InvalidSpecError it has `problems`.
    * @throws OperatorError `Stopped`: it was stopped before.
    * @throws the signal's reason, as soon as it is aborted.
@@ -188,13 +188,13 @@ export class DeclarativeController {
     return this.#running?.isListed === true ? 'listed' : 'beginning';
   }
 
-  /** Why nothing that it writes is to be seen, as those ask who read it. */
+  /** Why the views that the controller writes stay empty, for the controllers that read them. */
   get #trouble(): string | undefined {
     if (this.#progress === 'unable') return cannotRun;
     return this.#problem?.message ?? this.#running?.firstTrouble;
   }
 
-  /** Once hidden, values stay hidden: what may be a Secret's may be here for longer than its source. */
+  /** Values stay hidden once hidden: data of a Secret may outlive its source. */
   #mayHoldSecrets(): boolean {
     const { operator, manager } = this.#options;
     this.#hidesValues ||= manager.viewWriters.mayHoldSecrets(operator);
@@ -213,7 +213,7 @@ export class DeclarativeController {
     return new OperatorError('Stopped', `controller ${this.#label} was stopped`);
   }
 
-  /** @returns false: a kind is not known yet */
+  /** @returns false: a kind is not resolved yet */
   async #begin(): Promise<boolean> {
     const { plan, inputs } = this.#compiled;
     const { operator, spec, specPath, manager, clock, growth } = this.#options;
@@ -235,7 +235,7 @@ export class DeclarativeController {
       });
     } catch (error) {
       this.#notFound(asError(error));
-      // No time will make a name of what is none.
+      // Retries cannot make an invalid name valid.
       return isOperatorError(error, 'InvalidObject');
     }
     const { controller, requires } = this.#running;
@@ -251,7 +251,7 @@ export class DeclarativeController {
     this.#changed();
   }
 
-  /** Looks for its kinds until they are there. */
+  /** Retries the look-up of its kinds until it succeeds. */
   async #keepBeginning(): Promise<void> {
     const { clock, random } = this.#options;
     const delay = new ReconnectDelay(clock, random);
@@ -284,27 +284,27 @@ export class DeclarativeController {
     this.#changed();
   }
 
-  /** As long as it waits for others, its condition says for which. */
+  /** While the controller waits for others, its condition names them. */
   #othersChanged(): void {
     if (this.#running?.isFollowing === true || this.#ending.signal.aborted) return;
     if (this.#refresh()) this.#tell(this.#options.onStatus);
   }
 
-  /** What can be asked of it may have changed. */
+  /** Notifies of a possible change of its status. */
   #changed(): void {
     this.#changes.notify();
     this.#options.manager.viewWriters.notify();
     if (this.#refresh()) this.#tell(this.#options.onStatus);
   }
 
-  /** Why it can never begin, beside its `problems`. */
+  /** Why the controller can never start, apart from its `problems`. */
   get #refusal(): string | undefined {
     return isOperatorError(this.#problem, 'InvalidObject') ? this.#problem.message : undefined;
   }
 
-  /** @returns whether the condition has changed */
+  /** @returns whether a condition has changed */
   #refresh(): boolean {
-    // Now: who brought data of Secrets may be gone later, before what came of them.
+    // Check now: the writer of Secret data may leave before the data derived from it.
     this.#mayHoldSecrets();
     const running = this.#running;
     const [problem] = this.problems;
@@ -322,7 +322,7 @@ export class DeclarativeController {
     return this.#health.update({ refused, trouble, troubleCount, held, waiting, throttled });
   }
 
-  /** A listener that throws must not stop what it is told of. */
+  /** A listener that throws must not stop the controller. */
   #tell(listener: () => void): void {
     try {
       listener();
@@ -339,7 +339,7 @@ export class DeclarativeController {
     await this.#added?.remove();
     if (cleanUp === 'orphan') return;
     const { operator, spec, manager } = this.#options;
-    // Whether it ran or not: an earlier process may have.
+    // Even if this controller never ran: an earlier process may have written.
     await cleanUpTarget(spec, { operator, manager });
   }
 }

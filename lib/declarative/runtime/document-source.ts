@@ -3,53 +3,59 @@ import type { SourceContext } from '../../controller/source.js';
 import type { Document } from '../document.js';
 import type { Lineage } from '../views/target-writes.js';
 
-/** A document as a source has it. */
+/** A document of a source. */
 export interface SourceDocument {
   readonly document: Document;
-  /** What it was made of: another one means that it may have changed. */
+  /** The object that the document was made from. Another object means that the document may have changed. */
   readonly origin: object;
-  /** Stands for the document where it is compared; absent: all of it is. */
+  /** Stands for the document in comparisons. If absent, the whole document is compared. */
   readonly key?: string | undefined;
 }
 
-/** What a {@link DocumentSource} tells. */
+/** Callbacks of a {@link DocumentSource}. */
 export interface DocumentListener {
-  /** What is under `key` may be another document now, or none. */
+  /** Called when the document under `key` may have changed or may be gone. */
   readonly changed: (key: string, event?: CacheEvent) => void;
-  /** What is wrong with it is something else now; see {@link StartedDocuments.problem}. */
+  /** Called when {@link StartedDocuments.problem} has changed. */
   readonly troubled: () => void;
 }
 
-/** Where the documents of a pipeline come from. */
+/** A source of documents for a pipeline. */
 export interface DocumentSource {
-  /** As the pipeline calls it. */
+  /** The name of the source in the pipeline. */
   readonly name: string;
-  /** Begins to follow it; the listener is told of what is there and of each change. */
+  /** Starts to follow the source. The listener is notified of existing documents and of each change. */
   start(context: SourceContext, listener: DocumentListener): StartedDocuments;
 }
 
-/** A {@link DocumentSource} that is followed. */
+/** A started {@link DocumentSource}. */
 export interface StartedDocuments {
-  /** What there is under a key now. */
+  /** Returns the current document of a key. */
   get(key: string): SourceDocument | undefined;
-  /** The keys of all that is there now. */
+  /** Returns the keys of all current documents. */
   keys(): Iterable<string>;
-  /** Whether all that existed at the start is there. */
+  /** Whether all documents that existed at the start are loaded. */
   readonly synced: boolean;
   /** Whether its kind is not served. */
   readonly parked: boolean;
-  /** What is wrong right now; undefined: nothing. */
+  /** The current problem; undefined if there is no problem. */
   readonly problem: Error | undefined;
-  /** An object of it that was never good, so that what is made of it is not known. Absent: none ever is. */
+  /**
+   * An object that was never readable, so that the documents derived from it are unknown. Absent if every
+   * object was readable.
+   */
   readonly unreadable?: string | undefined;
   /** @throws the signal's reason, as soon as it is aborted. */
   whenSynced(signal: AbortSignal): Promise<void>;
   /**
-   * Waits until all that the server has by now is there. Absent: it always is.
-   * @throws the signal's reason, as soon as it is aborted; what the server answers.
+   * Waits until everything that the server has now is loaded. Absent if the source is always up to date.
+   * @throws the signal's reason, as soon as it is aborted; the server's error.
    */
   caughtUp?(signal: AbortSignal): Promise<void>;
-  /** The writes of this process that led to a state of an object. Absent: it has none. */
+  /**
+   * Returns the writes of this process that led to a state of an object. Absent if the source has no
+   * lineages.
+   */
   lineageOf?(origin: object): Lineage | undefined;
   stop(): void;
 }

@@ -7,10 +7,10 @@ import type { AppliedPart } from './applied-differences.js';
 import { withoutFields } from './without-fields.js';
 
 /**
- * `live` without the fields of `dropped` that are nobody else's, where an apply can't take them away: it
- * would make a map or list null of which nothing is left and which somebody else has set, or which is to
- * be empty. The API server stores that null, or refuses it, as the schema has it.
- * @returns undefined: an apply does well
+ * Returns `live` without those fields of `dropped` that no other manager owns, where an apply cannot remove
+ * them. Such an apply would set a map or list to null: one that becomes empty and that another manager has
+ * set, or that is desired empty. Depending on the schema, the API server stores that null or rejects it.
+ * @returns undefined: an apply is sufficient
  */
 export function withoutDroppedFields(
   live: UnstructuredObject,
@@ -21,7 +21,7 @@ export function withoutDroppedFields(
   if (paths.length === 0) return undefined;
   const [ours, others] = ownersOf(live, { manager, subresource });
   const gone = ours.difference(ours.recursiveDifference(FieldSet.of(...paths)));
-  // What they were dropped from is wanted: that is how they were found.
+  // The parents of dropped fields are desired: otherwise the parents would be the dropped fields.
   const parents = paths.flatMap((path) => path.slice(0, -1).map((_, at) => path.slice(0, at + 1)));
   const keep = others.union(FieldSet.of(...parents));
   const emptied: string[] = [];

@@ -1,52 +1,52 @@
 import type { Clock, Timer } from '../../system/clock.js';
 
-/** A chain of so many writes of one controller, each because of the one before, is free. */
+/** Longest chain of writes of one controller, each caused by the one before, that is never slowed. */
 const freeDepth = 50;
-/** So many writes of longer chains are free within a window, for all objects of a controller. */
+/** Number of writes of longer chains that are free within a window, over all objects of a controller. */
 const freeWrites = 20;
 const windowMs = 60_000;
 const baseDelayMs = 1_000;
 const maxDelayMs = 60_000;
-/** From so many own writes in a chain on, what it makes counts as growth. */
+/** Number of own writes in a chain from which the results count as growth. */
 const growthDepth = 3;
 
-/** Most that a controller makes of its own results. */
+/** Limit of what a controller makes of its own results. */
 export interface GrowthLimit {
   readonly objects: number;
   readonly bytes: number;
 }
 
-/** The limit of each controller. */
+/** The default limit of a controller. */
 export const defaultGrowthLimit: GrowthLimit = { objects: 10_000, bytes: 64 * 1024 ** 2 };
 
-/** A write that the controller's own writes have caused. */
+/** A write that may be caused by the controller's own writes. */
 export interface FeedbackWrite {
   /** The object, as text. */
   readonly object: string;
-  /** How often the controller has written along the chain that led to it; 0: something else caused it. */
+  /** Number of the controller's own writes in the chain that led to this one; 0 if it has another cause. */
   readonly depth: number;
 }
 
-/** How the brake holds a controller back. */
+/** State of an active brake. */
 export interface Braked {
-  /** The write that was too many. */
+  /** The object of the write that activated the brake. */
   readonly object: string;
   readonly delayMs: number;
   readonly writesPerMinute: number;
 }
 
 /**
- * Slows a controller that feeds itself, and bounds what it makes of its own results. Counted for the
- * controller, so that a chain whose names grow is found as well. Writes that other causes have are
- * never held.
+ * Slows a controller that feeds itself, and bounds what it makes of its own results. The brake counts per
+ * controller, so it also detects a chain that writes ever new names. It never delays writes with other
+ * causes.
  */
 export class FeedbackBrake {
   readonly #clock: Clock;
   readonly #limit: GrowthLimit;
   readonly #changed: () => void;
-  /** When the last writes of long chains were, the oldest first. */
+  /** Times of the last writes of long chains, oldest first. */
   readonly #timesMs: number[] = [];
-  /** Bytes of what was made by feedback, by object. */
+  /** Bytes of what feedback made, by object. */
   readonly #grown = new Map<string, number>();
   #bytes = 0;
   #delayMs = 0;
@@ -54,19 +54,19 @@ export class FeedbackBrake {
   #braked: Braked | undefined;
   #calming: Timer | undefined;
 
-  /** @param changed - called when {@link FeedbackBrake.braked} is another */
+  /** @param changed - called when {@link FeedbackBrake.braked} changes */
   constructor(clock: Clock, limit: GrowthLimit, changed: () => void) {
     this.#clock = clock;
     this.#limit = limit;
     this.#changed = changed;
   }
 
-  /** How it holds writes back now; undefined: it does not. */
+  /** The state of the brake; undefined if it is not active. */
   get braked(): Braked | undefined {
     return this.#braked;
   }
 
-  /** How long a write has to wait, in milliseconds; 0: it may begin now, and counts. */
+  /** Returns how long a write has to wait, in milliseconds; 0: it may start now, and is counted. */
   take({ object, depth }: FeedbackWrite): number {
     if (depth <= freeDepth) return 0;
     const nowMs = this.#clock.monotonicMs();
@@ -79,7 +79,7 @@ export class FeedbackBrake {
     return 0;
   }
 
-  /** Whether a write would let what the controller makes of its own results grow beyond all bounds. */
+  /** Whether a write would exceed the limit of what the controller makes of its own results. */
   refuses({ object, depth }: FeedbackWrite, bytes: number): boolean {
     if (depth < growthDepth) return false;
     const known = this.#grown.get(object);
@@ -88,7 +88,7 @@ export class FeedbackBrake {
     return objects > this.#limit.objects || total > this.#limit.bytes;
   }
 
-  /** Notes what a write left; `bytes` 0: the object is gone. */
+  /** Records the size of a written object; `bytes` 0: the object is gone. */
   wrote({ object, depth }: FeedbackWrite, bytes: number): void {
     const known = this.#grown.get(object);
     if (known === undefined && (bytes === 0 || depth < growthDepth)) return;
@@ -97,7 +97,7 @@ export class FeedbackBrake {
     else this.#grown.set(object, bytes);
   }
 
-  /** Ends it; it may be used again. */
+  /** Releases the brake and its timer. It may be used again. */
   stop(): void {
     this.#calming?.cancel();
     this.#release();
@@ -116,7 +116,7 @@ export class FeedbackBrake {
     if (isNew) this.#changed();
   }
 
-  /** A window without such a write: the loop is broken. */
+  /** Releases the brake after a window without such a write: the loop is broken. */
   #calmDown(): void {
     this.#release();
     this.#changed();

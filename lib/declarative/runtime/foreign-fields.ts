@@ -6,17 +6,17 @@ import { withoutFields } from './without-fields.js';
 
 /** Options of {@link withoutForeignFields}. */
 export interface ForeignFieldsOptions {
-  /** `''`: what was put into the object itself. */
+  /** `''` for the fields of the object itself. */
   readonly subresource: '' | 'status';
-  /** Whether the status is a part of the object like any other. @defaultValue false */
+  /** Whether the status is an ordinary field of the object. @defaultValue false */
   readonly status?: boolean;
 }
 
 /**
- * `live` without what was put into it by hand: by updates, beside what anybody has applied. What others
- * apply stays, for they would only put it back; and so does what came through a subresource (replicas by
- * an autoscaler), and what the cluster itself puts into a claim or a volume.
- * @returns `live` itself where there is nothing of the kind
+ * Returns `live` without the fields that were set by updates and that no manager has applied. Applied fields
+ * stay, because their managers would restore them. Fields set through a subresource (replicas by an
+ * autoscaler), and those that the cluster sets in a claim or a volume, stay too.
+ * @returns `live` itself if there are no such fields
  */
 export function withoutForeignFields(
   live: UnstructuredObject,
@@ -56,7 +56,7 @@ function unionOf(
     .reduce((all, set) => all.union(set), FieldSet.empty);
 }
 
-// Written by an update of the whole object, once a claim and a volume have found each other.
+// The cluster sets these fields by an update of the whole object when it binds a claim to a volume.
 const boundFields: Readonly<Partial<Record<string, FieldSet>>> = {
   PersistentVolumeClaim: FieldSet.of(['f:spec', 'f:volumeName']),
   PersistentVolume: FieldSet.of(['f:spec', 'f:claimRef']),

@@ -9,8 +9,9 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import type { SlowedWrite } from './target-reconciler.js';
 
 /**
- * The error of a controller that feeds itself: what it keeps writing, who else writes it, and who wrote
- * what made this controller write. Values are left out: they may be secret.
+ * Creates the error of a controller that feeds itself. It names the object that the controller keeps writing,
+ * its other writers, and the writers of the object that caused the write. Values are omitted: they may be
+ * secret.
  */
 export async function hotLoopError(
   { key, trigger, live, writesPerMinute, delayMs }: SlowedWrite,
@@ -35,7 +36,7 @@ function changedPaths(before: KubernetesObject, after: KubernetesObject): readon
   return diffObjects(before, after, { ignore: serverSetFields }).map(({ path }) => path);
 }
 
-/** It may be gone, or not ours to read: then a report says less. */
+/** If the object is gone or not readable, the report omits its details. */
 async function read(
   { apiVersion, kind, ...key }: ObjectReference,
   client: Client,

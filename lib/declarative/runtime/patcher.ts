@@ -14,16 +14,16 @@ import type { WriterOptions } from './updater.js';
 import { writtenKeys } from './written-keys.js';
 
 /**
- * Owns single fields of objects that others make: exactly those that a document has.
+ * Owns single fields of existing objects: exactly those that a document has.
  *
  * ## Flow
- * They are applied (server-side, with `force`): entries of lists that have keys one by one, all other
- * lists as a whole. What the document no longer has goes, and so does all of it in the end, but for what
- * others have applied as well. What was there before does not come back. A null takes the field away,
- * whoever has set it.
+ * The Patcher applies the fields (server-side, with `force`): items of keyed lists one by one, all other
+ * lists as a whole. Fields that the document no longer has are removed, and in the end all of them, except
+ * those that others have applied too. Earlier values are not restored. A null removes a field, regardless of
+ * its owner.
  *
  * ## Guarantees
- * It never makes an object. Two Patchers whose fields differ leave each other alone.
+ * The Patcher never creates an object. Two Patchers with different fields do not affect each other.
  */
 export class Patcher implements TargetWriter {
   readonly #type: ResourceType;
@@ -61,7 +61,7 @@ export class Patcher implements TargetWriter {
     return writtenKeys({ type: this.#type, fieldManager: this.#manager }, context);
   }
 
-  /** Takes away what the document has as null. */
+  /** Removes the fields that are null in the document. */
   async #remove(removal: Removal, context: WriteContext): Promise<UnstructuredObject> {
     const { live, nulls = {} } = removal;
     const { status, ...rest } = existing(nulls, live) ?? {};
@@ -96,7 +96,7 @@ interface Removal {
   readonly nulls?: Document | undefined;
 }
 
-/** Those of `nulls` that are there in `live`; undefined: none is. */
+/** Returns those of `nulls` that exist in `live`; undefined if there are no such fields. */
 function existing(nulls: Document, live: unknown): Document | undefined {
   if (!isJsonObject(live)) return undefined;
   const found: Record<string, unknown> = {};

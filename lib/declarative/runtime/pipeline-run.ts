@@ -14,21 +14,21 @@ import type { DocumentSource, StartedDocuments } from './document-source.js';
 import { PipelineState } from './pipeline-state.js';
 import type { DesiredObject, DocumentReader } from './pipeline-state.js';
 
-/** What a {@link PipelineRun} works with. */
+/** Parts of a {@link PipelineRun}. */
 export interface PipelineRunParts {
   readonly plan: PipelinePlan;
-  /** In the order of the plan. */
+  /** The sources, in the order of the plan. */
   readonly sources: readonly DocumentSource[];
-  /** Of each `Periodic` source, in milliseconds. */
+  /** The period of each `Periodic` source, in milliseconds. */
   readonly periodsMs: readonly number[];
   readonly targetPath: SpecPath;
-  /** As lineages name the controller. */
+  /** The name of the controller in lineages. */
   readonly controller: string;
-  /** Takes what has to be written, or looked at again. */
+  /** Enqueues an object that has to be written or checked. */
   readonly enqueue: (key: ObjectKey, cause: PipelineCause) => void;
   readonly listener: PipelineRunListener;
   /**
-   * Waits until the sources have been filled by who is to fill them. @defaultValue they are
+   * Waits until the controllers that fill the sources have done so. @defaultValue no wait
    * @throws the signal's reason, as soon as it is aborted.
    */
   readonly whenFilled?: ((signal: AbortSignal) => Promise<void>) | undefined;
@@ -37,33 +37,33 @@ export interface PipelineRunParts {
 /** Why an object is to be written. */
 export interface PipelineCause {
   readonly trigger: Trigger;
-  /** The writes of this process that led to it; undefined: something else did. */
+  /** The writes of this process that led to it; undefined if it has another cause. */
   readonly lineage?: Lineage | undefined;
 }
 
-/** What a {@link PipelineRun} tells. */
+/** Callbacks of a {@link PipelineRun}. */
 export interface PipelineRunListener {
-  /** Documents were left out, since their data does not fit. */
+  /** Called when data errors have excluded documents. */
   readonly failed: (failures: readonly StageFailure[]) => void;
-  /** Something else is wrong with a source than before. */
+  /** Called when the problem of a source has changed. */
   readonly troubled: (source: string, problem: Error) => void;
-  /** What can be asked of it may have changed. */
+  /** Called when the properties of the run may have changed. */
   readonly changed: () => void;
 }
 
-/** Of a full pass: what there is to write, or to take back, is enqueued by its reconcile. */
+/** Key of a full pass. Its reconcile enqueues the objects to write or to remove. */
 export const fullPassKey: ObjectKey = { name: '(full pass)' };
 
-/** So many documents go through at once; then whatever else waits in the process has its turn. */
+/** Number of documents processed before other work of the process has its turn. */
 export const documentsInTurn = 100;
 
 /**
- * The sources and the pipeline of a controller, from its start to its end. The first lists go into a
- * state that is not used before all of it is there; from then on each change goes in as it comes.
+ * The running sources and pipeline of a controller. The initial lists go into a state that is used only once
+ * it is complete. From then on each change is processed as it arrives.
  *
- * A full pass looks at everything once more: each document, so that what a predicate let pass unheard
- * counts, and each object of the target, live. Where expressions depend on time or chance, it begins
- * with a new state, so that they are worked out again.
+ * A full pass processes everything again. It reads each document, which includes updates that a predicate
+ * filtered out, and compares each object of the target with its live state. If expressions depend on time or
+ * chance, it starts with a new state, so that they are evaluated again.
  */
 export class PipelineRun implements StartedSource {
   readonly #parts: PipelineRunParts;
@@ -72,11 +72,11 @@ export class PipelineRun implements StartedSource {
   readonly #readers: readonly DocumentReader[];
   readonly #changes = new ChangeNotifier();
   readonly #timers = new Set<Timer>();
-  /** What was last told to be wrong with each source. */
+  /** The last reported problem of each source. */
   readonly #told: (string | undefined)[] = [];
-  /** What is in use; undefined: the first lists are not through. */
+  /** The state in use; undefined until the initial lists are processed. */
   #state: PipelineState | undefined;
-  /** What is to take its place, once everything went through it. */
+  /** The state that replaces the current one once everything has gone through it. */
   #next: PipelineState | undefined;
   #isFilled = false;
   #isListed = false;
@@ -100,27 +100,27 @@ export class PipelineRun implements StartedSource {
     for (const periodMs of parts.periodsMs) this.#arm(periodMs);
   }
 
-  /** Whether all sources are listed; who fills them may have to come yet. */
+  /** Whether all sources are listed. The controllers that fill them may not have run yet. */
   get isListed(): boolean {
     return this.#isListed;
   }
 
-  /** Whether what is desired is known. */
+  /** Whether the desired objects are known. */
   get isSynced(): boolean {
     return this.#state !== undefined;
   }
 
-  /** How many documents are left out now. */
+  /** Number of documents that are excluded now. */
   get failing(): number {
     return this.#state?.failing ?? 0;
   }
 
-  /** The documents that are left out now. */
+  /** Returns the documents that are excluded now. */
   failures(): readonly StageFailure[] {
     return this.#state?.failures() ?? [];
   }
 
-  /** What is wrong with the sources now: one text for each. */
+  /** Returns the current problems of the sources, one text each. */
   problems(): readonly string[] {
     return this.#documents.flatMap(({ problem }, place) =>
       problem === undefined
@@ -129,17 +129,17 @@ export class PipelineRun implements StartedSource {
     );
   }
 
-  /** An object of a source of which it is not known what is made of it; undefined: there is none. */
+  /** An unreadable object of a source, whose results are unknown; undefined if there is no such object. */
   get unreadable(): string | undefined {
     return this.#documents.find(({ unreadable }) => unreadable !== undefined)?.unreadable;
   }
 
-  /** All objects as they are to be, by `namespace/name`; undefined: it is not known yet. */
+  /** All desired objects, by `namespace/name`; undefined if not known yet. */
   get desired(): ReadonlyMap<string, DesiredObject> | undefined {
     return this.#state?.desired;
   }
 
-  /** Unlike other sources it waits for kinds that are not served, too: without them nothing is known. */
+  /** Unlike other sources it also waits for unserved kinds: without them the desired objects are unknown. */
   async whenSynced(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#documents.map((documents) => documents.whenSynced(signal)));
     this.#isListed = true;
@@ -153,7 +153,7 @@ export class PipelineRun implements StartedSource {
     await this.#changes.until(() => this.isSynced || this.#isStopped, { signal });
   }
 
-  /** Has everything looked at once more. */
+  /** Starts a full pass. */
   replay(): void {
     this.#passAgain();
   }
@@ -204,7 +204,7 @@ export class PipelineRun implements StartedSource {
   #troubled(place: number): void {
     const problem = this.#documents[place]?.problem;
     const { listener, sources } = this.#parts;
-    // Each time that it is tried in vain it is another error that says the same.
+    // Each failed retry is a new error with the same message.
     const isNew = problem?.message !== this.#told[place];
     this.#told[place] = problem?.message;
     if (problem !== undefined && isNew) listener.troubled(sources[place]?.name ?? '', problem);
@@ -221,7 +221,7 @@ export class PipelineRun implements StartedSource {
   }
 
   #passAgain(): void {
-    // The first one comes anyway.
+    // The first full pass comes anyway.
     if (this.#state === undefined || this.#isStopped) return;
     this.#isPassWanted = true;
     if (isVolatile(this.#parts.plan)) this.#next ??= this.#newState();
@@ -241,7 +241,7 @@ export class PipelineRun implements StartedSource {
       if (this.#isStopped) return;
       this.#turn();
     } while (!this.#isIdle());
-    // At once: what changes from now on has to begin anew.
+    // Reset synchronously: later changes must start a new loop.
     this.#isPumping = false;
   }
 
@@ -250,7 +250,7 @@ export class PipelineRun implements StartedSource {
     return isIdle && (this.#next?.isIdle ?? true);
   }
 
-  /** One slice of work, of what is in use and of what is made. */
+  /** Processes one slice of work, of the state in use and of the next one. */
   #turn(): void {
     const worked = this.#state?.work(documentsInTurn);
     if (worked !== undefined) {
@@ -291,7 +291,7 @@ export class PipelineRun implements StartedSource {
 
 const fullPassCause: PipelineCause = { trigger: { type: 'source', source: 'full pass' } };
 
-/** Whether expressions may give something else for the same documents: `@now`, `@rnd`. */
+/** Whether expressions may yield different results for the same documents: `@now`, `@rnd`. */
 function isVolatile({ join, stages }: PipelinePlan): boolean {
   const steps = stages.flatMap((stage) => (stage.type === 'each' ? [stage.step] : []));
   return [...steps, ...(join?.rest === undefined ? [] : [join.rest])].some((step) => step.volatile);

@@ -11,37 +11,37 @@ import type { SpecPath } from '../spec-problem.js';
 import type { Lineage } from '../views/target-writes.js';
 import type { SourceDocument } from './document-source.js';
 
-/** Reads the documents of a source as they are now. */
+/** Reads the current documents of a source. */
 export interface DocumentReader {
-  /** As the pipeline calls it. */
+  /** The name of the source in the pipeline. */
   readonly name: string;
   get(key: string): SourceDocument | undefined;
   keys(): Iterable<string>;
-  /** The writes of this process that led to a state of an object. @defaultValue none */
+  /** Returns the writes of this process that led to a state of an object. @defaultValue no lineage */
   lineageOf?(origin: object): Lineage | undefined;
 }
 
-/** What came of a run of changes. */
+/** Result of a batch of changes. */
 export interface WorkedOff {
-  /** The source that they were of. */
+  /** The source of the changes. */
   readonly source: string;
-  /** The keys of the target whose objects are to be others now. */
+  /** The keys of the target objects whose desired state has changed. */
   readonly keys: readonly ObjectKey[];
-  /** The one event that they came of; undefined: it was none, or there were several. */
+  /** The event behind the batch; undefined if there was no event or more than one. */
   readonly event: CacheEvent | undefined;
-  /** The writes of this process that led to them; undefined: something else did. */
+  /** The writes of this process that led to the changes; undefined if they have another cause. */
   readonly lineage: Lineage | undefined;
 }
 
 /** Options of {@link PipelineState}. */
 export interface PipelineStateOptions {
-  /** Where the target stands, for failures. @defaultValue `['target']` */
+  /** Path of the target in the specification, for failures. @defaultValue `['target']` */
   readonly targetPath?: SpecPath | undefined;
-  /** As lineages name the controller whose pipeline it is. @defaultValue '' */
+  /** The name of the controller in lineages. @defaultValue '' */
   readonly controller?: string | undefined;
 }
 
-/** What an object is to be. */
+/** The desired state of an object. */
 export interface DesiredObject {
   readonly key: ObjectKey;
   readonly document: Document;
@@ -49,9 +49,9 @@ export interface DesiredObject {
 
 interface Input {
   readonly reader: DocumentReader;
-  /** What may be others than what was pushed, each with the last event of it. */
+  /** Keys whose documents may differ from those pushed, each with its last event. */
   readonly dirty: Map<string, CacheEvent | undefined>;
-  /** What was pushed, and is in the pipeline. */
+  /** The documents that are in the pipeline. */
   readonly pushed: Map<string, SourceDocument>;
 }
 
@@ -80,39 +80,39 @@ export class PipelineState {
     this.#inputs = readers.map((reader) => ({ reader, dirty: new Map(), pushed: new Map() }));
   }
 
-  /** Whether all that is known to have changed has gone through. */
+  /** Whether all known changes have been processed. */
   get isIdle(): boolean {
     return this.#inputs.every(({ dirty }) => dirty.size === 0);
   }
 
-  /** How many documents are left out now, since their data does not fit. */
+  /** Number of documents that data errors exclude now. */
   get failing(): number {
     return this.#pipeline.failing + this.#collector.failing;
   }
 
-  /** The documents that are left out now. */
+  /** Returns the documents that are excluded now. */
   failures(): readonly StageFailure[] {
     return [...this.#pipeline.failures(), ...this.#collector.failures()];
   }
 
-  /** Those of {@link PipelineState.failures} that are new since this was called last. */
+  /** Returns those of {@link PipelineState.failures} that are new since the last call. */
   takeNewFailures(): readonly StageFailure[] {
     return [...this.#pipeline.takeNewFailures(), ...this.#collector.takeNewFailures(this.isIdle)];
   }
 
-  /** All objects as they are to be, by `namespace/name`. */
+  /** All desired objects, by `namespace/name`. */
   get desired(): ReadonlyMap<string, DesiredObject> {
     return this.#desired;
   }
 
-  /** @param place - of the source, among the readers */
+  /** @param place - index of the source among the readers */
   changed(place: number, key: string, event?: CacheEvent): void {
     const dirty = this.#inputs[place]?.dirty;
-    // The last event tells the whole story only where it is the only one.
+    // With several events, the last one alone does not describe the change.
     dirty?.set(key, dirty.has(key) ? undefined : event);
   }
 
-  /** All documents may have changed. */
+  /** Marks all documents as possibly changed. */
   allChanged(): void {
     for (const { reader, dirty, pushed } of this.#inputs) {
       for (const key of pushed.keys()) dirty.set(key, undefined);
@@ -120,7 +120,7 @@ export class PipelineState {
     }
   }
 
-  /** Takes in what has changed, `most` documents of one source at most; undefined: nothing has. */
+  /** Processes changes, at most `most` documents of one source; undefined if there are no changes. */
   work(most: number): WorkedOff | undefined {
     const input = this.#inputs.find(({ dirty }) => dirty.size > 0);
     if (input === undefined) return undefined;
@@ -133,7 +133,7 @@ export class PipelineState {
       const after = input.reader.get(key);
       const origin = after?.origin ?? event?.object ?? input.pushed.get(key)?.origin;
       const own = origin && input.reader.lineageOf?.(origin);
-      // Only changes of one kind at once, or what others caused would count as feedback.
+      // A batch has changes of one cause only: otherwise foreign changes would count as feedback.
       const ownKind = own === undefined ? 'foreign' : own.has(this.#controller) ? 'own' : 'other';
       if ((kind ??= ownKind) !== ownKind) break;
       lineage = longest(lineage, own);
@@ -163,7 +163,7 @@ function longest(one: Lineage | undefined, other: Lineage | undefined): Lineage 
   return counts;
 }
 
-/** What has changed under a key: the old document goes, the new one comes. */
+/** Returns the deltas of a key: the old document removed, the new one added. */
 function deltasOf({ pushed }: Input, key: string, after: SourceDocument | undefined): Delta[] {
   const before = pushed.get(key);
   if (before?.origin === after?.origin) return [];

@@ -4,8 +4,8 @@ import { isDataError } from '../expression/data-error.js';
 const hidden = 'what the server says may show data of a Secret';
 
 /**
- * What the errors of a controller may show: where data of Secrets may be among its documents, neither
- * values of documents nor what the server says of them.
+ * Redacts the errors of a controller. If its documents may include data of Secrets, errors show neither
+ * values of documents nor messages of the server.
  */
 export class Redaction {
   readonly #hides: () => boolean;
@@ -15,17 +15,17 @@ export class Redaction {
     this.#hides = hides;
   }
 
-  /** What a write failed with. */
+  /** Redacts the error of a write. */
   ofWrite(thrown: unknown): unknown {
     return this.#hides() ? hideWords(thrown) : thrown;
   }
 
-  /** A data error with the kind of the value in its place; other errors are as they are. */
+  /** Replaces the value in a data error by its type; returns other errors unchanged. */
   ofData(error: Error): Error {
     return this.#hides() && isDataError(error) ? error.withoutValue() : error;
   }
 
-  /** The names of objects are no values; what could be no name may have been meant for one. */
+  /** Names of objects may be shown. A text that is not a valid name may be a value, and is hidden. */
   ofSubject(subject: string | undefined): string | undefined {
     if (subject === undefined || !this.#hides()) return subject;
     const isName = subject.split(', ').every((part) => named.test(part));
@@ -33,12 +33,12 @@ export class Redaction {
   }
 }
 
-/** An object, or the alias of a source and its object. */
+/** Matches an object, or the alias of a source and its object. */
 const named = /^(?:a document without a name|(?:[\w-]+ )?(?:[a-z0-9.-]+\/)?[\w.:~-]+)$/;
 
 /**
- * An error of a write, without what could be a value of the object: the words of the server. Of the
- * fields that it does not like the paths stay. Other errors are as they were.
+ * Removes from an API error everything that may be a value of the object: the server's messages. The paths of
+ * rejected fields stay. Returns other errors unchanged.
  */
 function hideWords(error: unknown): unknown {
   if (!isApiError(error)) return error;
@@ -59,7 +59,7 @@ function hideWords(error: unknown): unknown {
   return new ApiError({ ...body, message, details }, { ...context, text: undefined });
 }
 
-/** A field that the kind has not, of which the server tells in its message only: its path has no values. */
+/** Extracts an undeclared field, which the server reports only in its message; the path has no values. */
 function undeclaredIn(message: string): readonly string[] {
   const [, path] =
     /(?<![^\s:])((?:\.[A-Za-z]\w*)+): field not declared in schema/.exec(message) ?? [];

@@ -5,26 +5,26 @@ import { trimMiddle } from '../trim-middle.js';
 import type { ReportedError } from './controller-status.js';
 import type { Redaction } from './redaction.js';
 
-/** So many are kept. */
+/** Number of errors kept. */
 const kept = 10;
 
-/** What an error is about. */
+/** The place of an error. */
 export interface ErrorPlace extends Pick<ReportedError, 'stage' | 'subject'> {
-  /** Where the stage stands in the specification. */
+  /** Path of the stage in the specification. */
   readonly path?: SpecPath | undefined;
 }
 
-/** What {@link ReportedErrors} is made of. */
+/** Options of {@link ReportedErrors}. */
 export interface ReportedErrorsOptions {
   readonly operator: string;
   readonly controller: string;
   readonly clock: Clock;
   readonly redaction: Redaction;
-  /** Told of each error, once it is kept. */
+  /** Called with each error, after it is recorded. */
   readonly onError: (error: ReportedError) => void;
 }
 
-/** The last errors of a controller, the newest last; of each object the last one at a place. */
+/** The last errors of a controller, newest last. Only the last error of an object at each stage is kept. */
 export class ReportedErrors {
   readonly #options: ReportedErrorsOptions;
   readonly #errors: ReportedError[] = [];
@@ -33,12 +33,12 @@ export class ReportedErrors {
     this.#options = options;
   }
 
-  /** Those that are kept. */
+  /** Returns the kept errors. */
   all(): readonly ReportedError[] {
     return [...this.#errors];
   }
 
-  /** Notes an error, and tells of it. */
+  /** Records an error and reports it. */
   report(place: ErrorPlace, thrown: Error): void {
     const { operator, controller, clock, onError, redaction } = this.#options;
     const error = redaction.ofData(thrown);
@@ -47,7 +47,7 @@ export class ReportedErrors {
     const said = describe(place, thrown, redaction);
     const message = trimMiddle(`${operator}/${controller}: ${said}`);
     const reported = { operator, controller, stage, subject, message, atMs: clock.now(), error };
-    // A write that is retried must not take the place of all others.
+    // A retried write must not displace all other errors.
     const known = this.#errors.findIndex((one) => isRepeated(one, reported));
     if (known >= 0) this.#errors.splice(known, 1);
     this.#errors.push(reported);
@@ -61,7 +61,7 @@ function isRepeated(one: ReportedError, other: ReportedError): boolean {
   return one.subject !== undefined || one.message === other.message;
 }
 
-/** What is wrong, and where: without the names of operator and controller. */
+/** Describes an error and its place, without the names of operator and controller. */
 export function describe(
   { stage, subject, path }: ErrorPlace,
   error: Error,

@@ -5,9 +5,9 @@ import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
 import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';
 import type { PipelineInput } from '../spec/compile-controller.js';
 
-/** What kinds are looked up with. */
+/** Context of a look-up of kinds. */
 export interface KindSearch {
-  /** Whose views are meant where no group is given. */
+  /** The operator whose views a kind without a group refers to. */
   readonly operator: string;
   readonly client: Pick<Client, 'resourceType'>;
   readonly views: { ensure(operator: string, kind: string): Promise<ResourceType> };
@@ -15,16 +15,16 @@ export interface KindSearch {
 
 /** The kinds of a controller. */
 export interface ResolvedKinds {
-  /** Of each input; undefined: it follows no objects. */
+  /** The kind of each input; undefined if the input follows no objects. */
   readonly inputs: readonly (TypeReference<KubernetesObject> | undefined)[];
   readonly target: ResourceType;
 }
 
 /**
- * Finds the kinds of a controller; views are made. A native source that has a version need not be
- * served yet, the cache waits for it; all else has to be.
+ * Resolves the kinds of a controller, and creates its views. A native source with a version need not be
+ * served yet: the cache waits for it. All other kinds must be served.
  * @throws OperatorError `UnknownKind`: a kind is not served.
- * @throws what discovery throws.
+ * @throws the error of discovery.
  */
 export async function resolveKinds(
   inputs: readonly PipelineInput[],
@@ -54,7 +54,7 @@ async function resolveTarget(spec: ResourceSpec, search: KindSearch): Promise<Re
   return search.views.ensure(operatorOfViewGroup(apiGroup) ?? search.operator, kind);
 }
 
-/** What to ask the server for; undefined: it is a view. */
+/** Returns the type to look up at the server; undefined for a view. */
 function referenceTo({
   apiGroup: group,
   version,

@@ -28,48 +28,50 @@ import type { TargetWriter } from './target-writer.js';
 import { triggerDocument } from './trigger-document.js';
 import { watchedDocuments } from './watched-documents.js';
 
-/** What a {@link RunningPipeline} is made of. */
+/** Parts of a {@link RunningPipeline}. */
 export interface RunningPipelineParts {
   readonly operator: string;
   readonly spec: ControllerSpec;
-  /** Where the target stands, for failures. */
+  /** Path of the target in the specification, for failures. */
   readonly targetPath: SpecPath;
   readonly plan: PipelinePlan;
   readonly inputs: readonly PipelineInput[];
   readonly kinds: ResolvedKinds;
   readonly redaction: Redaction;
-  /** Where to look for what is written; undefined: everywhere. */
+  /** Namespaces to search for written objects; undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly listener: RunningPipelineListener;
   readonly views: Views;
-  /** What the controllers of the process write. */
+  /** The writes of all controllers of the process. */
   readonly writes: TargetWrites;
   readonly clock: Clock;
-  /** Most that the controller makes of its own results. */
+  /** Limit of what the controller makes of its own results. */
   readonly growth: GrowthLimit;
-  /** Waits until the views that it reads are filled. */
+  /** Waits until the source views are filled. */
   readonly whenFilled: (signal: AbortSignal) => Promise<void>;
 }
 
-/** What a {@link RunningPipeline} tells. */
+/** Callbacks of a {@link RunningPipeline}. */
 export interface RunningPipelineListener extends PipelineRunListener {
-  /** A write failed; `subject`: the object, absent: it was the search for what is written. */
+  /**
+   * Called when a write failed. `subject` is the object; absent if the search for written objects failed.
+   */
   readonly writeFailed: (error: Error, subject: string | undefined) => void;
-  /** It is slowed down, since it feeds itself. */
+  /** Called when the controller is slowed down because it feeds itself. */
   readonly slowed: (slowed: SlowedWrite, type: ResourceType) => void;
 }
 
-/** So many objects are written at once. */
+/** Number of objects written concurrently. */
 const maxConcurrentReconciles = 4;
 
-/** A pipeline as a controller of a manager: what comes out of it is written, key by key. */
+/** A pipeline as a controller of a manager: it writes the pipeline's results, key by key. */
 export class RunningPipeline {
-  /** To be added to a manager. */
+  /** The controller to add to a manager. */
   readonly controller: Controller;
   readonly writer: TargetWriter;
   readonly #parts: RunningPipelineParts;
   readonly #reconciler: TargetReconciler;
-  /** The latest start: a manager that loses its lease begins anew. */
+  /** The latest start: a manager that lost its lease starts again. */
   #started: Started | undefined;
 
   constructor(parts: RunningPipelineParts) {
@@ -94,13 +96,13 @@ export class RunningPipeline {
       changed: listener.changed,
     });
     const source = { name: 'pipeline', start: (context: SourceContext) => this.#start(context) };
-    // Its own brake tells feedback from the bursts of its sources.
+    // The target reconciler's own brake tells feedback from bursts of the sources.
     this.controller = controllerFor(kinds.target, { source })
       .withOptions({ name: controller, maxConcurrentReconciles, hotLoop: false })
       .complete(this.#reconciler.reconcile);
   }
 
-  /** What it does beside watching: for the preflight of a manager. */
+  /** The access that it needs besides watching, for the preflight of a manager. */
   get requires(): readonly RequiredAccess[] {
     const { target } = this.#parts.kinds;
     if (operatorOfViewGroup(target.group) !== undefined) return [];
@@ -110,17 +112,17 @@ export class RunningPipeline {
     return [{ type: target, verbs: [...verbs, ...more] }];
   }
 
-  /** Whether all that its sources have is known; what views are filled with may come later. */
+  /** Whether all sources are listed. The controllers that fill source views may not have run yet. */
   get isListed(): boolean {
     return this.#started?.run.isListed ?? false;
   }
 
-  /** Whether all sources are there. */
+  /** Whether all sources are synced. */
   get isFollowing(): boolean {
     return this.#started?.run.isSynced ?? false;
   }
 
-  /** Whether each object of the first full pass was written, or could not be. */
+  /** Whether each object of the first full pass has been written or has failed. */
   get isTried(): boolean {
     return this.#reconciler.isTried;
   }
@@ -130,21 +132,21 @@ export class RunningPipeline {
     return this.#reconciler.isSynced;
   }
 
-  /** How many things are wrong now: sources, documents and writes. */
+  /** Number of current problems: sources, documents and writes. */
   get troubleCount(): number {
     const { run, watch } = this.#started ?? {};
     const problems = (run?.problems().length ?? 0) + (watch?.problem === undefined ? 0 : 1);
     return problems + (run?.failing ?? 0) + this.#reconciler.failing;
   }
 
-  /** The first of them, in words. */
+  /** Text of the first current problem. */
   get firstTrouble(): string | undefined {
     const { run, watch } = this.#started ?? {};
     const [problem = watch?.problem] = run?.problems() ?? [];
     return problem ?? this.#reconciler.firstTrouble ?? this.#firstFailure;
   }
 
-  /** How it is slowed down, since it feeds itself; undefined: it is not. */
+  /** State of the brake while it slows the controller; undefined if it does not. */
   get braked(): Braked | undefined {
     return this.#reconciler.braked;
   }

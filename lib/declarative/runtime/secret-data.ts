@@ -4,14 +4,14 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
 import { bytesToText, textToBytes } from './byte-text.js';
 
-/** Whether objects of `type` are Secrets, whose `data` is decoded in a pipeline. */
+/** Whether `type` is Secret, whose `data` is decoded in a pipeline. */
 export function isSecret({ group, kind }: Pick<ResourceType, 'group' | 'kind'>): boolean {
   return group === '' && kind === 'Secret';
 }
 
 /**
- * A Secret as a pipeline works on it: the values of `data` are texts, not base64. Bytes that are no UTF-8
- * become single surrogates, so that {@link encodeSecret} gives every value back as it was.
+ * Decodes a Secret for a pipeline: the values of `data` become texts instead of base64. Bytes that are not
+ * UTF-8 become single surrogates, so that {@link encodeSecret} restores every value.
  */
 export function decodeSecret(secret: Document): Document {
   const data = memberOf(secret, 'data');
@@ -25,10 +25,9 @@ function decoded64(value: unknown): unknown {
 }
 
 /**
- * A Secret as the API server takes it, of what a pipeline made: the values of `data` in base64, those of
- * `stringData` laid over them, which the server would never take away again. Numbers and booleans are
- * written as texts.
- * @throws OperatorError `InvalidObject`: a value is a list or a map. It is not shown.
+ * Encodes a Secret for the API server: the values of `data` in base64, with those of `stringData` merged over
+ * them, because the server would never remove the latter. Numbers and booleans become texts.
+ * @throws OperatorError `InvalidObject`: a value is a list or a map. The message omits the value.
  */
 export function encodeSecret(document: Document): Document {
   const data = memberOf(document, 'data');

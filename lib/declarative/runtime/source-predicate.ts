@@ -18,8 +18,8 @@ const basic: Readonly<Record<BasicPredicate, () => Predicate>> = {
 };
 
 /**
- * Whether an update of an object matters. Of additions and deletions it is not asked: they always do.
- * (By controller-runtime's rules a `not` would keep out every object that is added.)
+ * Returns the predicate for updates of an object. Additions and deletions always pass. (Under
+ * controller-runtime's rules, a `not` would filter out every added object.)
  */
 export function sourcePredicate(spec: PredicateSpec): Predicate {
   switch (spec.type) {

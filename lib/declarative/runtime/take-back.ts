@@ -8,20 +8,19 @@ import { isOperatorError } from '../../system/operator-error.js';
 import type { Random } from '../../system/random.js';
 import type { TargetWriter, WriteContext } from './target-writer.js';
 
-/** What {@link takeBack} works with. */
+/** Options of {@link takeBack}. */
 export interface TakeBackParts {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
-  /** Where to look; undefined: everywhere. */
+  /** Namespaces to search; undefined: all. */
   readonly namespaces: readonly string[] | undefined;
 }
 
 /**
- * Takes away all that a target has written, by this process or an earlier one. Where the kind is gone,
- * or views have ended, there is nothing to take away; nor for a process that does not lead: the leader
- * does it.
- * @throws AggregateError what could not be taken away; all else is.
+ * Removes everything that a target wrote, in this process or an earlier one. Does nothing if the kind is
+ * unserved, the view server has stopped, or the process is not the leader; the leader removes it.
+ * @throws AggregateError the failed removals, after all others have been done.
  */
 export async function takeBack(writer: TargetWriter, parts: TakeBackParts): Promise<void> {
   const { client, clock, random, namespaces } = parts;

@@ -4,8 +4,8 @@ import { hashObject } from '../../hash/hash-object.js';
 const longestName = 128;
 
 /**
- * The field manager of a controller: `<operator>/<controller>`. One that is longer than the API server
- * allows is cut, and ends with a hash of the whole: the same in every process.
+ * Returns the field manager of a controller: `<operator>/<controller>`. A name above the API server's limit
+ * is cut and ends with a hash of the whole, the same in every process.
  */
 export function targetFieldManager(operator: string, controller: string): string {
   const name = `${operator}/${controller}`;

@@ -5,20 +5,20 @@ import type { TargetKey, TargetObject } from './target-object.js';
 import { TargetPart } from './target-part.js';
 import type { WriteContext } from './target-writer.js';
 
-/** An object as it is, undefined where there is none, and what a document wants of it. */
+/** A live object, undefined if it does not exist, and the desired state of a document. */
 export interface Wanted {
   readonly live: UnstructuredObject | undefined;
   readonly target: TargetKey;
-  /** Nothing wanted: all that was applied goes. */
+  /** An object without fields removes everything that was applied. */
   readonly wanted: TargetObject;
 }
 
-/** Where the status of a kind is written. */
+/** The place of the status of a kind. */
 type StatusPlace = 'subresource' | 'object';
 
 /**
- * Applies what documents want under one field manager: the object, and its status where the kind has one.
- * Whether that is a subresource shows in `managedFields`, or when it is written for the first time.
+ * Applies the desired state of documents under one field manager: the object, and its status if it has one.
+ * `managedFields`, or the first write, shows whether the status is a subresource.
  */
 export class TargetFields {
   readonly #main: TargetPart;
@@ -30,17 +30,17 @@ export class TargetFields {
     this.#status = new TargetPart({ manager, subresource: 'status' });
   }
 
-  /** Whether anything of `live` was applied under the manager. */
+  /** Whether the manager has applied any field of `live`. */
   isIn(live: UnstructuredObject): boolean {
     return this.#main.isIn(live) || this.#status.isIn(live);
   }
 
-  /** Whether a status was applied under the manager as a field of the object like any other. */
+  /** Whether the manager has applied the status as an ordinary field of the object. */
   hasStatusInside(live: UnstructuredObject): boolean {
     return this.#main.has(live, 'status');
   }
 
-  /** @returns what is there then: `live` itself where all is as wanted */
+  /** @returns the resulting object: `live` itself if it is up to date */
   async apply(
     { live, target, wanted }: Wanted,
     context: WriteContext,
@@ -51,7 +51,7 @@ export class TargetFields {
     const main = place === 'object' ? whole : object;
     const written = await this.#main.apply({ live, desired: main }, context);
     if (status === undefined && !this.#status.isIn(written)) return written;
-    // Where the kind has got the subresource meanwhile, the server has left the status out.
+    // If the kind has gained the subresource meanwhile, the server has ignored the status.
     if (place === 'object' && this.hasStatusInside(written)) return written;
     const desired = statusObject(target, status);
     try {
@@ -59,14 +59,14 @@ export class TargetFields {
       this.#place = 'subresource';
       return answer;
     } catch (error) {
-      // The object is gone, or its kind has no such subresource.
+      // The object is gone, or its kind has no status subresource.
       if (!isNotFound(error) || place === 'subresource') throw error;
       this.#place = 'object';
       return this.#main.apply({ live: written, desired: whole }, context);
     }
   }
 
-  /** Forgets an object that is not wanted any more. */
+  /** Discards the state of an object that is no longer desired. */
   forget(target: TargetKey): void {
     this.#main.forget(bareObject(target));
     this.#status.forget(bareObject(target));

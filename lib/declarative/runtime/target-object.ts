@@ -8,28 +8,31 @@ import type { Document } from '../document.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import { encodeSecret, isSecret } from './secret-data.js';
 
-/** Names an object of a target. */
+/** Identifies an object of a target. */
 export interface TargetKey {
   readonly type: ResourceType;
   readonly key: ObjectKey;
 }
 
-/** What a document wants of an object. */
+/** The desired state of an object, made from a document. */
 export interface TargetObject {
-  /** All but the status; of the metadata what a controller may set. */
+  /** Everything but the status, with the metadata that a controller may set. */
   readonly object: UnstructuredObject;
-  /** Absent: the document has none, or an empty one. */
+  /** Absent if the document has no status or an empty one. */
   readonly status?: unknown;
-  /** The maps of nulls that the document has, as a merge patch; absent: it has none. */
+  /** The nulls in the maps of the document, as a merge patch; absent if there are no nulls. */
   readonly nulls?: Document | undefined;
 }
 
-/** The part of an object that is written as its status; `status` undefined: nothing of it. */
+/**
+ * Returns the part of an object that is written as its status. An undefined `status` leaves only the
+ * identity.
+ */
 export function statusObject(target: TargetKey, status: unknown): UnstructuredObject {
   return { ...bareObject(target), ...(status !== undefined && { status }) };
 }
 
-/** An object with nothing but its identity, and `metadata` of which it is made. */
+/** Returns an object with only its identity and the given `metadata`. */
 export function bareObject(
   { type, key }: TargetKey,
   metadata: ObjectMeta = {},
@@ -44,10 +47,10 @@ export function bareObject(
 }
 
 /**
- * What `document` wants of the object of `target`, whatever apiVersion and kind the document says. What
- * the server alone sets (a document may be made of the whole metadata of another object) is left out, with
- * it the finalizers and owners of that object, and null counts as absent.
- * @throws OperatorError `InvalidObject`: the scope is wrong, or a member of a wrong type.
+ * Returns the desired state of the object of `target`; apiVersion and kind of the document are ignored.
+ * Server-set metadata is omitted, because a document may copy the whole metadata of another object. The
+ * finalizers and owners of such a copy are omitted too. A null counts as absent.
+ * @throws OperatorError `InvalidObject`: the scope is wrong, or a member has a wrong type.
  */
 export function targetObject(target: TargetKey, document: Document): TargetObject {
   const problem = scopeProblem(target);
@@ -65,10 +68,13 @@ export function targetObject(target: TargetKey, document: Document): TargetObjec
   return { object, nulls, ...(!isEmpty && { status }) };
 }
 
-/** As etcd has it. */
+/** The limit of etcd. */
 export const largestView = 1.5 * 1024 ** 2;
 
-/** Other kinds are for their server to check. @throws OperatorError `InvalidObject`: it is too large */
+/**
+ * Checks views only: the server checks other kinds. @throws OperatorError `InvalidObject`: the view is too
+ * large
+ */
 function checkViewSize({ type, key }: TargetKey, document: Document): void {
   if (operatorOfViewGroup(type.group) === undefined) return;
   const bytes = Buffer.byteLength(JSON.stringify(document));
@@ -82,9 +88,9 @@ function isNone(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** What is wrong where a key has a namespace that may not be, or none where one must be; else undefined. */
+/** Returns the problem of a key with a forbidden or missing namespace; undefined if the key is valid. */
 export function scopeProblem({ type, key }: TargetKey): string | undefined {
-  // Views have both.
+  // Views may be namespaced or not.
   if (operatorOfViewGroup(type.group) !== undefined) return undefined;
   const { namespace = '' } = key;
   if (type.namespaced === (namespace !== '')) return undefined;
@@ -94,7 +100,7 @@ export function scopeProblem({ type, key }: TargetKey): string | undefined {
   return `${describeObject(type, key)}: ${type.kind} ${problem}`;
 }
 
-/** What a document wants of the metadata of an object. */
+/** Returns the desired metadata of an object. */
 export function metadataOf(target: TargetKey, document: Document): ObjectMeta {
   const metadata = memberOf(document, 'metadata');
   if (!isJsonObject(metadata)) return {};
@@ -103,8 +109,8 @@ export function metadataOf(target: TargetKey, document: Document): ObjectMeta {
     ...textsOf(target, metadata, 'annotations'),
   };
   const { uid, finalizers, ownerReferences } = metadata as ObjectMeta;
-  // Of metadata that is a copy of another object's these are about that one: nobody would ever take
-  // such a finalizer off, and owners need not be in the namespace.
+  // In metadata with a uid, a copy of another object's, these refer to that object. No controller would
+  // remove such a finalizer, and the owners may be in another namespace.
   if (!isNone(uid)) return texts;
   return {
     ...texts,
@@ -113,7 +119,7 @@ export function metadataOf(target: TargetKey, document: Document): ObjectMeta {
   };
 }
 
-/** @throws OperatorError `InvalidObject`: no map of texts. */
+/** @throws OperatorError `InvalidObject`: the member is not a map of texts. */
 function textsOf(
   { type, key }: TargetKey,
   metadata: Document,
@@ -141,7 +147,7 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]));
 }
 
-/** The nulls in the maps of `value`, those within lists left out. */
+/** Returns the nulls in the maps of `value`, except within lists. */
 function nullsOf(value: Document): Document | undefined {
   const found: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {

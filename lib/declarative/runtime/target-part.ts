@@ -9,29 +9,32 @@ import type { AppliedDifference, AppliedPart } from './applied-differences.js';
 import { withoutDroppedFields } from './dropped-fields.js';
 import type { WriteContext } from './target-writer.js';
 
-/** An object as it is, undefined where there is none, and as it is to be. */
+/** A live object, undefined if it does not exist, and its desired state. */
 export interface LiveAndDesired {
   readonly live: UnstructuredObject | undefined;
   readonly desired: UnstructuredObject;
 }
 
-/** Applies one part of objects under one field manager, where that would change anything. */
+/** Applies one part of objects under one field manager, if the apply would change it. */
 export class TargetPart {
   readonly #part: AppliedPart;
-  /** What an apply leaves different, since the server spells it otherwise: hashes by object. */
+  /**
+   * Hashes, by object, of the differences that remain after an apply, because the server spells values
+   * differently.
+   */
   readonly #left = new Map<string, string>();
 
   constructor(part: AppliedPart) {
     this.#part = part;
   }
 
-  /** Whether anything of `live` is the manager's, by an apply. */
+  /** Whether the manager has applied any field of `live`. */
   isIn(live: UnstructuredObject): boolean {
     const { manager, subresource } = this.#part;
     return appliedFields(live, manager, { subresource }) !== undefined;
   }
 
-  /** Whether anything of the member `name` of `live` is the manager's, by an apply. */
+  /** Whether the manager has applied the member `name` of `live` or a part of it. */
   has(live: UnstructuredObject, name: string): boolean {
     const { manager, subresource } = this.#part;
     const applied = appliedFields(live, manager, { subresource });
@@ -39,9 +42,9 @@ export class TargetPart {
   }
 
   /**
-   * Applies `desired`. What was applied before and is not in it goes.
-   * @returns what is there then: `live` itself where it is as desired
-   * @throws ApiError 409 where the object was changed, made, or deleted since it was read
+   * Applies `desired`. Fields that were applied before and are not in it are removed.
+   * @returns the resulting object: `live` itself if it is up to date
+   * @throws ApiError 409 if the object was changed, created, or deleted since it was read
    */
   async apply(
     { live, desired }: LiveAndDesired,
@@ -65,7 +68,7 @@ export class TargetPart {
     return object;
   }
 
-  /** Takes away by an update what an apply can't. */
+  /** Removes with an update the fields that an apply cannot remove. */
   async #release(
     live: UnstructuredObject | undefined,
     differences: readonly AppliedDifference[],
@@ -83,7 +86,7 @@ export class TargetPart {
     return subresource === '' ? options : { ...options, subresource };
   }
 
-  /** Forgets an object that is not wanted any more. */
+  /** Discards the state of an object that is no longer desired. */
   forget(desired: UnstructuredObject): void {
     this.#left.delete(keyStringOf(desired));
   }
@@ -98,8 +101,8 @@ function hashOf(
 }
 
 /**
- * With the version that was read: what arrives late, from a leader that was stopped, is a conflict. No
- * object is ever of version 1, so that what was not there must not have been made meanwhile either.
+ * Adds the resource version that was read, so that a late write of a former leader is a conflict. A missing
+ * object gets version 1, which no object has: the apply fails if the object was created meanwhile.
  */
 function asRead(desired: UnstructuredObject, live: UnstructuredObject | undefined) {
   const { uid, resourceVersion = '1' } = live?.metadata ?? {};
@@ -107,7 +110,7 @@ function asRead(desired: UnstructuredObject, live: UnstructuredObject | undefine
   return { ...desired, metadata: { ...desired.metadata, ...read } };
 }
 
-/** Has a 422 on the UID, which means that another object has the name now, be the conflict that it is. */
+/** Turns a 422 on the UID into a conflict: another object has the name now. */
 export async function conflictIfReplaced<T>(write: Promise<T>): Promise<T> {
   try {
     return await write;

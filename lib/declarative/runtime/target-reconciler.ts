@@ -26,39 +26,41 @@ import type { DesiredObject } from './pipeline-state.js';
 import type { Redaction } from './redaction.js';
 import type { TargetWriter } from './target-writer.js';
 
-/** What a {@link TargetReconciler} works with. */
+/** Parts of a {@link TargetReconciler}. */
 export interface TargetReconcilerParts {
-  /** As errors and lineages name the controller: `operator/name`. */
+  /** The name of the controller in errors and lineages: `operator/name`. */
   readonly controller: string;
   readonly type: ResourceType;
   readonly writer: TargetWriter;
-  /** What the controllers of the process write. */
+  /** The writes of all controllers of the process. */
   readonly writes: TargetWrites;
-  /** Whether the target's objects are the controller's alone, as those of an Updater. */
+  /** Whether the controller owns the target's objects exclusively, as an Updater does. */
   readonly isOwner: boolean;
   readonly clock: Clock;
-  /** Most that the controller makes of its own results. */
+  /** Limit of what the controller makes of its own results. */
   readonly growth: GrowthLimit;
-  /** Where to look for what is written; undefined: everywhere. */
+  /** Namespaces to search for written objects; undefined: all. */
   readonly namespaces: readonly string[] | undefined;
-  /** What objects are to be; undefined: it is not known (yet). */
+  /** The desired objects; undefined if not known (yet). */
   readonly desired: () => ReadonlyMap<string, DesiredObject> | undefined;
-  /** An object of a source of which it is not known what is made of it; undefined: there is none. */
+  /** An unreadable object of a source, whose results are unknown; undefined if there is no such object. */
   readonly unreadable: () => string | undefined;
-  /** What a watch has shown of an object. */
+  /** The state of an object in the watch cache. */
   readonly watched: (key: ObjectKey) => KubernetesObject | undefined;
-  /** Asks for reconciles. */
+  /** Enqueues a reconcile. */
   readonly enqueue: SourceContext['enqueue'];
   readonly redaction: Redaction;
-  /** Told of each write that failed; `subject`: the object, absent: it was the search for them. */
+  /**
+   * Called on each failed write. `subject` is the object; absent if the search for written objects failed.
+   */
   readonly failed: (error: Error, subject: string | undefined) => void;
-  /** Called when the controller is slowed down, since it feeds itself. */
+  /** Called when the controller is slowed down because it feeds itself. */
   readonly slowed: (slowed: SlowedWrite) => void;
-  /** Told when its properties may have changed. */
+  /** Called when the reconciler's properties may have changed. */
   readonly changed: () => void;
 }
 
-/** The write at which a controller was slowed down, what caused it and what was there before. */
+/** The write at which a controller was slowed down, its cause, and the object before it. */
 export interface SlowedWrite extends Braked {
   readonly key: ObjectKey;
   readonly trigger: Trigger;
@@ -66,27 +68,27 @@ export interface SlowedWrite extends Braked {
   readonly live: KubernetesObject | undefined;
 }
 
-/** Why an object is reconciled: the pipeline says so, or a watch of the target. */
+/** Why an object is reconciled: a change of the pipeline, or an event of the target's watch. */
 type Due =
   { readonly type: 'change'; readonly lineage: Lineage | undefined } | { readonly type: 'drift' };
 
-/** A write that is about to begin. */
+/** A write that is about to start. */
 interface Writing extends FeedbackWrite {
   readonly lineage: Lineage;
-  /** The object as it was read last, live. */
+  /** The live object at the last read. */
   live: KubernetesObject | undefined;
-  /** The resourceVersion that the server answered last; null: it was deleted. */
+  /** The resource version of the server's last answer; null: the object was deleted. */
   version: string | null | undefined;
 }
 
-/** So many objects are written before whatever else waits in the process has its turn. */
+/** Number of objects written before other work of the process has its turn. */
 const writesInTurn = 8;
-/** An object that was put right longer ago than this counts as settled. */
+/** An object whose last write is older than this counts as settled. */
 const driftWindowMs = 60_000;
 
 /**
- * Brings the objects of a target to what a pipeline wants. What is wanted is read when it is written:
- * a write that failed is tried again with what is wanted then.
+ * Brings the objects of a target to the state that a pipeline desires. It reads the desired state when it
+ * writes, so a retry uses the latest one.
  *
  * ```text
  *   pipeline ── want(key, lineage) ─┐
@@ -95,14 +97,14 @@ const driftWindowMs = 60_000;
  */
 export class TargetReconciler {
   readonly #parts: TargetReconcilerParts;
-  /** The last error of each object that could not be written. */
+  /** The last error of each object whose write failed. */
   readonly #failing = new Map<string, string>();
-  /** Why each object that waits is reconciled. */
+  /** The cause of each pending reconcile. */
   readonly #due = new Map<string, Due>();
   readonly #brake: FeedbackBrake;
   readonly #claimant: Claimant;
   #reconciles = 0;
-  /** What the first full pass has to write yet; undefined: it has not begun. */
+  /** The keys of the first full pass that are not written yet; undefined: it has not started. */
   #firstPass: Set<string> | undefined;
   #untried: Set<string> | undefined;
 
@@ -115,7 +117,7 @@ export class TargetReconciler {
     };
   }
 
-  /** Whether each object of the first full pass was written, or could not be. */
+  /** Whether each object of the first full pass has been written or has failed. */
   get isTried(): boolean {
     return this.#untried?.size === 0;
   }
@@ -125,40 +127,40 @@ export class TargetReconciler {
     return this.#firstPass?.size === 0;
   }
 
-  /** How many objects could not be written. */
+  /** Number of objects whose write failed. */
   get failing(): number {
     return this.#failing.size;
   }
 
-  /** Why one of them could not, in words. */
+  /** Text of the first such failure. */
   get firstTrouble(): string | undefined {
     const [first] = this.#failing.values();
     return first;
   }
 
-  /** How it is slowed down; undefined: it is not. */
+  /** State of the brake; undefined if it is not active. */
   get braked(): Braked | undefined {
     return this.#brake.braked;
   }
 
-  /** Has an object written, since the pipeline wants another. */
+  /** Requests a write: the pipeline's desired object has changed. */
   want(key: ObjectKey, { trigger, lineage }: PipelineCause): void {
     const text = keyString(key);
     const waiting = this.#due.get(text);
-    // What something else caused is never slowed, whatever comes beside it.
+    // A write with a foreign cause is never slowed, even if feedback causes it too.
     const isForeign = waiting?.type === 'change' && waiting.lineage === undefined;
     this.#due.set(text, { type: 'change', lineage: isForeign ? undefined : lineage });
     this.#parts.enqueue(key, { trigger });
   }
 
-  /** Looks at an object whose watch has shown something that is not ours. */
+  /** Requests a check of an object after a watch event that this controller did not cause. */
   readonly drifted = (key: ObjectKey, event: CacheEvent, trigger: Trigger): void => {
     const { desired, controller, writes, isOwner } = this.#parts;
     const text = keyString(key);
     if (desired()?.has(text) !== true) return;
     const { resourceVersion } = event.object.metadata;
     const object = this.#textOf(key);
-    // A Patcher has its fields, whichever Updater has the object.
+    // A Patcher owns its fields, whichever Updater owns the object.
     const owner = (isOwner ? writes.ownerOf(object) : undefined) ?? this.#claimant;
     const isOwn = event.type !== 'deleted' && writes.isBy(controller, object, resourceVersion);
     if (isOwn || owner !== this.#claimant) return;
@@ -166,7 +168,7 @@ export class TargetReconciler {
     this.#parts.enqueue(key, { trigger });
   };
 
-  /** Ends it: other controllers may write its objects. */
+  /** Stops the reconciler: other controllers may write its objects. */
   stop(): void {
     this.#brake.stop();
     this.#parts.writes.releaseAll(this.#claimant);
@@ -185,7 +187,7 @@ export class TargetReconciler {
     const isPass = sameKey(key, fullPassKey);
     const due = this.#due.get(text);
     this.#due.delete(text);
-    // Views are in this process: thousands of writes would have nobody else's turn come in between.
+    // View writes stay in this process: without a pause, thousands of them would block all other work.
     if (++this.#reconciles % writesInTurn === 0) await nextTurn();
     try {
       const waitMs = isPass
@@ -203,7 +205,7 @@ export class TargetReconciler {
     return done();
   };
 
-  /** Enqueues whatever is to be there, and whatever is there of ours. */
+  /** Enqueues all desired objects and all objects that the target has written. */
   async #pass(
     desired: ReadonlyMap<string, DesiredObject>,
     { client, signal }: ReconcileContext,
@@ -216,14 +218,15 @@ export class TargetReconciler {
     this.#untried ??= new Set(keys.keys());
     const trigger: Trigger = { type: 'source', source: 'full pass' };
     for (const [text, key] of keys) {
-      // What waits keeps its cause: else each round would let feedback go on unslowed and uncounted.
+      // A pending key keeps its cause: otherwise each full pass would let feedback continue unslowed and
+      // uncounted.
       if (!this.#due.has(text)) this.#due.set(text, { type: 'change', lineage: undefined });
       this.#parts.enqueue(key, { trigger, priority: initialListPriority });
     }
     return 0;
   }
 
-  /** @returns how long it has to wait, in milliseconds; 0: it is done */
+  /** @returns the delay of the write in milliseconds; 0: it is done */
   async #reconcileObject(
     document: Document | undefined,
     due: Due | undefined,
@@ -246,7 +249,7 @@ export class TargetReconciler {
     return 0;
   }
 
-  /** Whether the watch has shown an object that needs no write. */
+  /** Whether the watch cache shows that the object needs no write. */
   async #isAsDesired(
     document: Document | undefined,
     { key, client, signal }: ReconcileContext,
@@ -276,12 +279,12 @@ export class TargetReconciler {
   }
 
   /**
-   * What an earlier process has left may be wanted by a source object that can't be read.
+   * Checks a removal: an unreadable source object may desire what an earlier process wrote.
    * @throws OperatorError `Quarantined`: there is such an object.
    */
   #checkKnown(key: ObjectKey): void {
     const { type, writes, isOwner, unreadable } = this.#parts;
-    // This process has wanted it: its sources say that it is not wanted any longer.
+    // This process desired the object before; its sources show that it no longer does.
     if (isOwner && writes.ownerOf(this.#textOf(key)) === this.#claimant) return;
     const source = unreadable();
     if (source === undefined) return;
@@ -336,7 +339,7 @@ export class TargetReconciler {
     return targetText(this.#parts.type, key);
   }
 
-  /** What failed or has to wait keeps its cause, unless there is a new one. */
+  /** A failed or delayed key keeps its cause, unless there is a new one. */
   #putBack(text: string, due: Due | undefined): void {
     if (due !== undefined && !this.#due.has(text)) this.#due.set(text, due);
   }
@@ -348,11 +351,11 @@ export class TargetReconciler {
     if (wasAwaited || wasFailing || text === fullPassKey.name) this.#parts.changed();
   }
 
-  /** @returns what to throw */
+  /** @returns the error to throw */
   #failed(subject: string | undefined, thrown: unknown): unknown {
     const { redaction, failed, changed } = this.#parts;
     const error = redaction.ofWrite(thrown);
-    // Somebody else was quicker; it is tried again at once.
+    // Another writer was faster; the write is retried at once.
     if (isStaleWrite(error)) return error;
     const said = asError(error);
     const where = subject === undefined ? '' : ` of ${subject}`;
@@ -364,7 +367,7 @@ export class TargetReconciler {
   }
 }
 
-/** Notes what is read of an object and what the server answers. */
+/** Returns a client that records the last read of an object and the server's answer. */
 function noting(client: Client, writing: Writing): Client {
   const answered = <T extends KubernetesObject>(object: T): T => {
     writing.version = object.metadata.resourceVersion;
@@ -394,12 +397,12 @@ function noting(client: Client, writing: Writing): Client {
   };
 }
 
-/** A client that knows one object, as a watch has shown it, and refuses to write. */
+/** Returns a client that serves one object from the watch cache and rejects writes. */
 function showing(client: Client, object: KubernetesObject): Client {
   const refuse = (): Promise<never> => Promise.reject(new OperatorError('Aborted', 'it differs'));
   return {
     ...forwarding(client),
-    // The writer asks for this object alone.
+    // The writer reads only this object.
     get: () => Promise.resolve(object as never),
     ...{ create: refuse, update: refuse, patch: refuse, apply: refuse, delete: refuse },
   };

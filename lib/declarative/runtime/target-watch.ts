@@ -8,18 +8,18 @@ import type { ResourceType } from '../../object/resource-type.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import { followProblems, problemOf } from './watched-documents.js';
 
-/** What a {@link TargetWatch} works with. */
+/** Options of {@link TargetWatch}. */
 export interface TargetWatchParts {
   readonly type: ResourceType;
-  /** Takes an object that may not be as desired: it appeared, changed or went. */
+  /** Called when an object may have drifted: it appeared, changed or was deleted. */
   readonly changed: (key: ObjectKey, event: CacheEvent, trigger: Trigger) => void;
-  /** Called when {@link TargetWatch.problem} is another. */
+  /** Called when {@link TargetWatch.problem} has changed. */
   readonly troubled: () => void;
 }
 
 /**
- * Watches the objects of a target, so that what others change or delete there is undone at once. The
- * cache follows the kind as a whole, once for all controllers.
+ * Watches the objects of a target, so that foreign changes and deletions are reverted at once. The cache
+ * follows the whole kind, once for all controllers.
  */
 export class TargetWatch {
   readonly #informer;
@@ -33,7 +33,7 @@ export class TargetWatch {
     this.#endProblems = followProblems(type, context, troubled);
   }
 
-  /** What the watch has shown of an object; undefined too where it is in quarantine. */
+  /** Returns the cached object; undefined also if it is quarantined. */
   get(key: ObjectKey): KubernetesObject | undefined {
     try {
       return this.#informer.get(key);
@@ -43,7 +43,7 @@ export class TargetWatch {
     }
   }
 
-  /** Why drift is not noticed, in words; undefined: it is. */
+  /** Text of the problem that keeps drift unnoticed; undefined if there is no problem. */
   get problem(): string | undefined {
     const problem = problemOf(this.#informer);
     return problem && `target: drift is not undone: ${problem.message}`;

@@ -2,36 +2,35 @@ import type { Client } from '../../client/client.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import type { Document } from '../document.js';
 
-/** What a write came to. */
+/** Result of a write. */
 export type TargetOutcome = 'created' | 'updated' | 'deleted' | 'unchanged';
 
-/** What a {@link TargetWriter} works with. */
+/** Context of a {@link TargetWriter}. */
 export interface WriteContext {
-  /** One that reads from the server, not from a cache. */
+  /** A client that reads from the server, not from a cache. */
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** Where `written` looks. @defaultValue everywhere */
+  /** Namespaces that `written` searches. @defaultValue all */
   readonly namespaces?: readonly string[] | undefined;
-  /** Told of an object that is read or written without the client: as it was, and as it is. */
+  /** Called for an object that is read or written without the client, with its state before and after. */
   readonly note?: ((live: KubernetesObject | undefined, now: KubernetesObject) => void) | undefined;
-  /** Nothing may be written: it is an error where there is something to write. @defaultValue false */
+  /** Forbids writes: a write that would be needed is an error. @defaultValue false */
   readonly isTrial?: boolean | undefined;
 }
 
 /**
- * Brings objects of a target to what a pipeline wants. Between calls it remembers nothing but how the
- * server spells what was applied, where that is not as it was written (defaults within an atomic list):
- * whoever starts anew applies such an object once more, which changes nothing.
+ * Brings objects of a target to the state that a pipeline desires. Its only state between calls is how the
+ * server spells applied values that it changes (defaults within an atomic list). After a restart the writer
+ * applies such an object again, which changes nothing.
  */
 export interface TargetWriter {
   /**
-   * Brings the live object to what is desired; what is so already is not written.
-   * @param desired - undefined: it is not wanted any more; what this target wrote goes
-   * @returns `deleted`: the whole object; fields that a Patcher takes away are `updated`
-   * @throws ApiError the server's answer; 409 (`isConflict`) where the object was changed or made again
-   * meanwhile
-   * @throws OperatorError `InvalidObject`: the document is none of its kind; `TargetMissing`: nothing to
-   * patch; `TargetDeleting`: it is on its way out. The caller tries again.
+   * Brings the live object to the desired state; an up-to-date object is not written.
+   * @param desired - undefined: the object is no longer desired; everything that this target wrote is removed
+   * @returns `deleted` only for the whole object; fields that a Patcher removes are `updated`
+   * @throws ApiError the server's answer; 409 (`isConflict`) if the object was changed or recreated meanwhile
+   * @throws OperatorError `InvalidObject`: the document is not valid for its kind; `TargetMissing`: there is
+   * no object to patch; `TargetDeleting`: the object is being deleted. The caller retries.
    */
   write(
     key: ObjectKey,
@@ -39,10 +38,10 @@ export interface TargetWriter {
     context: WriteContext,
   ): Promise<TargetOutcome>;
   /**
-   * Takes back what was written of an object, and leaves the object: another controller owns it. Absent:
-   * the target shares its objects.
+   * Removes what was applied to an object, and leaves the object: another controller owns it. Absent if the
+   * target shares its objects.
    */
   release?(key: ObjectKey, context: WriteContext): Promise<void>;
-  /** The keys of all live objects that bear what this target wrote, earlier processes included. */
+  /** Returns the keys of all live objects that this target wrote, in this or an earlier process. */
   written(context: WriteContext): Promise<readonly ObjectKey[]>;
 }

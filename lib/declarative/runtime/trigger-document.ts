@@ -4,13 +4,13 @@ import type { DocumentSource, StartedDocuments } from './document-source.js';
 
 const group = 'source.dcontroller.io';
 
-/** The document of a source that follows no objects: there from the start, always the same. */
+/** Returns the constant document of a source that follows no objects. */
 function triggerObject({ type, kind }: SourceSpec): Document {
   const metadata = { name: type === 'OneShot' ? 'one-shot-trigger' : 'periodic-trigger' };
   return { apiVersion: `${group}/v1alpha1`, kind, metadata };
 }
 
-/** The one document of a `OneShot` source, or of a `Periodic` one that stands alone. */
+/** Returns the single document of a `OneShot` source, or of a `Periodic` one without other sources. */
 export function triggerDocument(name: string, spec: SourceSpec): DocumentSource {
   const document = triggerObject(spec);
   const key = 'trigger';

@@ -16,32 +16,31 @@ import { conflictIfReplaced } from './target-part.js';
 import type { TargetOutcome, TargetWriter, WriteContext } from './target-writer.js';
 import { writtenKeys } from './written-keys.js';
 
-/** What the writers of one target know of it. */
+/** Options of the writers of a target. */
 export interface WriterOptions {
   readonly type: ResourceType;
   readonly fieldManager: string;
 }
 
 /**
- * Owns whole objects: makes them, replaces what is not metadata, and deletes them.
+ * Owns whole objects: creates them, replaces everything but metadata, and deletes them.
  *
  * ## Flow
- * What the document says is applied (server-side, with `force`), so that the server merges lists by their
- * keys and keeps its defaults; what the document no longer says goes with the next apply. Then what
- * somebody has put beside it by hand is taken out, of the metadata nothing. Where the server does not take
- * the apply, since a default of before stands against it (`strategy.rollingUpdate` beside `Recreate`), the
- * content is replaced by an update.
+ * The Updater applies the document (server-side, with `force`), so that the server merges lists by their keys
+ * and keeps its defaults. Fields that the document no longer has are removed by the next apply. It then
+ * removes fields that others set by hand, except in metadata. If the server rejects the apply because of an
+ * earlier default (`strategy.rollingUpdate` beside `Recreate`), an update replaces the content.
  *
  * ## Guarantees
- * Labels and annotations of others, finalizers and owner references stay. What other managers apply stays,
- * too, so that a Patcher can work on the same object. An object that was changed or made again
- * meanwhile is a conflict. Only an object that the target has written is deleted.
+ * Foreign labels, annotations, finalizers and owner references stay. Fields that other managers apply stay
+ * too, so that a Patcher can work on the same object. An object that was changed or recreated meanwhile is a
+ * conflict. The Updater deletes only objects that the target has written.
  */
 export class Updater implements TargetWriter {
   readonly #type: ResourceType;
   readonly #manager: string;
   readonly #fields: TargetFields;
-  /** What was taken out and came back as a default: hashes by object. */
+  /** Hashes, by object, of removed fields that the server sets again as defaults. */
   readonly #defaults = new Map<string, string>();
 
   constructor({ type, fieldManager }: WriterOptions) {
@@ -93,14 +92,14 @@ export class Updater implements TargetWriter {
       if (!isInvalid(error) || live === undefined) throw error;
       const whole = { ...withoutContent(live), ...wanted.object, metadata: live.metadata };
       const replaced = await this.#update(whole, '', context).catch((second: unknown) => {
-        // What was said of the apply says more of the document.
+        // The error of the apply says more about the document.
         throw isInvalid(second) ? error : second;
       });
       return this.#fields.apply({ live: replaced, target, wanted }, context);
     }
   }
 
-  /** Takes out what others have put beside what is wanted. */
+  /** Removes fields that others have set beside the desired ones. */
   async #replace(
     live: UnstructuredObject,
     { status }: TargetObject,
@@ -151,7 +150,7 @@ export class Updater implements TargetWriter {
     for (const part of ['', 'status']) this.#defaults.delete(`${keyString(target.key)}#${part}`);
     const { uid, resourceVersion, deletionTimestamp } = live?.metadata ?? {};
     if (live === undefined || deletionTimestamp !== undefined) return 'unchanged';
-    // Somebody else has made it since.
+    // Another writer has created it since.
     if (!this.#fields.isIn(live)) return 'unchanged';
     const preconditions = {
       ...(uid !== undefined && { uid }),
@@ -169,8 +168,9 @@ export class Updater implements TargetWriter {
 }
 
 /**
- * An apply of nothing leaves no trace; one of no annotations does: by it `written` finds the object, though
- * its document had nothing but a name. Only then, for whoever annotates the object first takes the trace.
+ * Applies empty annotations to an object that has only a name. An apply without fields leaves no entry in
+ * `managedFields`, by which `written` finds the object. Only such objects get the mark: the first foreign
+ * annotation removes it.
  */
 function marked(wanted: TargetObject): TargetObject {
   const { object } = wanted;

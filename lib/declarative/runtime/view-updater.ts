@@ -16,9 +16,9 @@ export interface ViewUpdaterOptions extends WriterOptions {
 }
 
 /**
- * An Updater of views. They are in this process: one that nobody else has written is compared with the
- * document and stored as it is, parts of the document included. All others are written as objects of a
- * cluster are.
+ * An Updater of views, which live in this process. If no other manager has written a view, it is compared
+ * with the document and stored without copying the document's parts. All other views are written like objects
+ * of a cluster.
  */
 export class ViewUpdater implements TargetWriter {
   readonly #updater: Updater;
@@ -51,7 +51,7 @@ export class ViewUpdater implements TargetWriter {
     return this.#updater.written(context);
   }
 
-  /** @returns undefined: it has to be written as others are */
+  /** @returns undefined: the view must be written like other objects */
   #put(
     { object, bytes }: SizedView,
     { signal, note, isTrial: dryRun = false }: WriteContext,
@@ -70,11 +70,11 @@ export class ViewUpdater implements TargetWriter {
 
 interface SizedView {
   readonly object: UnstructuredObject;
-  /** Of its JSON, about. */
+  /** Approximate size of its JSON. */
   readonly bytes: number;
 }
 
-/** The view that a document wants; undefined: it has more than labels, annotations and plain content. */
+/** Returns the view of a document; undefined if it has more than labels, annotations and plain content. */
 function viewOf(target: TargetKey, document: Document): SizedView | undefined {
   const metadata = metadataOf(target, document);
   if (metadata.finalizers !== undefined || metadata.ownerReferences !== undefined) return undefined;
@@ -87,11 +87,11 @@ function viewOf(target: TargetKey, document: Document): SizedView | undefined {
   const bytes = plainBytes(object, deepest);
   const isMarked =
     hasContent || metadata.labels !== undefined || metadata.annotations !== undefined;
-  // Not a number: something in it is no plain JSON.
+  // NaN if a part of it is not plain JSON.
   const isSmall = bytes <= largestView;
   return isMarked && isSmall ? { object, bytes: bytes + metadataBytes } : undefined;
 }
 
-/** Deeper ones are for the server to refuse. */
+/** The server rejects deeper views. */
 const deepest = 100;
 const metadataBytes = 500;

@@ -28,13 +28,12 @@ import { decodeSecret, isSecret } from './secret-data.js';
 import { sourcePredicate } from './source-predicate.js';
 
 /**
- * The objects of a kind that a source selects. They are those of the cache, not copies; of Secrets the
- * data is decoded.
+ * Returns a source of the selected objects of a kind. The documents are the objects of the cache, not copies;
+ * the data of Secrets is decoded.
  *
- * The cache follows the kind as a whole, once for all controllers: `namespace` and `labelSelector` are
- * seen to here, and what does not fit any more is gone for the pipeline, whatever the predicate says of
- * the update. What an update brought that the predicate let pass unheard comes with the next one that
- * is heard, or with the next full pass: it is the state that counts, not the event.
+ * The cache follows the whole kind, once for all controllers. The source applies `namespace` and
+ * `labelSelector`; an object that no longer matches leaves the pipeline, regardless of the predicate. An
+ * update that the predicate filters out arrives with the next one that passes, or with the next full pass.
  */
 export function watchedDocuments(name: string, watched: WatchedKind): DocumentSource {
   return { name, start: (context, listener) => follow({ ...watched, context, listener }) };
@@ -67,7 +66,7 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
     object !== undefined && selects(object);
   return {
     get: (key) => {
-      // Of an object in quarantine the last good state: the informer's `get` would throw.
+      // The last good state of a quarantined object; the informer's `get` would throw.
       const object = context.cache.peek(type)?.get(parseKey(key));
       return selected(object) ? documentOf(object) : undefined;
     },
@@ -86,7 +85,7 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
     },
     whenSynced: (signal) => informer.waitForSync(signal),
     lineageOf: (origin) => {
-      // What this source gives as the origin is an object of its cache.
+      // An origin of this source is always an object of its cache.
       const object = origin as KubernetesObject;
       const { resourceVersion } = object.metadata;
       return writes.lineageOf(targetText(type, keyOf(object)), resourceVersion);
@@ -99,7 +98,7 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
   };
 }
 
-/** An object in quarantine that was never good. Its labels are known all the same. */
+/** Returns a quarantined object that was never good. Its labels are known nevertheless. */
 function unreadableOf(
   informer: ReturnType<SourceContext['cache']['peek']>,
   selects: (object: KubernetesObject) => boolean,
@@ -145,7 +144,9 @@ function updateFilter(
   };
 }
 
-/** Calls `troubled` when the problem of an informer is another, or gone. @returns what ends it */
+/**
+ * Calls `troubled` when the problem of an informer changes or ends. @returns a function that stops the calls
+ */
 export function followProblems(
   type: TypeReference<KubernetesObject>,
   { cache }: SourceContext,
@@ -162,7 +163,7 @@ export function followProblems(
   return () => end?.();
 }
 
-/** Views are filled by this process, and what it has written is to be seen. */
+/** Whether this process fills the kind, so that its writes must be visible. */
 function isView(type: TypeReference<KubernetesObject>): boolean {
   return operatorOfViewGroup(groupOfType(type)) !== undefined;
 }
@@ -174,7 +175,7 @@ async function caughtUp(
 ): Promise<void> {
   const { live = client }: Client & { readonly live?: Client } = client;
   const { items } = await live.list(type, { signal }).catch((error: unknown) => {
-    // Dropped meanwhile: there is nothing to wait for.
+    // The view was dropped meanwhile: there is nothing to wait for.
     if (isNotServed(error)) return { items: [] };
     throw error;
   });
@@ -189,7 +190,10 @@ async function caughtUp(
   await informer?.changes.until(() => items.every(isThere), { signal });
 }
 
-/** Why an informer is not up to date, with what is missing; undefined: it is. */
+/**
+ * Returns why an informer is not up to date, with the missing kind or permission; undefined if it is up to
+ * date.
+ */
 export function problemOf(informer: Informer): Error | undefined {
   const { problem, missing } = informer.status();
   if (problem === undefined) return undefined;
@@ -213,8 +217,8 @@ function asDocument(object: KubernetesObject): Document {
 }
 
 /**
- * Two states of an object differ in their versions: the whole of them need not be compared. No key of
- * a document begins so, for no JSON does.
+ * Returns a key that stands for a version of an object, which avoids comparing whole objects. Keys of
+ * documents are JSON, which never begins with `@`.
  */
 function versionKey({ metadata }: KubernetesObject): string | undefined {
   const { uid = '', resourceVersion = '' } = metadata;

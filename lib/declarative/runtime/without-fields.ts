@@ -5,23 +5,23 @@ import type { FieldNode } from '../../object/field-tree.js';
 import { isJsonObject, memberOf, withMember, withoutMember } from '../../object/json.js';
 import { hasKeys } from '../../object/value-at-path.js';
 
-/** Which fields go, and which of them stay. */
+/** The fields to remove and the fields to keep. */
 export interface FieldRemoval {
   readonly remove: FieldNode;
-  /** undefined: none. */
+  /** undefined: keep no fields. */
   readonly keep: FieldNode | undefined;
-  /** Called where a map or list is kept of which nothing is left. */
+  /** Called when a map or list becomes empty but is kept. */
   readonly onEmptied?: (() => void) | undefined;
 }
 
 /**
- * What of `value` is left without the fields of `remove`, `keep` left in: `value` itself where all is;
- * undefined where nothing is, and nothing of it is kept.
+ * Returns `value` without the fields of `remove`, except those of `keep`. Returns `value` itself if nothing
+ * is removed, and undefined if nothing is left or kept.
  */
 export function withoutFields(value: unknown, removal: FieldRemoval): unknown {
   const { remove, keep } = removal;
   if (keep === undefined && isMember(remove)) return undefined;
-  // Both have the whole.
+  // Both sets contain the whole value.
   if (isLeaf(remove)) return value;
   if (Array.isArray(value)) return withoutItems(value, removal);
   return isJsonObject(value) ? withoutMembers(value, removal) : value;

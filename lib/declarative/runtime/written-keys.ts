@@ -4,8 +4,8 @@ import type { WriteContext } from './target-writer.js';
 import type { WriterOptions } from './updater.js';
 
 /**
- * The keys of all live objects of `type` of which `managedFields` say that `fieldManager` has applied
- * something to them. Read page by page, nothing but metadata.
+ * Returns the keys of all live objects of `type` to which `fieldManager` has applied fields, according to
+ * `managedFields`. Reads only metadata, page by page.
  */
 export async function writtenKeys(
   { type, fieldManager }: WriterOptions,

@@ -1,6 +1,6 @@
 import type { Document } from '../../document.js';
 
-/** A pipeline, and what comes of documents. A spec runs every one. */
+/** A pipeline with its input and result. A spec runs every example. */
 export interface StageExample {
   /** The documents of each source, by its name in the pipeline. */
   readonly sources: Readonly<Record<string, readonly Document[]>>;
@@ -8,14 +8,14 @@ export interface StageExample {
   readonly result: readonly Document[];
 }
 
-/** What the documentation says of a stage. */
+/** The documentation of a stage. */
 export interface StageReference {
   readonly name: string;
-  /** Other names of the same. */
+  /** Aliases of the stage. */
   readonly aliases?: readonly string[];
-  /** How it is written; `…` is more of the same. */
+  /** The written forms; `…` stands for repetition. */
   readonly forms: readonly string[];
-  /** What it does, and what becomes of documents that do not fit. */
+  /** What the stage does, and how it treats documents that do not fit. */
   readonly does: string;
   readonly examples: readonly StageExample[];
 }
@@ -123,5 +123,5 @@ const gather: StageReference = {
   ],
 };
 
-/** Every stage, as the documentation has it; a spec compares it with what there is. */
+/** All stages of the documentation; a spec compares them with the implemented ones. */
 export const stageReference: readonly StageReference[] = [join, select, project, unwind, gather];

@@ -7,16 +7,16 @@ import type { Comparable, CompareOperator, Path, Test } from './path-syntax.js';
 /** Whether a node passes a filter. */
 export type NodeTest = (node: unknown, document: unknown) => boolean;
 
-/** How paths are compiled; handed in, for paths have filters have paths. */
+/** Compiles paths; a parameter, because paths and filters are mutually recursive. */
 export interface PathCompiler {
   compileFinder(path: Path): Finder;
   compileWalker(path: Path): Walker;
 }
 
-/** The value of a comparable; undefined: it has none. */
+/** Returns the value of a comparable; undefined if it has no value. */
 type ValueOf = (node: unknown, document: unknown) => unknown;
 
-/** Compiles the condition of a filter. What has no value equals only what has none either. */
+/** Compiles the condition of a filter. A missing value equals only a missing value. */
 export function compileTest(test: Test, compiler: PathCompiler): NodeTest {
   switch (test.kind) {
     case 'or': {
@@ -109,7 +109,7 @@ function relation(operator: CompareOperator): (left: unknown, right: unknown) =>
   }
 }
 
-/** Only numbers and texts have an order, each among themselves; anything else is not below. */
+/** Compares two numbers or two texts; other values have no order, and the result is false. */
 function isBelow(left: unknown, right: unknown): boolean {
   if (typeof left === 'number' && typeof right === 'number') return left < right;
   return typeof left === 'string' && typeof right === 'string' && left < right;
@@ -124,7 +124,7 @@ function compileMatches(
     const value = text?.(node, document);
     const source = pattern?.(node, document);
     if (typeof value !== 'string' || typeof source !== 'string') return false;
-    // As Go reads it, in linear time. A filter with an invalid pattern holds for nothing.
+    // Go's syntax, in linear time. A filter with an invalid pattern matches nothing.
     const expression = goPattern(whole ? `^(?:${source})$` : source);
     return expression instanceof GoPattern && expression.test(value);
   };

@@ -3,18 +3,18 @@ import { compileTest } from './compile-test.js';
 import type { Path, Segment, Selector } from './path-syntax.js';
 
 /**
- * Finds the first node that a path leads to, from `node`; undefined: there is none.
- * @param document - what `$` is within filters
+ * Finds the first node that a path leads to, from `node`; undefined if there is no such node.
+ * @param document - the value of `$` within filters
  */
 export type Finder = (node: unknown, document: unknown) => unknown;
 
-/** Is shown each node found, in order; what it returns, unless undefined, ends the search. */
+/** Called with each node found, in order; a result other than undefined ends the search. */
 export type Visit = (node: unknown) => unknown;
 
-/** Shows `visit` each node found below `node`, until it returns something. */
+/** Calls `visit` with each node found below `node`, until it returns a value. */
 export type Walker = (node: unknown, document: unknown, visit: Visit) => unknown;
 
-/** A finder for a path. What comes after the first match is not looked at. */
+/** Compiles a finder for a path. It stops at the first match. */
 export function compileFinder({ segments }: Path): Finder {
   const names = plainNames(segments);
   if (names !== undefined) return nameFinder(names);
@@ -22,7 +22,7 @@ export function compileFinder({ segments }: Path): Finder {
   return (node, document) => walk(node, document, itself);
 }
 
-/** A walker over all that a path leads to. */
+/** Compiles a walker over all nodes of a path. */
 export function compileWalker({ segments }: Path): Walker {
   const last: Walker = (node, _document, visit) => visit(node);
   return segments.reduceRight<Walker>((next, segment) => segmentWalker(segment, next), last);
@@ -32,7 +32,7 @@ function itself(node: unknown): unknown {
   return node;
 }
 
-/** The names of a path that has nothing else: most paths are such. */
+/** Returns the names of a path that consists of names only, as most paths do. */
 function plainNames(segments: readonly Segment[]): string[] | undefined {
   const names: string[] = [];
   for (const { descendant, selectors } of segments) {
@@ -55,7 +55,7 @@ function nameFinder(names: readonly string[]): Finder {
   };
 }
 
-/** Whether a map or a list has something of this name that is no member: `constructor`, `0`. */
+/** Whether `name` is a property of maps or lists that is not a member: `constructor`, `0`. */
 function isInherited(name: string): boolean {
   return name in Array.prototype || /^[0-9]/.test(name);
 }
@@ -92,7 +92,7 @@ function descendantWalker(walk: Walker): Walker {
 }
 
 function selectorWalker(selector: Selector, next: Walker): Walker {
-  // A member that is undefined counts as absent.
+  // An undefined member counts as absent.
   const present: Walker = (child, document, visit) =>
     child === undefined ? undefined : next(child, document, visit);
   switch (selector.kind) {
@@ -126,13 +126,13 @@ function selectorWalker(selector: Selector, next: Walker): Walker {
   }
 }
 
-/** The children of a list or a map, in order; nothing else has any. */
+/** Returns the children of a list or map, in order; other values have no children. */
 export function childrenOf(node: unknown): readonly unknown[] {
   if (Array.isArray(node)) return node;
   return isJsonObject(node) ? Object.values(node) : [];
 }
 
-/** Which indexes a slice takes of a list of `length`, in its order; as RFC 9535 has it. */
+/** Returns the indexes that a slice selects from a list of `length`, in its order, according to RFC 9535. */
 export function slicedIndexes(
   { start, end, step }: Extract<Selector, { kind: 'slice' }>,
   length: number,

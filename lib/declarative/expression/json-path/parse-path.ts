@@ -2,14 +2,14 @@ import { parseTest } from './parse-test.js';
 import { PathScanner } from './path-scanner.js';
 import type { Path, Segment, Selector } from './path-syntax.js';
 
-// More than RFC 9535 lets stand without quotes: names of labels and annotations have dashes.
+// Allows more than RFC 9535 without quotes: names of labels and annotations have dashes.
 const bareName = /[\w\-\u0080-\u{10FFFF}]+/uy;
 const integer = /-?(?:0|[1-9][0-9]*)(?![0-9.eE])/y;
 
 /**
- * Reads a JSONPath of RFC 9535 that begins with `$` or `$$`. Beyond the RFC, `$.` and `$$.` are
- * the root itself, names without quotes may have dashes, and filters know `in ['a', 'b']`.
- * @throws PathSyntaxError with the position of what is wrong
+ * Parses a JSONPath of RFC 9535 that begins with `$` or `$$`. Extensions: `$.` and `$$.` are the root itself,
+ * names without quotes may have dashes, and filters support `in ['a', 'b']`.
+ * @throws PathSyntaxError with the position of the error
  */
 export function parsePath(text: string): Path {
   const scanner = new PathScanner(text);
@@ -21,7 +21,7 @@ export function parsePath(text: string): Path {
   return { root, segments };
 }
 
-/** Reads segments as long as there are some. */
+/** Reads all following segments. */
 function parseSegments(scanner: PathScanner): Segment[] {
   const segments: Segment[] = [];
   for (;;) {

@@ -12,7 +12,7 @@ const functionName = /[a-z][a-z_0-9]*(?=\()/y;
 const comparison = /==|!=|<=|>=|<|>/y;
 const membership = /in(?=[\s[])/y;
 
-/** Reads a path within a filter; it is handed in, for paths have filters have paths. */
+/** Reads a path within a filter; a parameter, because paths and filters are mutually recursive. */
 type ParseQuery = (scanner: PathScanner) => Path;
 
 /**

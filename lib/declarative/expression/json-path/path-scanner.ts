@@ -21,7 +21,7 @@ export class PathScanner {
     this.#text = text;
   }
 
-  /** Whether nothing is left. */
+  /** Whether the scanner is at the end. */
   get atEnd(): boolean {
     return this.#at >= this.#text.length;
   }
@@ -31,14 +31,14 @@ export class PathScanner {
     return this.#text.charAt(this.#at);
   }
 
-  /** Takes `wanted`, when it comes next. */
+  /** Consumes `wanted` if it comes next. */
   take(wanted: string): boolean {
     if (!this.#text.startsWith(wanted, this.#at)) return false;
     this.#at += wanted.length;
     return true;
   }
 
-  /** Takes what `pattern` (sticky) matches here. */
+  /** Consumes the match of `pattern` (sticky) at the current position. */
   takeMatch(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const [match] = pattern.exec(this.#text) ?? [];
@@ -46,18 +46,18 @@ export class PathScanner {
     return match;
   }
 
-  /** Takes `wanted` after blanks. @throws PathSyntaxError something else comes. */
+  /** Consumes `wanted` after blanks. @throws PathSyntaxError other text comes next */
   expect(wanted: string): void {
     this.skipBlanks();
     if (!this.take(wanted)) this.fail(`wants ${wanted}`);
   }
 
-  /** Takes blanks, tabs and line ends, if any come. */
+  /** Consumes blanks, tabs and line ends. */
   skipBlanks(): void {
     this.takeMatch(/[ \t\n\r]*/y);
   }
 
-  /** Takes a text in quotes, single or double. @throws PathSyntaxError it has no end. */
+  /** Consumes a text in single or double quotes. @throws PathSyntaxError the closing quote is missing */
   takeQuoted(): string {
     const start = this.#at;
     const quote = this.next;

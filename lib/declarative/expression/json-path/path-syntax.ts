@@ -1,4 +1,4 @@
-/** A JSONPath (RFC 9535), read. */
+/** A parsed JSONPath (RFC 9535). */
 export interface Path {
   /** `$`: the document; `$$`: the element of the nearest list operator; `@`: the node under test. */
   readonly root: '$' | '$$' | '@';
@@ -8,11 +8,11 @@ export interface Path {
 /** A step from nodes to nodes below them: their children, or all their descendants (`..`). */
 export interface Segment {
   readonly descendant: boolean;
-  /** At least one; what each selects comes in turn. */
+  /** At least one selector; their results follow one another. */
   readonly selectors: readonly Selector[];
 }
 
-/** Which of a node's children are taken. */
+/** A selection of a node's children. */
 export type Selector =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'index'; readonly index: number }
@@ -39,19 +39,19 @@ export type Test =
       readonly right: Comparable;
     };
 
-/** How two values are compared. */
+/** Comparison operators. */
 export type CompareOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 
-/** What has one value, or none. */
+/** An expression with at most one value. */
 export type Comparable =
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
   | { readonly kind: 'path'; readonly path: Path }
   | { readonly kind: 'length'; readonly of: Comparable }
   | { readonly kind: 'count'; readonly path: Path };
 
-/** A text is no JSONPath. */
+/** The text is not a valid JSONPath. */
 export class PathSyntaxError extends Error {
-  /** Where reading stopped: the number of the character, from 1. */
+  /** Position of the error: the number of the character, from 1. */
   readonly position: number;
 
   constructor(message: string, position: number) {
@@ -61,7 +61,7 @@ export class PathSyntaxError extends Error {
   }
 }
 
-/** Whether a path leads to one place at most: names and indexes alone. */
+/** Whether a path leads to at most one place: it has only names and indexes. */
 export function isSingular(path: Path): boolean {
   return path.segments.every(
     ({ descendant, selectors: [first, ...rest] }) =>

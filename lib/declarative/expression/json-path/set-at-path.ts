@@ -4,13 +4,13 @@ import { compileTest } from './compile-test.js';
 import { compileFinder, compileWalker, slicedIndexes } from './find.js';
 import type { Path, Segment, Selector } from './path-syntax.js';
 
-/** The highest index that a setter may name: a list is filled up to it. */
+/** The highest index that a setter may use: lists are filled up to it. */
 export const highestSetIndex = 65_535;
 
-/** What `node` becomes when a value is set in it. Nothing is written into: it is copied on the way. */
+/** Returns a copy of `node` with a value set in it. Never modifies its input. */
 export type PlaceSetter = (node: unknown, value: unknown, document: unknown) => unknown;
 
-/** Why a path cannot be set at; undefined: it can. */
+/** Returns why values cannot be set at a path; undefined if they can. */
 export function unsettable({ segments }: Path): string | undefined {
   if (segments.some(({ descendant }) => descendant)) return '.. selects, it sets nothing';
   const indexes = segments

@@ -11,24 +11,24 @@ import { isDataError } from '../data-error.js';
 import type { Expression } from '../expression.js';
 import type { Operand } from '../operands.js';
 
-/** How many operands an operator takes. */
+/** Number of operands of an operator. */
 export interface Arity {
   readonly least: number;
-  /** `Infinity`: as many as one likes. */
+  /** `Infinity` for no limit. */
   readonly most: number;
-  /** Whether the first is evaluated for each item of a list, with the item as `$$`. */
+  /** Whether the first operand is evaluated for each item of a list, with the item as `$$`. */
   readonly firstHasElement?: boolean;
 }
 
-/** An operand, and where it stands below the operator's argument. */
+/** An operand with its place below the operator's argument. */
 export interface PlacedOperand {
   readonly compiled: Compiled;
   readonly below: readonly number[];
 }
 
 /**
- * Compiles the operands of an operator whose argument is a list of them; an argument that is no
- * list is the only operand. Undefined: a problem was reported.
+ * Compiles the operands of an operator. An argument that is not a list is the only operand. undefined: a
+ * problem was reported.
  */
 export function compileOperands(
   argument: unknown,
@@ -50,7 +50,7 @@ export function compileOperands(
   });
 }
 
-/** Reports the operands that are known not to fit; tells whether all may. */
+/** Reports the operands that cannot fit; returns whether all may fit. */
 export function checkOperands(
   placed: readonly PlacedOperand[],
   operandAt: (index: number) => Operand<unknown> | undefined,
@@ -67,19 +67,19 @@ export function checkOperands(
   return fit;
 }
 
-/** The operands, without their places. */
+/** Returns the operands without their places. */
 export function partsOf(placed: readonly PlacedOperand[]): Compiled[] {
   return placed.map(({ compiled }) => compiled);
 }
 
-/** The evaluations of the operands. */
+/** Returns the evaluations of the operands. */
 export function evaluationsOf(placed: readonly PlacedOperand[]): Expression[] {
   return placed.map(({ compiled }) => compiled.evaluate);
 }
 
 /**
- * Makes an operator of its evaluation. When all its parts are constant, it is evaluated now: what
- * fails now would fail with every document.
+ * Makes a part from an operator's evaluation. If all operands are constant it is evaluated now: a failure now
+ * would occur for every document.
  */
 export function fold(
   evaluate: Expression,
@@ -96,7 +96,7 @@ export function fold(
   }
 }
 
-/** Why an operand can't fit, whatever the document; undefined: it may. */
+/** Returns why an operand cannot fit any document; undefined if it may fit. */
 function misfitOf(
   { constant: known, type, evaluate }: Compiled,
   operand: Operand<unknown>,
@@ -115,7 +115,7 @@ function misfitOf(
   }
 }
 
-/** With what led to it, which data errors themselves leave out of their message. */
+/** Returns the message with its causes, which data errors omit from their message. */
 function dataErrorMessage(error: unknown): string {
   if (!isDataError(error)) throw error;
   const { message, cause } = error;

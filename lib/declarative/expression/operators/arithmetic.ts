@@ -3,7 +3,7 @@ import { DataError } from '../data-error.js';
 import { integer, number } from '../operands.js';
 import { binary, onList, unary } from './define.js';
 
-/** Calculation with doubles. What is no finite number is an error, -0 is 0. */
+/** Arithmetic with doubles. A result that is not finite is an error; -0 is 0. */
 export const arithmeticOperators: readonly OperatorDefinition[] = [
   onNumbers('@add', (numbers) => numbers.reduce((sum, value) => sum + value, 0)),
   onNumbers('@sum', (numbers) => numbers.reduce((sum, value) => sum + value, 0)),
@@ -16,16 +16,16 @@ export const arithmeticOperators: readonly OperatorDefinition[] = [
   onOne('@floor', Math.floor),
 ];
 
-// A number from a document must not fill the memory.
+// Prevents a number in a document from exhausting the memory.
 const longestRange = 65_536;
 
-/** The numbers that begin at 1 and end with a number. */
+/** The numbers from 1 to a number, inclusive. */
 const rangeTo = unary('@range', { operand: integer, type: 'list' }, (last, operation) => {
   if (last >= 0 && last <= longestRange) return numbersFrom(1, last);
   throw new DataError(operation, `wants a whole number from 0 to ${longestRange}`, last);
 });
 
-/** Those from a number on, without the one that it ends before; none where that is not higher. */
+/** The numbers from a start to an end, exclusive; an empty list if the end is not higher. */
 const rangeBetween = binary(
   '@range',
   { operands: [integer, integer], type: 'list' },

@@ -4,7 +4,7 @@ import { anything, ordered } from '../operands.js';
 import { compareValues } from '../compare-values.js';
 import { binary } from './define.js';
 
-/** Equality, deep, of anything; order, of numbers or of texts. */
+/** The comparison operators: deep equality of any values, and order of numbers or texts. */
 export const comparisonOperators: readonly OperatorDefinition[] = [
   equality('@eq', true),
   equality('@ne', false),
@@ -14,7 +14,7 @@ export const comparisonOperators: readonly OperatorDefinition[] = [
   order('@gte', (difference) => difference >= 0),
 ];
 
-/** Null equals nothing, not even null: two objects that both lack a label have none in common. */
+/** Null equals nothing, not even null: two objects that both lack a label have no label in common. */
 function equality(name: string, equal: boolean): OperatorDefinition {
   const { compile } = binary(
     name,

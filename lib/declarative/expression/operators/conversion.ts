@@ -14,7 +14,7 @@ const truth: Operand<boolean> = {
   },
 };
 
-/** What makes a value of one kind of one of another, or insists on a kind. */
+/** The operators that convert a value to a type, or require a type. */
 export const conversionOperators: readonly OperatorDefinition[] = [
   unary('@bool', { operand: truth, type: 'boolean' }, (value) => value),
   unary('@int', { operand: integer, type: 'number' }, (value) => value),
@@ -24,7 +24,7 @@ export const conversionOperators: readonly OperatorDefinition[] = [
   whole('@dict', map),
 ];
 
-/** An operator whose argument is one value, also when it is a list or a map that is written out. */
+/** Defines an operator whose argument is one value, even if it is a literal list or map. */
 function whole<T>(name: string, operand: Operand<T>): OperatorDefinition {
   const compile = (argument: unknown, site: Site): Compiled => {
     const compiled = site.compiler.compile(argument, site.context);

@@ -17,10 +17,10 @@ import {
   type PlacedOperand,
 } from './arguments.js';
 
-/** Calculates the result of operands that were evaluated, but not yet read. */
+/** Calculates the result from evaluated operands that are not yet validated. */
 type Apply = (values: readonly unknown[], operation: string) => unknown;
 
-/** An operator of one operand, which may stand alone or in a list. */
+/** Defines an operator of one operand, alone or in a list. */
 export function unary<T>(
   name: string,
   { operand, type }: { readonly operand: Operand<T>; readonly type?: ValueType },
@@ -40,7 +40,7 @@ export function unary<T>(
   return { name, compile };
 }
 
-/** An operator of two operands in a list. An expression may give that list. */
+/** Defines an operator of two operands in a list. An expression may yield that list. */
 export function binary<A, B>(
   name: string,
   settings: { readonly operands: readonly [Operand<A>, Operand<B>]; readonly type?: ValueType },
@@ -49,7 +49,7 @@ export function binary<A, B>(
   const [{ read: readLeft }, { read: readRight }] = settings.operands;
   const applyTo = (left: unknown, right: unknown, operation: string): unknown =>
     apply(readLeft(left, operation), readRight(right, operation), operation);
-  // Without a list between the operands and the operator: most of what is evaluated is binary.
+  // Avoid a list between operands and operator: most evaluations are binary.
   const chain = ([left, right]: readonly Expression[], operation: string): Expression =>
     left === undefined || right === undefined
       ? () => null
@@ -64,7 +64,7 @@ export function binary<A, B>(
   });
 }
 
-/** An operator of three texts, or the like: as many operands as are given. */
+/** Defines an operator of a fixed number of operands. */
 export function nary<T>(
   name: string,
   settings: { readonly operands: readonly Operand<T>[]; readonly type?: ValueType },
@@ -80,8 +80,8 @@ export function nary<T>(
 }
 
 /**
- * An operator on a list. The list may be written out, be given by an expression, or be the only
- * item of a list that is written out: `["$.a"]` is the list at `$.a`.
+ * Defines an operator on a list. The list may be a literal, the result of an expression, or the only item of
+ * a literal list: `["$.a"]` is the list at `$.a`.
  */
 export function onList(
   name: string,
@@ -107,7 +107,7 @@ interface Fixed {
   readonly operands: readonly Operand<unknown>[];
   readonly type: ValueType | undefined;
   readonly apply: Apply;
-  /** Makes the operator of the evaluations of its operands. */
+  /** Builds the operator from the evaluations of its operands. */
   readonly chain: (evaluations: readonly Expression[], operation: string) => Expression;
 }
 
@@ -125,7 +125,7 @@ function fixed(name: string, settings: Fixed): OperatorDefinition {
   return { name, compile };
 }
 
-/** Whether an argument may be evaluated to the list of the operands. */
+/** Whether an argument may evaluate to the list of the operands. */
 function mayGiveList(argument: unknown): boolean {
   if (typeof argument === 'string') return argument.startsWith('$');
   return typeof argument === 'object' && argument !== null && !Array.isArray(argument);
@@ -150,7 +150,7 @@ interface OnOperand {
   readonly apply: Apply;
 }
 
-/** An operator on the list that its only operand is. */
+/** Compiles an operator on the list that is its only operand. */
 function onOperand(
   placed: readonly PlacedOperand[],
   { operand, type, apply }: OnOperand,
@@ -164,7 +164,7 @@ function onOperand(
   return fold(run, parts, { site, type });
 }
 
-/** A list, or what is the only item of one. */
+/** Reads a list; any other value counts as a list of one item. */
 function listOr(item: Operand<unknown>): Operand<readonly unknown[]> {
   return {
     want: item.want,

@@ -24,7 +24,7 @@ const listOrText: Operand<readonly unknown[] | string> = {
   },
 };
 
-/** What works on lists and maps. */
+/** The operators on lists and maps. */
 export const listOperators: readonly OperatorDefinition[] = [
   onEach('@map', { expression: anything, type: 'list' }, (items, evaluate) => items.map(evaluate)),
   onEach('@filter', { expression: condition, type: 'list' }, (items, holds) => items.filter(holds)),
@@ -49,7 +49,7 @@ export const listOperators: readonly OperatorDefinition[] = [
   rangeOperator,
 ];
 
-/** An operator `[expression, list]`, whose expression is evaluated with each item as `$$`. */
+/** Defines an operator `[expression, list]`, whose expression is evaluated with each item as `$$`. */
 function onEach<T>(
   name: string,
   settings: { readonly expression: Operand<T>; readonly type: ValueType },
@@ -86,7 +86,7 @@ function contains(
     : includes(within, wanted);
 }
 
-/** The least (`sign` -1) or the greatest (1) of the items; null when there are none. */
+/** Returns the least (`sign` -1) or greatest (1) item; null for an empty list. */
 function extreme(items: readonly unknown[], sign: 1 | -1, operation: string): unknown {
   const [first, ...others] = items.map((item) => ordered.read(item, operation));
   if (first === undefined) return null;

@@ -4,7 +4,7 @@ import { anything, condition, type Operand } from '../operands.js';
 import { checkOperands, compileOperands, evaluationsOf, fold, partsOf } from './arguments.js';
 import { unary } from './define.js';
 
-/** `@and`, `@or`, `@not`, and the choices between values; all but `@not` and `@isnil` are lazy. */
+/** `@and`, `@or`, `@not`, and conditional values. All but `@not` and `@isnil` are lazy. */
 export const logicOperators: readonly OperatorDefinition[] = [
   { name: '@and', compile: (argument, site) => compileJunction(argument, site, false) },
   { name: '@or', compile: (argument, site) => compileJunction(argument, site, true) },

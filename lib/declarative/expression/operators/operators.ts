@@ -8,7 +8,7 @@ import { otherOperators } from './others.js';
 import { setOperator } from './set.js';
 import { textOperators } from './texts.js';
 
-/** What operators are called elsewhere, where the nearest name is not the one that is meant. */
+/** Names from other languages whose operator is not the nearest name. */
 export const namesElsewhere: ReadonlyMap<string, string> = new Map([
   ['@neq', '@ne'],
   ['@if', '@cond'],
@@ -18,7 +18,7 @@ export const namesElsewhere: ReadonlyMap<string, string> = new Map([
   ['@nil', '@isnil'],
 ]);
 
-/** Every operator, by its name. */
+/** All operators, by name. */
 export const operators: ReadonlyMap<string, OperatorDefinition> = new Map(
   [
     ...conversionOperators,

@@ -52,7 +52,7 @@ function compileHash(argument: unknown, site: Site): Compiled {
 
 function compileRandom(argument: unknown, site: Site): Compiled {
   const { random } = site.compiler;
-  // The bounds may be constant; what is drawn between them is not.
+  // The bounds may be constant; the random result is not.
   const bounds = binary(
     site.name,
     { operands: [integer, integer], type: 'list' },

@@ -4,7 +4,7 @@ import { compilePlaceSetter, unsettable } from '../json-path/set-at-path.js';
 import type { Expression } from '../expression.js';
 import { fold } from './arguments.js';
 
-/** `@set`: a value with another one set at a path in it. The path is written out. */
+/** `@set`: returns a value with another value set at a literal path. */
 export const setOperator: OperatorDefinition = { name: '@set', compile: compileSet };
 
 function compileSet(argument: unknown, site: Site): Compiled {

@@ -4,7 +4,7 @@ import { DataError } from '../data-error.js';
 import { type Operand, printable, text } from '../operands.js';
 import { binary, nary, onList, unary } from './define.js';
 
-/** What works on texts. */
+/** The operators on texts. */
 export const textOperators: readonly OperatorDefinition[] = [
   onList('@concat', { item: printable, type: 'string' }, (items, operation) =>
     items.map((item) => printable.read(item, operation)).join(''),
@@ -14,7 +14,7 @@ export const textOperators: readonly OperatorDefinition[] = [
     separator === '' ? Array.from(value) : value.split(separator),
   ),
   nary('@replace', { operands: [text, text, text], type: 'string' }, ([value, wanted, by]) =>
-    // A function, for in a text `$&` and the like have a meaning.
+    // A function, because `$&` and the like are special in a replacement text.
     (value ?? '').replaceAll(wanted ?? '', () => by ?? ''),
   ),
   { name: '@regex', compile: compileRegex },
@@ -22,9 +22,9 @@ export const textOperators: readonly OperatorDefinition[] = [
   unary('@upper', { operand: text, type: 'string' }, (value) => value.toUpperCase()),
 ];
 
-/** `[pattern, text]`; a pattern that is written out is compiled once, at load. */
+/** Compiles `[pattern, text]`; a literal pattern is compiled once, at load. */
 function compileRegex(argument: unknown, site: Site): Compiled {
-  // Patterns from documents are few and come again and again.
+  // Patterns from documents are few and repeat.
   let last: { readonly source: string; readonly pattern: GoPattern } | undefined;
   const patternFor = (source: string, operation: string): GoPattern => {
     if (last?.source !== source) last = { source, pattern: patternOf(source, operation) };
@@ -42,7 +42,7 @@ function compileRegex(argument: unknown, site: Site): Compiled {
   return definition.compile(argument, site);
 }
 
-/** As Go reads it: its time grows with the length of the text, whatever the pattern. */
+/** Reads a pattern with Go's syntax: matching takes linear time for every pattern. */
 function patternOf(source: string, operation: string): GoPattern {
   const pattern = goPattern(source);
   if (pattern instanceof GoPattern) return pattern;

@@ -6,7 +6,7 @@ import type { OperatorGroup } from './operator-reference.js';
 import { conversionReference, otherReference } from './other-reference.js';
 import { textReference } from './text-reference.js';
 
-/** Every operator, as the documentation has it; a spec compares it with what there is. */
+/** All operators of the documentation; a spec compares them with the implemented ones. */
 export const expressionReference: readonly OperatorGroup[] = [
   logicReference,
   comparisonReference,

@@ -5,7 +5,7 @@ const ports = [
   { name: 'https', port: 443 },
 ];
 
-/** What is no operator: literals, getters, setters, numbers. */
+/** Notes on the language apart from operators: literals, getters, setters, numbers. */
 export const languageNotes: readonly LanguageNote[] = [
   {
     title: 'Literals, lists and maps',

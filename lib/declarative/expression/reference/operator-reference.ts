@@ -1,34 +1,34 @@
 import type { Document } from '../../document.js';
 
-/** An expression, and what comes of it. A spec runs every one. */
+/** An expression and its result. A spec runs every example. */
 export interface ExpressionExample {
   readonly expression: unknown;
-  /** What it is evaluated on. @defaultValue `{}` */
+  /** The input document. @defaultValue `{}` */
   readonly document?: Document;
   readonly result: unknown;
 }
 
-/** What the documentation says of an operator. */
+/** The documentation of an operator. */
 export interface OperatorReference {
   readonly name: string;
-  /** Other names of the same. */
+  /** Aliases of the operator. */
   readonly aliases?: readonly string[];
-  /** How it is written; `…` is more of the same, `?` what may be left out. */
+  /** The written forms; `…` stands for repetition, `?` for an optional part. */
   readonly forms: readonly string[];
-  /** How many operands it takes; `most` is Infinity where there is no limit. */
+  /** Number of operands; `most` is Infinity for no limit. */
   readonly operands: { readonly least: number; readonly most: number };
-  /** What it does, what it wants, and what it makes of null. */
+  /** What the operator does, which operands it accepts, and how it treats null. */
   readonly does: string;
   readonly examples: readonly ExpressionExample[];
 }
 
-/** Operators that belong together. */
+/** A group of related operators. */
 export interface OperatorGroup {
   readonly title: string;
   readonly operators: readonly OperatorReference[];
 }
 
-/** What the documentation says of a part of the language that is no operator. */
+/** The documentation of a part of the language that is not an operator. */
 export interface LanguageNote {
   readonly title: string;
   readonly text: string;

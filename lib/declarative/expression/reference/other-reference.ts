@@ -53,7 +53,7 @@ export const conversionReference: OperatorGroup = {
   ],
 };
 
-/** What is left. */
+/** All remaining operators. */
 export const otherReference: OperatorGroup = {
   title: 'Others',
   operators: [
