@@ -1,21 +1,21 @@
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 
 /**
- * A custom resource whose objects are converted between its versions: what a webhook server needs
- * to serve the conversion webhook of a CRD. Every resource of `defineResource` is one.
+ * A custom resource that converts objects between its versions, as the conversion webhook of a CRD needs.
+ * `defineResource` returns one.
  */
 export interface Convertible {
   readonly group: string;
   readonly kind: string;
   readonly plural: string;
-  /** The names of all its versions. */
+  /** The names of all versions. */
   readonly versions: readonly string[];
   /**
-   * The object in another version: by way of the hub. The result is a new object with the same
-   * `metadata`, but for labels and annotations, which converters may change.
+   * Converts an object to another version through the hub. Returns a new object with the same `metadata`,
+   * except labels and annotations, which converters may change.
    * @param desiredApiVersion - group and version, for example `example.com/v1`
-   * @throws OperatorError `InvalidObject`: the object is of another kind or of an unknown version,
-   * or a converter threw (`cause`) or changed what it may not.
+   * @throws OperatorError `InvalidObject`: the object has another kind or an unknown version, or a converter
+   * threw (`cause`) or changed forbidden metadata
    */
   convert(object: UnstructuredObject, desiredApiVersion: string): UnstructuredObject;
 }

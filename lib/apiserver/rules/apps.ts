@@ -125,7 +125,7 @@ const templateGeneration = 'deprecated.daemonset.template.generation';
 
 const daemonSet = typedRules<Wire<V1DaemonSet>>(
   {
-    // The number of the template, from before revisions: an annotation that only the server writes.
+    // The template's number, which predates revisions: an annotation that only the server writes.
     defaults: (object) => {
       defaultDaemonSet(object);
       if (object.metadata === undefined) return;

@@ -11,7 +11,7 @@ type Job = Wire<V1Job>;
 
 const uidLabel = 'batch.kubernetes.io/controller-uid';
 
-/** Pods of a Job are known by its uid, unless it brings a selector of its own. */
+/** Selects the pods of a Job by its uid, unless the Job has its own selector. */
 function generateSelector({ metadata, spec }: Job): void {
   if (metadata === undefined || spec === undefined || spec.manualSelector === true) return;
   const { name = '', uid = '' } = metadata;

@@ -15,7 +15,7 @@ import { scalingRules } from './scaling.js';
 import { serviceRules } from './service.js';
 import { storageRules } from './storage.js';
 
-/** The rules of a built-in kind; without any of its own, those that hold for all. */
+/** Returns the rules of a built-in kind, or the common rules if it has no specific ones. */
 export function builtinRules(group: string, version: string, kind: string): KindRules {
   return rules[`${group}/${version}/${kind}`] ?? {};
 }

@@ -21,7 +21,7 @@ import { specChanged } from './spec-changed.js';
 import { typedRules } from './typed-rules.js';
 import { webhookConfigurationRules } from './webhooks.js';
 
-/** Fields of features that are off are not kept. */
+/** Drops fields of disabled features. */
 function dropDisabled({ spec }: Wire<V1Lease>): void {
   delete spec?.strategy;
   delete spec?.preferredHolder;
@@ -87,7 +87,7 @@ const node = typedRules<Wire<V1Node>>(
     }),
   },
   {
-    // Who registers a node brings its status.
+    // The client that registers a node sets its status.
     initialStatus: (object) => object['status'] ?? {},
   },
 );

@@ -57,7 +57,7 @@ const configMap = typedRules<ConfigMap>({
   validateUpdate: keepData,
 });
 
-/** `stringData` is write-only: its texts become base64 in `data`. */
+/** Moves the write-only `stringData` to `data`, in base64. */
 function mergeStringData(secret: Secret): void {
   const { stringData } = secret;
   if (stringData !== undefined) {

@@ -2,7 +2,7 @@ import type { V1PodSpec, V1StatefulSet } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
 import { allContainers } from '../defaulting/pod-spec.js';
 
-/** Takes what features need that are off by default out of the spec of a pod, in place. */
+/** Drops, in place, the fields of features that are off by default from a pod's spec. */
 export function dropDisabledPodFields(spec: Wire<V1PodSpec> | undefined): void {
   if (spec === undefined) return;
   for (const container of allContainers(spec)) {
@@ -13,7 +13,7 @@ export function dropDisabledPodFields(spec: Wire<V1PodSpec> | undefined): void {
   }
 }
 
-/** Takes what features need that are off by default out of a StatefulSet, in place. */
+/** Drops, in place, the fields of features that are off by default from a StatefulSet. */
 export function dropDisabledSetFields({ spec }: Wire<V1StatefulSet>): void {
   delete spec?.updateStrategy?.rollingUpdate?.maxUnavailable;
   dropDisabledPodFields(spec?.template.spec);

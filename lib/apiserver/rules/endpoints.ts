@@ -68,7 +68,7 @@ function validateEndpoint(
   }
 }
 
-/** Told of the whole list, as the real server tells it. */
+/** Reports problems at the whole list, like the real server. */
 function validateFamily(
   address: string,
   field: string,
@@ -131,7 +131,7 @@ function validateSubset(
 
 const deprecation = 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice';
 
-/** Endpoints, which EndpointSlices took the place of. */
+/** Endpoints, the predecessor of EndpointSlices. */
 export const endpointsRules: KindRules = typedRules<Wire<V1Endpoints>>(
   {
     defaults: ({ subsets }) => {

@@ -7,7 +7,7 @@ import { deepEqual } from '../writes/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
 import { typedRules } from './typed-rules.js';
 
-// Both APIs store the core one's form, and that is what is checked.
+// Both APIs store the core form, and validation checks that form.
 type Event = Wire<CoreV1Event>;
 
 const limits = { reportingInstance: 128, action: 128, reason: 128, message: 1024 } as const;
@@ -95,7 +95,7 @@ function validateStrictUpdate(event: Event, old: Event, errors: FieldErrors): vo
 
 function selectableFields(event: Event): Readonly<Record<string, string>> {
   const { reason = '', reportingComponent = '', source, type = '' } = event;
-  // A selector's fields are asked of an empty object too.
+  // Field selectors are also evaluated on an empty object.
   const object = event.involvedObject as Event['involvedObject'] | undefined;
   return {
     'involvedObject.kind': object?.kind ?? '',

@@ -7,112 +7,121 @@ import type { Authorizer } from '../auth/authorizer.js';
 import type { UserInfo } from '../auth/user-info.js';
 import type { ServerView } from './server-view.js';
 
-/** Who asks for a review, and whom it goes by. */
+/** The user and the authorizer for a review. */
 export interface ReviewContext {
   readonly user: UserInfo;
-  /** Decides what `user` may do at this listener. */
+  /** Decides the permissions of `user` at this listener. */
   readonly authorizer: Authorizer;
   readonly access: AccessControl;
-  /** Of the request; empty: none. */
+  /** The namespace of the request; empty if absent. */
   readonly namespace: string;
   /** The server's time, in milliseconds. */
   readonly now: number;
 }
 
 /**
- * What is particular to a kind, beside its schema: the strategies of the real server's registry.
- * Objects that are passed as `object` are fresh and may be changed; `old` is frozen.
+ * The behavior of a kind beside its schema, like the strategies of the real server's registry. Rules may
+ * modify `object`, which is a fresh copy; `old` is frozen.
  */
 export interface KindRules {
-  /** Fills in defaults, in the version of the API that the kind is served in. */
+  /** Fills in defaults, in the served version of the kind. */
   readonly defaults?: (object: UnstructuredObject) => void;
-  /** Admission that changes what is created: classes, priorities, service accounts. */
+  /** Admits a create and may change the object: classes, priorities, service accounts. */
   readonly admitCreate?: (object: UnstructuredObject, server: ServerView) => void;
-  /** Admission of an update (not of a subresource). @throws StatusError 403: it is refused. */
+  /**
+   * Admits an update (not of a subresource).
+   * @throws StatusError 403: admission rejects the update
+   */
   readonly admitUpdate?: (
     object: UnstructuredObject,
     old: UnstructuredObject,
     server: ServerView,
   ) => void;
-  /** Before validation of a create: resets what a client may not set, allocates addresses. */
+  /** Prepares a create before validation: resets fields that clients must not set, allocates addresses. */
   readonly prepareForCreate?: (object: UnstructuredObject, server: ServerView) => void;
-  /** Before validation of an update (not of a subresource). */
+  /** Prepares an update (not of a subresource) before validation. */
   readonly prepareForUpdate?: (
     object: UnstructuredObject,
     old: UnstructuredObject,
     server: ServerView,
   ) => void;
-  /** What must hold for an object, whether it is created or updated. */
+  /** Validates an object on create and update. */
   readonly validate?: (object: UnstructuredObject, errors: FieldErrors, server: ServerView) => void;
-  /** What must hold for a create, beside `validate`. */
+  /** Validates a create, in addition to `validate`. */
   readonly validateCreate?: (
     object: UnstructuredObject,
     errors: FieldErrors,
     server: ServerView,
   ) => void;
-  /** What may not change. @throws StatusError 403: admission refuses. */
+  /**
+   * Validates the changes of an update.
+   * @throws StatusError 403: admission rejects the update
+   */
   readonly validateUpdate?: (
     object: UnstructuredObject,
     old: UnstructuredObject,
     errors: FieldErrors,
     server: ServerView,
   ) => void;
-  /** What must hold for an update of the status. */
+  /** Validates an update of the status. */
   readonly validateStatusUpdate?: (
     object: UnstructuredObject,
     old: UnstructuredObject,
     errors: FieldErrors,
   ) => void;
   /**
-   * Whether an update counts as a new `metadata.generation`.
-   * @defaultValue undefined: no generation is kept
+   * Returns whether an update increments `metadata.generation`.
+   * @defaultValue undefined: the kind has no generation
    */
   readonly specChanged?: (object: UnstructuredObject, old: UnstructuredObject) => boolean;
-  /** Which names are allowed. @defaultValue 'subdomain' */
+  /** The name rule. @defaultValue 'subdomain' */
   readonly nameFormat?: NameFormat;
-  /** PUT to a name that is free creates. @defaultValue false */
+  /** Creates the object on a PUT to an unused name. @defaultValue false */
   readonly createOnUpdate?: boolean;
-  /** An update may come without a `resourceVersion`. @defaultValue true */
+  /** Accepts an update without a `resourceVersion`. @defaultValue true */
   readonly unconditionalUpdate?: boolean;
-  /** What an object is on creation, where it is not an absent status. */
+  /** Returns the status of a new object. @defaultValue absent */
   readonly initialStatus?: (object: UnstructuredObject, server: ServerView) => unknown;
   /**
-   * What an update of the status leaves as it is, beside `spec`: paths in `metadata`, or all of it.
-   * @defaultValue nothing: labels, annotations and finalizers can be written through the status
+   * Fields that a status update leaves unchanged beside `spec`: paths in `metadata`, or all of it.
+   * @defaultValue none: status updates can write labels, annotations and finalizers
    */
   readonly statusResets?: readonly string[];
-  /** Values for field selectors beside `metadata.name` and `metadata.namespace`. */
+  /** Returns values for field selectors beside `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: (object: UnstructuredObject) => Readonly<Record<string, string>>;
   /**
-   * Seconds that a deletion waits, 0 or more; undefined: it is not graceful for this object.
+   * Returns the grace period of a deletion in seconds, 0 or more; undefined if deletion is not graceful.
    * @defaultValue undefined
    */
   readonly gracePeriodSeconds?: (
     object: UnstructuredObject,
     requested: number | undefined,
   ) => number | undefined;
-  /** Whether dependents are orphaned by default. @defaultValue false */
+  /** Orphans dependents by default. @defaultValue false */
   readonly orphansByDefault?: boolean;
-  /** Whether nothing but `metadata.finalizers` holds a deleted object. @defaultValue true */
+  /** Returns whether only `metadata.finalizers` can delay the deletion. @defaultValue true */
   readonly isFinalized?: (object: UnstructuredObject) => boolean;
-  /** Changes an object that is marked as being deleted (a namespace's phase). */
+  /** Changes an object marked for deletion (a namespace's phase). */
   readonly markDeleted?: (
     object: UnstructuredObject,
     old: UnstructuredObject,
   ) => UnstructuredObject;
-  /** Called before a deletion. @throws StatusError it is not allowed. */
+  /**
+   * Runs before a deletion.
+   * @throws StatusError the deletion is forbidden
+   */
   readonly beforeDelete?: (object: UnstructuredObject, server: ServerView) => void;
-  /** A deleted object is answered instead of a `Status`. @defaultValue false */
+  /** Responds to a deletion with the object instead of a `Status`. @defaultValue false */
   readonly answersDeleted?: boolean;
   /**
-   * Answers a create instead of storing it: reviews are questions, not objects.
+   * Responds to a create without storing it, for reviews.
    * @defaultValue undefined: creates are stored
    */
   readonly review?: (object: UnstructuredObject, asked: ReviewContext) => UnstructuredObject;
-  /** Columns of its tables. @defaultValue name and time of creation */
+  /** Columns of tables. @defaultValue name and time of creation */
   readonly columns?: readonly TableColumn[];
-  /** A warning that comes with every answer. */
+  /** A warning added to every response. */
   readonly deprecation?: string;
-  /** Warnings for a create, or for an update of `old`. */
+  /** Returns warnings for a create, or for an update of `old`. */
   readonly warnings?: (object: UnstructuredObject, old?: UnstructuredObject) => readonly string[];
 }

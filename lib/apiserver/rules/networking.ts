@@ -76,7 +76,7 @@ function validateName(host: string, field: string, errors: FieldErrors): void {
 
 const classAnnotation = 'kubernetes.io/ingress.class';
 
-/** Annotations from before classes may stay, but not beside another class. */
+/** Permits legacy class annotations, but not beside a different class. */
 function validateClassAnnotation({ metadata, spec }: Ingress, errors: FieldErrors): void {
   const annotated = metadata?.annotations?.[classAnnotation];
   const { ingressClassName } = spec ?? {};
@@ -93,7 +93,7 @@ function validatePath(
   field: string,
   errors: FieldErrors,
 ): void {
-  // Decoded paths have null where the type is missing.
+  // Decoded paths have null if the type is missing.
   const type = (pathType as string | null) ?? undefined;
   if (type === undefined) {
     errors.required(`${field}.pathType`, 'pathType must be specified');

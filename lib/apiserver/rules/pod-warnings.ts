@@ -5,7 +5,7 @@ import type { Wire } from '../../object/wire.js';
 type PodSpec = Wire<V1PodSpec>;
 type Container = Wire<V1Container>;
 
-/** Volumes that no kubelet mounts any more, and what the API says of them. */
+/** Volumes that kubelets no longer mount, and the API's warning for each. */
 const deprecatedVolumes: Readonly<Record<string, string>> = {
   photonPersistentDisk: 'deprecated in v1.11, non-functional in v1.16+',
   gitRepo: 'deprecated in v1.11, and disabled by default in v1.33+',
@@ -18,7 +18,10 @@ const deprecatedVolumes: Readonly<Record<string, string>> = {
   rbd: 'deprecated in v1.28, non-functional in v1.31+',
 };
 
-/** What is allowed in a pod, or a pod template, but is likely not meant. @param field - of the spec */
+/**
+ * Returns warnings for valid but probably unintended settings of a pod or pod template.
+ * @param field - path of the spec
+ */
 export function podWarnings(spec: PodSpec, field: string): readonly string[] {
   const containers = containersOf(spec, field);
   return [

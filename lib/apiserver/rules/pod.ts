@@ -17,7 +17,7 @@ import { withoutMembers } from '../without-members.js';
 type Pod = Wire<V1Pod>;
 type PodSpec = Wire<V1PodSpec>;
 
-/** What the real server's admission adds to a pod: priority and tolerations of lost nodes. */
+/** Adds what the real server's admission adds to a pod: priority and tolerations of lost nodes. */
 function admit({ metadata, spec }: Pod, server: ServerView): void {
   if (spec === undefined) return;
   admitPriority({ metadata, spec }, server);
@@ -116,7 +116,7 @@ function tolerateLostNodes(spec: PodSpec): void {
   spec.tolerations = tolerations;
 }
 
-/** The quality of service that the requests and limits of a pod's containers amount to. */
+/** Returns the quality of service class from the requests and limits of a pod's containers. */
 export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const all = allContainers(spec).filter(({ restartPolicy }) => restartPolicy !== 'Never');
   const counted = ['cpu', 'memory'];
@@ -216,7 +216,7 @@ export const podRules: KindRules = typedRules<Pod>(
     },
     gracePeriodSeconds: (object, requested) => {
       const { spec, status } = object as unknown as Pod;
-      // Nothing runs (yet, or any more): nobody would end the wait.
+      // An unscheduled pod runs nothing, and no kubelet would end the grace period.
       if ((spec?.nodeName ?? '') === '') return 0;
       if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return 0;
       const seconds = requested ?? spec?.terminationGracePeriodSeconds ?? 30;

@@ -65,7 +65,7 @@ function roleRules(namespaced: boolean): KindRules {
   return typedRules<Role>(
     {
       validate: (role, errors) => {
-        // Decoded roles have null where there are no rules.
+        // Decoded roles have null if the rules are missing.
         const rules = (role.rules as Role['rules'] | null) ?? [];
         for (const [index, rule] of rules.entries()) {
           validateRule(rule, `rules[${index}]`, { namespaced, errors });
@@ -122,7 +122,7 @@ function bindingRules(namespaced: boolean): KindRules {
       validateUpdate: ({ roleRef }, old, errors) => {
         if (deepEqual(roleRef, old.roleRef)) return;
         const { apiGroup: APIGroup, kind: Kind, name: Name } = roleRef;
-        // The real server shows the internal type.
+        // The real server prints the internal type.
         errors.invalid('roleRef', { APIGroup, Kind, Name }, 'cannot change roleRef');
       },
     },

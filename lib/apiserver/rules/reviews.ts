@@ -22,7 +22,7 @@ function answered(object: UnstructuredObject, status: unknown): UnstructuredObje
   return { ...object, status };
 }
 
-/** A user as reviews show one. */
+/** Returns a user in the form that reviews print. */
 function shownUser({ username, uid, groups, extra }: UserInfo): object {
   return { username, ...(uid && { uid }), groups, ...(extra && { extra }) };
 }
@@ -63,7 +63,7 @@ function checkAccessReview(
       errors.invalid('spec.nonResourceAttributes', nonResourceAttributes, why);
     }
   }
-  // The real server does not name the kind here.
+  // The real server omits the kind here.
   if (!errors.empty) throw reviewInvalid(errors);
   if (form === 'local' && namespace !== (object.metadata.namespace ?? '')) {
     throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
@@ -175,7 +175,7 @@ const selfReview: KindRules = {
   }),
 };
 
-/** The rules of reviews: questions about who may do what. */
+/** The rules of reviews, which query permissions. */
 export const reviewRules: Readonly<Record<string, KindRules>> = {
   'authentication.k8s.io/v1/TokenReview': tokenReview,
   'authentication.k8s.io/v1/SelfSubjectReview': selfReview,

@@ -8,25 +8,25 @@ import type { Taken } from './taken-addresses.js';
 type Service = Wire<V1Service>;
 type ServiceSpec = Wire<V1ServiceSpec>;
 
-// 10.96.0.0/16, of which the real server keeps the lower part for addresses that are asked for.
+// 10.96.0.0/16; the real server reserves the lower part for explicitly requested addresses.
 const networkPrefix = '10.96.';
 const firstDynamic = 257;
 const addresses = 65_534;
 const nodePorts = { first: 30_000, firstDynamic: 30_086, last: 32_767 };
 
-/** Whether services of this type have a cluster IP (even `None`). */
+/** Returns whether services of this type have a cluster IP (even `None`). */
 export function needsClusterIp({ type }: ServiceSpec): boolean {
   return type !== 'ExternalName';
 }
 
-/** Whether services of this type have node ports. */
+/** Returns whether services of this type have node ports. */
 export function needsNodePort({ type }: ServiceSpec): boolean {
   return type === 'NodePort' || type === 'LoadBalancer';
 }
 
 /**
- * Gives a service the addresses that it does not bring: cluster IP, IP families, node ports.
- * @throws StatusError 422: what it brings is taken or out of range.
+ * Allocates the addresses that a service omits: cluster IP, IP families, node ports.
+ * @throws StatusError 422: a requested address is in use or out of range
  */
 export function allocateAddresses(service: Service, server: ServerView): void {
   const { metadata, spec } = service;
@@ -103,7 +103,7 @@ function checkFamilies(spec: ServiceSpec, errors: FieldErrors): void {
   if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) {
     errors.notSupported('spec.ipFamilyPolicy', ipFamilyPolicy, policies);
   }
-  // Without a selector nothing of the cluster's is behind it.
+  // Without a selector, the endpoints of a headless service lie outside the cluster.
   if (clusterIP === 'None' && Object.keys(selector ?? {}).length === 0) return;
   for (const [index, family] of ipFamilies.entries()) {
     const field = `spec.ipFamilies[${index}]`;

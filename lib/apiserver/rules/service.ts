@@ -10,7 +10,7 @@ import { typedRules } from './typed-rules.js';
 type Service = Wire<V1Service>;
 type ServiceSpec = Wire<V1ServiceSpec>;
 
-/** What an update leaves out of the addresses stays as it was. */
+/** Keeps the addresses that an update omits. */
 function keepAddresses(spec: ServiceSpec, old: ServiceSpec): void {
   if (needsClusterIp(old) && needsClusterIp(spec)) {
     if ((spec.clusterIP ?? '') === '' && old.clusterIP !== undefined) {
@@ -45,7 +45,7 @@ function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): void {
   if (old.healthCheckNodePort !== undefined) spec.healthCheckNodePort ??= old.healthCheckNodePort;
 }
 
-/** What only the old type needed, and nobody changed, goes with it. */
+/** Drops unchanged fields that only the old type needs. */
 function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): void {
   if (spec.type === 'ExternalName') delete spec.internalTrafficPolicy;
   if (needsClusterIp(old) && !needsClusterIp(spec)) {
@@ -81,7 +81,7 @@ function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): void {
 const preferCloseWarning =
   'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"';
 
-/** Services: addresses are allocated, and kept when an update leaves them out. */
+/** Services: allocates addresses, and keeps those that an update omits. */
 export const serviceRules: KindRules = typedRules<Service>(
   {
     defaults: defaultService,

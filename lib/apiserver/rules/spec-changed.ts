@@ -2,7 +2,7 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { deepEqual } from '../writes/deep-equal.js';
 import { withoutMembers } from '../without-members.js';
 
-/** The generation rule of most kinds: it grows when `spec` changes. */
+/** Returns whether `spec` changed: the generation rule of most kinds. */
 export function specChanged(object: UnstructuredObject, old: UnstructuredObject): boolean {
   return !deepEqual(object['spec'], old['spec']);
 }

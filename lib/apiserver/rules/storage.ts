@@ -27,7 +27,7 @@ type StorageClass = Wire<V1StorageClass>;
 const classes = 'storage.k8s.io/storageclasses';
 const isDefaultClass = 'storageclass.kubernetes.io/is-default-class';
 
-/** Admission: the default class, and a finalizer that keeps what is in use. */
+/** Admits a claim: sets the default class, and a finalizer that protects claims in use. */
 function admitClaim({ metadata, spec }: Claim, server: ServerView): void {
   if (metadata !== undefined) protect(metadata, 'kubernetes.io/pvc-protection');
   if (spec === undefined || spec.storageClassName !== undefined) return;
@@ -77,7 +77,7 @@ function storageOf({ resources }: ClaimSpec): string {
   return resources?.requests?.['storage'] ?? '0';
 }
 
-/** Admission: only bound claims of a class with expansion may grow. */
+/** Admits growth only for bound claims whose class permits expansion. */
 function admitGrowth({ metadata, spec }: Claim, old: Claim, server: ServerView): void {
   if (spec === undefined || old.spec === undefined) return;
   if (compareQuantities(storageOf(spec), storageOf(old.spec)) <= 0) return;

@@ -11,12 +11,12 @@ export interface Taken {
   hasPort(port: string): boolean;
 }
 
-/** Of the Service `kubernetes`. */
+/** The address of the Service `kubernetes`. */
 const ipOfServer = '10.96.0.1';
 
 /**
- * Index of the cluster IPs and node ports of all Services, kept up to date by each change: an
- * allocation looks up addresses, not Services.
+ * Index of the cluster IPs and node ports of all Services, updated on each change, so that an allocation does
+ * not scan Services.
  */
 export class TakenAddresses {
   /** The keys of the Services that have an address: an IP, or a port such as `TCP/30080`. */
@@ -28,7 +28,10 @@ export class TakenAddresses {
     });
   }
 
-  /** Returns what all Services but one have in use. @param own - `namespace/name` of that one */
+  /**
+   * Returns the addresses in use by all Services except one.
+   * @param own - `namespace/name` of that one
+   */
   except(own: string): Taken {
     const isTaken = (address: string): boolean => {
       const holders = this.#holders.get(address);

@@ -14,7 +14,7 @@ import { deepEqual } from '../writes/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
 import { typedRules } from './typed-rules.js';
 
-/** The other kind of webhook has one member less. */
+/** A validating webhook has one member less. */
 type Webhook = Wire<V1MutatingWebhook>;
 
 interface Webhooks {
@@ -69,7 +69,7 @@ function validateName(name: string, field: string, errors: FieldErrors): void {
 }
 
 function validateAnswers(webhook: Webhook, field: string, errors: FieldErrors): void {
-  // Go's zero values are null and an empty text.
+  // Go's zero values are null and an empty string.
   const versions = (webhook.admissionReviewVersions as string[] | null) ?? [];
   const path = `${field}.admissionReviewVersions`;
   if (versions.length === 0) {

@@ -28,23 +28,26 @@ import type { CelType } from './types.js';
 import { typeOf } from './type-of.js';
 import { Unification, moreGeneral } from './unification.js';
 
-/** What the checker found out. */
+/** The result of type checking. */
 export interface Checked {
   readonly expression: Expression;
   readonly type: CelType;
-  /** The overloads that a call may mean; several where an operand is of no known type. */
+  /** The possible overloads of a call; several if an operand's type is unknown. */
   readonly overloads: ReadonlyMap<CallExpression, readonly Overload[]>;
-  /** Calls such as `sets.contains(a, b)`, whose target is a part of the function's name. */
+  /** Calls such as `sets.contains(a, b)`, whose target is part of the function's name. */
   readonly qualified: ReadonlySet<CallExpression>;
-  /** Expressions such as `google.protobuf.Timestamp`: a type. */
+  /** Expressions that name a type, such as `google.protobuf.Timestamp`. */
   readonly types: ReadonlyMap<Expression, CelType>;
-  /** The declared variables that it uses. */
+  /** The declared variables that the expression uses. */
   readonly variables: ReadonlySet<string>;
-  /** The type of a part of the expression. */
+  /** Returns the type of a part of the expression. */
   readonly typeOf: (part: Expression) => CelType;
 }
 
-/** Finds out the types in an expression. @throws CelCompileError */
+/**
+ * Infers the types in an expression.
+ * @throws CelCompileError
+ */
 export function checkExpression(
   source: string,
   expression: Expression,
@@ -75,14 +78,14 @@ class Checker {
   readonly used = new Set<string>();
   readonly #all = new Map<Expression, CelType>();
   #scope: Scope;
-  /** Within the arguments of `format`, lists may have items of different types. */
+  /** Positive within the arguments of `format`, where list items may have different types. */
   #mixed = 0;
 
   constructor(variables: ReadonlyMap<string, CelType>) {
     this.#scope = { variables, outer: undefined };
   }
 
-  /** The type of a part that was checked. */
+  /** Returns the type of a checked part. */
   typeOf(expression: Expression): CelType {
     return this.unification.resolve(this.#all.get(expression) ?? dynType, 'dyn');
   }
@@ -134,7 +137,7 @@ class Checker {
     return this.#issue(at, message);
   }
 
-  /** What a name stands for: a variable or a type. */
+  /** Returns the type that a name denotes: that of a variable, or a type itself. */
   #named(expression: Expression, name: string): CelType | undefined {
     for (let scope: Scope | undefined = this.#scope; scope !== undefined; scope = scope.outer) {
       const variable = scope.variables.get(name);
@@ -253,7 +256,7 @@ class Checker {
     return result;
   }
 
-  /** The overload with types of its own in place of those that are to be inferred. */
+  /** Returns the overload with fresh types for its type parameters. */
   #instance({ args, result }: Overload): { args: readonly CelType[]; result: CelType } {
     const own = new Map<string, CelType>();
     const fresh = (type: CelType): CelType => {
@@ -325,7 +328,7 @@ class Checker {
     });
   }
 
-  /** The types of index or key, and of values. */
+  /** Returns the types of index or key, and of values. */
   #iterated(type: CelType, at: number): readonly [CelType, CelType] {
     const [first = dynType, second = dynType] = type.parameters;
     if (type.kind === 'list') return [intType, first];
@@ -342,7 +345,7 @@ class Checker {
     return [errorType, errorType];
   }
 
-  /** What comes of a condition: the macros stand for a conditional expression. */
+  /** Returns the type of a condition's result: these macros expand to a conditional expression. */
   #chosen(at: number, condition: CelType, result: CelType): CelType {
     if (this.unification.assign([condition], [boolType])) return result;
     const call = { type: 'call', at, name: '_?_:_', target: undefined, args: [] } as const;

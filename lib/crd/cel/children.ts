@@ -1,6 +1,6 @@
 import type { Expression } from './expression.js';
 
-/** The parts of an expression, in the order of the text. */
+/** Returns the parts of an expression in source order. */
 export function childrenOf(expression: Expression): readonly Expression[] {
   switch (expression.type) {
     case 'literal':

@@ -1,10 +1,10 @@
-/** Something wrong in an expression, and where: an offset in code points. */
+/** A problem in an expression, and its offset in code points. */
 export interface CelIssue {
   readonly at: number;
   readonly message: string;
 }
 
-/** An expression that can't be compiled; the message is laid out as the API server does. */
+/** An expression does not compile; the message has the API server's layout. */
 export class CelCompileError extends Error {
   override readonly name = 'CelCompileError';
   readonly issues: readonly CelIssue[];
@@ -15,12 +15,12 @@ export class CelCompileError extends Error {
   }
 }
 
-/** A part of an expression without variables that can only fail. */
+/** A constant part of an expression always fails. */
 export class CelConstantError extends Error {
   override readonly name = 'CelConstantError';
 }
 
-/** Made by the parser, which stops at the first one. */
+/** The parser's first error; parsing stops there. */
 export class SyntaxIssue extends Error {
   readonly issue: CelIssue;
 

@@ -2,10 +2,13 @@ import { childrenOf } from './children.js';
 import { CelCompileError } from './compile-error.js';
 import type { Expression } from './expression.js';
 
-/** Checking and evaluating go down call by call: deeper ones would end the stack. */
+/** Maximum depth: checking and evaluating are recursive and would overflow the stack. */
 const deepest = 1000;
 
-/** Refuses what nests too deeply, as a long chain of `+` does. @throws CelCompileError */
+/**
+ * Rejects expressions that nest too deeply, such as a long chain of `+`.
+ * @throws CelCompileError
+ */
 export function checkDepth(source: string, whole: Expression): void {
   const left: (readonly [expression: Expression, depth: number])[] = [[whole, 1]];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

@@ -12,7 +12,7 @@ import {
 import type { CelMap, CelValue } from './values.js';
 import { sameType } from './types.js';
 
-/** Whether two values are equal; values of different types are not, but numbers count as numbers. */
+/** Returns whether two values are equal. Values of different types differ, except numbers. */
 export function celEqual(one: CelValue, other: CelValue): boolean {
   const [left, right] = [numberOf(one), numberOf(other)];
   if (left !== undefined && right !== undefined) return left == right;
@@ -38,7 +38,7 @@ function sameOuterType({ type: one }: CelTypeValue, { type: other }: CelTypeValu
   return sameType(one, other);
 }
 
-/** The numbers compare exactly: JavaScript compares a bigint and a number by their value. */
+/** Returns the number for an exact comparison: JavaScript compares a bigint and a number by value. */
 function numberOf(value: CelValue): bigint | number | undefined {
   if (typeof value === 'bigint' || typeof value === 'number') return value;
   return value instanceof CelUint ? value.value : undefined;
@@ -63,7 +63,7 @@ function equalLists(one: CelList, other: CelList): boolean {
   });
 }
 
-/** Whether two entries of a map list have the same keys. */
+/** Returns whether two entries of a map list have the same keys. */
 export function sameKeys(one: CelValue, other: CelValue, keys: readonly string[]): boolean {
   if (one === null || other === null || !isMap(one) || !isMap(other)) return false;
   return keys.every((key) => celEqual(one.get(key) ?? null, other.get(key) ?? null));
@@ -84,8 +84,8 @@ function equalOptionals(one: CelOptional, other: CelOptional): boolean {
 }
 
 /**
- * Less than 0, 0, or more: how two values are ordered.
- * @throws CelError they can't be ordered.
+ * Compares two values: negative, 0 or positive.
+ * @throws CelError the values have no order
  */
 export function celCompare(one: CelValue, other: CelValue): number {
   const [left, right] = [numberOf(one), numberOf(other)];
@@ -114,7 +114,7 @@ function order(one: bigint | number, other: bigint | number): number {
   return one > other ? 1 : 0;
 }
 
-/** By code points: code units order emoji before some letters. */
+/** Compares by code points: code units order emoji before some letters. */
 function compareText(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }

@@ -1,6 +1,6 @@
 import type { CelValue } from './values.js';
 
-/** The syntax tree of a CEL expression. `at` is an offset in code points: where errors point to. */
+/** The syntax tree of a CEL expression. `at` is the offset for errors, in code points. */
 export type Expression =
   | { readonly type: 'literal'; readonly at: number; readonly value: CelValue }
   | { readonly type: 'identifier'; readonly at: number; readonly name: string }
@@ -30,20 +30,20 @@ export interface CallExpression {
   readonly args: readonly Expression[];
 }
 
-/** An element of a list; an optional one is left out where it has no value. */
+/** An element of a list; an optional one without a value is omitted. */
 export interface ListElement {
   readonly value: Expression;
   readonly optional: boolean;
 }
 
-/** An entry of a map; an optional one is left out where it has no value. */
+/** An entry of a map; an optional one without a value is omitted. */
 export interface MapEntry {
   readonly key: Expression;
   readonly value: Expression;
   readonly optional: boolean;
 }
 
-/** What a comprehension makes of its range. */
+/** The macros over a range. */
 export type ComprehensionMacro =
   | 'all'
   | 'exists'
@@ -61,9 +61,9 @@ export interface ComprehensionExpression {
   readonly at: number;
   readonly macro: ComprehensionMacro;
   readonly range: Expression;
-  /** One: the element of a list, the key of a map. Two: index or key, and value. */
+  /** One variable: list element or map key. Two: index or key, and value. */
   readonly variables: readonly string[];
-  /** What must hold for an element to be transformed. */
+  /** The condition for transforming an element. */
   readonly filter: Expression | undefined;
   readonly step: Expression;
 }
@@ -79,7 +79,7 @@ export interface OptionalMapExpression {
   readonly flat: boolean;
 }
 
-/** The dotted name that an expression spells; undefined: it is something else. */
+/** Returns the dotted name of an expression; undefined for other expressions. */
 export function qualifiedName(expression: Expression): string | undefined {
   if (expression.type === 'identifier') return expression.name;
   if (expression.type !== 'select' || expression.mode !== 'value') return undefined;

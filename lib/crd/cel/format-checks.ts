@@ -5,7 +5,7 @@ import type { CelType } from './types.js';
 
 type TypeOf = (expression: Expression) => CelType;
 
-/** What is wrong with the arguments of `format`, where text and list are written out. */
+/** Returns the problems in the arguments of `format` if text and list are literals. */
 export function formatIssues(expression: Expression, typeOf: TypeOf): CelIssue[] {
   const issues: CelIssue[] = [];
   const visit = (one: Expression): void => {
@@ -78,7 +78,7 @@ const verbs: Readonly<Partial<Record<string, Verb>>> = {
   X: hex,
 };
 
-/** The argument, or a part of a list or map in it, that the clause can't take. */
+/** Returns the argument, or the part of a list or map in it, that the clause does not accept. */
 function wrongPart(arg: Expression, verb: Verb, typeOf: TypeOf): Expression | undefined {
   const { kind } = typeOf(arg);
   if (kind !== 'dyn' && !verb.kinds.includes(kind)) return arg;

@@ -26,17 +26,17 @@ import {
 } from './types.js';
 import type { CelType } from './types.js';
 
-/** The overloads of a function, by its name; undefined: there is none. */
+/** Returns the overloads of a function; undefined for unknown names. */
 export function functionNamed(name: string): readonly Overload[] | undefined {
   return allFunctions().get(name);
 }
 
-/** What a name stands for that is a type: `int`, `google.protobuf.Timestamp`. */
+/** Returns the type with a name, such as `int` or `google.protobuf.Timestamp`. */
 export function typeNamed(name: string): CelType | undefined {
   return Object.hasOwn(typeNames, name) ? typeNames[name] : undefined;
 }
 
-// Read when the first rule is compiled; a constant.
+// A constant, built when the first rule is compiled.
 let functions: ReadonlyMap<string, readonly Overload[]> | undefined;
 
 function allFunctions(): ReadonlyMap<string, readonly Overload[]> {

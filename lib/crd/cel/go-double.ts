@@ -1,6 +1,6 @@
 /**
- * A floating-point number as Go's `%g` writes it: the shortest text that is read as the same number,
- * with an exponent of at least two digits below a ten-thousandth and from a million on.
+ * Formats a number like Go's `%g`: the shortest text that parses to the same number. Below a ten-thousandth
+ * and from a million on, it has an exponent of at least two digits.
  */
 export function goDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
@@ -13,7 +13,7 @@ export function goDouble(value: number): string {
   return `${mantissa}e${power < 0 ? '-' : '+'}${digits}`;
 }
 
-/** A number as Go's `%.1f` writes it: what lies right between two goes to the even digit. */
+/** Formats a number like Go's `%.1f`: ties round to the even digit. */
 export function fixedText(value: number, digits: number): string {
   const rounded = value.toFixed(digits);
   // A tie has exactly one binary digit more.

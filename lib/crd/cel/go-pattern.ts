@@ -3,28 +3,31 @@ import { PatternSyntaxError } from './pattern/node.js';
 import { parsePattern } from './pattern/parse-pattern.js';
 
 /**
- * A pattern of Go's `regexp` (RE2), with Go's meaning. The time to look for it grows with the
- * length of the text, never faster: no pattern and no text can stop a server.
+ * A pattern of Go's `regexp` (RE2), with Go's semantics. Matching time grows linearly with the length of the
+ * text, so no pattern can stall a server.
  */
 export class GoPattern {
   readonly #machine: PatternMachine;
 
-  /** @throws PatternSyntaxError Go refuses it */
+  /** @throws PatternSyntaxError Go rejects the pattern */
   constructor(source: string) {
     this.#machine = new PatternMachine(parsePattern(source));
   }
 
-  /** Whether it is somewhere in a text. */
+  /** Returns whether a text contains a match. */
   test(text: string): boolean {
     return this.#machine.find(pointsOf(text), 0, true) !== undefined;
   }
 
-  /** The first part of a text that matches; undefined: none. */
+  /** Returns the first match in a text; undefined without a match. */
   find(text: string): string | undefined {
     return this.findAll(text, 1)[0];
   }
 
-  /** The parts of a text that match and do not overlap. @param limit - how many are enough */
+  /**
+   * Returns the non-overlapping matches in a text.
+   * @param limit - maximum number of matches
+   */
   findAll(text: string, limit = Infinity): string[] {
     const points = pointsOf(text);
     const all: string[] = [];
@@ -33,7 +36,7 @@ export class GoPattern {
       const found = this.#machine.find(points, at);
       if (found === undefined) break;
       const { start, end } = found;
-      // Nothing, right after something, does not count.
+      // Like Go, skip an empty match directly after another match.
       if (end > start || start !== lastEnd) {
         all.push(
           points
@@ -53,11 +56,11 @@ function pointsOf(text: string): number[] {
   return Array.from(text, (one) => one.codePointAt(0) ?? 0);
 }
 
-// Compiled patterns, by their source; few are ever used in one process, and none is written into.
+// Compiled patterns by source. Entries are immutable.
 const compiled = new Map<string, GoPattern | PatternSyntaxError>();
 const mostCompiled = 1000;
 
-/** A compiled pattern, or what Go says is wrong with it. */
+/** Returns the compiled pattern, or Go's error. */
 export function goPattern(source: string): GoPattern | PatternSyntaxError {
   const known = compiled.get(source);
   if (known !== undefined) return known;

@@ -1,8 +1,8 @@
-/** A URL as Go's `net/url` takes it apart. */
+/** The parts of a URL, as parsed by Go's `net/url`. */
 export interface GoUrl {
   readonly text: string;
   readonly scheme: string;
-  /** With the port. */
+  /** Includes the port. */
   readonly host: string;
   readonly hostname: string;
   readonly port: string;
@@ -10,7 +10,9 @@ export interface GoUrl {
   readonly query: string;
 }
 
-/** Reads an absolute URL or path, as Go's `ParseRequestURI`; a text says what is wrong with it. */
+/**
+ * Parses an absolute URL or path like Go's `ParseRequestURI`; returns a string with the problem if invalid.
+ */
 export function parseRequestUrl(text: string): GoUrl | string {
   const problem = requestProblem(text);
   if (problem !== undefined) return `parse ${JSON.stringify(text)}: ${problem}`;
@@ -22,7 +24,7 @@ export function parseRequestUrl(text: string): GoUrl | string {
   const [, authority = '', path = ''] = /^(?:\/\/([^/]*))?(.*)$/s.exec(hierarchy) ?? [];
   const host = authority.slice(authority.lastIndexOf('@') + 1);
   const { hostname, port } = hostParts(host);
-  // Without a slash after the scheme (`mailto:a`) there is no path.
+  // Without a slash after the scheme (`mailto:a`) the path is empty.
   const escapedPath = scheme !== '' && !hierarchy.startsWith('/') ? '' : escaped(path);
   return {
     text,
@@ -48,7 +50,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Characters that have no place in a path are escaped; what is escaped stays. */
+/** Escapes characters that a path must not contain; keeps existing escapes. */
 function escaped(path: string): string {
   return path.replaceAll(/[^-A-Za-z0-9_.~$&+,/:;=@%!'()*[\]]/gu, (character) =>
     encodeURIComponent(character),
@@ -81,7 +83,7 @@ function requestProblem(text: string): string | undefined {
 function hostProblem(host: string): string | undefined {
   const odd = /[ "<>\\^`{|}]/.exec(host.replace(/^\[.*\]/, ''))?.[0];
   if (odd !== undefined) return `invalid character ${JSON.stringify(odd)} in host name`;
-  // Only what is beyond ASCII may be escaped, and the percent sign itself.
+  // In hosts, only non-ASCII bytes and the percent sign may be escaped.
   const ascii = /%(?!25)[0-7][0-9A-Fa-f]/.exec(host)?.[0];
   if (ascii !== undefined) return `invalid URL escape ${JSON.stringify(ascii)}`;
   if (host.startsWith('[')) {

@@ -4,7 +4,7 @@ import type { Expression } from './expression.js';
 import { GoPattern, goPattern } from './go-pattern.js';
 import { parseDuration, parseTimestamp } from './times.js';
 
-/** What is wrong with arguments that are written out: patterns, times and time spans. */
+/** Returns the problems in literal arguments: patterns, times and durations. */
 export function literalIssues(expression: Expression): CelIssue[] {
   const issues: CelIssue[] = [];
   visit(expression, (one) => {

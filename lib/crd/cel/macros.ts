@@ -6,7 +6,10 @@ import type {
   Expression,
 } from './expression.js';
 
-/** What a call stands for, if it is a macro; else the call. @throws SyntaxIssue */
+/**
+ * Returns the expansion of a macro call; other calls are returned unchanged.
+ * @throws SyntaxIssue
+ */
 export function expandMacro(call: CallExpression): Expression {
   const { name, target, args } = call;
   if (target === undefined) return name === 'has' && args.length === 1 ? expandHas(call) : call;

@@ -6,19 +6,25 @@ import { runtimeTypeName } from './type-of.js';
 import { CelError, CelList, CelUint, isMap, keyId } from './values.js';
 import type { CelMap, CelValue, CelDuration, CelTimestamp } from './values.js';
 
-/** The number, if it fits 64 bits. @throws CelError */
+/**
+ * Returns the number if it fits 64 bits.
+ * @throws CelError
+ */
 export function checkedInt(value: bigint): bigint {
   if (BigInt.asIntN(64, value) !== value) throw new CelError('integer overflow');
   return value;
 }
 
-/** The number, if it fits 64 bits without a sign. @throws CelError */
+/**
+ * Returns the number if it fits 64 unsigned bits.
+ * @throws CelError
+ */
 export function checkedUint(value: bigint): CelUint {
   if (BigInt.asUintN(64, value) !== value) throw new CelError('unsigned integer overflow');
   return new CelUint(value);
 }
 
-/** `X + Y`: the entries of sets and map lists are merged. */
+/** Evaluates `X + Y`; merges the entries of sets and map lists. */
 export function addLists(one: CelList, other: CelList): CelList {
   const { correlation } = one;
   if (correlation === 'atomic') return new CelList([...one.items, ...other.items]);
@@ -33,7 +39,10 @@ export function addLists(one: CelList, other: CelList): CelList {
   return new CelList(items, correlation);
 }
 
-/** The item at an index. @throws CelError there is none. */
+/**
+ * Returns the item at an index.
+ * @throws CelError the index is out of range or has an unsupported type
+ */
 export function itemAt(list: CelList, index: CelValue): CelValue {
   const position = indexOf(index);
   if (position === undefined) {
@@ -44,7 +53,7 @@ export function itemAt(list: CelList, index: CelValue): CelValue {
   return item;
 }
 
-/** What a list index stands for; undefined: it is no whole number. */
+/** Returns the numeric value of a list index; undefined if it is not an integer. */
 export function indexOf(index: CelValue): number | undefined {
   if (typeof index === 'bigint') return Number(index);
   if (index instanceof CelUint) return Number(index.value);
@@ -57,7 +66,7 @@ function entryOf(map: CelMap, key: CelValue): CelValue {
   return value;
 }
 
-/** How messages write a key. */
+/** Returns a key as messages print it. */
 export function keyText(key: CelValue): string {
   return keyId(key).slice(1);
 }
@@ -95,7 +104,7 @@ function comparison(name: string, holds: (order: number) => boolean): Declaratio
 
 type Int = bigint;
 
-/** The operators of CEL, but those that don't look at all operands (`&&`, `||`, `?:`). */
+/** The operators of CEL, except those that may skip operands (`&&`, `||`, `?:`). */
 export const operators: readonly Declaration[] = [
   declare('_==_(A,A): bool', celEqual),
   declare('_!=_(A,A): bool', (one: CelValue, other: CelValue) => !celEqual(one, other)),

@@ -19,7 +19,7 @@ import {
 import type { CelType } from './types.js';
 import type { CelValue } from './values.js';
 
-/** What a function does for arguments of one list of types; a method's target is the first. */
+/** A function for one list of argument types; a method's target is the first argument. */
 export interface Overload {
   readonly name: string;
   readonly isMethod: boolean;
@@ -28,15 +28,18 @@ export interface Overload {
   readonly run: Implementation;
 }
 
-/** Gets arguments of the declared types only. @throws CelError */
+/**
+ * Receives only arguments of the declared types.
+ * @throws CelError
+ */
 export type Implementation = (...args: readonly CelValue[]) => CelValue;
 
-/** A signature such as `string.charAt(int): string`, and what it does. */
+/** A signature such as `string.charAt(int): string`, and its implementation. */
 export type Declaration = readonly [signature: string, run: Implementation];
 
 /**
- * Declares an overload. The parameters of `run` must be what the signature says: arguments are
- * checked against it, not against TypeScript's types.
+ * Declares an overload. The parameters of `run` must match the signature: arguments are checked against the
+ * signature, not against TypeScript's types.
  */
 export function declare<A extends readonly (CelValue | undefined)[]>(
   signature: string,
@@ -45,7 +48,7 @@ export function declare<A extends readonly (CelValue | undefined)[]>(
   return [signature, run as unknown as Implementation];
 }
 
-/** Types by the names that signatures use; `A`, `B`, `K`, `V` are to be inferred. */
+/** Types by their names in signatures; `A`, `B`, `K`, `V` are type parameters. */
 const named: Readonly<Partial<Record<string, CelType>>> = {
   dyn: dynType,
   bool: boolType,
@@ -65,7 +68,7 @@ const named: Readonly<Partial<Record<string, CelType>>> = {
   NamedFormat: opaqueType('kubernetes.NamedFormat'),
 };
 
-/** Reads a signature. */
+/** Parses a signature. */
 export function overloadOf([signature, run]: Declaration): Overload {
   const [, target, name = '', inner = '', result = ''] = signatureForm.exec(signature) ?? [];
   const args = splitTypes(inner).map(typeOf);
@@ -79,7 +82,7 @@ export function overloadOf([signature, run]: Declaration): Overload {
   };
 }
 
-// Global functions in a namespace, such as `sets.contains`, are written with a `::`.
+// Global functions in a namespace, such as `sets.contains`, have a `::` in their signature.
 const signatureForm = /^(?:([^()]+?)\.)?([^.()]+)\((.*)\): (.+)$/;
 
 function typeOf(text: string): CelType {
@@ -94,7 +97,7 @@ function typeOf(text: string): CelType {
   return paramType(text);
 }
 
-/** Splits at commas that are in no brackets. */
+/** Splits at commas outside brackets. */
 function splitTypes(text: string): string[] {
   if (text === '') return [];
   const parts: string[] = [''];

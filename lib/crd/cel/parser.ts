@@ -4,7 +4,7 @@ import { expandMacro } from './macros.js';
 import { tokensOf } from './tokens.js';
 import type { Token } from './tokens.js';
 
-/** Deeper nesting than this is refused, as by the API server. */
+/** Maximum nesting depth, as on the API server. */
 const deepest = 250;
 
 const reserved = new Set([
@@ -12,7 +12,10 @@ const reserved = new Set([
   ...['loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
 ]);
 
-/** The syntax tree of an expression. @throws CelCompileError */
+/**
+ * Parses an expression to a syntax tree.
+ * @throws CelCompileError
+ */
 export function parseExpression(source: string): Expression {
   try {
     return new Parser(tokensOf(source)).whole();
@@ -22,7 +25,7 @@ export function parseExpression(source: string): Expression {
   }
 }
 
-// Operators by binding, loosest first.
+// Operators by precedence, lowest first.
 const levels: readonly ReadonlyMap<string, string>[] = [
   new Map([['||', '_||_']]),
   new Map([['&&', '_&&_']]),
@@ -41,7 +44,7 @@ const levels: readonly ReadonlyMap<string, string>[] = [
   ]),
 ];
 
-/** An operator, and what is at its right. */
+/** An operator and its right operand. */
 interface Link {
   readonly at: number;
   readonly name: string;
@@ -59,7 +62,7 @@ function call(at: number, name: string, args: readonly Expression[]): Expression
   return { type: 'call', at, name, target: undefined, args };
 }
 
-/** Chains of `&&` and `||` that are longer than this become trees, so that they are not deep. */
+/** Longer chains of `&&` and `||` become balanced trees to limit the depth. */
 const longestChain = 100;
 
 function balanced(first: Expression, links: readonly Link[]): Expression {
@@ -99,7 +102,10 @@ class Parser {
     return type === 'symbol' || (text === 'in' && type === 'identifier');
   }
 
-  /** Takes the token if it is `text`. @returns where it was */
+  /**
+   * Consumes the token if it is `text`.
+   * @returns the token's offset
+   */
   #take(text: string): number | undefined {
     if (!this.#is(text)) return undefined;
     const { at } = this.#token;
@@ -167,7 +173,7 @@ class Parser {
     return this.#member(this.#primary());
   }
 
-  /** A minus sign is part of a number that follows. */
+  /** Parses a minus sign as part of the number that follows. */
   #negative(at: number): Expression | undefined {
     const token = this.#token;
     if (token.type !== 'literal') return undefined;
@@ -201,7 +207,7 @@ class Parser {
     if (token.type !== 'identifier') this.#fail('IDENTIFIER');
     const { text, quoted } = token;
     if (quoted) throw new SyntaxIssue({ at: token.at, message: "unsupported syntax: '`'" });
-    // Words such as `true` and `in` are no names.
+    // Words such as `true` and `in` are reserved.
     if (['true', 'false', 'null', 'in'].includes(text)) this.#fail('IDENTIFIER');
     this.#next++;
     const field = text;
@@ -217,7 +223,7 @@ class Parser {
     });
   }
 
-  /** Arguments up to the closing parenthesis. */
+  /** Parses arguments up to the closing parenthesis. */
   #args(): Expression[] {
     const args: Expression[] = [];
     while (this.#take(')') === undefined) {
@@ -270,7 +276,7 @@ class Parser {
     return expandMacro(call as Extract<Expression, { type: 'call' }>);
   }
 
-  /** `Name{…}`: no CRD rule can make such an object, but the message should say what is wrong. */
+  /** Parses `Name{…}`: CRD rules cannot create such objects, but the message should name the problem. */
   #struct(name: string): Expression | undefined {
     if (!this.#is('{')) return undefined;
     const { at } = this.#token;
@@ -289,7 +295,7 @@ class Parser {
     const elements: ListElement[] = [];
     while (this.#take(']') === undefined) {
       if (elements.length > 0) this.#need(',');
-      // A comma may come last.
+      // A trailing comma is valid.
       if (elements.length > 0 && this.#take(']') !== undefined) break;
       const optional = this.#take('?') !== undefined;
       elements.push({ optional, value: this.#expression() });

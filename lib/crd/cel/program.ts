@@ -26,15 +26,15 @@ import type { CelValue } from './values.js';
 export interface CelProgram {
   /** The type of its value. */
   readonly type: CelType;
-  /** The variables that it uses. */
+  /** The variables that the expression uses. */
   readonly variables: ReadonlySet<string>;
   /**
-   * @param meter - counts what it costs; one evaluation after the other
+   * @param meter - measures the cost; supports one evaluation at a time
    * @throws CelError
-   * @throws CelCostError it costs too much
+   * @throws CelCostError the evaluation exceeds its cost limit
    */
   evaluate(variables: Readonly<Record<string, CelValue>>, meter?: CostMeter): CelValue;
-  /** The most that an evaluation may cost, as API servers reckon before they take a rule. */
+  /** Estimates the maximum cost of an evaluation, as API servers do before they accept a rule. */
   estimate(sizes: SizesByPath): number;
 }
 
@@ -70,8 +70,8 @@ const folded = new Set([
 ]);
 
 /**
- * Conversions of what is written out are evaluated right away: the API server refuses rules that
- * could only fail. @throws CelConstantError
+ * Evaluates conversions of literals at compile time: the API server rejects rules that can only fail.
+ * @throws CelConstantError
  */
 function evaluateConstants({ overloads }: Checked): void {
   for (const [{ name, target, args }, candidates] of overloads) {
@@ -89,7 +89,7 @@ function evaluateConstants({ overloads }: Checked): void {
   }
 }
 
-/** The value of what is written out; undefined: it is more than that. */
+/** Returns the value of a literal; undefined for other expressions. */
 function constantOf(expression: Expression): CelValue | undefined {
   if (expression.type === 'literal') return expression.value;
   if (expression.type === 'list' && expression.elements.length === 0) return new CelList([]);
@@ -98,14 +98,14 @@ function constantOf(expression: Expression): CelValue | undefined {
   return inner === undefined ? undefined : constantOf(inner);
 }
 
-/** Evaluates an expression where each variable has a place. */
+/** Evaluates an expression with the variables in their slots. */
 type Run = (frame: CelValue[]) => CelValue;
 
 class Compiler {
   readonly #checked: Checked;
-  /** Of the evaluation that runs: one at a time, as none waits for anything. */
+  /** The meter of the current evaluation; evaluation is synchronous, so only one runs at a time. */
   meter = newMeter();
-  /** The names of the places; inner ones come last. */
+  /** The names of the slots, innermost last. */
   readonly #places: string[];
 
   constructor(checked: Checked, places: readonly string[]) {
@@ -181,7 +181,7 @@ class Compiler {
     );
   }
 
-  /** An error on one side does not matter if the other side decides. */
+  /** Evaluates `&&` or `||`: an error on one side is ignored if the other side decides. */
   #logical(args: readonly Expression[], decisive: boolean): Run {
     const [left, right] = args.map((arg) => this.compile(arg));
     return (frame) => {
@@ -331,7 +331,7 @@ function isTrue(value: CelValue): boolean {
   return value;
 }
 
-/** What the variables of a comprehension are, in turn. */
+/** Returns the values of a comprehension's variables for each iteration. */
 function elementsOf(container: CelValue, two: boolean): readonly (readonly CelValue[])[] {
   if (container instanceof CelList) {
     return container.items.map((item, index) => (two ? [BigInt(index), item] : [item]));
@@ -349,7 +349,7 @@ type Fold = (
   run: (element: readonly CelValue[]) => CelValue,
 ) => CelValue;
 
-/** `all` and `exists`: an error counts only if no element decides. */
+/** Evaluates `all` or `exists`: an error counts only if no element decides. */
 function quantifier(decisive: boolean): Fold {
   return (elements, run) => {
     let failure: CelError | undefined;
@@ -397,7 +397,7 @@ const folds: Readonly<Record<ComprehensionExpression['macro'], Fold>> = {
   },
 };
 
-/** Finds the overload by the operands' values where their types left several. */
+/** Selects the overload by the operands' values if their types leave several. */
 function dispatch(
   { name, overloads }: { readonly name: string; readonly overloads: readonly Overload[] },
   operands: readonly Run[],

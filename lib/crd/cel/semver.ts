@@ -4,7 +4,7 @@ export interface Version {
   readonly preRelease: readonly string[];
 }
 
-/** Reads a version; a text says what is wrong with it. */
+/** Parses a version; returns a string with the problem if invalid. */
 export function parseVersion(text: string): Version | string {
   if (text === '') return 'Version string empty';
   const [, core = '', pre, build] = /^([^-+]*)(?:-([^+]*))?(?:\+(.*))?$/s.exec(text) ?? [];
@@ -42,7 +42,7 @@ function preReleaseProblem(part: string): string | undefined {
   return `Invalid character(s) found in prerelease ${JSON.stringify(part)}`;
 }
 
-/** Reads a version that may begin with a `v`, be short, or have leading zeros. */
+/** Parses a version that may start with `v`, omit parts or have leading zeros. */
 export function normalizedVersion(text: string): Version | string {
   const [major = '', minor, ...rest] = text.replace(/^v/, '').split('.');
   const given = minor === undefined ? [major] : [major, minor];
@@ -61,7 +61,7 @@ export function normalizedVersion(text: string): Version | string {
   return parseVersion(parts.join('.'));
 }
 
-/** -1, 0 or 1, by the rules of precedence. */
+/** Returns -1, 0 or 1 by the rules of precedence. */
 export function compareVersions(one: Version, other: Version): number {
   for (const [index, number] of one.numbers.entries()) {
     const counterpart = other.numbers[index] ?? 0n;

@@ -4,7 +4,10 @@ const second = 1_000_000_000n;
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, in seconds since 1970. */
 const [firstSecond, lastSecond] = [-62_135_596_800n, 253_402_300_799n];
 
-/** A time of the years 1 to 9999. @throws CelError */
+/**
+ * Returns a timestamp within the years 1 to 9999.
+ * @throws CelError
+ */
 export function checkedTimestamp(nanos: bigint): CelTimestamp {
   if (nanos < firstSecond * second || nanos >= (lastSecond + 1n) * second) {
     throw new CelError('timestamp overflow');
@@ -12,7 +15,10 @@ export function checkedTimestamp(nanos: bigint): CelTimestamp {
   return new CelTimestamp(nanos);
 }
 
-/** A time span that fits 64 bits. @throws CelError */
+/**
+ * Returns a duration that fits 64 bits.
+ * @throws CelError
+ */
 export function checkedDuration(nanos: bigint): CelDuration {
   if (BigInt.asIntN(64, nanos) !== nanos) throw new CelError('duration overflow');
   return new CelDuration(nanos);
@@ -20,18 +26,18 @@ export function checkedDuration(nanos: bigint): CelDuration {
 
 const timeForm = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:[.,](\d+))?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** Reads RFC 3339; undefined: it is none. */
+/** Parses RFC 3339; returns undefined if invalid. */
 export function parseTimestamp(text: string): CelTimestamp | undefined {
   const [, day, time, fraction = '', zone] = timeForm.exec(text) ?? [];
   if (day === undefined || time === undefined || zone === undefined) return undefined;
   const milliseconds = Date.parse(`${day}T${time}${zone.toUpperCase()}`);
-  // JavaScript takes the 30th of February for the 2nd of March.
+  // JavaScript parses the 30th of February as a day in March.
   if (Number.isNaN(milliseconds) || !isDay(day)) return undefined;
   const nanos = BigInt(fraction.padEnd(9, '0').slice(0, 9));
   return new CelTimestamp(BigInt(milliseconds) * 1_000_000n + nanos);
 }
 
-/** Reads `2024-02-29`; undefined: there is no such day. */
+/** Parses a day such as `2024-02-29`; returns undefined if it does not exist. */
 export function parseDay(text: string): CelTimestamp | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || !isDay(text)) return undefined;
   return new CelTimestamp(BigInt(Date.parse(`${text}T00:00:00Z`)) * 1_000_000n);
@@ -42,7 +48,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-/** RFC 3339 in UTC, as short as it can be. */
+/** Formats a time as the shortest RFC 3339 in UTC. */
 export function timestampText({ nanos }: CelTimestamp): string {
   const seconds = (nanos - (((nanos % second) + second) % second)) / second;
   const fraction = nanos - seconds * second;
@@ -62,7 +68,7 @@ const units: Readonly<Partial<Record<string, bigint>>> = {
   h: 3600n * second,
 };
 
-/** Reads Go's form, for example `1h30m`, `-1.5s`; undefined: it is none. */
+/** Parses Go's form, for example `1h30m` or `-1.5s`; returns undefined if invalid. */
 export function parseDuration(text: string): CelDuration | undefined {
   const [, sign, body = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   if (body === '0') return new CelDuration(0n);
@@ -94,7 +100,7 @@ const longUnits: Readonly<Partial<Record<string, bigint>>> = {
   week: 604_800n * second,
 };
 
-/** Reads what the format `duration` of a schema takes: Go's form, or `3 days`, `1w`. */
+/** Parses the schema format `duration`: Go's form, or `3 days`, `1w`. */
 export function parseOpenApiDuration(text: string): CelDuration | undefined {
   const go = parseDuration(text);
   if (go !== undefined) return go;
@@ -107,7 +113,7 @@ export function parseOpenApiDuration(text: string): CelDuration | undefined {
   return nanos === undefined ? undefined : new CelDuration(nanos);
 }
 
-/** Seconds, for example `5400s`, as CEL writes a time span. */
+/** Formats a duration in seconds, as CEL does, for example `5400s`. */
 export function durationText({ nanos }: CelDuration): string {
   const [sign, size] = nanos < 0n ? ['-', -nanos] : ['', nanos];
   const fraction = (size % second).toString().padStart(9, '0').replace(/0+$/, '');
@@ -131,7 +137,7 @@ export interface TimeParts {
   readonly milliseconds: number;
 }
 
-/** @throws CelError there is no such time zone. */
+/** @throws CelError unknown time zone */
 export function timeParts({ nanos }: CelTimestamp, zone = 'UTC'): TimeParts {
   const floor = (nanos - (((nanos % 1_000_000n) + 1_000_000n) % 1_000_000n)) / 1_000_000n;
   const milliseconds = Number(floor);

@@ -32,7 +32,7 @@ const symbol = /&&|\|\||==|!=|<=|>=|[-+*/%!<>?:.,()[\]{}]/y;
 /** Splits an expression into tokens. @throws SyntaxIssue */
 export function tokensOf(source: string): Token[] {
   const tokens: Token[] = [];
-  // Offsets count code points, indexes code units: they differ behind an emoji.
+  // Offsets count code points, indexes code units: they differ after an emoji.
   let at = 0;
   let index = 0;
   while (index < source.length) {
@@ -48,7 +48,7 @@ export function tokensOf(source: string): Token[] {
 }
 
 function matchAt(form: RegExp, source: string, index: number): RegExpExecArray | undefined {
-  // A copy for each attempt would take longer than the attempt.
+  // A sticky match; slicing the source for each attempt costs more than the match.
   form.lastIndex = index;
   return form.exec(source) ?? undefined;
 }
@@ -94,7 +94,7 @@ function integerOf(written: string, at: number): CelValue {
     if (value >= 2n ** 64n) throw new SyntaxIssue({ at, message: 'invalid uint literal' });
     return new CelUint(value);
   }
-  // A minus sign before it makes the smallest one of 2⁶³; the parser looks at the others.
+  // 2⁶³ is valid only after a minus sign; the parser checks that.
   if (value > 2n ** 63n) throw new SyntaxIssue({ at, message: 'invalid int literal' });
   return value;
 }

@@ -31,7 +31,7 @@ const anyList = listType(dynType);
 const anyMap = mapType(dynType, dynType);
 const anyOptional = optionalType(dynType);
 
-/** The type of a value, as `type(x)` has it: of lists and maps without what they hold. */
+/** Returns the type of a value as `type(x)` does: lists and maps without type parameters. */
 export function typeOf(value: CelValue): CelType {
   if (value === null) return nullType;
   if (typeof value === 'bigint') return intType;
@@ -49,20 +49,20 @@ export function typeOf(value: CelValue): CelType {
   return anyMap;
 }
 
-/** How messages call the type of a value. */
+/** Type names in messages. */
 const runtimeNames: Readonly<Partial<Record<string, string>>> = {
   null: 'null_type',
   timestamp: 'google.protobuf.Timestamp',
   duration: 'google.protobuf.Duration',
 };
 
-/** What `type(x)` prints as. */
+/** Returns the text of `type(x)`. */
 export function runtimeTypeName(value: CelValue): string {
   const { name } = typeOf(value);
   return runtimeNames[name] ?? name;
 }
 
-/** Whether a value can be an argument of a type, as far as can be told from the outside. */
+/** Returns whether a value can be an argument of a type, judged without its elements. */
 export function isOfType(value: CelValue, type: CelType): boolean {
   if (type.kind === 'dyn' || type.kind === 'param') return true;
   const own = typeOf(value);

@@ -1,15 +1,17 @@
-/** A type of CEL. */
+/** A CEL type. */
 export interface CelType {
   readonly kind: TypeKind;
-  /** What messages call it. */
+  /** The name in messages. */
   readonly name: string;
-  /** The element of a list; key and value of a map; what an optional or a type holds. */
+  /**
+   * The element type of a list, key and value types of a map, or the type that an optional or a type wraps.
+   */
   readonly parameters: readonly CelType[];
   /** The fields of an object, by their escaped names. */
   readonly fields?: ReadonlyMap<string, CelType>;
 }
 
-/** What sort of type it is; `param` is a type to be inferred. */
+/** The kind of a type; `param` is a type parameter to infer. */
 export type TypeKind =
   | 'dyn'
   | 'error'
@@ -55,7 +57,7 @@ export function mapType(key: CelType, value: CelType): CelType {
   return { kind: 'map', name: 'map', parameters: [key, value] };
 }
 
-/** A type of a library, such as `kubernetes.Quantity`. */
+/** Returns a type of a library, such as `kubernetes.Quantity`. */
 export function opaqueType(name: string, ...parameters: readonly CelType[]): CelType {
   return { kind: 'opaque', name, parameters };
 }
@@ -70,23 +72,23 @@ export function typeType(parameter: CelType): CelType {
   return { kind: 'type', name: 'type', parameters: [parameter] };
 }
 
-/** A type to be inferred. */
+/** Returns a type parameter to infer. */
 export function paramType(name: string): CelType {
   return { kind: 'param', name, parameters: [] };
 }
 
-/** An object with declared fields. Two are the same type if they have the same name. */
+/** Returns an object type with declared fields. Two are the same type if they have the same name. */
 export function structType(name: string, fields: ReadonlyMap<string, CelType>): CelType {
   return { kind: 'struct', name, parameters: [], fields };
 }
 
-/** What an optional holds; undefined: it is none. */
+/** Returns the type that an optional wraps; undefined for other types. */
 export function optionalValue(type: CelType): CelType | undefined {
   if (type.kind !== 'opaque' || type.name !== 'optional_type') return undefined;
   return type.parameters[0] ?? dynType;
 }
 
-/** How messages write a type: `list(int)`, `map(string, dyn)`. */
+/** Formats a type for messages: `list(int)`, `map(string, dyn)`. */
 export function typeText(type: CelType): string {
   if (type.kind === 'timestamp') return 'timestamp';
   if (type.kind === 'duration') return 'duration';
@@ -94,7 +96,7 @@ export function typeText(type: CelType): string {
   return `${type.name}(${type.parameters.map(typeText).join(', ')})`;
 }
 
-/** Whether two types are one and the same. */
+/** Returns whether two types are identical. */
 export function sameType(one: CelType, other: CelType): boolean {
   if (one === other) return true;
   if (one.kind !== other.kind || one.name !== other.name) return false;

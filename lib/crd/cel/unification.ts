@@ -2,21 +2,24 @@ import { dynType, sameType } from './types.js';
 import type { CelType } from './types.js';
 
 /**
- * What inferred types stand for, and whether one type fits another: the unification of the API
- * server's type checker. `dyn` fits everything; null fits objects, times and optionals.
+ * Infers type parameters and checks assignability, like the unification of the API server's type checker.
+ * `dyn` is assignable to everything; null to objects, times and optionals.
  */
 export class Unification {
   readonly #known = new Map<string, CelType>();
-  /** What an attempt overwrote, oldest first: copies of all that is known would cost a square. */
+  /**
+   * Overwritten entries of an attempt, oldest first. Copying all entries per attempt would take quadratic
+   * time.
+   */
   readonly #undo: (readonly [name: string, before: CelType | undefined])[] = [];
   #fresh = 0;
 
-  /** A type that stands for nothing yet. */
+  /** Returns a new, unbound type parameter. */
   freshType(): CelType {
     return { kind: 'param', name: `_var${this.#fresh++}`, parameters: [] };
   }
 
-  /** Whether values of the types `given` can stand where `wanted` are; learns from it if so. */
+  /** Returns whether the types `given` are assignable to `wanted`, and records the inferred types if so. */
   assign(given: readonly CelType[], wanted: readonly CelType[]): boolean {
     this.#undo.length = 0;
     if (this.#allFit(given, wanted)) return true;
@@ -33,7 +36,10 @@ export class Unification {
     this.#known.set(name, type);
   }
 
-  /** The type with what is known put in. @param open - what unknown types become */
+  /**
+   * Substitutes the inferred types.
+   * @param open - the result for unbound type parameters
+   */
   resolve(type: CelType, open: 'keep' | 'dyn' = 'keep'): CelType {
     const known = this.#known.get(keyOf(type));
     if (known !== undefined && type.kind === 'param') return this.resolve(known, open);
@@ -69,7 +75,7 @@ export class Unification {
     );
   }
 
-  /** Whether the unknown type `param` may stand for `type`. */
+  /** Returns whether the type parameter `param` may stand for `type`. */
   #substitutes(type: CelType, param: CelType): { valid: boolean; known: boolean } {
     if (type.kind === 'param' && sameType(type, param)) return { valid: true, known: true };
     const known = this.#known.get(keyOf(param));
@@ -85,7 +91,7 @@ export class Unification {
     return { valid: true, known: true };
   }
 
-  /** Whether `param` does not occur in `within`. */
+  /** Returns whether `param` does not occur in `within`. */
   #isFree(param: CelType, within: CelType): boolean {
     if (sameType(param, within)) return false;
     if (within.kind === 'param') {
@@ -108,7 +114,7 @@ function isNullable({ kind }: CelType): boolean {
   return ['null', 'opaque', 'struct', 'duration', 'timestamp'].includes(kind);
 }
 
-/** The type that says less, of two that fit each other. */
+/** Returns the more general of two compatible types. */
 export function moreGeneral(one: CelType, other: CelType): CelType {
   return saysNoMore(one, other) ? one : other;
 }

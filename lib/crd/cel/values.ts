@@ -1,8 +1,8 @@
 import type { CelType } from './types.js';
 
 /**
- * A value of CEL: `int` is a bigint, `double` a number, `bytes` a Uint8Array; the types that
- * JavaScript has nothing for are classes.
+ * A CEL value: `int` is a bigint, `double` a number, `bytes` a Uint8Array. Types without a JavaScript
+ * equivalent are classes.
  */
 export type CelValue =
   | bigint
@@ -20,12 +20,12 @@ export type CelValue =
   | CelTypeValue
   | CelOpaque;
 
-/** A failed evaluation: division by zero, a key that is not there, no such overload. */
+/** An evaluation fails: division by zero, a missing key, no such overload. */
 export class CelError extends Error {
   override readonly name = 'CelError';
 }
 
-/** `uint`: 64 bits without a sign. */
+/** A `uint`: an unsigned 64-bit integer. */
 export class CelUint {
   readonly value: bigint;
 
@@ -43,7 +43,7 @@ export class CelTimestamp {
   }
 }
 
-/** A time span, in nanoseconds. */
+/** A duration, in nanoseconds. */
 export class CelDuration {
   readonly nanos: bigint;
 
@@ -52,7 +52,7 @@ export class CelDuration {
   }
 }
 
-/** A value, or none. */
+/** An optional: a value or nothing. */
 export class CelOptional {
   static readonly none = new CelOptional(undefined);
   readonly value: CelValue | undefined;
@@ -62,7 +62,7 @@ export class CelOptional {
   }
 }
 
-/** A type as a value: what `type(x)` is, and what names such as `int` stand for. */
+/** A type as a value: the result of `type(x)`, and of names such as `int`. */
 export class CelTypeValue {
   readonly type: CelType;
 
@@ -77,20 +77,20 @@ export class CelOpaque<T = unknown> {
   readonly value: T;
   readonly #isSame: (other: never) => boolean;
 
-  /** @param isSame - whether the value of another one of the type is the same */
+  /** @param isSame - compares the value with that of another object of the same type */
   constructor(typeName: string, value: T, isSame: (other: T) => boolean) {
     this.typeName = typeName;
     this.value = value;
     this.#isSame = isSame;
   }
 
-  /** Whether another one of the same type is the same. */
+  /** Returns whether another value of the same type is equal. */
   equals(other: CelOpaque): boolean {
     return this.#isSame(other.value as never);
   }
 }
 
-/** A list; `correlation` tells how lists of objects of the API are compared and added up. */
+/** A list; `correlation` defines how lists of API objects are compared and concatenated. */
 export class CelList {
   readonly items: readonly CelValue[];
   readonly correlation: ListCorrelation;
@@ -104,22 +104,22 @@ export class CelList {
 /** The entries of a `set` or a `map` list have no order; those of a map list have keys. */
 export type ListCorrelation = 'atomic' | 'set' | { readonly keys: readonly string[] };
 
-/** A map, or an object of the API. */
+/** A map, or an API object. */
 export interface CelMap {
-  /** Tells it from the other values. */
+  /** Distinguishes maps from other values. */
   readonly isMap: true;
-  /** undefined: there is no such key. */
+  /** Returns undefined for a missing key. */
   get(key: CelValue): CelValue | undefined;
   keys(): readonly CelValue[];
   readonly size: number;
 }
 
-/** Whether a value is a map or an object. */
+/** Returns whether a value is a map or an object. */
 export function isMap(value: CelValue): value is CelMap {
   return typeof value === 'object' && value !== null && 'isMap' in value;
 }
 
-/** The key under which a map finds an entry: equal numbers have equal ones, whatever their type. */
+/** Returns the lookup key of a map entry: equal numbers of any type have the same one. */
 export function keyId(key: CelValue): string {
   if (typeof key === 'string') return `s${key}`;
   if (typeof key === 'boolean') return `b${key}`;
@@ -129,7 +129,7 @@ export function keyId(key: CelValue): string {
   throw new CelError(`unsupported key type`);
 }
 
-/** A map that an expression made. */
+/** A map created by an expression. */
 export class CelDictionary implements CelMap {
   readonly isMap = true;
   readonly #entries = new Map<string, readonly [CelValue, CelValue]>();
@@ -142,12 +142,12 @@ export class CelDictionary implements CelMap {
     return this.#entries.get(keyId(key))?.[1];
   }
 
-  /** Sets an entry; of two with one key the last counts. */
+  /** Sets an entry; the last one with a key wins. */
   set(key: CelValue, value: CelValue): void {
     this.#entries.set(keyId(key), [key, value]);
   }
 
-  /** @throws CelError the key is there already. */
+  /** @throws CelError the key exists */
   insert(key: CelValue, value: CelValue): void {
     const id = keyId(key);
     if (this.#entries.has(id))

@@ -7,8 +7,8 @@ import type { DefinitionProblem } from './invalid-definition-error.js';
 import type { ResolvedDefinition, ResolvedVersion } from './resolve-definition.js';
 
 /**
- * Checks what can be told without putting built-in types in and compiling rules: names, versions,
- * paths, conversion. @throws InvalidDefinitionError
+ * Checks names, versions, paths and conversion, without resolving built-in types or compiling rules.
+ * @throws InvalidDefinitionError
  */
 export function checkDefinition(definition: ResolvedDefinition): void {
   const problems = [
@@ -72,7 +72,7 @@ function versionProblems({ versions }: ResolvedDefinition): DefinitionProblem[] 
 
 function oneVersionProblems(version: ResolvedVersion, field: string): DefinitionProblem[] {
   const { name, scale, selectableFields, printerColumns } = version;
-  // Plain JavaScript may leave it out.
+  // Plain JavaScript callers may omit it.
   const schema = version.schema as ResolvedVersion['schema'] | undefined;
   if (schema === undefined)
     return problemAt(`${field}.schema`, 'is missing: give s.object({ spec })');
@@ -103,7 +103,7 @@ function oneVersionProblems(version: ResolvedVersion, field: string): Definition
 
 type Found = TypedSchema<unknown> | 'unknown' | undefined;
 
-/** The schema that a plain path leads to; 'unknown': into a built-in type or free JSON. */
+/** Returns the schema at a plain path, or 'unknown' if the path leads into a built-in type or free JSON. */
 function schemaAt(version: ResolvedVersion, path: string): Found {
   const [first = '', ...rest] = path.split('.').slice(1);
   const top = first === 'status' ? version.status : version.schema.properties?.[first];
@@ -173,7 +173,7 @@ function conversionProblems({ conversion, versions }: ResolvedDefinition): Defin
   ];
 }
 
-// Without a conversion the API server only changes apiVersion: what one version lacks is dropped.
+// Without a conversion the API server changes only apiVersion and drops the fields that a version lacks.
 function unconvertedProblems(
   versions: readonly ResolvedVersion[],
   conversion: 'prune' | undefined,
@@ -212,8 +212,8 @@ function prunedProblem(what: string): string {
 }
 
 /**
- * The first path whose fields two schemas do not share; what only validates may differ. If pruned,
- * optional fields may be missing on one side.
+ * Returns the first path at which two schemas have different fields. Validation keywords may differ. With
+ * `'prune'`, one side may lack optional fields.
  */
 function differingPath(
   one: TypedSchema<unknown> | undefined,

@@ -7,15 +7,21 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { ResolvedDefinition } from './resolve-definition.js';
 import { errorMessage } from '../../system/as-error.js';
 
-/** An object, the version that it is wanted in, and the text of its problems if it is invalid. */
+/** The object, the target version, and a function that describes the object's problems. */
 export interface ConversionInput {
   readonly object: UnstructuredObject;
   readonly desiredApiVersion: string;
-  /** Called after a converter threw. @returns undefined: the schema has nothing against the object */
+  /**
+   * Called after a converter threw.
+   * @returns undefined if the object fits the schema
+   */
   readonly problems: () => string | undefined;
 }
 
-/** Converts an object to another version, by way of the hub. @throws OperatorError `InvalidObject` */
+/**
+ * Converts an object to another version through the hub.
+ * @throws OperatorError `InvalidObject`
+ */
 export function convertObject(
   definition: ResolvedDefinition,
   { object, desiredApiVersion, problems }: ConversionInput,
@@ -57,13 +63,13 @@ function attempt<T extends object>(
   try {
     converted = convert();
   } catch (cause) {
-    // An API server converts objects for webhooks before it has checked them by their schema.
+    // The API server sends objects to conversion webhooks before it validates them against their schema.
     const found = problems();
     const why = found === undefined ? '' : ` (the object is invalid: ${found})`;
     const problem = `its conversion of ${version} failed: ${errorMessage(cause)}${why}`;
     throw invalid(object, problem, cause);
   }
-  // Nothing but the compiler keeps a converter from being async, or from forgetting its return.
+  // Only the compiler stops a converter from being async or from returning nothing.
   if (isJsonObject(converted) && !(converted instanceof Promise)) return converted;
   throw invalid(
     object,
@@ -71,7 +77,7 @@ function attempt<T extends object>(
   );
 }
 
-/** The API server refuses a conversion that changes more of the metadata than this. */
+/** The API server rejects a conversion that changes any metadata except labels and annotations. */
 function checkMetadata(before: KubernetesObject, after: KubernetesObject): void {
   const fixed = ({ metadata }: KubernetesObject): object =>
     withoutMember(withoutMember({ ...metadata }, 'labels'), 'annotations');

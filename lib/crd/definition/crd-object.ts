@@ -5,7 +5,7 @@ import type { ResolvedDefinition, ResolvedVersion } from './resolve-definition.j
 
 type CrdVersion = CustomResourceDefinition['spec']['versions'][number];
 
-/** The CustomResourceDefinition, without a conversion webhook. */
+/** Builds the CustomResourceDefinition, without a conversion webhook. */
 export function crdObject(
   definition: ResolvedDefinition,
   schemas: ReadonlyMap<string, Schema>,
@@ -44,7 +44,7 @@ function crdVersion(version: ResolvedVersion, schema: Schema): CrdVersion {
     ...{ name, served, storage },
     ...(deprecated !== false && { deprecated: true }),
     ...(typeof deprecated === 'string' && { deprecationWarning: deprecated }),
-    // The same JSON; the types of client-node say it with fewer words.
+    // The JSON is the same; the types of client-node are narrower.
     schema: { openAPIV3Schema: schema as never },
     ...(Object.keys(subresources).length > 0 && { subresources }),
     ...(printerColumns.length > 0 && {
@@ -56,13 +56,13 @@ function crdVersion(version: ResolvedVersion, schema: Schema): CrdVersion {
   };
 }
 
-/** What of `options` was given, as JSON has it. */
+/** Returns the options that are not undefined. */
 function given<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 
-/** The schema of the whole object of a version. */
+/** Builds the schema of a version's whole object. */
 export function wholeSchema({ schema, status }: ResolvedVersion): Schema {
   const whole = materialize(schema);
   if (status === undefined) return whole;

@@ -22,7 +22,7 @@ import { schemaFormProblems } from './schema-form.js';
 import { validateStructure } from './schema-structure.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 
-/** How an API server reaches a conversion webhook. */
+/** The address of a conversion webhook, as the API server reaches it. */
 export type WebhookClientConfig = NonNullable<
   NonNullable<
     NonNullable<CustomResourceDefinition['spec']['conversion']>['webhook']
@@ -34,16 +34,16 @@ export type NamedDefinition = CustomResourceDefinition & { metadata: { name: str
 
 /** Options of {@link CustomResource.validate}. */
 export interface ValidateOptions {
-  /** Only the status is written, through its subresource. @defaultValue false */
+  /** Validates a write of the status subresource only. @defaultValue false */
   readonly statusOnly?: boolean;
 }
 
 /**
- * A custom resource that `defineResource` made: where its objects are served (a `ResourceType`, for
- * `Client` and `controllerFor`), its CustomResourceDefinition, and what the API server would say of
- * an object. `T` is an object as it is read, `I` what may be written.
+ * A custom resource made by `defineResource`: its `ResourceType` (for `Client` and `controllerFor`), its
+ * CustomResourceDefinition, and the API server's validation. `T` is the type of an object as read, `I` as
+ * written.
  *
- * Schemas are put together, and rules compiled, when they are first asked for.
+ * Schemas are built, and rules compiled, on first use.
  */
 export class CustomResource<out T extends KubernetesObject, in I>
   implements ResourceType<T>, Convertible
@@ -53,7 +53,7 @@ export class CustomResource<out T extends KubernetesObject, in I>
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
-  /** The names of all its versions. */
+  /** The names of all versions. */
   readonly versions: readonly string[];
   readonly #definition: ResolvedDefinition;
   #schemas: ReadonlyMap<string, Schema> | undefined;
@@ -70,13 +70,13 @@ export class CustomResource<out T extends KubernetesObject, in I>
     this.#definition = definition;
   }
 
-  /** Group and version of the objects that are stored: `example.com/v1`. */
+  /** Group and version in which objects are stored: `example.com/v1`. */
   get apiVersion(): string {
     return `${this.group}/${this.version}`;
   }
 
   /**
-   * The CustomResourceDefinition: a new object each time.
+   * Builds the CustomResourceDefinition, a new object on each access.
    * @throws InvalidDefinitionError a schema is not structural, or a rule does not compile
    */
   get crd(): NamedDefinition {
@@ -84,7 +84,7 @@ export class CustomResource<out T extends KubernetesObject, in I>
   }
 
   /**
-   * The CustomResourceDefinition with a conversion webhook, for a resource with a `conversion`.
+   * Builds the CustomResourceDefinition with a conversion webhook, for a resource with a `conversion`.
    * @throws InvalidDefinitionError
    */
   crdWithWebhook(clientConfig: WebhookClientConfig): NamedDefinition {
@@ -94,10 +94,10 @@ export class CustomResource<out T extends KubernetesObject, in I>
   }
 
   /**
-   * The structural schema of whole objects. Shared: don't write into it.
-   * @param version - @defaultValue the one that objects are stored in
+   * Returns the structural schema of whole objects. The schema is shared; do not modify it.
+   * @param version - @defaultValue the storage version
    * @throws InvalidDefinitionError
-   * @throws OperatorError `InvalidOption`: there is no such version
+   * @throws OperatorError `InvalidOption`: unknown version
    */
   schema(version: string = this.version): Schema {
     const schema = this.#allSchemas().get(version);
@@ -106,30 +106,30 @@ export class CustomResource<out T extends KubernetesObject, in I>
   }
 
   /**
-   * The schema of `status` as it was defined, built-in types not put in; undefined where there is none.
-   * @param version - @defaultValue the one that objects are stored in
+   * Returns the schema of `status` as defined, with built-in types unresolved; undefined without a status.
+   * @param version - @defaultValue the storage version
    */
   statusSchema(version: string = this.version): Schema | undefined {
     return this.#definition.versions.find(({ name }) => name === version)?.status;
   }
 
   /**
-   * Checks a version's name without its schema, which may be large.
-   * @throws OperatorError `InvalidOption`: there is no such version
+   * Checks that a version exists, without building its schema, which may be large.
+   * @throws OperatorError `InvalidOption`: unknown version
    */
   checkVersion(version: string): void {
     if (!this.versions.includes(version)) throw this.#unknownVersion(version);
   }
 
-  /** An object with apiVersion and kind, and with the defaults that the API server fills in. */
+  /** Returns an object with apiVersion, kind and the defaults that the API server fills in. */
   object(input: I): T {
     const { apiVersion, kind } = this;
-    // By JSON's rules: what is undefined is left out.
+    // JSON drops undefined members.
     const copy: unknown = JSON.parse(JSON.stringify({ apiVersion, kind, ...(input as object) }));
     return this.withDefaults(copy as KubernetesObject) as T;
   }
 
-  /** A copy with the defaults that the API server fills in, and without the nulls that it drops. */
+  /** Returns a copy with the defaults that the API server fills in and without the nulls that it drops. */
   withDefaults<O extends KubernetesObject>(object: O): O {
     const schema = this.#schemaOf(object);
     const copy = structuredClone(object);
@@ -137,7 +137,7 @@ export class CustomResource<out T extends KubernetesObject, in I>
     return copy;
   }
 
-  /** A copy without the fields that the API server would not store, and where these were. */
+  /** Returns a copy without the fields that the API server prunes, and the paths of these fields. */
   prune<O extends KubernetesObject>(object: O): { value: O; unknownFields: readonly string[] } {
     const schema = this.#schemaOf(object);
     const { apiVersion, kind, metadata, ...rest } = object;
@@ -152,12 +152,12 @@ export class CustomResource<out T extends KubernetesObject, in I>
   }
 
   /**
-   * What the API server would refuse in an object, in its words: what the schema and its CEL rules
-   * say after unknown fields are dropped and defaults filled in, and the range of the replicas of a
-   * scale. Empty: nothing. Of the metadata nothing is checked but what the schema says of it.
-   * @param old - what is stored: then it is an update, transition rules count, and what did not
-   * change may stay invalid
-   * @throws OperatorError `InvalidObject`: it is of another kind or version
+   * Returns the problems for which the API server would reject an object, in its words; empty if the object
+   * is valid. Prunes unknown fields and fills in defaults, then checks the schema, the CEL rules and the
+   * replica range of a scale. Checks only those parts of the metadata that the schema describes.
+   * @param old - the stored object; makes this an update: transition rules apply, and unchanged parts may
+   * stay invalid
+   * @throws OperatorError `InvalidObject`: wrong kind or version
    */
   validate(
     object: KubernetesObject,
@@ -181,7 +181,7 @@ export class CustomResource<out T extends KubernetesObject, in I>
   }
 
   /**
-   * Throws where {@link CustomResource.validate} finds something.
+   * Throws if {@link CustomResource.validate} finds a problem.
    * @throws OperatorError `InvalidObject`
    */
   assertValid(object: KubernetesObject, old?: KubernetesObject): void {
@@ -232,7 +232,7 @@ function textOf(causes: readonly StatusCause[]): string {
   return causes.map(({ field = '', message = '' }) => `${field}: ${message}`).join('; ');
 }
 
-/** Why a value is no object of the API; undefined: it is one. Plain JavaScript may give anything. */
+/** Returns why a value is not an API object; undefined if it is one. Plain JavaScript may pass anything. */
 function objectProblem(object: unknown): string | undefined {
   if (!isJsonObject(object)) return 'is no object';
   if (typeof object['apiVersion'] !== 'string') return 'has no apiVersion';

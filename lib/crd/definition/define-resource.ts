@@ -16,10 +16,10 @@ import type {
   VersionObject,
 } from './resource-definition.js';
 
-/** The TypeScript type of a resource's objects: of those of a client, a controller, a builder. */
+/** The TypeScript type of a resource's objects. */
 export type ObjectOf<R> = R extends ResourceType<infer T> ? T : never;
 
-/** A custom resource of a definition. */
+/** The custom resource type for a definition's versions. */
 export type DefinedResource<V extends readonly VersionDefinition[]> = CustomResource<
   VersionObject<StorageVersion<V>>,
   VersionInput<StorageVersion<V>>
@@ -58,7 +58,7 @@ export function defineResource<
   return new CustomResource(resolved);
 }
 
-/** Plain JavaScript may give anything. */
+/** Plain JavaScript may pass anything. */
 function checkForm(definition: unknown): void {
   const given = isJsonObject(definition) ? definition : {};
   const { group, kind, versions } = given;
@@ -77,9 +77,9 @@ function checkForm(definition: unknown): void {
 }
 
 /**
- * Another version of a resource, as clients and controllers take it.
+ * Returns another version of a resource, for clients and controllers.
  * @param version - the name of one of its versions
- * @throws OperatorError `InvalidOption`: there is no such version
+ * @throws OperatorError `InvalidOption`: unknown version
  */
 export function versionOfResource<T extends KubernetesObject>(
   resource: CustomResource<KubernetesObject, never>,
@@ -90,7 +90,7 @@ export function versionOfResource<T extends KubernetesObject>(
   return { group, version, kind, plural, namespaced };
 }
 
-/** An object of one of the versions of a definition, by the version's name. */
+/** The object type of one version of a definition, selected by the version's name. */
 export type ObjectOfVersion<
   V extends readonly VersionDefinition[],
   N extends V[number]['name'],

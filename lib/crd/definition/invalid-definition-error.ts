@@ -1,10 +1,10 @@
 import { OperatorError } from '../../system/operator-error.js';
 
-/** Something wrong with the definition of a custom resource. */
+/** A problem in the definition of a custom resource. */
 export interface DefinitionProblem {
   /** For example `versions[1].storage`. */
   readonly field: string;
-  /** What is wrong, and what to do. */
+  /** The problem and its remedy. */
   readonly message: string;
 }
 
@@ -14,7 +14,7 @@ function cut(text: string): string {
   return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
 }
 
-/** A custom resource can't be defined so: code `InvalidDefinition`. */
+/** The definition of a custom resource is invalid: code `InvalidDefinition`. */
 export class InvalidDefinitionError extends OperatorError {
   readonly problems: readonly DefinitionProblem[];
 

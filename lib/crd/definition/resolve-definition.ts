@@ -39,7 +39,7 @@ export interface ResolvedVersion {
   readonly scale: ScaleDefinition | undefined;
 }
 
-/** Fills in defaults; `checkDefinition` looks at what comes out. */
+/** Fills in defaults; `checkDefinition` validates the result. */
 export function resolveDefinition(definition: AnyResourceDefinition): ResolvedDefinition {
   const { group, kind, versions, scope = 'Namespaced', conversion } = definition;
   const { singular = kind.toLowerCase(), listKind = `${kind}List` } = definition;

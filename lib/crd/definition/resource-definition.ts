@@ -11,17 +11,17 @@ export interface PrinterColumn {
   readonly format?: string | undefined;
   /** @defaultValue none */
   readonly description?: string | undefined;
-  /** Columns above 0 are shown with `-o wide` only. @defaultValue 0 */
+  /** Columns above 0 appear only with `-o wide`. @defaultValue 0 */
   readonly priority?: number | undefined;
 }
 
-/** Where an object keeps what its scale subresource shows. */
+/** Paths of the fields that the scale subresource exposes. */
 export interface ScaleDefinition {
-  /** Below `.spec`. */
+  /** A path below `.spec`. */
   readonly specReplicasPath: string;
-  /** Below `.status`. */
+  /** A path below `.status`. */
   readonly statusReplicasPath: string;
-  /** A text with a label selector, for autoscalers. @defaultValue none */
+  /** Path of a string field with a label selector, for autoscalers. @defaultValue none */
   readonly labelSelectorPath?: string | undefined;
 }
 
@@ -30,32 +30,34 @@ export interface VersionDefinition {
   /** For example `v1beta1`. */
   readonly name: string;
   /**
-   * What an object has beside apiVersion, kind, metadata and status: usually an object with `spec`.
-   * Its rules see `self.metadata.name`.
+   * Schema of the fields beside apiVersion, kind, metadata and status: usually an object with `spec`. Its
+   * rules can read `self.metadata.name`.
    */
   readonly schema: TypedSchema<object, object>;
-  /** What `status` is; with it there is a status subresource. @defaultValue no status */
+  /** Schema of `status`; enables the status subresource. @defaultValue no status */
   readonly status?: TypedSchema<unknown> | undefined;
   /** @defaultValue true */
   readonly served?: boolean | undefined;
-  /** Whether objects are stored in it; one version is. @defaultValue true if it is the only version */
+  /**
+   * Stores objects in this version; exactly one version does. @defaultValue true if it is the only version
+   */
   readonly storage?: boolean | undefined;
-  /** Whether clients are warned; a text is the warning. @defaultValue false */
+  /** Warns clients that use this version; a string is the text of the warning. @defaultValue false */
   readonly deprecated?: boolean | string | undefined;
   /** @defaultValue those of the resource */
   readonly printerColumns?: readonly PrinterColumn[] | undefined;
-  /** Paths that field selectors know, as `.spec.node`. @defaultValue those of the resource */
+  /** Paths that field selectors support, such as `.spec.node`. @defaultValue those of the resource */
   readonly selectableFields?: readonly string[] | undefined;
   /** @defaultValue that of the resource */
   readonly scale?: ScaleDefinition | undefined;
 }
 
-/** An object of a version. */
+/** The object type of a version. */
 export type VersionObject<V extends VersionDefinition> = KubernetesObject &
   Omit<ValueIn<V['schema']>, keyof KubernetesObject | 'status'> &
   StatusOf<V>;
 
-/** What is written of an object of a version: what has a default may be left out. */
+/** The input type of a version: fields with a default are optional. */
 export type VersionInput<V extends VersionDefinition> = { readonly metadata: ObjectMeta } & Omit<
   InputIn<V['schema']>,
   keyof KubernetesObject | 'status'
@@ -68,20 +70,20 @@ type StatusOf<V extends VersionDefinition> = V extends { readonly status: infer 
   ? { status?: ValueIn<S> }
   : unknown;
 
-/** The version of a name. */
+/** The version with a given name. */
 export type NamedVersion<V extends readonly VersionDefinition[], N extends string> = Extract<
   V[number],
   { readonly name: N }
 >;
 
-/** The version that objects are stored in. */
+/** The storage version. */
 export type StorageVersion<V extends readonly VersionDefinition[]> = V extends readonly [
   infer Only extends VersionDefinition,
 ]
   ? Only
   : Extract<V[number], { readonly storage: true }>;
 
-/** How objects of one version become objects of the hub, and back. Both must be pure. */
+/** Converts objects of one version to the hub version and back. Both functions must be pure. */
 export interface SpokeConversion<Spoke, Hub> {
   /** @returns a new object; its apiVersion and kind are set by the caller */
   readonly toHub: (object: Spoke) => Hub;
@@ -89,7 +91,7 @@ export interface SpokeConversion<Spoke, Hub> {
   readonly fromHub: (object: Hub) => Spoke;
 }
 
-/** Conversion by way of one version, the hub: two functions for each other version. */
+/** Conversion through one version, the hub: two functions for each other version. */
 export interface ConversionDefinition<V extends readonly VersionDefinition[], H extends string> {
   readonly hub: H;
   readonly spokes: {
@@ -100,7 +102,7 @@ export interface ConversionDefinition<V extends readonly VersionDefinition[], H 
   };
 }
 
-/** A custom resource. */
+/** The definition of a custom resource. */
 export interface ResourceDefinition<
   V extends readonly VersionDefinition[],
   H extends V[number]['name'],
@@ -109,29 +111,29 @@ export interface ResourceDefinition<
   readonly group: string;
   /** For example `CronTab`. */
   readonly kind: string;
-  /** The name in URLs. @defaultValue the kind in small letters, with an `s` (`ies`, `es`) */
+  /** The name in URLs. @defaultValue the kind in lower case, with an `s` (`ies`, `es`) */
   readonly plural?: string | undefined;
-  /** @defaultValue the kind in small letters */
+  /** @defaultValue the kind in lower case */
   readonly singular?: string | undefined;
   /** @defaultValue the kind with `List` */
   readonly listKind?: string | undefined;
   /** @defaultValue 'Namespaced' */
   readonly scope?: 'Namespaced' | 'Cluster' | undefined;
-  /** Other names for kubectl. @defaultValue none */
+  /** Short names for kubectl. @defaultValue none */
   readonly shortNames?: readonly string[] | undefined;
   /** For example `all`, as in `kubectl get all`. @defaultValue none */
   readonly categories?: readonly string[] | undefined;
   /** At least one. */
   readonly versions: V;
-  /** Of versions that have none of their own. @defaultValue none */
+  /** Columns for versions without their own. @defaultValue none */
   readonly printerColumns?: readonly PrinterColumn[] | undefined;
-  /** Of versions that have none of their own. @defaultValue none */
+  /** Selectable fields for versions without their own. @defaultValue none */
   readonly selectableFields?: readonly string[] | undefined;
-  /** Of versions that have none of their own. @defaultValue no scale subresource */
+  /** Scale for versions without their own. @defaultValue no scale subresource */
   readonly scale?: ScaleDefinition | undefined;
   /**
-   * How objects of one version become objects of another. `'prune'`: the API server changes
-   * `apiVersion` only, so that **a write through one version drops the optional fields that it lacks**.
+   * Converts objects between versions. With `'prune'`, the API server changes only `apiVersion`: **a write
+   * through one version drops the optional fields that it lacks**.
    * @defaultValue versions have the same fields
    */
   readonly conversion?: ConversionDefinition<V, H> | 'prune' | undefined;
@@ -141,13 +143,13 @@ export interface ResourceDefinition<
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A {@link ResourceDefinition} whose types do not matter any more. */
+/** A {@link ResourceDefinition} with its types erased. */
 export type AnyResourceDefinition = Omit<
   ResourceDefinition<readonly VersionDefinition[], string>,
   'conversion'
 > & { readonly conversion?: AnyConversion | 'prune' | undefined };
 
-/** A {@link ConversionDefinition} whose types do not matter any more. */
+/** A {@link ConversionDefinition} with its types erased. */
 export interface AnyConversion {
   readonly hub: string;
   readonly spokes: Readonly<

@@ -5,11 +5,11 @@ import { prune } from '../validation/prune.js';
 import { validateSchema } from '../validation/validate-schema.js';
 
 /**
- * Checks that the defaults of a schema, and of what is below it, are valid: of the right form, with
- * no unknown fields, and within the rules. Only for a schema that is sound otherwise.
+ * Checks that the defaults of a schema and its subschemas have the right form, no unknown fields, and satisfy
+ * the rules. The schema must be sound otherwise.
  */
 export function validateDefaults(schema: Schema, field: string, errors: FieldErrors): void {
-  // A default that is null is none.
+  // A null default counts as absent.
   if ((schema.default ?? null) !== null) validateDefault(schema, `${field}.default`, errors);
   const { items, properties = {}, additionalProperties } = schema;
   if (items !== undefined) validateDefaults(items, `${field}.items`, errors);
@@ -31,7 +31,7 @@ function validateDefault(schema: Schema, field: string, errors: FieldErrors): vo
   if (own.empty) {
     const isRoot = schema['x-kubernetes-embedded-resource'] === true;
     const check = { schema, path: '', errors: own, isRoot };
-    // As it would be in an object that did not change, then as in a new one.
+    // Checks the default as an unchanged value first, then as a new one.
     validateRules(value, { ...check, old: value });
     if (own.causes.length === 0) validateRules(value, check);
   }

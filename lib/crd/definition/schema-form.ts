@@ -4,12 +4,12 @@ import { builtInType } from '../schema/typed-schema.js';
 import { jsonProblem } from '../validation/json-problem.js';
 import type { DefinitionProblem } from './invalid-definition-error.js';
 
-/** Schemas that are nested deeper are refused: what looks at them goes down call by call. */
+/** Maximum nesting depth: the code that walks schemas is recursive. */
 const deepest = 300;
 
 /**
- * What is wrong with a schema before its keywords are looked at: plain JavaScript, or JSON from
- * outside, may have anything where a schema should be, even itself.
+ * Returns the problems in a schema's form, before its keywords are checked. Plain JavaScript or external JSON
+ * may contain anything in place of a schema, even a cycle.
  */
 export function schemaFormProblems(schema: unknown, field: string): DefinitionProblem[] {
   return problemsOf(schema, { field, around: [], nested: false });
@@ -18,7 +18,7 @@ export function schemaFormProblems(schema: unknown, field: string): DefinitionPr
 interface At {
   readonly field: string;
   readonly around: readonly unknown[];
-  /** Whether it is in an `allOf`, `anyOf`, `oneOf` or `not`. */
+  /** Whether the schema is inside an `allOf`, `anyOf`, `oneOf` or `not`. */
   readonly nested: boolean;
 }
 
@@ -53,7 +53,7 @@ function partsOf({ properties, items, additionalProperties }: Record<string, unk
   const open = additionalProperties !== undefined && typeof additionalProperties !== 'boolean';
   return [
     ...members.map(([name, part]) => [`properties[${name}]`, part] as const),
-    // A list of schemas is told from one by what the API server says of it.
+    // The API server's own check reports a list of schemas.
     ...(items === undefined || Array.isArray(items) ? [] : [['items', items] as const]),
     ...(open ? [['additionalProperties', additionalProperties] as const] : []),
   ];

@@ -3,7 +3,7 @@ import { deepEqual } from '../../object/deep-equal.js';
 import { GoPattern, goPattern } from '../cel/go-pattern.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 
-/** Keywords that say what a value is, not whether it is valid, and what they may be beneath junctors. */
+/** Structural keywords that are forbidden inside junctors, and the message for each. */
 const structural = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
@@ -23,9 +23,8 @@ const structural = [
 const intOrString: readonly Schema[] = [{ type: 'integer' }, { type: 'string' }];
 
 /**
- * Checks the pattern of a schema, and its `allOf`, `anyOf`, `oneOf` and `not`: what is in these may
- * only say which values are valid. Whole numbers or texts are the exception, in `anyOf` or in the
- * first `allOf`.
+ * Checks the pattern of a schema and its `allOf`, `anyOf`, `oneOf` and `not`. These may only restrict values.
+ * The exception is int-or-string, in `anyOf` or in the first `allOf`.
  */
 export function validateJunctors(schema: Schema, field: string, errors: FieldErrors): void {
   const [first] = schema.allOf ?? [];
@@ -39,7 +38,7 @@ export function validateJunctors(schema: Schema, field: string, errors: FieldErr
 interface At {
   readonly field: string;
   readonly errors: FieldErrors;
-  /** What need not be looked at. */
+  /** Skips the int-or-string exceptions. */
   readonly skip: { readonly anyOf: boolean; readonly firstAllOf: boolean };
 }
 

@@ -1,10 +1,10 @@
 import type { Schema } from '../../object/schema.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 
-/** Where a schema stands in the one around it. */
+/** The position of a schema in its parent. */
 export type SchemaLevel = 'root' | 'item' | 'field';
 
-/** What is to be checked of one level. */
+/** Parameters for checking one level. */
 export interface KeywordCheck {
   readonly level: SchemaLevel;
   readonly field: string;
@@ -13,10 +13,10 @@ export interface KeywordCheck {
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
-/** Keywords of JSON Schema that CRDs have not. */
+/** JSON Schema keywords that CRDs do not support. */
 const unsupported = ['additionalItems', 'definitions', 'dependencies', 'id', 'patternProperties'];
 
-/** Checks what a structural schema must and must not say, beside its junctors and lists. */
+/** Checks the required and forbidden keywords of a structural schema, except junctors and lists. */
 export function validateKeywords(schema: Schema, check: KeywordCheck): void {
   const { field, errors } = check;
   const given = schema as Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ export function validateKeywords(schema: Schema, check: KeywordCheck): void {
   validateIntOrString(schema, field, errors);
 }
 
-/** A structural schema has a type everywhere. */
+/** A structural schema has a type at every level. */
 function validateType(schema: Schema, { level, field, errors }: KeywordCheck): void {
   const type = schema.type as string | undefined;
   const at = `${field}.type`;

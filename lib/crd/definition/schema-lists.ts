@@ -1,7 +1,7 @@
 import type { Schema } from '../../object/schema.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 
-/** Checks how lists and maps are shared: `x-kubernetes-list-type`, `-list-map-keys`, `-map-type`. */
+/** Checks `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`. */
 export function validateSharing(schema: Schema, field: string, errors: FieldErrors): void {
   const listType = schema['x-kubernetes-list-type'];
   const mapType = schema['x-kubernetes-map-type'];
@@ -42,7 +42,7 @@ function checkType(schema: Schema, { keyword, type = 'object', field, errors }: 
   else errors.invalid(`${field}.type`, schema.type, why);
 }
 
-/** The entries of a set are compared as a whole: each of them has one owner. */
+/** Set entries are compared as a whole, and each has one owner. */
 function validateSet({ type, items }: Schema, field: string, errors: FieldErrors): void {
   if (items === undefined || type !== 'array') return;
   const why = 'must be atomic as item of a list with x-kubernetes-list-type=set';
@@ -51,7 +51,7 @@ function validateSet({ type, items }: Schema, field: string, errors: FieldErrors
     errors.invalid(`${field}.items.x-kubernetes-list-type`, listType, why);
   }
   if (items.type === 'object' && items['x-kubernetes-map-type'] !== 'atomic') {
-    // What the API server shows here is the list type.
+    // The API server reports the list type as the value here.
     errors.invalid(`${field}.items.x-kubernetes-map-type`, listType, why);
   }
   if (items.nullable === true) {
@@ -105,7 +105,7 @@ function validateKey(items: Schema, { key, keys, field, errors }: KeyCheck): voi
   const isKey = 'this property is in x-kubernetes-list-map-keys, so it';
   if (property.type === 'array' || property.type === 'object') {
     const why = "must be a scalar type if parent array's x-kubernetes-list-type is map";
-    // What the API server shows here is the type of the entries.
+    // The API server reports the type of the entries as the value here.
     errors.invalid(`${at}.type`, items.type, why);
   }
   if (property.nullable === true) errors.forbidden(`${at}.nullable`, `${isKey} cannot be nullable`);

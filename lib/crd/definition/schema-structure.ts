@@ -15,7 +15,7 @@ import { validateKeywords } from './schema-keywords.js';
 import type { SchemaLevel } from './schema-keywords.js';
 import { validateSharing } from './schema-lists.js';
 
-/** Where a schema stands. */
+/** The location and context of the schema to check. */
 export interface StructureCheck {
   /** For example `spec.versions[0].schema.openAPIV3Schema`. */
   readonly field: string;
@@ -25,17 +25,17 @@ export interface StructureCheck {
 interface At extends StructureCheck {
   readonly isRoot: boolean;
   readonly level: SchemaLevel;
-  /** The list or map around that has no way to tell old from new entries; undefined: none. */
+  /** Path of the enclosing list or map whose old and new entries cannot be matched; undefined if absent. */
   readonly uncorrelatable: string | undefined;
-  /** How often there may be such a value in an object. */
+  /** The maximum number of such values in an object. */
   readonly occurrences: Occurrences;
-  /** Of all rules of the schema. */
+  /** The cost budget shared by all rules of the schema. */
   readonly budget: RuleBudget;
 }
 
 /**
- * Checks that a schema is structural, and that its rules compile, with the messages of the API
- * server; see "Specifying a structural schema" in Kubernetes' documentation.
+ * Checks that a schema is structural and that its rules compile, with the API server's messages; see
+ * "Specifying a structural schema" in Kubernetes' documentation.
  */
 export function validateStructure(schema: Schema, { field, errors }: StructureCheck): void {
   const budget = new RuleBudget();
@@ -49,12 +49,12 @@ export function validateStructure(schema: Schema, { field, errors }: StructureCh
   }
   validateLevel(schema, { ...root, field, errors: own, occurrences: 1, budget });
   budget.check(field, own);
-  // As the API server does, which looks at the defaults of sound schemas only.
+  // Like the API server, check defaults only in schemas that are otherwise sound.
   if (own.causes.length === 0) validateDefaults(schema, field, own);
   errors.causes.push(...own.causes);
 }
 
-/** @returns whether the schema is sound down from here; rules of one that isn't are not compiled */
+/** @returns whether the schema is sound from this level down; rules of an unsound schema are not compiled */
 function validateLevel(schema: Schema, at: At): boolean {
   const own = new FieldErrors();
   validateKeywords(schema, { ...at, errors: own });
@@ -180,7 +180,7 @@ function validateCosts({ program, message }: CompiledRule, schema: Schema, at: A
   budget.observe('estimated messageExpression cost', shown, errors);
 }
 
-/** A rule as the API server's errors show it: all members, by the names of its Go type. */
+/** Returns a rule as the API server's errors print it: with all members, by their Go names. */
 function shownRule(rule: SchemaRule): object {
   return {
     Rule: rule.rule,

@@ -3,7 +3,7 @@ import type { Schema } from '../../object/schema.js';
 import { packedDefinitions } from '../data/definitions.js';
 import { unpack } from './unpack.js';
 
-/** A definition as the OpenAPI document has it, with `$ref`s. */
+/** A definition in the OpenAPI document, with `$ref`s. */
 export interface RawSchema {
   readonly $ref?: string;
   readonly type?: string;
@@ -15,20 +15,23 @@ export interface RawSchema {
   readonly [keyword: string]: unknown;
 }
 
-// Constants that the whole process shares; nothing ever writes into them.
+// Constants shared by the whole process; never modified.
 const packages = new Map<string, Readonly<Partial<Record<string, RawSchema>>>>();
 const resolved = new Map<string, Schema>();
-/** The types again, as fields that are always there have them: with the default `{}`. */
+/** Variants of the types for fields that are always present: with the default `{}`. */
 const embedded = new Map<string, Schema>();
 const prefix = '#/components/schemas/';
 
-/** The definition `name` as the document has it. @returns undefined: there is none. */
+/**
+ * Returns the definition `name` from the document.
+ * @returns undefined if it does not exist
+ */
 export function rawDefinition(name: string): RawSchema | undefined {
   const pack = name.slice(0, name.lastIndexOf('.'));
   return definitionsOf(pack)[name];
 }
 
-/** The definitions of a package, unpacked when they are first asked for. */
+/** Returns the definitions of a package, unpacked on first use. */
 function definitionsOf(pack: string): Readonly<Partial<Record<string, RawSchema>>> {
   let definitions = packages.get(pack);
   if (definitions === undefined) {
@@ -40,15 +43,15 @@ function definitionsOf(pack: string): Readonly<Partial<Record<string, RawSchema>
 }
 
 /**
- * The definition `name` with its `$ref`s resolved: one `Schema` object for one type, however often
- * it is used; packages are unpacked when they are first referred to.
+ * Returns the definition `name` with its `$ref`s resolved: one shared `Schema` object per type. Unpacks
+ * packages on first reference.
  */
 export function definition(name: string): Schema {
   const known = resolved.get(name);
   if (known !== undefined) return known;
   const schema: Schema = {};
   const always: Schema = {};
-  // Registered before they are filled: JSONSchemaProps refers to itself.
+  // Register before filling: JSONSchemaProps refers to itself.
   resolved.set(name, schema);
   embedded.set(name, always);
   Object.assign(schema, special[name] ?? resolve(rawDefinition(name) ?? {}, false));
@@ -56,7 +59,7 @@ export function definition(name: string): Schema {
   return schema;
 }
 
-/** Types whose JSON is not what their definition's keywords say. */
+/** Types whose JSON differs from their definition's keywords. */
 const special: Readonly<Partial<Record<string, Schema>>> = {
   'io.k8s.apimachinery.pkg.api.resource.Quantity': {
     type: 'string',
@@ -93,8 +96,8 @@ function resolve(raw: RawSchema, shareable: boolean): Schema {
   return schema;
 }
 
-// A field's own description does not part it from its type; other keywords do
-// (`x-kubernetes-patch-strategy` beside the `$ref` of a Deployment's strategy).
+// A field's own description still allows sharing its type; other keywords do not, such as
+// `x-kubernetes-patch-strategy` beside the `$ref` of a Deployment's strategy.
 function resolveReference(raw: RawSchema, reference: string, shareable: boolean): Schema {
   const name = reference.slice(prefix.length);
   const type = definition(name);

@@ -6,28 +6,28 @@ import { optionalType } from '../cel/types.js';
 import type { CelType } from '../cel/types.js';
 import { fieldPathOf } from './field-path.js';
 
-/** A rule of a schema, compiled. */
+/** A compiled rule of a schema. */
 export interface CompiledRule {
   readonly rule: SchemaRule;
-  /** undefined: it does not compile. */
+  /** undefined if the rule does not compile. */
   readonly program: CelProgram | undefined;
-  /** What is wrong with the rule. */
+  /** The compile error of the rule. */
   readonly error: string | undefined;
   readonly message: CelProgram | undefined;
-  /** What is wrong with the messageExpression. */
+  /** The compile error of the messageExpression. */
   readonly messageError: string | undefined;
-  /** Whether it compares with what was there before. */
+  /** Whether the rule refers to `oldSelf`. */
   readonly usesOldSelf: boolean;
-  /** The normalized `fieldPath`; empty: the field with the rule. */
+  /** The normalized `fieldPath`; empty for the field that has the rule. */
   readonly fieldPath: string;
 }
 
-// What is computed from a schema lives as long as the schema.
+// Caches compiled rules for the lifetime of their schema.
 const compiled = new WeakMap<Schema, readonly CompiledRule[]>();
 
 /**
- * Compiles the rules of one schema, not those deeper down; once for each schema.
- * @param type - what `self` is: that of the schema
+ * Compiles the rules of one schema without its subschemas; cached per schema.
+ * @param type - the type of `self`
  */
 export function compileRules(schema: Schema, type: CelType | undefined): readonly CompiledRule[] {
   const rules = schema['x-kubernetes-validations'] ?? [];

@@ -11,8 +11,8 @@ const signs: Readonly<Record<string, string>> = {
 };
 
 /**
- * The name that rules have for a property: `namespace` is `__namespace__`, `a-b` is `a__dash__b`;
- * see "Validation rules" in Kubernetes' documentation. undefined: rules can't name it.
+ * Returns the name of a property in rules: `__namespace__` for `namespace`, `a__dash__b` for `a-b`; undefined
+ * if rules cannot refer to it. See "Validation rules" in Kubernetes' documentation.
  */
 export function escapeName(name: string): string | undefined {
   if (reserved.has(name)) return `__${name}__`;

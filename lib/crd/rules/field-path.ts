@@ -1,8 +1,8 @@
 import type { Schema } from '../../object/schema.js';
 
-/** Where a field path leads to. */
+/** A resolved field path. */
 export interface FieldPath {
-  /** As causes write it: `.spec.ports`, `.labels[app]` without the first dot. */
+  /** In the form that causes use: `.spec.ports`, `.labels[app]`, without the first dot. */
   readonly normalized: string;
   readonly schema: Schema;
 }
@@ -10,8 +10,8 @@ export interface FieldPath {
 const stepForm = /\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]/y;
 
 /**
- * A path of members and map keys such as `.spec.labels['app']`, if it is one of the schema.
- * @returns undefined: it leads nowhere.
+ * Resolves a path of members and map keys, such as `.spec.labels['app']`, in a schema.
+ * @returns undefined if the path does not exist in the schema
  */
 export function fieldPathOf(path: string, schema: Schema): FieldPath | undefined {
   let current = schema;

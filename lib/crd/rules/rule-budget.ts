@@ -5,15 +5,15 @@ import type { SizesByPath } from '../cel/cost/estimate-cost.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import type { SchemaSize } from './schema-size.js';
 
-/** The most that a rule may be estimated to cost for all the values that it is evaluated for. */
+/** Maximum estimated cost of one rule over all values that it is evaluated for. */
 const mostPerRule = 10_000_000;
-/** The most that all rules of a schema may be estimated to cost. */
+/** Maximum estimated cost of all rules of a schema. */
 const mostPerSchema = 100_000_000;
 
-/** How often there may be a value where a schema stands; undefined: as often as a request holds. */
+/** The maximum number of values at a schema; undefined if only the size of a request limits it. */
 export type Occurrences = number | undefined;
 
-/** How often there may be values of the parts of a schema. */
+/** Returns the maximum number of values of a schema's parts. */
 export function occurrencesWithin(schema: Schema, own: Occurrences): Occurrences {
   if (own === undefined) return undefined;
   const { type, additionalProperties = false, maxItems, maxProperties } = schema;
@@ -23,7 +23,7 @@ export function occurrencesWithin(schema: Schema, own: Occurrences): Occurrences
   return most === undefined ? undefined : times(own, Math.max(0, most));
 }
 
-/** Where rules look up how large a value may be. */
+/** Returns a function that looks up the maximum size of a value for rules. */
 export function sizesBelow(root: SchemaSize): SizesByPath {
   return (path) => {
     let size: SchemaSize | undefined = root;
@@ -41,7 +41,7 @@ interface Expense {
   readonly cost: number;
 }
 
-/** Counts what the rules of one schema are estimated to cost, and refuses what is too much. */
+/** Sums the estimated costs of one schema's rules and rejects excessive ones. */
 export class RuleBudget {
   #total = 0;
   #most: readonly Expense[] = [];
@@ -55,7 +55,7 @@ export class RuleBudget {
     this.#most = sorted.slice(0, 4);
   }
 
-  /** Refuses the schema at `field` if its rules are too much together. */
+  /** Rejects the schema at `field` if the total cost of its rules is too high. */
   check(field: string, errors: FieldErrors): void {
     if (this.#total <= mostPerSchema) return;
     const why =

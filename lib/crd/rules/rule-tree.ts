@@ -3,13 +3,13 @@ import type { CelType } from '../cel/types.js';
 import { schemaType } from './schema-type.js';
 import { withTypeAndMeta } from './schema-type.js';
 
-/** The parts of a schema that have rules: what has none is never looked at. */
+/** The parts of a schema that have rules; validation skips all others. */
 export interface RuleTree {
   /** The schema of the value. */
   readonly schema: Schema;
-  /** Where the rules are: the schema, or one of its `allOf`. */
+  /** The schema that holds the rules: `schema` or one of its `allOf`. */
   readonly own: Schema;
-  /** What `self` is. */
+  /** The type of `self`. */
   readonly type: CelType | undefined;
   readonly properties: ReadonlyMap<string, RuleTree>;
   readonly items: RuleTree | undefined;
@@ -19,7 +19,7 @@ export interface RuleTree {
 
 const trees = new WeakMap<Schema, { readonly tree: RuleTree | undefined }>();
 
-/** The rules of a schema; undefined: there are none. Computed once for each schema. */
+/** Returns the rules of a schema; undefined without rules. Cached per schema. */
 export function ruleTree(schema: Schema, isRoot: boolean): RuleTree | undefined {
   const known = trees.get(schema);
   if (known !== undefined) return known.tree;
@@ -41,7 +41,7 @@ function hasRules(schema: Schema, path: readonly Schema[] = []): boolean {
   );
 }
 
-/** @param own - has the rules; `schema` is the structural one that says what the value is. */
+/** @param own - the schema with the rules; `schema` is the structural one that defines the value */
 function treeOf(own: Schema, schema: Schema, isRoot: boolean): RuleTree | undefined {
   if (!hasRules(own)) return undefined;
   const child = (part: Schema | undefined, full: Schema | undefined) => {
@@ -56,7 +56,7 @@ function treeOf(own: Schema, schema: Schema, isRoot: boolean): RuleTree | undefi
   return {
     schema: isRoot ? withTypeAndMeta(schema) : schema,
     own,
-    // Of each rule `self` is the root.
+    // `self` is the root of each rule.
     type: schemaType(schema, 'selfType', isRoot),
     properties,
     items: child(own.items, schema.items),

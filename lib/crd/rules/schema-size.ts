@@ -2,19 +2,19 @@ import type { Schema } from '../../object/schema.js';
 import { escapeName } from './escape-name.js';
 import { withTypeAndMeta } from './schema-type.js';
 
-/** How large values of a schema may be, as API servers reckon what rules cost. */
+/** The size limits of a schema's values, as API servers estimate them for rule costs. */
 export interface SchemaSize {
-  /** The most characters, bytes or entries; 0 for what has no size. */
+  /** Maximum number of characters, bytes or entries; 0 for values without a size. */
   readonly largest: number;
-  /** The fewest bytes that it takes as JSON. */
+  /** Minimum size as JSON, in bytes. */
   readonly leastBytes: number;
   readonly fields?: ReadonlyMap<string, SchemaSize>;
-  /** Of items, or of the values of a map. */
+  /** The size of items, or of the values of a map. */
   readonly item?: SchemaSize;
   readonly key?: SchemaSize;
 }
 
-/** No request is larger: what has no limit of its own must fit in. */
+/** Maximum request size; it bounds values without a limit of their own. */
 const largestRequest = 3 * 1024 * 1024;
 
 const sizes = new WeakMap<
@@ -22,7 +22,7 @@ const sizes = new WeakMap<
   { plain?: SchemaSize | undefined; root?: SchemaSize | undefined }
 >();
 
-/** How large values of a schema may be; undefined: rules don't see them. Once for each schema. */
+/** Returns the size limits of a schema's values; undefined if rules cannot read them. Cached per schema. */
 export function schemaSize(schema: Schema, isRoot: boolean): SchemaSize | undefined {
   const known = sizes.get(schema) ?? {};
   const kept = isRoot ? known.root : known.plain;
@@ -32,7 +32,7 @@ export function schemaSize(schema: Schema, isRoot: boolean): SchemaSize | undefi
   return size;
 }
 
-/** How often values of a schema fit into one request: where no list or map around has a limit. */
+/** Returns how many values of a schema fit into one request, for lists and maps without a limit. */
 export function mostInRequest({ leastBytes }: SchemaSize): number {
   return Math.floor(largestRequest / (leastBytes + 1));
 }
@@ -70,7 +70,7 @@ function inner(schema: Schema): SchemaSize | undefined {
 function listSize({ items, maxItems }: Schema): SchemaSize | undefined {
   const item = items && inner(items);
   if (item === undefined) return undefined;
-  // The brackets, and a comma with each item.
+  // Brackets, and one comma per item.
   const fitting = Math.floor((largestRequest - 2) / (item.leastBytes + 1));
   return { largest: limit(maxItems, fitting), leastBytes: 2, item };
 }
@@ -80,7 +80,7 @@ function objectSize(schema: Schema): SchemaSize | undefined {
   if (typeof additionalProperties === 'object') {
     const item = inner(additionalProperties);
     if (item === undefined) return undefined;
-    // Quotes, colon, comma and two bytes of name with each value.
+    // Quotes, colon, comma and two bytes of name per value.
     const fitting = Math.floor((largestRequest - 2) / (item.leastBytes + 6));
     return { largest: limit(maxProperties, fitting), leastBytes: 2, item, key: mapKey };
   }
@@ -98,7 +98,7 @@ function objectSize(schema: Schema): SchemaSize | undefined {
   return { largest: 0, leastBytes, fields };
 }
 
-/** Names of map entries count as if they were short. */
+/** Names of map entries count as short ones. */
 const mapKey: SchemaSize = { largest: 0, leastBytes: 2 };
 
 const longestText = largestRequest - 2;
@@ -121,7 +121,7 @@ function textSize({ format = '', maxLength, enum: values = [] }: Schema): Schema
   return { largest: Math.max(...lengths), leastBytes: 2 };
 }
 
-/** A character is four bytes at most. */
+/** A character takes at most four bytes. */
 function characters(maxLength: number): number {
   return limit(maxLength, 0) * 4;
 }

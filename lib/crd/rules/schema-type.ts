@@ -15,7 +15,7 @@ import {
 import type { CelType } from '../cel/types.js';
 import { escapeName } from './escape-name.js';
 
-/** What rules see of the root of a resource, whatever its schema says. */
+/** Adds the fields that rules can always read at the root of a resource. */
 export function withTypeAndMeta(schema: Schema): Schema {
   const text: Schema = { type: 'string' };
   const { metadata } = schema.properties ?? {};
@@ -30,9 +30,9 @@ export function withTypeAndMeta(schema: Schema): Schema {
 }
 
 /**
- * The type that values of a schema have in rules; undefined: rules don't see them, as those that
- * only `x-kubernetes-preserve-unknown-fields` says something of.
- * @param name - names the type: objects of different places are of different types
+ * Returns the CEL type of a schema's values; undefined if rules cannot read them, as with schemas that set
+ * only `x-kubernetes-preserve-unknown-fields`.
+ * @param name - names the type: objects at different places have different types
  */
 export function schemaType(schema: Schema, name: string, isRoot = false): CelType | undefined {
   if (schema['x-kubernetes-int-or-string'] === true) return dynType;
@@ -81,7 +81,7 @@ function objectType(schema: Schema, name: string): CelType | undefined {
     const type = escaped === undefined ? undefined : inner(one, `${name}.${property}`);
     if (escaped === undefined || type === undefined) continue;
     fields.set(escaped, type);
-    // Keywords are known by their own name, too, where the syntax lets them be one.
+    // Keywords are also known by their unescaped name where the syntax permits it.
     if (escaped === `__${property}__`) fields.set(property, type);
   }
   return structType(name, fields);

@@ -9,9 +9,9 @@ import { escapeName } from './escape-name.js';
 import { withTypeAndMeta } from './schema-type.js';
 
 /**
- * JSON as rules see it: numbers are of the schema's type, times are times, members are found by
- * their escaped names. What lies deeper is converted when it is looked at.
- * @throws CelError the value does not fit the schema.
+ * Converts JSON to a CEL value by its schema: numbers have the schema's type, times are timestamps, members
+ * have escaped names. Converts nested values on access.
+ * @throws CelError the value does not fit the schema
  */
 export function schemaValue(value: unknown, schema: Schema): CelValue {
   if (value === null || value === undefined) {
@@ -87,7 +87,7 @@ function unreadable(message: string): never {
   throw new CelError(message);
 }
 
-/** Of what rules can't look into they can only tell whether it is the same. */
+/** Rules can only compare values of an unknown schema. */
 const unknownSchema: Schema = {};
 
 /** A JSON object in a rule. */
@@ -113,7 +113,7 @@ class ObjectValue implements CelMap {
     const name = properties === undefined ? key : unescapeName(key, properties);
     if (name === undefined || !Object.hasOwn(this.#value, name)) return undefined;
     const value = this.#value[name];
-    // In an object, null is as good as absent; in a map it is a value.
+    // In an object, null counts as absent; in a map it is a value.
     if (value === null && properties !== undefined) return undefined;
     const own = properties === undefined ? open : (memberSchema(properties, name) ?? unknownSchema);
     return value === null && own === unknownSchema ? null : schemaValue(value, own);

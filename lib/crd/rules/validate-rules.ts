@@ -12,26 +12,26 @@ import { ruleTree } from './rule-tree.js';
 import type { RuleTree } from './rule-tree.js';
 import { schemaValue } from './schema-value.js';
 
-/** A value whose rules are to hold. */
+/** A value to validate against its rules. */
 export interface RuleCheck {
   readonly schema: Schema;
-  /** Where the value is; empty for the whole object. */
+  /** Path of the value; empty for the whole object. */
   readonly path: string;
   readonly errors: FieldErrors;
-  /** Whether it is the root of a resource, where rules see `metadata.name`. */
+  /** Whether the value is the root of a resource, where rules can read `metadata.name`. */
   readonly isRoot?: boolean;
-  /** What was there before; undefined: nothing. */
+  /** The previous value; undefined if absent. */
   readonly old?: unknown;
-  /** An update: what did not change may stay as it is (ratcheting, KEP-4008). @defaultValue false */
+  /** Marks an update: unchanged parts may stay invalid (ratcheting, KEP-4008). @defaultValue false */
   readonly isUpdate?: boolean;
-  /** Gets what a rule says of a part that did not change. @defaultValue nobody */
+  /** Receives the rule violations of unchanged parts. @defaultValue none */
   readonly warn?: (message: string) => void;
 }
 
 /**
- * Evaluates the CEL rules of a schema (`x-kubernetes-validations`) and of what is below it, as the
- * API server does: transition rules where there is an old value that can be told to be the same
- * thing's, nulls not at all, and no error for what an update left alone.
+ * Evaluates the CEL rules (`x-kubernetes-validations`) of a schema and its subschemas like the API server.
+ * Evaluates transition rules only for values that have a matching old value, skips nulls, and reports no
+ * error for parts that an update leaves unchanged.
  */
 export function validateRules(value: unknown, check: RuleCheck): void {
   const tree = ruleTree(check.schema, check.isRoot ?? false);
@@ -51,15 +51,15 @@ export function validateRules(value: unknown, check: RuleCheck): void {
 
 const ignore = (): void => undefined;
 
-/** The most that all rules of an object may cost, as on the API server. */
+/** Maximum cost of all rules of an object, as on the API server. */
 const mostPerObject = 10_000_000;
 
 interface At {
   readonly path: string;
   readonly old: unknown;
-  /** Whether the value, or the nearest thing around it that can be compared, is as it was. */
+  /** Whether the value, or its nearest comparable ancestor, is unchanged. */
   readonly unchanged: boolean;
-  /** Whether old and new can be told to be the same thing. */
+  /** Whether the old and the new value can be matched. */
   readonly comparable: boolean;
   readonly state: State;
 }
@@ -68,7 +68,7 @@ interface State {
   readonly errors: FieldErrors;
   readonly warn: (message: string) => void;
   readonly budget: CostMeter;
-  /** The rules cost too much: no more of them are evaluated. */
+  /** Set once the rules cost too much; evaluation then stops. */
   stopped: boolean;
 }
 
@@ -138,7 +138,7 @@ function evaluateRules(value: unknown, tree: RuleTree, at: At): void {
   }
 }
 
-/** A value that does not fit its schema fails where it is used. */
+/** Returns the error for a value that does not fit its schema, so that it fails on use. */
 function convert(value: unknown, schema: Schema): CelValue | CelError {
   try {
     return schemaValue(value, schema);
@@ -242,7 +242,7 @@ function messageOf({ rule, message }: CompiledRule, variables: Variables, state:
 
 const longestMessage = 5 * 1024;
 
-/** undefined: it failed, or is no message; then the fixed one counts. */
+/** Returns undefined if evaluation fails or yields an invalid message; the fixed message then applies. */
 function evaluateMessage(
   program: CelProgram,
   variables: Variables,

@@ -33,7 +33,7 @@ import { rawDefinition } from '../openapi/definitions.js';
 import type { Condition } from '../../object/conditions.js';
 import type { Wire } from '../../object/wire.js';
 
-/** The built-in types that a custom resource can embed, as they are on the wire. */
+/** The built-in types that a custom resource can embed, in their wire format. */
 export interface BuiltInTypes {
   Affinity: Wire<V1Affinity>;
   Condition: Condition;
@@ -70,7 +70,7 @@ export interface BuiltInTypes {
 /** The name of a built-in type that can be embedded. */
 export type BuiltInTypeName = keyof BuiltInTypes;
 
-/** Packages of the types that are not of the core group. */
+/** Packages of the types outside the core group. */
 const packages: Readonly<Partial<Record<BuiltInTypeName, string>>> = {
   Condition: 'io.k8s.apimachinery.pkg.apis.meta.v1',
   IngressSpec: 'io.k8s.api.networking.v1',
@@ -80,12 +80,12 @@ const packages: Readonly<Partial<Record<BuiltInTypeName, string>>> = {
   PolicyRule: 'io.k8s.api.rbac.v1',
 };
 
-/** Whether there is a built-in type of that name. */
+/** Returns whether a built-in type has that name. */
 export function isBuiltInType(name: unknown): boolean {
   return typeof name === 'string' && rawDefinition(definitionOf(name)) !== undefined;
 }
 
-/** The name that a type has among OpenAPI's definitions. */
+/** Returns a type's name among OpenAPI's definitions. */
 export function definitionOf(name: string): string {
   const pack = Object.hasOwn(packages, name) ? packages[name as BuiltInTypeName] : undefined;
   return `${pack ?? 'io.k8s.api.core.v1'}.${name}`;

@@ -17,8 +17,8 @@ import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { OptionNames } from '../../system/known-options.js';
 
 /**
- * What may be said within `allOf`, `anyOf`, `oneOf` and `not`: which values are valid. What a value
- * is, and its rules, are said outside; the API server refuses them here.
+ * The keywords allowed within `allOf`, `anyOf`, `oneOf` and `not`: restrictions on values. Types and rules
+ * belong outside; the API server rejects them here.
  */
 export interface ValueSchema extends Pick<
   Schema,
@@ -44,7 +44,7 @@ export interface ValueSchema extends Pick<
   readonly anyOf?: readonly ValueSchema[];
   readonly oneOf?: readonly ValueSchema[];
   readonly not?: ValueSchema;
-  /** Refused, as all that says what a value is. */
+  /** Rejected, like every keyword that defines a value's structure. */
   readonly type?: never;
   readonly description?: never;
   readonly default?: never;
@@ -52,11 +52,11 @@ export interface ValueSchema extends Pick<
   readonly additionalProperties?: never;
 }
 
-/** What every schema can say. */
+/** Options of every schema. */
 export interface SchemaOptions {
-  /** What `kubectl explain` says. @defaultValue nothing */
+  /** Text that `kubectl explain` shows. @defaultValue none */
   readonly description?: string | undefined;
-  /** CEL rules on the value: texts, or rules with a message. @defaultValue none */
+  /** CEL rules on the value: expressions, or rules with a message. @defaultValue none */
   readonly rules?: readonly (string | SchemaRule)[] | undefined;
   /** @defaultValue none */
   readonly allOf?: readonly ValueSchema[] | undefined;
@@ -68,31 +68,31 @@ export interface SchemaOptions {
   readonly not?: ValueSchema | undefined;
 }
 
-/** What the schema of a text can say. */
+/** Options of a string schema. */
 export interface StringOptions<E extends string = string> extends SchemaOptions {
-  /** The texts that are allowed. @defaultValue any */
+  /** The allowed strings. @defaultValue any */
   readonly enum?: readonly E[] | undefined;
   /** In code points. @defaultValue 0 */
   readonly minLength?: number | undefined;
-  /** In code points. Rules need it: their cost is estimated from it. @defaultValue no limit */
+  /** In code points. Rules need it, because their estimated cost depends on it. @defaultValue no limit */
   readonly maxLength?: number | undefined;
-  /** A regular expression of Go's. @defaultValue any */
+  /** A regular expression in Go's syntax. @defaultValue any */
   readonly pattern?: string | undefined;
   /** For example `date-time`, `duration`, `byte`, `ipv4`, `uri`, `uuid`. @defaultValue any */
   readonly format?: string | undefined;
 }
 
-/** What the schema of a number can say. */
+/** Options of a number schema. */
 export interface NumberOptions<E extends number = number> extends SchemaOptions {
-  /** The numbers that are allowed. @defaultValue any */
+  /** The allowed numbers. @defaultValue any */
   readonly enum?: readonly E[] | undefined;
   /** @defaultValue no limit */
   readonly minimum?: number | undefined;
   /** @defaultValue no limit */
   readonly maximum?: number | undefined;
-  /** Whether `minimum` itself is refused. @defaultValue false */
+  /** Excludes `minimum` itself. @defaultValue false */
   readonly exclusiveMinimum?: boolean | undefined;
-  /** Whether `maximum` itself is refused. @defaultValue false */
+  /** Excludes `maximum` itself. @defaultValue false */
   readonly exclusiveMaximum?: boolean | undefined;
   /** @defaultValue any */
   readonly multipleOf?: number | undefined;
@@ -100,26 +100,31 @@ export interface NumberOptions<E extends number = number> extends SchemaOptions 
   readonly format?: string | undefined;
 }
 
-/** What the schema of a list can say. */
+/** Options of a list schema. */
 export interface ArrayOptions extends SchemaOptions {
   /** @defaultValue 0 */
   readonly minItems?: number | undefined;
-  /** Rules on or within the list need it: their cost is estimated from it. @defaultValue no limit */
+  /**
+   * Rules on or within the list need it, because their estimated cost depends on it. @defaultValue no limit
+   */
   readonly maxItems?: number | undefined;
   /**
-   * How appliers share the list: `atomic` has one owner, each entry of a `set` or a `map` its own;
-   * entries of a `map` are told apart by `listMapKeys`. @defaultValue 'atomic'
+   * Ownership of the list in server-side apply. An `atomic` list has one owner; each entry of a `set` or
+   * `map` has its own. `listMapKeys` identify the entries of a `map`.
+   * @defaultValue 'atomic'
    */
   readonly listType?: 'atomic' | 'set' | 'map' | undefined;
-  /** The properties that name an entry: required ones, or with a default. */
+  /** The properties that identify an entry. Each must be required or have a default. */
   readonly listMapKeys?: readonly string[] | undefined;
 }
 
-/** What the schema of an object can say. */
+/** Options of an object schema. */
 export interface ObjectOptions extends SchemaOptions {
-  /** Whether appliers share the object (`granular`) or own all of it. @defaultValue 'granular' */
+  /**
+   * Ownership in server-side apply: per field (`granular`) or as a whole (`atomic`). @defaultValue 'granular'
+   */
   readonly mapType?: 'atomic' | 'granular' | undefined;
-  /** Whether fields that the schema does not know are kept. @defaultValue false: they are pruned */
+  /** Keeps fields that the schema does not define. @defaultValue false: they are pruned */
   readonly preserveUnknownFields?: boolean | undefined;
   /** @defaultValue 0 */
   readonly minProperties?: number | undefined;
@@ -127,10 +132,10 @@ export interface ObjectOptions extends SchemaOptions {
   readonly maxProperties?: number | undefined;
 }
 
-/** What the schema of a map can say. */
+/** Options of a map schema. */
 export type MapOptions = Omit<ObjectOptions, 'preserveUnknownFields'>;
 
-/** What the schema of an embedded resource can say. */
+/** Options of the schema of an embedded resource. */
 export interface EmbeddedResourceOptions extends SchemaOptions {
   /** Its fields beside apiVersion, kind and metadata. @defaultValue any */
   readonly properties?: Properties | undefined;
@@ -138,7 +143,7 @@ export interface EmbeddedResourceOptions extends SchemaOptions {
 
 type Required<T, I = T> = TypedSchema<T, I, 'required'>;
 
-/** Options by the keywords that a schema has for them. */
+/** Maps options to schema keywords. */
 const keywords: Readonly<Partial<Record<string, keyof Schema>>> = {
   rules: 'x-kubernetes-validations',
   listType: 'x-kubernetes-list-type',
@@ -167,7 +172,7 @@ const ofMap: OptionNames<MapOptions> = {
 };
 const ofObject: OptionNames<ObjectOptions> = { ...ofMap, preserveUnknownFields: true };
 
-/** Options of a constructor: no others than those in `names`. */
+/** Returns the options of a constructor; rejects options outside `names`. */
 function checked<T extends object>(constructor: string, options: T, names: OptionNames<T>): T {
   refuseUnknownOptions(`s.${constructor}`, options, names);
   return options;
@@ -176,7 +181,7 @@ function checked<T extends object>(constructor: string, options: T, names: Optio
 function schemaOf(type: Schema, options: object): Schema {
   const schema: Record<string, unknown> = { ...type };
   for (const [option, value] of Object.entries(options as Record<string, unknown>)) {
-    // `false` is what the keyword's absence says, and some keywords may not be there with it.
+    // Omits `false`: absence means the same, and some keywords reject `false`.
     if (value === undefined || value === false) continue;
     schema[keywords[option] ?? option] = option === 'rules' ? rulesOf(value) : value;
   }
@@ -184,7 +189,7 @@ function schemaOf(type: Schema, options: object): Schema {
 }
 
 function rulesOf(rules: unknown): readonly SchemaRule[] {
-  // What is no list is refused with the definition.
+  // The definition check rejects a value that is not a list.
   if (!Array.isArray(rules)) return rules as readonly SchemaRule[];
   return (rules as readonly (string | SchemaRule)[]).map((rule) =>
     typeof rule === 'string' ? { rule } : rule,
@@ -277,7 +282,7 @@ function unknownObject(options: SchemaOptions = {}): Required<Record<string, unk
   return schemaOf(base, checked('unknownObject', options, common));
 }
 
-/** An object of the API within another one. */
+/** An API object inside another object. */
 interface Embedded {
   apiVersion: string;
   kind: string;
@@ -314,7 +319,7 @@ function conditions(): TypedSchema<Conditions, Conditions, 'optional'> {
   return optional(array(builtIn('Condition'), { listType: 'map', listMapKeys: ['type'] }));
 }
 
-/** The properties that every `s.status` has. */
+/** The properties of every `s.status`. */
 export type StatusProperties = {
   readonly observedGeneration: TypedSchema<number, number, 'optional'>;
   readonly conditions: ReturnType<typeof conditions>;
@@ -350,42 +355,42 @@ function typed<T>(schema: Schema): Required<T> {
  * ```
  */
 export const s = {
-  /** A text; with `enum`, one of some texts. */
+  /** A string; with `enum`, one of the listed strings. */
   string,
-  /** A whole number. */
+  /** An integer. */
   integer,
   /** A number. */
   number,
-  /** true or false. */
+  /** A boolean. */
   boolean,
   /** A list. */
   array,
-  /** An object with any names, and values of one schema. */
+  /** An object with arbitrary keys and values of one schema. */
   map,
   /** An object with named properties: required, unless they are `optional` or `defaulted`. */
   object,
-  /** A property that may be left out. */
+  /** A property that may be omitted. */
   optional,
-  /** A property that the API server fills in. */
+  /** A property with a default that the API server fills in. */
   defaulted,
-  /** null is a value too. */
+  /** A value that may also be null. */
   nullable,
-  /** A whole number or a text, as `25%`. */
+  /** An integer or a string, such as `25%`. */
   intOrString,
-  /** An amount, as `500m` or `1Gi`. */
+  /** A quantity, such as `500m` or `1Gi`. */
   quantity,
-  /** Any JSON: nothing is checked, nothing pruned. */
+  /** Any JSON, neither validated nor pruned. */
   unknown,
   /** Any JSON object. */
   unknownObject,
-  /** An object of the API: apiVersion, kind and metadata are checked. */
+  /** An API object whose apiVersion, kind and metadata are validated. */
   embeddedResource,
-  /** A type of Kubernetes, as `PodTemplateSpec`: by reference, put in when the CRD is made. */
+  /** A Kubernetes type such as `PodTemplateSpec`, by reference; resolved when the CRD is built. */
   builtIn,
   /** The usual `status.conditions`: a list map by `type`, optional. */
   conditions,
   /** The usual `status`: `observedGeneration`, `conditions`, and properties of your own. */
   status,
-  /** A schema that is written out, with a type that is vouched for. */
+  /** A handwritten schema with an unchecked type assertion. */
   typed,
 } as const;

@@ -4,7 +4,7 @@ import type { RawSchema } from '../openapi/definitions.js';
 
 const referencePrefix = '#/components/schemas/';
 
-/** What other schemas look at below them; they are copied one by one. */
+/** Keywords to copy; schemas nested in other keywords are copied one by one. */
 const kept = [
   ...['type', 'format', 'enum', 'pattern', 'minimum', 'maximum', 'nullable', 'required'],
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'multipleOf'],
@@ -20,11 +20,11 @@ const intOrString: Schema = {
   'x-kubernetes-int-or-string': true,
 };
 
-/** The API server's form of a quantity. */
+/** The API server's pattern for a quantity. */
 export const quantityPattern =
   '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
 
-/** metav1.Condition with its validation markers, as controller-gen generates it: OpenAPI leaves them out. */
+/** metav1.Condition with its validation markers as controller-gen generates it; OpenAPI omits them. */
 const condition: Schema = {
   type: 'object',
   required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
@@ -48,7 +48,7 @@ const condition: Schema = {
   },
 };
 
-/** Types whose JSON is not what their definition's keywords say. */
+/** Types whose JSON differs from their definition's keywords. */
 const special: Readonly<Partial<Record<string, Schema>>> = {
   'io.k8s.apimachinery.pkg.api.resource.Quantity': { ...intOrString, pattern: quantityPattern },
   'io.k8s.apimachinery.pkg.util.intstr.IntOrString': intOrString,
@@ -57,7 +57,7 @@ const special: Readonly<Partial<Record<string, Schema>>> = {
     'x-kubernetes-preserve-unknown-fields': true,
   },
   'io.k8s.apimachinery.pkg.apis.meta.v1.Condition': condition,
-  // Declared, or the API server would prune what a template says of its pods.
+  // Declared so that the API server does not prune the metadata of pod templates.
   'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta': {
     type: 'object',
     properties: {
@@ -71,9 +71,9 @@ const special: Readonly<Partial<Record<string, Schema>>> = {
 };
 
 /**
- * The structural schema of a built-in type, fit for a CRD: references are put in, descriptions left
- * out, and of the defaults only those that Kubernetes means: the keys of list maps (a port's
- * `protocol`), without which the CRD would be refused, and no zero values of Go.
+ * Returns the structural schema of a built-in type for use in a CRD, with references resolved and
+ * descriptions removed. Keeps only the defaults that Kubernetes intends: those of list map keys (a port's
+ * `protocol`), which the API server requires. Drops Go's zero values.
  */
 export function embeddedSchema(definition: string): Schema {
   const known = special[definition];
@@ -110,7 +110,7 @@ function ownKeywords(raw: RawSchema): Schema {
   return isMeant ? { ...schema, default: value } : schema;
 }
 
-/** The keys of a list map must be required or have a default. */
+/** Keys of a list map must be required or have a default. */
 function withKeyDefaults(item: Schema, rawItem: RawSchema, list: RawSchema): Schema {
   const keys = list['x-kubernetes-list-map-keys'] as readonly string[] | undefined;
   if (keys === undefined || item.properties === undefined) return item;

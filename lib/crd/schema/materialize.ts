@@ -4,10 +4,10 @@ import { embeddedSchema } from './embedded-schema.js';
 import { builtInType } from './typed-schema.js';
 import type { TypedSchema } from './typed-schema.js';
 
-/** A copy of a schema as plain JSON, with built-in types in place of references to them. */
+/** Returns a copy of a schema as plain JSON, with references to built-in types resolved. */
 export function materialize(schema: TypedSchema<unknown>): Schema {
   const { [builtInType]: name, properties, items, additionalProperties, ...rest } = schema;
-  // Symbols are marks of this package: JSON has none.
+  // Symbol keys are internal marks that JSON cannot hold.
   const own = Object.fromEntries(Object.entries(rest)) as Schema;
   const base: Schema = name === undefined ? own : { ...embeddedSchema(definitionOf(name)), ...own };
   if (properties !== undefined) {

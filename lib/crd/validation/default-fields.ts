@@ -3,15 +3,15 @@ import type { Schema } from '../../object/schema.js';
 import { memberSchemaOf } from './prune.js';
 
 /**
- * Fills in the defaults of a structural schema, in place, also where a value is null that must not
- * be; where there is no default, such a null is dropped first. An `undefined` member is missing.
+ * Fills in the defaults of a structural schema in place, also for nulls that the schema forbids. Drops
+ * forbidden nulls without a default first. An `undefined` member counts as absent.
  */
 export function defaultFields(value: unknown, schema: Schema | undefined): void {
   dropNulls(value, schema);
   fillInDefaults(value, schema);
 }
 
-/** Drops, in place, the members that are null where the schema allows none and has no default. */
+/** Drops, in place, null members that the schema forbids and that have no default. */
 export function dropNulls(value: unknown, schema: Schema | undefined): void {
   if (schema === undefined) return;
   if (Array.isArray(value)) {
@@ -30,7 +30,7 @@ function isRefusedNull(value: unknown, schema: Schema | undefined): boolean {
   return value === null && schema !== undefined && schema.nullable !== true;
 }
 
-/** Fills in defaults, in place, as {@link defaultFields} does; a null that has none stays. */
+/** Fills in defaults in place like {@link defaultFields}, but keeps nulls without a default. */
 export function fillInDefaults(value: unknown, schema: Schema | undefined): void {
   if (schema === undefined) return;
   if (Array.isArray(value)) fillInItems(value, schema.items);
@@ -50,7 +50,7 @@ function fillInItems(items: unknown[], schema: Schema | undefined): void {
 function fillInMembers(object: Record<string, unknown>, schema: Schema): void {
   const { properties = {} } = schema;
   for (const [name, property] of Object.entries(properties)) {
-    // A default of null is none, as on the real server.
+    // A null default counts as absent, as on the API server.
     if (property.default === undefined || property.default === null) continue;
     const missing = !Object.hasOwn(object, name) || object[name] === undefined;
     if (missing) setMember(object, name, structuredClone(property.default));

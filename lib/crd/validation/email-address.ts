@@ -1,8 +1,8 @@
 import { isIpv4, isIpv6 } from './network-addresses.js';
 
 /**
- * Whether a text is one address as RFC 5322 has it, as Go's `mail.ParseAddress` reads it: plain
- * (`a@b.c`), in angle brackets behind a name (`Ann <a@b.c>`), or the only one of a group.
+ * Returns whether a text is a single RFC 5322 address as Go's `mail.ParseAddress` reads it: plain (`a@b.c`),
+ * named (`Ann <a@b.c>`), or the only member of a group.
  */
 export function isEmailAddress(text: string): boolean {
   const reader = new AddressReader(text);
@@ -25,7 +25,7 @@ class AddressReader {
     return this.#characters[this.#next] ?? '';
   }
 
-  /** How many addresses were read; 0: it is none. */
+  /** Returns the number of addresses read; 0 if invalid. */
   address(orGroup: boolean): number {
     this.#skipSpace();
     const start = this.#next;
@@ -37,7 +37,7 @@ class AddressReader {
     return this.#take('<') && this.#plain() && this.#take('>') ? 1 : 0;
   }
 
-  /** Whether all of the comments that follow end. */
+  /** Returns whether all comments that follow are terminated. */
   skipComments(): boolean {
     this.#skipSpace();
     while (this.#take('(')) {
@@ -104,7 +104,7 @@ class AddressReader {
     return words > 0;
   }
 
-  /** undefined: it does not end, or has control characters. */
+  /** Returns undefined if the text is unterminated or has control characters. */
   #quoted(): string | undefined {
     let text = '';
     for (this.#next++; !this.#take('"'); this.#next++) {
@@ -116,7 +116,7 @@ class AddressReader {
     return text;
   }
 
-  /** @param permissive - dots may stand anywhere */
+  /** @param permissive - allows dots anywhere */
   #atom(permissive: boolean): string | undefined {
     let text = '';
     for (; isVisible(this.#peek) && !'()<>[]:;@\\,"'.includes(this.#peek); this.#next++) {
@@ -127,7 +127,7 @@ class AddressReader {
     return dotted && !permissive ? undefined : text;
   }
 
-  /** An address of the network in brackets. */
+  /** Reads a network address in brackets. */
   #literal(): boolean {
     const end = this.#characters.indexOf(']', this.#next);
     if (end < 0) return false;
@@ -141,7 +141,7 @@ function isSpace(character: string): boolean {
   return character === ' ' || character === '\t';
 }
 
-/** Whatever is beyond ASCII counts. */
+/** Every character beyond ASCII counts as visible. */
 function isVisible(character: string): boolean {
   return character > ' ' && character !== '\x7f';
 }

@@ -9,15 +9,15 @@ import {
   qualifiedNameProblems,
 } from './names.js';
 
-/** An object within another one, and where it is. */
+/** An object inside another object, and its path. */
 export interface EmbeddedCheck {
   readonly path: string;
   readonly errors: FieldErrors;
 }
 
 /**
- * What the API server checks of an object within another one (`x-kubernetes-embedded-resource`):
- * its apiVersion and kind, and names, labels and annotations of its metadata, if it has some.
+ * Validates an embedded object (`x-kubernetes-embedded-resource`) like the API server: its apiVersion, kind
+ * and, if present, the names, labels and annotations in its metadata.
  */
 export function validateEmbedded(
   { apiVersion, kind, metadata }: Readonly<Record<string, unknown>>,

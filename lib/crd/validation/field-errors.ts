@@ -1,7 +1,7 @@
 import type { StatusCause } from '../../object/api-error.js';
 import { goNumber } from './numbers.js';
 
-/** `text` in double quotes, as Go's `%q` writes it for printable characters. */
+/** Returns `text` in double quotes, as Go's `%q` writes printable characters. */
 export function quoted(text: string): string {
   return JSON.stringify(text);
 }
@@ -13,12 +13,12 @@ function shown(value: unknown): string {
 }
 
 /**
- * Collects what is wrong with an object, one cause per field, with the reasons and messages of
- * apimachinery's `field` package.
+ * Collects the problems of an object, one cause per field, with the reasons and messages of apimachinery's
+ * `field` package.
  */
 export class FieldErrors {
   readonly causes: StatusCause[] = [];
-  /** What is wrong, but no reason to refuse the object. */
+  /** Problems for which the API server does not reject the object. */
   readonly warnings: string[] = [];
 
   get empty(): boolean {
@@ -38,7 +38,7 @@ export class FieldErrors {
     this.#add('FieldValueInvalid', field, `Invalid value: ${shown(value)}`, detail);
   }
 
-  /** Invalid, whatever its value. */
+  /** Adds a cause for an invalid value without showing the value. */
   wrong(field: string, detail: string): void {
     this.#add('FieldValueInvalid', field, 'Invalid value', detail);
   }
@@ -47,7 +47,7 @@ export class FieldErrors {
     this.#add('InternalError', field, 'Internal error', detail);
   }
 
-  /** Of another JSON type than the schema's. */
+  /** Adds a cause for a value whose JSON type differs from the schema's. */
   typeInvalid(field: string, value: unknown, detail: string): void {
     this.#add('FieldValueTypeInvalid', field, `Invalid value: ${shown(value)}`, detail);
   }
@@ -56,7 +56,7 @@ export class FieldErrors {
     this.#add('FieldValueDuplicate', field, `Duplicate value: ${shown(value)}`);
   }
 
-  /** A duplicate whose value is too large to be shown. */
+  /** Adds a cause for a duplicate that is too large to show. */
   duplicateOne(field: string): void {
     this.#add('FieldValueDuplicate', field, 'Duplicate value');
   }
@@ -75,7 +75,7 @@ export class FieldErrors {
     this.#add('FieldValueForbidden', field, 'Forbidden', detail);
   }
 
-  /** @param limit - the longest length, in bytes. */
+  /** @param limit - maximum length, in bytes */
   tooLong(field: string, limit: number): void {
     this.#add('FieldValueTooLong', field, 'Too long', `may not be more than ${limit} bytes`);
   }

@@ -16,7 +16,7 @@ const stepForm =
 export function compileJsonPath(text: string): JsonPath {
   const source = text.replace(/^\{(.*)\}$/, '$1').replace(/^\$/, '');
   const steps: Step[] = [];
-  // One of its own: a filter compiles its path in the middle of this loop.
+  // A separate instance: a filter compiles its own path within this loop.
   const form = new RegExp(stepForm);
   for (let match = form.exec(source); match !== null; match = form.exec(source)) {
     steps.push(stepOf(match));
@@ -36,7 +36,7 @@ function stepOf(match: RegExpExecArray): Step {
   return { type: 'member', name: name.replaceAll(/\\(.)/g, '$1') };
 }
 
-/** The values that a path leads to. */
+/** Returns the values at a path. */
 export function readJsonPath(value: unknown, path: JsonPath): readonly unknown[] {
   return path.reduce<readonly unknown[]>(
     (values, step) => values.flatMap((one) => next(one, step)),

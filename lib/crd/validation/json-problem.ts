@@ -1,9 +1,9 @@
-/** Deeper ones are refused: what looks at them goes down call by call. */
+/** Maximum nesting depth: the code that walks values is recursive. */
 const deepest = 1000;
 
 /**
- * Why a value can't be written as JSON: it contains itself, a function, a bigint, or is nested too
- * deeply. undefined: it can; members that are `undefined` count as absent.
+ * Returns why JSON cannot represent a value: a cycle, a function, a bigint or too deep nesting; undefined if
+ * it can. Members that are `undefined` count as absent.
  */
 export function jsonProblem(value: unknown): string | undefined {
   const around = new Set<object>();

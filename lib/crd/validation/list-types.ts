@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../object/json.js';
 import type { SchemaCheck } from './validate-schema.js';
 
-/** Entries of sets must differ, those of list-maps in their keys. */
+/** Checks that set entries are unique, and list-map entries unique by key. */
 export function validateListType(
   items: readonly unknown[],
   { schema, path, errors }: SchemaCheck,
@@ -19,7 +19,7 @@ export function validateListType(
     const id = canonical(type === 'set' ? item : keyOf(item, keys));
     const text = JSON.stringify(id);
     const count = seen.get(text) ?? 0;
-    // However often it is there, a duplicate is told once.
+    // Report each duplicate once.
     if (count === 1) errors.duplicate(`${path}[${index}]`, id);
     seen.set(text, count + 1);
   }
@@ -30,7 +30,7 @@ function keyOf(item: unknown, keys: readonly string[]): unknown {
   return Object.fromEntries(keys.map((key) => [key, item[key]]));
 }
 
-/** With the members of objects in order: theirs says nothing, and Go shows them so. */
+/** Sorts the members of objects: their order has no meaning, and Go prints them sorted. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (!isJsonObject(value)) return value;

@@ -1,4 +1,4 @@
-/** Which names a kind allows. */
+/** The name rule of a kind. */
 export type NameFormat = 'subdomain' | 'label' | 'label1035' | 'path';
 
 const labelForm = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -21,14 +21,14 @@ const label1035Message =
 const tooLong = (limit: number, unit = 'characters'): string =>
   `must be no more than ${limit} ${unit}`;
 
-/** What is wrong with `name` as an RFC 1123 label. */
+/** Returns the problems of `name` as an RFC 1123 label. */
 export function labelProblems(name: string): readonly string[] {
   const long = name.length > 63 ? [tooLong(63)] : [];
   if (label.test(name)) return long;
   return [...long, subdomain.test(name) ? 'must not contain dots' : labelMessage];
 }
 
-/** What is wrong with `name` as an RFC 1035 label. */
+/** Returns the problems of `name` as an RFC 1035 label. */
 export function label1035Problems(name: string): readonly string[] {
   return [
     ...(name.length > 63 ? [tooLong(63)] : []),
@@ -36,7 +36,7 @@ export function label1035Problems(name: string): readonly string[] {
   ];
 }
 
-/** What is wrong with `name` as an RFC 1123 subdomain. */
+/** Returns the problems of `name` as an RFC 1123 subdomain. */
 export function subdomainProblems(name: string): readonly string[] {
   return [
     ...(name.length > 253 ? [tooLong(253)] : []),
@@ -47,7 +47,7 @@ export function subdomainProblems(name: string): readonly string[] {
 const wildcardForm = `\\*\\.${subdomainForm}`;
 const wildcard = new RegExp(`^${wildcardForm}$`);
 
-/** What is wrong with `name` as `*.` and a subdomain. */
+/** Returns the problems of `name` as `*.` followed by a subdomain. */
 export function wildcardProblems(name: string): readonly string[] {
   if (wildcard.test(name)) return [];
   return [
@@ -56,7 +56,7 @@ export function wildcardProblems(name: string): readonly string[] {
   ];
 }
 
-/** What is wrong with `name` as a part of a path. */
+/** Returns the problems of `name` as a path segment. */
 export function pathSegmentProblems(name: string): readonly string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return ['/', '%']
@@ -64,7 +64,7 @@ export function pathSegmentProblems(name: string): readonly string[] {
     .map((part) => `may not contain '${part}'`);
 }
 
-/** What is wrong with an object's name. */
+/** Returns the problems of an object's name. */
 export function nameProblems(name: string, format: NameFormat): readonly string[] {
   switch (format) {
     case 'subdomain':
@@ -78,7 +78,7 @@ export function nameProblems(name: string, format: NameFormat): readonly string[
   }
 }
 
-/** What is wrong with `prefix` as `generateName`: a trailing dash is fine there. */
+/** Returns the problems of `prefix` as a `generateName`, where a trailing dash is valid. */
 export function generateNameProblems(prefix: string, format: NameFormat): readonly string[] {
   return nameProblems(format === 'path' ? prefix : prefix.replace(/-$/, 'a'), format);
 }
@@ -89,7 +89,7 @@ const qualifiedMessage =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '" +
   `${qualifiedForm}')`;
 
-/** What is wrong with `name` as a label key, a finalizer or another qualified name. */
+/** Returns the problems of `name` as a label key, finalizer or other qualified name. */
 export function qualifiedNameProblems(name: string): readonly string[] {
   const parts = name.split('/');
   const [first = '', second] = parts;
@@ -112,7 +112,7 @@ export function qualifiedNameProblems(name: string): readonly string[] {
 const labelValueForm = '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?';
 const labelValue = new RegExp(`^${labelValueForm}$`);
 
-/** What is wrong with `value` as a label's value. */
+/** Returns the problems of `value` as a label value. */
 export function labelValueProblems(value: string): readonly string[] {
   const problems: string[] = [];
   if (value.length > 63) problems.push(tooLong(63, 'bytes'));
@@ -127,7 +127,7 @@ export function labelValueProblems(value: string): readonly string[] {
 
 const domainPath = 'must be a domain-prefixed path (such as "acme.io/foo")';
 
-/** What is wrong with `name` as a path below a domain: of a controller. */
+/** Returns the problems of `name` as a domain-prefixed path, such as a controller name. */
 export function domainPathProblems(name: string): readonly string[] {
   const slash = name.indexOf('/');
   const [domain, path] = [name.slice(0, slash), name.slice(slash + 1)];
@@ -144,7 +144,7 @@ export function domainPathProblems(name: string): readonly string[] {
 const underscoredForm = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const underscored = new RegExp(`^${underscoredForm}(\\.${underscoredForm})*$`);
 
-/** What is wrong with `name` as a domain to search in: underscores are fine there. */
+/** Returns the problems of `name` as a search domain, where underscores are valid. */
 export function searchDomainProblems(name: string): readonly string[] {
   if (name.length > 253) return [tooLong(253)];
   if (underscored.test(name)) return [];
@@ -156,7 +156,7 @@ export function searchDomainProblems(name: string): readonly string[] {
 const configKeyForm = '[-._a-zA-Z0-9]+';
 const configKey = new RegExp(`^${configKeyForm}$`);
 
-/** What is wrong with `key` as a key of a ConfigMap or Secret. */
+/** Returns the problems of `key` as a key of a ConfigMap or Secret. */
 export function configKeyProblems(key: string): readonly string[] {
   const problems: string[] = [];
   if (key.length > 253) problems.push(tooLong(253));
@@ -174,7 +174,7 @@ export function configKeyProblems(key: string): readonly string[] {
 
 const portNameForm = /^[-a-z0-9]+$/;
 
-/** What is wrong with `name` as the name of a port (IANA_SVC_NAME). */
+/** Returns the problems of `name` as a port name (IANA_SVC_NAME). */
 export function portNameProblems(name: string): readonly string[] {
   const problems: string[] = [];
   if (name.length > 15) problems.push('must be no more than 15 characters');

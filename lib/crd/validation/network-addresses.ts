@@ -1,4 +1,4 @@
-/** Symbols and letters of any script may be in a label; the last one has letters only. */
+/** Labels may contain symbols and letters of any script; the last label only letters. */
 const hostCharacter = String.raw`a-zA-Z0-9\p{S}\p{L}`;
 const hostForm = new RegExp(
   `^(?:[${hostCharacter}](?:-?[${hostCharacter}]{0,62})?` +
@@ -6,7 +6,7 @@ const hostForm = new RegExp(
   'u',
 );
 
-/** Whether it is a name of a host, as the API server's format `hostname` has it. */
+/** Returns whether a text is a host name by the API server's format `hostname`. */
 export function isHostname(text: string): boolean {
   const size = (part: string): number => Buffer.byteLength(part);
   return size(text) <= 255 && hostForm.test(text) && text.split('.').every((one) => size(one) < 64);
@@ -15,13 +15,13 @@ export function isHostname(text: string): boolean {
 const ipv4Part = /^\d+$/;
 const paddedPart = /(?:^|\.)0\d/;
 
-/** Of four numbers to 255; zeros in front say nothing. */
+/** Accepts four numbers up to 255; leading zeros are ignored. */
 export function isIpv4(text: string): boolean {
   const parts = text.split('.');
   return parts.length === 4 && parts.every((one) => ipv4Part.test(one) && Number(one) <= 255);
 }
 
-/** Eight groups, or fewer with one `::`; the last two may be written as an IPv4 address. */
+/** Accepts eight groups, or fewer with one `::`; the last two may be an IPv4 address. */
 export function isIpv6(text: string): boolean {
   const halves = text.split('::');
   if (!text.includes(':') || halves.length > 2) return false;
@@ -35,7 +35,7 @@ export function isIpv6(text: string): boolean {
   return halves.length === 2 ? count < 8 : count === 8;
 }
 
-/** An address and how many of its bits count. */
+/** Accepts an address with a prefix length. */
 export function isCidr(text: string): boolean {
   const [address = '', bits = '', ...more] = text.split('/');
   if (more.length > 0 || !/^\d+$/.test(bits)) return false;
@@ -43,7 +43,7 @@ export function isCidr(text: string): boolean {
   return isIpv6(address) && Number(bits) <= 128;
 }
 
-/** Of 6, 8 or 20 bytes; with one kind of separator. */
+/** Accepts 6, 8 or 20 bytes with one kind of separator. */
 export function isMac(text: string): boolean {
   const bytes = text.split(/[:-]/).length;
   if (/^[0-9a-fA-F]{2}(?:(:|-)[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2})*$/.test(text)) {

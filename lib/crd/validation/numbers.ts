@@ -3,12 +3,12 @@ import type { SchemaCheck } from './validate-schema.js';
 
 const int64End = 2 ** 63;
 
-/** Whether the server reads a number as int64; it reads others as float64, whole or not. */
+/** Returns whether the server reads a number as int64; it reads all others as float64, whole or not. */
 export function isInt64(value: number): boolean {
   return Number.isInteger(value) && value > -int64End && value < int64End;
 }
 
-/** Go's number types have ends. */
+/** Checks the range of Go's number types. */
 export function validateRange(value: number, { schema, path, errors }: SchemaCheck): void {
   const { type, format } = schema;
   const said = (what: string): void =>
@@ -23,7 +23,9 @@ export function validateRange(value: number, { schema, path, errors }: SchemaChe
   }
 }
 
-/** Checks limits and `multipleOf`. The server checks integers in integers: limits lose fractions. */
+/**
+ * Checks limits and `multipleOf`. The server uses integer arithmetic for integers, so limits lose fractions.
+ */
 export function validateNumber(value: number, { schema, path, errors }: SchemaCheck): void {
   const { exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   const limit = isInt64(value) ? toInt64 : (one: number): number => one;
@@ -58,12 +60,12 @@ function isMultiple(value: number, factor: number): boolean {
   if (Math.abs(times) > Number.MAX_SAFE_INTEGER) return false;
   const whole = Math.trunc(times);
   if (whole === times) return true;
-  // What is a hair above a whole number counts as one, of positive numbers only.
+  // For positive numbers only, a value just above a whole number counts as whole.
   if (times < 0 || whole === 0) return false;
   return (times - whole) / (times + whole) < 1e-9;
 }
 
-/** A number as the server writes it in a message: integers plain, others as Go's `%v`. */
+/** Formats a number like the server's messages: integers plain, others as Go's `%v`. */
 export function goNumber(value: number): string {
   if (isInt64(value)) return BigInt(value).toString();
   return goDouble(value);

@@ -1,16 +1,17 @@
 import { isJsonObject, setMember } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
 
-/** What is left of a value, and what was not. */
+/** The result of pruning: the value, and the removed fields. */
 export interface Pruned {
   readonly value: unknown;
-  /** JSON paths of the fields that the schema does not have, sorted. */
+  /** JSON paths of the fields that the schema does not define, sorted. */
   readonly unknownFields: readonly string[];
 }
 
 /**
- * Takes the fields out that a structural schema does not have, and members that are `undefined`.
- * The result shares nothing with `value`. @param path - where `value` is, for the paths of unknown fields.
+ * Removes fields that a structural schema does not define, and members that are `undefined`. The result
+ * shares nothing with `value`.
+ * @param path - the path of `value`, prefixed to unknown fields
  */
 export function prune(value: unknown, schema: Schema | undefined, path = ''): Pruned {
   const unknownFields: string[] = [];
@@ -30,7 +31,7 @@ function pruneValue(value: unknown, at: At): unknown {
   if (Array.isArray(value)) {
     const { items = preserving } = at.schema;
     return value.map((item: unknown, index) =>
-      // As JSON has it.
+      // JSON represents undefined items as null.
       item === undefined
         ? null
         : pruneValue(item, { ...at, schema: items, path: `${at.path}[${index}]` }),
@@ -61,7 +62,7 @@ function pruneObject(value: Readonly<Record<string, unknown>>, at: At): Record<s
   return pruned;
 }
 
-/** The schema of the member `name` of an object that has `schema`; undefined: it says nothing. */
+/** Returns the schema of member `name` of an object with `schema`; undefined if the schema defines none. */
 export function memberSchemaOf(schema: Schema, name: string): Schema | undefined {
   const { properties = {}, additionalProperties } = schema;
   return (
@@ -70,7 +71,7 @@ export function memberSchemaOf(schema: Schema, name: string): Schema | undefined
   );
 }
 
-/** The schema of a property, by its own name only. */
+/** Returns the schema of an own property only, ignoring inherited ones. */
 export function memberSchema(
   properties: Readonly<Record<string, Schema>>,
   name: string,

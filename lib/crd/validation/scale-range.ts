@@ -4,13 +4,13 @@ import type { FieldErrors } from './field-errors.js';
 
 const maxInt32 = 2 ** 31 - 1;
 
-/** Where an object keeps its numbers of replicas, for example `.spec.replicas`. */
+/** Paths of an object's replica counts, for example `.spec.replicas`. */
 export interface ReplicasPaths {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
 }
 
-/** Checks the wanted number of replicas of a custom resource that has a scale subresource. */
+/** Checks the desired replica count of a custom resource with a scale subresource. */
 export function validateScaleSpec(
   object: object,
   scale: ReplicasPaths | undefined,
@@ -19,7 +19,7 @@ export function validateScaleSpec(
   if (scale !== undefined) validateReplicas(object, scale.specReplicasPath, errors);
 }
 
-/** Checks the observed number of replicas of a custom resource that has a scale subresource. */
+/** Checks the observed replica count of a custom resource with a scale subresource. */
 export function validateScaleStatus(
   object: object,
   scale: ReplicasPaths | undefined,

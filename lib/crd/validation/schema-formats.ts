@@ -7,7 +7,7 @@ import { isCidr, isHostname, isIpv4, isIpv6, isMac } from './network-addresses.j
 const date = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
 const dateForm = new RegExp(`^${date}$`);
 
-/** Whether there is such a day: the pattern takes the 30th of February. */
+/** Returns whether the day exists: the pattern accepts the 30th of February. */
 function isDay(text: string): boolean {
   const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10));
@@ -36,7 +36,7 @@ function digitsOf(text: string): number[] {
   return Array.from(text, Number);
 }
 
-/** A sum of products of the digits, the weights taking turns. */
+/** Returns the weighted sum of the digits, repeating the weights. */
 function weighted(digits: readonly number[], weights: readonly number[]): number {
   const products = digits.map((digit, index) => digit * (weights[index % weights.length] ?? 1));
   return products.reduce((sum, product) => sum + product, 0);
@@ -44,7 +44,7 @@ function weighted(digits: readonly number[], weights: readonly number[]): number
 
 const withoutGaps = (text: string): string => text.replaceAll(/[\t\n\f\r -]+/g, '');
 
-/** The last of ten is a check digit, of which X is 10. */
+/** The tenth character is a check digit; X stands for 10. */
 function isIsbn10(text: string): boolean {
   const plain = withoutGaps(text);
   if (!/^\d{9}[\dX]$/.test(plain)) return false;
@@ -61,7 +61,7 @@ function isIsbn13(text: string): boolean {
 const cardForm =
   /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/;
 
-/** By Luhn's sum; whatever is no digit does not count. */
+/** Checks the card form and Luhn's sum, ignoring all characters except digits. */
 function isCreditCard(text: string): boolean {
   const plain = text.replaceAll(/[^0-9]+/g, '');
   const doubled = digitsOf(plain)
@@ -74,14 +74,14 @@ const shade = String.raw`[\t\n\f\r ]*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])[\t\n
 const shortName = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
 const longName = new RegExp(String.raw`^${shortName}(?:\.${shortName})*$`);
 
-/** The formats that the API server checks, without the dashes; others say nothing. */
+/** The formats that the API server checks, without dashes; all others accept any text. */
 const formats: Readonly<Partial<Record<string, (text: string) => boolean>>> = {
   datetime: isTime,
   date: (text) => dateForm.test(text) && isDay(text),
   duration: (text) => parseOpenApiDuration(text) !== undefined,
   email: isEmailAddress,
   hostname: isHostname,
-  // With a dot in it, that is: the server asks for no more.
+  // A dot suffices: the server accepts any IPv6 text with a dot.
   ipv4: (text) => isIpv4(text) || (text.includes('.') && isIpv6(text)),
   ipv6: isIpv6,
   cidr: isCidr,
@@ -100,7 +100,7 @@ const formats: Readonly<Partial<Record<string, (text: string) => boolean>>> = {
   isbn: (text) => isIsbn10(text) || isIsbn13(text),
   isbn10: isIsbn10,
   isbn13: isIsbn13,
-  // With both gaps: eleven characters.
+  // Both separators are required: eleven characters.
   ssn: pattern(/^\d{3}[- ]\d{2}[- ]\d{4}$/),
   password: () => true,
   k8sshortname: (text) => text.length <= 63 && new RegExp(`^${shortName}$`).test(text),
@@ -112,14 +112,17 @@ const numberFormats: Readonly<Partial<Record<string, readonly string[]>>> = {
   number: ['float', 'double'],
 };
 
-/** Whether the API server knows the format of a schema, if it has one; if not, it warns of it. */
+/**
+ * Returns whether the API server knows the schema's format, if it has one; the server warns about unknown
+ * ones.
+ */
 export function isKnownFormat({ type = 'string', format = '' }: Schema): boolean {
   if (format === '') return true;
   if (type === 'string') return Object.hasOwn(formats, format.replaceAll('-', ''));
   return numberFormats[type]?.includes(format) ?? false;
 }
 
-/** Whether `text` is of a format; of an unknown one every text is. */
+/** Returns whether `text` has the format; true for unknown formats. */
 export function hasFormat(text: string, format: string): boolean {
   const name = format.replaceAll('-', '');
   return Object.hasOwn(formats, name) ? (formats[name]?.(text) ?? true) : true;

@@ -5,22 +5,22 @@ import { validateRules } from '../rules/validate-rules.js';
 import { FieldErrors } from './field-errors.js';
 import { validateSchema } from './validate-schema.js';
 
-/** A custom resource to check, defaulted and pruned. */
+/** A defaulted and pruned custom resource to validate. */
 export interface ResourceCheck {
   /** The schema of the whole object. */
   readonly schema: Schema;
   readonly errors: FieldErrors;
-  /** What is stored; undefined: it is a create. */
+  /** The stored object; undefined for a create. */
   readonly old?: Readonly<Record<string, unknown>> | undefined;
-  /** Whether only the status is written. @defaultValue false */
+  /** Validates the status only. @defaultValue false */
   readonly statusOnly?: boolean;
-  /** Gets what rules say of parts that did not change. @defaultValue nobody */
+  /** Receives the rule violations of unchanged parts. @defaultValue none */
   readonly warn?: (message: string) => void;
 }
 
 /**
- * What the API server checks of a custom resource, beside its metadata: the schema, then the CEL
- * rules, unless the object is not even of the right form.
+ * Validates a custom resource like the API server, except its metadata. Checks the schema first, and the CEL
+ * rules only if the object has the right form.
  */
 export function validateResource(
   object: Readonly<Record<string, unknown>>,
@@ -29,7 +29,7 @@ export function validateResource(
   const { schema, errors, old, statusOnly = false, warn } = check;
   const own = new FieldErrors();
   if (statusOnly) validateStatus(schema.properties?.['status'], [object, old], own);
-  // The whole object is never unchanged: its parts are compared one by one.
+  // The whole object never counts as unchanged: its parts are compared one by one.
   else validateSchema(object, { schema, path: '', errors: own, old: withoutMeta(old) });
   errors.causes.push(...own.causes);
   if (ruleTree(schema, true) === undefined) return;
@@ -45,7 +45,7 @@ export function validateResource(
 const unchecked =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
-/** Rules are not evaluated on objects that are wrong in one of these ways. */
+/** Causes that prevent the evaluation of rules. */
 const blocking: ReadonlySet<string> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -58,7 +58,7 @@ function withoutMeta(object: Readonly<Record<string, unknown>> | undefined): unk
   return object && withoutMember(object, 'metadata');
 }
 
-/** A status is checked by itself: messages leave out where it is, fields don't. */
+/** Validates a status separately: messages omit its path, fields keep it. */
 function validateStatus(
   schema: Schema | undefined,
   [object, old]: readonly [
@@ -69,7 +69,7 @@ function validateStatus(
 ): void {
   const { status } = object;
   if (schema === undefined || status === undefined) return;
-  // Where there was none a null changes nothing.
+  // A null status is no change if the status was absent.
   if (status === null && (old?.['status'] ?? null) === null) return;
   const own = new FieldErrors();
   validateSchema(status, { schema, path: '', errors: own, old: old?.['status'] });

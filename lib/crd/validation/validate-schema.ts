@@ -16,18 +16,18 @@ export interface SchemaCheck {
   readonly path: string;
   readonly errors: FieldErrors;
   /**
-   * What was stored there: a part that an update leaves as it was may stay invalid (KEP-4008).
-   * undefined: nothing, or it can't be told.
+   * The stored value: a part that an update leaves unchanged may stay invalid (KEP-4008). undefined if absent
+   * or not matchable.
    */
   readonly old?: unknown;
 }
 
-/** Checks a value against a structural schema, with the messages of the real server. */
+/** Validates a value against a structural schema, with the API server's messages. */
 export function validateSchema(value: unknown, check: SchemaCheck): void {
   const { schema, path, errors, old } = check;
   if (old !== undefined && deepEqual(value, old)) return;
   if (value === null && schema.nullable === true) {
-    // An enum refuses null, even where it has it.
+    // An enum rejects null even if it lists null.
     validateEnum(value, check);
     return;
   }
@@ -81,7 +81,7 @@ function wrongType(
 
 function validateText(value: string, { schema, path, errors }: SchemaCheck): void {
   const { maxLength, minLength, pattern, format } = schema;
-  // Code points, as Go counts them.
+  // Count code points, like Go.
   const length = Array.from(value).length;
   if (maxLength !== undefined && length > maxLength) errors.tooLong(path, maxLength);
   else if (minLength !== undefined && length < minLength) {
@@ -95,7 +95,7 @@ function validateText(value: string, { schema, path, errors }: SchemaCheck): voi
   }
 }
 
-/** Patterns that Go refuses are refused with the schema; they match nothing. */
+/** Patterns that Go rejects match nothing; the definition check rejects their schema. */
 function matches(value: string, source: string): boolean {
   const pattern = goPattern(source);
   return pattern instanceof GoPattern && pattern.test(value);
@@ -120,7 +120,7 @@ function validateItems(items: readonly unknown[], check: SchemaCheck): void {
   validateListType(items, check);
 }
 
-/** Finds the old entry of a list-map by its keys; other lists can't be correlated. */
+/** Finds the old entry of a list-map by its keys; entries of other lists cannot be matched. */
 function correlation(schema: Schema, old: unknown): (item: unknown) => unknown {
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return () => undefined;
@@ -164,7 +164,7 @@ function validateEnum(value: unknown, { schema, path, errors }: SchemaCheck): vo
 
 function isAllowed(value: unknown, one: unknown): boolean {
   if (value === null) return false;
-  // The server compares numbers as integers where the enum has one.
+  // The server compares numbers as integers if the enum value is an integer.
   if (typeof value === 'number' && Number.isInteger(one)) return Math.trunc(value) === one;
   return deepEqual(one, value);
 }
@@ -203,7 +203,7 @@ function validateCombinations(value: unknown, { schema, path, errors }: SchemaCh
   if (not !== undefined && tried(not).empty) say('not validate the schema (not)');
 }
 
-/** The causes of the alternative that came closest. */
+/** Returns the causes of the closest alternative. */
 function best(results: readonly FieldErrors[]): FieldErrors['causes'] {
   const sorted = results.toSorted((one, other) => one.causes.length - other.causes.length);
   return sorted[0]?.causes ?? [];

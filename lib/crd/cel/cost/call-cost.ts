@@ -6,27 +6,27 @@ import { boundless, fixedSize, plus, productOf, scaled, sumOf, times } from './s
 import type { SizeRange } from './size-range.js';
 import { replacedSize } from './replaced-size.js';
 
-/** A call whose cost is asked for: one of the overloads that it may mean. */
+/** A call to estimate, with one of its possible overloads. */
 export interface CostedCall {
   /** With its namespace: `sets.contains`. */
   readonly name: string;
-  /** Of a method. */
+  /** The target of a method call. */
   readonly target: Expression | undefined;
   readonly args: readonly Expression[];
   readonly overload: Overload;
 }
 
-/** What is known of the parts of an expression. */
+/** The known sizes of an expression's parts. */
 export interface KnownSizes {
   size(expression: Expression): SizeRange;
-  /** undefined: nothing says how large it may be. */
+  /** Returns undefined if nothing bounds the size. */
   knownSize(expression: Expression): SizeRange | undefined;
-  /** Of the items of a list. */
+  /** Returns the size of a list's items. */
   itemSize(list: Expression): SizeRange;
   type(expression: Expression): CelType;
 }
 
-/** What a call costs at most, but for its arguments, and how large its result may be. */
+/** The maximum cost of a call without its arguments, and the size of its result. */
 export interface CallCost {
   readonly cost: number;
   readonly size?: SizeRange;
@@ -34,27 +34,27 @@ export interface CallCost {
 
 type Estimate = (call: CostedCall, known: KnownSizes) => CallCost | undefined;
 
-/** Going over a text once costs a tenth for each character. */
+/** Traversing text costs a tenth per character. */
 const perCharacter = 0.1;
-/** An expression of a pattern is taken to be four characters long. */
+/** A pattern's expression counts as four characters long. */
 const perPatternCharacter = 0.25;
-/** Making a list. */
+/** Cost of creating a list. */
 export const listCost = 10;
-/** Making a map. */
+/** Cost of creating a map. */
 export const mapCost = 30;
 
-/** What a call costs, without its arguments: 1 where nothing else is known. */
+/** Estimates the cost of a call without its arguments; 1 by default. */
 export function callCost(call: CostedCall, known: KnownSizes): CallCost {
   const estimate = Object.hasOwn(estimates, call.name) ? estimates[call.name] : undefined;
   return estimate?.(call, known) ?? { cost: 1 };
 }
 
-/** The expression that a function or a method works on. */
+/** Returns the expression that a function or method operates on. */
 function subject({ target, args }: CostedCall): Expression | undefined {
   return target ?? args[0];
 }
 
-/** Goes over the text that the call is about. */
+/** Estimates a traversal of the call's subject. */
 function traversal(factor: number, keepsSize: boolean): Estimate {
   return (call, known) => {
     const text = subject(call);
@@ -65,7 +65,7 @@ function traversal(factor: number, keepsSize: boolean): Estimate {
   };
 }
 
-/** Goes over the argument: as `startsWith`. */
+/** Estimates a traversal of the argument, as in `startsWith`. */
 const overArgument: Estimate = ({ args: [arg] }, known) => {
   return arg && { cost: scaled(known.size(arg).max, perCharacter) };
 };
@@ -91,7 +91,7 @@ const split: Estimate = ({ target, args: [, limit] }, known) => {
   if (target === undefined) return undefined;
   const { max } = known.size(target);
   const written = limit?.type === 'literal' ? limit.value : undefined;
-  // What is negative counts as without a limit.
+  // Negative values count as no limit.
   const most =
     typeof written === 'bigint' ? (written < 0n ? boundless : Number(written)) : undefined;
   return { cost: scaled(max, 2 * perCharacter), size: { min: 0, max: most ?? max } };
@@ -108,7 +108,10 @@ const join: Estimate = ({ target, args: [separator] }, known) => {
   return { cost: scaled(size.max, perCharacter), size };
 };
 
-/** A text, one longer so that an empty one costs something, times its pattern. */
+/**
+ * Returns the product of text and pattern costs. The text counts one character more, so that empty text has a
+ * cost.
+ */
 function patternCost(text: SizeRange, pattern: SizeRange): number {
   const once = scaled(plus(text.max, 1), perCharacter);
   return times(once, scaled(pattern.max, perPatternCharacter));
@@ -131,7 +134,7 @@ const contains: Estimate = ({ target, args: [part] }, known) => {
   return { cost: times(scaled(text, perCharacter), scaled(wanted, perCharacter)) };
 };
 
-/** An address is 16 bytes at most; comparing takes both of them. */
+/** An address has at most 16 bytes; a comparison reads both addresses. */
 function addressIn(cost: number): Estimate {
   return ({ overload, args: [other] }, known) => {
     const isText = overload.args[1]?.kind === 'string';
@@ -143,17 +146,17 @@ function addressIn(cost: number): Estimate {
 const quote: Estimate = ({ args: [text] }, known) => {
   if (text === undefined) return undefined;
   const { min, max } = known.size(text);
-  // Each character may become two. Twice what has no bound overflows to nothing there.
+  // Each character may become two. On the API server, doubling an unbounded size overflows to 0.
   const size = { min: min + 2, max: max >= boundless ? 0 : max * 2 + 2 };
   return { cost: scaled(max, perCharacter), size };
 };
 
-/** What makes a list, the cost being in proportion to the size. */
+/** Estimates a call that creates a list, with a cost in proportion to the size. */
 function allocated(size: SizeRange, factor = 1): CallCost {
   return { cost: plus(scaled(size.max, factor), 1 + listCost), size };
 }
 
-/** A number that is written out. */
+/** Returns the value of an integer literal, at least 0; `otherwise` for other expressions. */
 function written(expression: Expression | undefined, otherwise: number): number {
   if (expression?.type !== 'literal' || typeof expression.value !== 'bigint') return otherwise;
   return Math.max(0, Number(expression.value));
@@ -179,7 +182,7 @@ const sort: Estimate = ({ target, overload }, known) => {
   return target && compared(known.size(target), overload.args[0]?.parameters[0]);
 };
 
-/** Sorting by keys: comparing the keys. */
+/** Estimates the key comparisons of a sort by keys. */
 export function sortByCost(keys: SizeRange, key: CelType): CallCost {
   const isText = key.kind === 'dyn' || key.kind === 'string' || key.kind === 'bytes';
   return allocated(productOf(keys, keys), isText ? 2 + perCharacter : 2);
@@ -193,7 +196,7 @@ function sets(factor: number): Estimate {
   };
 }
 
-/** Comparing takes as long as the smaller one is. */
+/** A comparison takes as long as its smaller operand. */
 const comparison: Estimate = ({ args: [one, other] }, known) => {
   if (one === undefined || other === undefined) return undefined;
   return { cost: scaled(Math.min(known.size(one).max, known.size(other).max), perCharacter) };
@@ -204,7 +207,7 @@ const ordering: Estimate = (call, known) => {
   return kind === 'string' || kind === 'bytes' ? comparison(call, known) : undefined;
 };
 
-/** The longest name of a format. */
+/** The length of the longest format name. */
 const longestFormat = 64;
 
 const equality: Estimate = (call, known) => {
@@ -221,7 +224,7 @@ const equality: Estimate = (call, known) => {
     case 'kubernetes.NamedFormat':
       return { cost: scaled(longestFormat, perCharacter) };
     case 'kubernetes.URL':
-      // Only the right one counts, on the API server too.
+      // Only the right operand counts, as on the API server.
       return { cost: scaled(known.knownSize(other)?.max ?? 1, perCharacter) };
     default:
       return comparison(call, known);
@@ -241,7 +244,7 @@ const isIn: Estimate = ({ args: [, list], overload }, known) => {
   return { cost: known.size(list).max };
 };
 
-/** `string(bytes)` and `bytes(string)`: a character is four bytes at most. */
+/** Estimates `string(bytes)` and `bytes(string)`: a character has at most four bytes. */
 function conversion(from: 'string' | 'bytes'): Estimate {
   return ({ args: [given], overload }, known) => {
     if (given === undefined || overload.args[0]?.kind !== from) return undefined;

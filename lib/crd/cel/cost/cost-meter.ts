@@ -1,25 +1,25 @@
 import { CelError } from '../values.js';
 
-/** The most that one evaluation may cost, as on the API server. */
+/** Maximum cost of one evaluation, as on the API server. */
 export const mostPerCall = 1_000_000;
 
-/** An evaluation costs too much: nothing in the expression can catch it. */
+/** An evaluation exceeds its cost limit. Expressions cannot catch this error. */
 export class CelCostError extends CelError {}
 
 /**
- * Counts what an evaluation does: a step costs 1, text a tenth per character. The API server counts
- * about the same; what one of them just lets pass the other may just refuse.
+ * Measures the cost of an evaluation: 1 per step, a tenth per character of text. The API server's count is
+ * similar; near the limit the two may disagree.
  */
 export class CostMeter {
   #spent = 0;
   #most = mostPerCall;
 
-  /** Since the evaluation began. */
+  /** The cost since the evaluation began. */
   get spent(): number {
     return this.#spent;
   }
 
-  /** Begins an evaluation. */
+  /** Starts an evaluation with a cost limit. */
   begin(most: number): void {
     this.#spent = 0;
     this.#most = most;

@@ -17,20 +17,20 @@ import { fixedSize, plus, times, unionOf, unknownSize } from './size-range.js';
 import type { SizeRange } from './size-range.js';
 
 /**
- * How large the value at a path may be; undefined: there is nothing of that type. The path goes
- * down from the value with the rule: names of fields, and `@items`, `@keys` or `@values`.
+ * Returns the maximum size of the value at a path; undefined if the path does not exist. The path starts at
+ * the value with the rule and contains field names, `@items`, `@keys` and `@values`.
  */
 export type SizesByPath = (path: readonly string[]) => SizeRange | undefined;
 
 /**
- * The most that evaluating an expression may cost, as API servers reckon it before they take a
- * rule: from how large values may be, each branch and loop at its worst. At most 2⁶⁴.
+ * Estimates the maximum cost of an expression as API servers do before they accept a rule: from maximum value
+ * sizes, with the worst case of each branch and loop. At most 2⁶⁴.
  */
 export function estimateCost(checked: Checked, sizes: SizesByPath): number {
   return new Estimator(checked, sizes).cost(checked.expression);
 }
 
-/** How large the items of a list, or keys and values of a map, may be. */
+/** The sizes of a list's items, or of a map's keys and values. */
 interface Entries {
   readonly isList: boolean;
   readonly key: SizeRange;
@@ -91,7 +91,7 @@ class Estimator implements KnownSizes {
     return this.#locals.get(name)?.at(-1);
   }
 
-  /** From a variable down; empty: it is no part of one. */
+  /** Returns the path from a variable; empty if the expression is not part of a variable. */
   #path(expression: Expression): readonly string[] {
     const local = expression.type === 'identifier' ? this.#local(expression.name) : undefined;
     return local?.path ?? this.#paths.get(expression) ?? noPath;
@@ -165,7 +165,7 @@ class Estimator implements KnownSizes {
     return plus(inner, this.#dispatch(call, { name: full, target, args }));
   }
 
-  /** The most that one of the overloads costs. */
+  /** Returns the maximum cost over the overloads. */
   #dispatch(call: CallExpression, given: Omit<CostedCall, 'overload'>): number {
     let most = 0;
     let size: SizeRange | undefined;
@@ -246,7 +246,7 @@ class Estimator implements KnownSizes {
     return result;
   }
 
-  /** What the variables of a loop over a list or a map stand for. */
+  /** Returns the variables of a loop over a list or a map. */
   #iterated(range: Expression, [first = '', second]: readonly string[]): Map<string, Local> {
     const entries = this.#entriesOf(range);
     const isList = entries === undefined ? this.type(range).kind === 'list' : entries.isList;
@@ -288,7 +288,7 @@ class Estimator implements KnownSizes {
     return declared ?? local?.size ?? unknownSize;
   }
 
-  /** Lists and maps that are made are as large as the range at most. */
+  /** Lists and maps that a macro creates are at most as large as the range. */
   #setResult(expression: ComprehensionExpression, count: SizeRange, item: SizeRange): void {
     const { macro } = expression;
     if (macro === 'all' || macro === 'exists' || macro === 'existsOne') return;
@@ -298,7 +298,7 @@ class Estimator implements KnownSizes {
     this.#entries.set(expression, { isList: true, key: fixedSize(1), value });
   }
 
-  /** A loop that makes the keys, and sorting by them. */
+  /** Estimates a loop that computes the keys, and the sort by these keys. */
   #sortBy(expression: ComprehensionExpression): number {
     const { range, variables, step } = expression;
     const rangeCost = this.cost(range);
@@ -308,11 +308,13 @@ class Estimator implements KnownSizes {
     const loop = plus(plus(1, once), times(count.max, each));
     const sorted = sortByCost(count, this.type(step));
     this.#sizes.set(expression, sorted.size ?? count);
-    // An empty list to begin with, and the name of the range.
+    // Includes the initial empty list and the name of the range.
     return [listCost, rangeCost, 1, loop, sorted.cost].reduce(plus, 0);
   }
 
-  /** `target.hasValue() ? optional.of(body) : optional.none()`, the target evaluated twice. */
+  /**
+   * Estimates `target.hasValue() ? optional.of(body) : optional.none()`, which evaluates the target twice.
+   */
   #optionalMap({ target, variable, body, flat }: OptionalMapExpression): number {
     const targetCost = this.cost(target);
     const inner = optionalValue(this.type(target));
@@ -331,7 +333,7 @@ function unionOfEntries(one: Entries | undefined, other: Entries | undefined): E
   return { isList: one.isList, key, value: unionOf(one.value, other.value) };
 }
 
-/** What is written out tells its size. */
+/** Returns the size of a literal. */
 function writtenSize(expression: Expression): SizeRange | undefined {
   switch (expression.type) {
     case 'literal':

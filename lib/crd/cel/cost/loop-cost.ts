@@ -2,15 +2,15 @@ import type { ComprehensionMacro } from '../expression.js';
 import { listCost, mapCost } from './call-cost.js';
 import { plus } from './size-range.js';
 
-/** What the parts of a loop cost. */
+/** The costs of a loop's parts. */
 interface PartCosts {
   readonly filter: number | undefined;
   readonly step: number;
 }
 
 /**
- * What a loop costs once, but for its range, and for each element. The numbers are those of the
- * steps that a macro stands for: reading and writing what was gathered so far.
+ * Returns the costs of a loop without its range: once, and per element. The numbers count the steps that a
+ * macro expands to, including reads and writes of the accumulator.
  */
 export function loopCost(
   macro: ComprehensionMacro,
@@ -27,7 +27,7 @@ export function loopCost(
     case 'existsOne':
       return { once: 2, each: plus(step, 2) };
     case 'filter':
-      // The element is put into a list that is added to the others.
+      // The element becomes a one-item list that is appended to the accumulator.
       return { once: listCost + 1, each: plus(step, listCost + 3) };
     case 'map':
     case 'transformList':

@@ -1,7 +1,7 @@
 import { plus, sumOf, times } from './size-range.js';
 import type { SizeRange } from './size-range.js';
 
-/** How long a text may be after each `old` in it became a `next`. */
+/** Returns the size of a text after each `old` in it is replaced with a `next`. */
 export function replacedSize(text: SizeRange, old: SizeRange, next: SizeRange): SizeRange {
   const most = longest(text.max, { old: old.min, next: next.max });
   const least = shortest(text.min, { old: old.max, next: next.min });
@@ -15,20 +15,20 @@ interface Lengths {
 }
 
 interface Parts {
-  /** How often it is replaced. */
+  /** The number of replacements. */
   readonly count: number;
-  /** How much of the text stays. */
+  /** The length of text that remains. */
   readonly kept: number;
 }
 
-/** The smallest parts become the largest ones; nothing is found between all characters. */
+/** Replaces the smallest parts with the largest; an empty `old` matches between all characters. */
 function longest(text: number, { old, next }: Lengths): Parts {
   if (old === 0) return { count: plus(text, 1), kept: text };
   if (next <= old) return { count: 0, kept: text };
   return { count: Math.ceil(text / old), kept: 0 };
 }
 
-/** The largest parts become the smallest ones. */
+/** Replaces the largest parts with the smallest. */
 function shortest(text: number, { old, next }: Lengths): Parts {
   if (old === 0) return { count: plus(text, 1), kept: text };
   if (old <= next) return { count: 0, kept: text };

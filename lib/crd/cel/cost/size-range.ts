@@ -1,49 +1,49 @@
-/** How large a value may be: its characters, bytes or entries. */
+/** The size of a value in characters, bytes or entries. */
 export interface SizeRange {
   readonly min: number;
   readonly max: number;
 }
 
 /**
- * Stands for "without a bound". Sums and products stop here, as they do on the API server; smaller
- * ones than 2⁵³ are exact, and budgets are far below that.
+ * Represents "unbounded". Sums and products saturate here, as on the API server. Values below 2⁵³ are exact,
+ * and budgets are far below that.
  */
 export const boundless = 2 ** 64;
 
-/** The size of what nothing is known of. */
+/** The size of an unknown value. */
 export const unknownSize: SizeRange = { min: 0, max: boundless };
 
-/** A size that is known. */
+/** Returns the range of a known size. */
 export function fixedSize(size: number): SizeRange {
   return { min: size, max: size };
 }
 
-/** The sum, or {@link boundless}. */
+/** Returns the sum, at most {@link boundless}. */
 export function plus(one: number, other: number): number {
   return Math.min(one + other, boundless);
 }
 
-/** The product, or {@link boundless}. */
+/** Returns the product, at most {@link boundless}. */
 export function times(one: number, other: number): number {
   return Math.min(one * other, boundless);
 }
 
-/** What going over so much costs, rounded up. */
+/** Returns the cost of traversing `size`, rounded up. */
 export function scaled(size: number, costOfOne: number): number {
   return Math.min(Math.ceil(size * costOfOne), boundless);
 }
 
-/** The size of one thing behind the other. */
+/** Returns the size of two values in sequence. */
 export function sumOf(one: SizeRange, other: SizeRange): SizeRange {
   return { min: plus(one.min, other.min), max: plus(one.max, other.max) };
 }
 
-/** The size of as many things of a size. */
+/** Returns the size of several values of one size. */
 export function productOf(one: SizeRange, other: SizeRange): SizeRange {
   return { min: times(one.min, other.min), max: times(one.max, other.max) };
 }
 
-/** The size of what is one thing or the other. */
+/** Returns the size of either of two values. */
 export function unionOf(one: SizeRange, other: SizeRange): SizeRange {
   return { min: Math.min(one.min, other.min), max: Math.max(one.max, other.max) };
 }

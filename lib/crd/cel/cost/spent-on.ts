@@ -6,8 +6,8 @@ const products = new Set(['matches', 'find', 'findAll', 'indexOf', 'lastIndexOf'
 const perCharacter = 0.1;
 
 /**
- * What a call costs as it is made: for text, and for lists that it looks through, by their sizes. What
- * it may cost at most is known before, by `callCost`.
+ * Returns the actual cost of a call from the sizes of its texts and of the lists that it searches. `callCost`
+ * estimates the maximum beforehand.
  */
 export function spentOn(name: string, values: readonly CelValue[]): number {
   if (!products.has(name)) {
@@ -23,7 +23,7 @@ function sizeCost(name: string, value: CelValue): number {
   if (typeof value === 'string') return value.length * perCharacter;
   if (value instanceof Uint8Array) return value.length * perCharacter;
   if (value === null || typeof value !== 'object') return 0;
-  // An element of a list is taken without looking at the others.
+  // Index access and `size` do not traverse the list.
   if (!(value instanceof CelList) || name === '_[_]' || name === 'size') return 0;
   return value.items.length;
 }

@@ -8,7 +8,7 @@ interface Address {
   /** 32 or 128 bits. */
   readonly bits: bigint;
   readonly zone: string;
-  /** An IPv4 address written as one of IPv6. */
+  /** An IPv4 address in IPv6 notation. */
   readonly mapped: boolean;
 }
 
@@ -47,7 +47,7 @@ function parseIpv6(text: string): Address | undefined {
   return { family: 6, bits, zone, mapped: bits >> 32n === 0xffffn };
 }
 
-/** NaN stands for what is no group. */
+/** Returns NaN for invalid groups. */
 function groupsOf(parts: readonly string[]): number[] {
   return parts.flatMap((part, index) => {
     if (index === parts.length - 1 && part.includes('.')) {
@@ -64,7 +64,7 @@ function parseAddress(text: string): Address | undefined {
   return bits === undefined ? undefined : { family: 4, bits, zone: '', mapped: false };
 }
 
-/** What is wrong with an address; undefined: nothing. */
+/** Returns the problem of an address; undefined if valid. */
 function addressProblem(text: string, address: Address | undefined): string | undefined {
   const quoted = JSON.stringify(text);
   if (address === undefined) {
@@ -75,7 +75,7 @@ function addressProblem(text: string, address: Address | undefined): string | un
   return undefined;
 }
 
-/** Go's words for what is wrong. */
+/** Returns Go's message for the problem. */
 function parseProblem(text: string): string {
   const [sign] = /[.:%]/.exec(text) ?? [];
   if (sign === undefined) return 'unable to parse IP';
@@ -151,7 +151,7 @@ function cidrOf(text: string): Cidr {
   throw new CelError(`${said}: ${said}: netip.ParsePrefix(${quoted}): ${networkProblem(text)}`);
 }
 
-/** Go's words for what is wrong. */
+/** Returns Go's message for the problem. */
 function networkProblem(text: string): string {
   const slash = text.lastIndexOf('/');
   if (slash < 0) return "no '/'";
@@ -200,7 +200,7 @@ function isGlobalUnicast(address: Address): boolean {
   return !isLinkLocalUnicast(address);
 }
 
-/** The API server does not say what is wrong with the text that these methods get. */
+/** Like the API server, reports invalid text as "no such overload" instead of its actual problem. */
 function orNoOverload<T>(read: () => T): T {
   try {
     return read();

@@ -51,7 +51,7 @@ function truncated(value: number): bigint {
   return BigInt(Math.trunc(value));
 }
 
-/** A double is too coarse near the ends of the range: the ends themselves are refused. */
+/** Doubles are imprecise near the limits of the range, so the limits themselves are rejected. */
 function intOfDouble(value: number): bigint {
   if (value <= -(2 ** 63) || value >= 2 ** 63) throw new CelError('integer overflow');
   return checkedInt(truncated(value));

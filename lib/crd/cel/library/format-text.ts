@@ -13,7 +13,10 @@ import {
 } from '../values.js';
 import type { CelMap, CelValue } from '../values.js';
 
-/** `text.format(args)` of the strings extension. @throws CelError */
+/**
+ * Evaluates `text.format(args)` of the strings extension.
+ * @throws CelError
+ */
 export function formatText(text: string, args: readonly CelValue[]): string {
   let next = 0;
   const result = text.replaceAll(

@@ -42,7 +42,7 @@ function quantityOf(text: string): QuantityValue {
 
 const quantityForm = "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** The amount as a whole number of 64 bits; undefined: it is none. */
+/** Returns the quantity as a 64-bit integer; undefined if it does not fit or is not whole. */
 function integerOf({ unscaled, scale }: Quantity): bigint | undefined {
   if (scale < 0) return undefined;
   const value = unscaled * 10n ** BigInt(scale);
@@ -128,7 +128,7 @@ const urlFunctions: readonly Declaration[] = [
 
 type FormatCheck = (text: string) => readonly string[];
 
-/** A generated name's prefix may end with a dash. */
+/** The prefix of a generated name may end with a dash. */
 const prefix =
   (check: FormatCheck): FormatCheck =>
   (text) =>
@@ -218,7 +218,7 @@ const semverFunctions: readonly Declaration[] = [
   declare('Semver.patch(): int', ({ value }: SemverValue) => value.numbers[2]),
 ];
 
-/** Kubernetes' libraries, but those on lists, patterns and addresses. */
+/** Kubernetes' libraries, except those for lists, patterns and addresses. */
 export const kubernetesFunctions: readonly Declaration[] = [
   ...quantityFunctions,
   ...urlFunctions,

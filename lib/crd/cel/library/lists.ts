@@ -76,7 +76,7 @@ function range(count: bigint): CelList {
   return new CelList(Array.from({ length: Math.max(0, Number(count)) }, (_, n) => BigInt(n)));
 }
 
-/** Functions on lists: Kubernetes', those of CEL's lists and sets extensions, and of optionals. */
+/** List functions of Kubernetes, of CEL's lists and sets extensions, and of optionals. */
 export const listFunctions: readonly Declaration[] = [
   ...comparable.flatMap((type) => [
     declare(`list<${type}>.isSorted(): bool`, isSorted),

@@ -4,7 +4,7 @@ import type { Declaration } from '../overload.js';
 import { CelError, CelList } from '../values.js';
 import { formatText } from './format-text.js';
 
-/** Text is counted in code points. */
+/** CEL counts text in code points. */
 const points = (text: string): string[] => Array.from(text);
 
 function charAt(text: string, index: bigint): string {
@@ -53,7 +53,7 @@ function substring(text: string, start: bigint, end?: bigint): string {
   return all.slice(Number(start), end === undefined ? undefined : Number(end)).join('');
 }
 
-/** Go's: an empty `old` is found before each character and at the end. */
+/** Replaces like Go: an empty `old` matches before each character and at the end. */
 function replace(text: string, old: string, next: string, times = -1n): string {
   const parts = old === '' ? ['', ...points(text)] : text.split(old);
   if (old === '') parts.push('');
@@ -64,7 +64,7 @@ function replace(text: string, old: string, next: string, times = -1n): string {
   }, first);
 }
 
-/** At most `limit` parts, the last one with all the rest; a negative limit is none. */
+/** Splits into at most `limit` parts, the last with the remainder; a negative limit means no limit. */
 function split(text: string, separator: string, limit = -1n): CelList {
   if (limit === 0n) return new CelList([]);
   const parts = separator === '' ? points(text) : text.split(separator);
@@ -99,13 +99,16 @@ function quote(text: string): string {
 }
 
 function trim(text: string): string {
-  // Go's spaces are those of Unicode; JavaScript trims the byte order mark too.
+  // Go trims Unicode spaces; JavaScript trims the byte order mark too.
   return text.replace(/^[\s\u0085]+|[\s\u0085]+$/gu, (space) =>
     space.includes('\ufeff') ? space : '',
   );
 }
 
-/** A pattern of Go's, as a value has it. @throws CelError */
+/**
+ * Compiles a Go pattern from a value.
+ * @throws CelError
+ */
 export function patternOf(source: string): GoPattern {
   const pattern = goPattern(source);
   if (pattern instanceof GoPattern) return pattern;
@@ -117,7 +120,7 @@ function findAll(text: string, source: string, limit = -1n): CelList {
   return new CelList(patternOf(source).findAll(text, most));
 }
 
-/** Functions on text: those of CEL, its strings extension, and Kubernetes' on patterns. */
+/** String functions of CEL, of its strings extension, and of Kubernetes' pattern library. */
 export const stringFunctions: readonly Declaration[] = [
   declare('string.contains(string): bool', (text: string, part: string) => text.includes(part)),
   declare('string.startsWith(string): bool', (text: string, part: string) => text.startsWith(part)),

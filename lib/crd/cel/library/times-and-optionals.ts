@@ -34,7 +34,7 @@ const units: Readonly<Record<string, bigint>> = {
   getMilliseconds: 1_000_000n,
 };
 
-/** Parts of times and time spans. */
+/** Functions that return parts of times and durations. */
 export const timeFunctions: readonly Declaration[] = [
   ...Object.entries(parts).flatMap(([name, part]) => [
     declare(`timestamp.${name}(): int`, (time: CelTimestamp) => BigInt(part(timeParts(time)))),
@@ -80,7 +80,7 @@ function within(
   return (key) => (value === undefined ? CelOptional.none : find(value as never, key));
 }
 
-/** Optionals, but for `or` and `orValue`, which look at their argument only where they need it. */
+/** Functions on optionals, except `or` and `orValue`, which evaluate their argument only if needed. */
 export const optionalFunctions: readonly Declaration[] = [
   declare('optional::of(V): optional<V>', (value: CelValue) => new CelOptional(value)),
   declare('optional::ofNonZeroValue(V): optional<V>', (value: CelValue) =>

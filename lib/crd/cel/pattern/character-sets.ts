@@ -10,19 +10,19 @@ function oneOf(characters: string): CharacterTest {
   return (point) => points.has(point);
 }
 
-/** Whether one of the tests holds. */
+/** Returns a test that passes if any of the tests does. */
 export function anyOf(tests: readonly CharacterTest[]): CharacterTest {
   const [only] = tests;
   if (tests.length === 1 && only !== undefined) return only;
   return (point) => tests.some((test) => test(point));
 }
 
-/** Whether the test does not hold. */
+/** Returns the negated test. */
 export function noneOf(test: CharacterTest): CharacterTest {
   return (point) => !test(point);
 }
 
-/** The test for a code point or, with a `high` one, a range. */
+/** Returns a test for one code point or, with a `high` one, for a range. */
 export function rangeTest(low: number, high: number = low): CharacterTest {
   return low === high ? (point) => point === low : (point) => low <= point && point <= high;
 }
@@ -33,10 +33,10 @@ const upper = between(['A', 'Z']);
 const alpha = anyOf([lower, upper]);
 const alnum = anyOf([alpha, digit]);
 
-/** What `\w` stands for, and what `\b` looks for. */
+/** The set that `\w` matches and `\b` uses. */
 export const isWord: CharacterTest = anyOf([alnum, oneOf('_')]);
 
-/** `\d`, `\s`, `\w`; the capitals are the others. */
+/** `\d`, `\s` and `\w`; the capitals are their complements. */
 export const perlSets: Readonly<Partial<Record<string, CharacterTest>>> = {
   d: digit,
   s: oneOf('\t\n\f\r '),
@@ -61,7 +61,7 @@ export const posixSets: Readonly<Partial<Record<string, CharacterTest>>> = {
   xdigit: anyOf([digit, between(['a', 'f'], ['A', 'F'])]),
 };
 
-/** A Unicode category (`L`, `Lu`) or script (`Greek`); undefined: there is none of that name. */
+/** Returns the test for a Unicode category (`L`, `Lu`) or script (`Greek`); undefined for unknown names. */
 export function unicodeSet(name: string): CharacterTest | undefined {
   if (name === 'Any') return () => true;
   if (!/^[A-Z][A-Za-z_]*$/.test(name)) return undefined;
@@ -74,7 +74,7 @@ export function unicodeSet(name: string): CharacterTest | undefined {
   }
 }
 
-/** The test whatever the case. */
+/** Returns a case-insensitive test. */
 export function foldedTest(test: CharacterTest): CharacterTest {
   return (point) => test(point) || caseVariants(point).some(test);
 }
@@ -86,7 +86,7 @@ function caseVariants(point: number): readonly number[] {
   const texts = [small, capital, small.toUpperCase(), capital.toLowerCase()];
   const single = texts.filter((text) => Array.from(text).length === 1);
   const points = single.map((text) => text.codePointAt(0) ?? point);
-  // The long s and the Kelvin sign fold to letters, and these to them.
+  // The long s and the Kelvin sign fold to letters and back.
   if (small === 's') points.push(0x17f);
   if (small === 'k') points.push(0x212a);
   return points;

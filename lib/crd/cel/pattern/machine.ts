@@ -4,21 +4,20 @@ import type { Assertion, CharacterTest, PatternNode, RepeatNode } from './node.j
 type Instruction =
   | { readonly op: 'character'; readonly test: CharacterTest }
   | { readonly op: 'assertion'; readonly assertion: Assertion }
-  /** Where to go on: the first one is preferred. */
+  /** The next instructions, in order of preference. */
   | { readonly op: 'split'; readonly first: number; readonly second: number }
   | { readonly op: 'jump'; readonly to: number }
   | { readonly op: 'match' };
 
-/** Where in a text a pattern was found, in code points. */
+/** The position of a match, in code points. */
 export interface Found {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Runs a pattern with all its alternatives side by side, as Go does: the time is that of the
- * text's length times the pattern's, whatever they are. JavaScript's own would try one alternative
- * after the other, which takes for ever where one repetition is within another.
+ * Runs all alternatives of a pattern in parallel, like Go: the time is proportional to the text's length
+ * times the pattern's. JavaScript's backtracking takes exponential time for nested repetitions.
  */
 export class PatternMachine {
   readonly #program: readonly Instruction[];
@@ -31,8 +30,8 @@ export class PatternMachine {
   }
 
   /**
-   * Finds the first place, and there what the pattern prefers.
-   * @param anywhere - whether it is enough to know that there is one: `end` is then any
+   * Finds the first match, and there the preferred one.
+   * @param anywhere - stops once a match is certain; `end` is then arbitrary
    */
   find(text: readonly number[], from = 0, anywhere = false): Found | undefined {
     let threads = new Threads(this.#program.length);
@@ -46,7 +45,7 @@ export class PatternMachine {
         if (instruction?.op === 'match') {
           found = { start: thread.start, end: at };
           if (anywhere) return found;
-          // What comes after is less preferred.
+          // All later threads are less preferred.
           break;
         }
         const point = text[at];
@@ -61,7 +60,7 @@ export class PatternMachine {
     return found;
   }
 
-  /** Adds where a thread gets without taking a character. */
+  /** Adds the threads that are reachable without consuming a character. */
   #follow(threads: Threads, thread: Thread, text: readonly number[], at: number): void {
     const stack = [thread.pc];
     for (let pc = stack.pop(); pc !== undefined; pc = stack.pop()) {
@@ -82,7 +81,7 @@ interface Thread {
   readonly start: number;
 }
 
-/** Each instruction at most once: the first thread that gets there is the preferred one. */
+/** Holds each instruction at most once: the first thread to reach it is the preferred one. */
 class Threads {
   readonly list: Thread[] = [];
   readonly #entered: Uint32Array;

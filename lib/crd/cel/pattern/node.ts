@@ -1,7 +1,7 @@
-/** Whether a code point is in a set. */
+/** Returns whether a code point is in a set. */
 export type CharacterTest = (point: number) => boolean;
 
-/** What looks at a place and takes no character. */
+/** Assertions about a position; they consume no character. */
 export type Assertion = 'begin' | 'end' | 'lineBegin' | 'lineEnd' | 'boundary' | 'noBoundary';
 
 /** A parsed pattern. */
@@ -12,7 +12,7 @@ export type PatternNode =
   | { readonly type: 'choice'; readonly parts: readonly PatternNode[] }
   | RepeatNode;
 
-/** A part that comes several times; no `max`: without an end. */
+/** A repeated part, unbounded without `max`. */
 export interface RepeatNode {
   readonly type: 'repeat';
   readonly part: PatternNode;
@@ -21,7 +21,7 @@ export interface RepeatNode {
   readonly greedy: boolean;
 }
 
-/** A pattern that Go refuses; the message is Go's. */
+/** Go rejects the pattern; the message is Go's. */
 export class PatternSyntaxError extends Error {
   override readonly name = 'PatternSyntaxError';
 

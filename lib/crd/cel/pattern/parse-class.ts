@@ -10,13 +10,16 @@ import {
 import { PatternSyntaxError } from './node.js';
 import type { CharacterTest } from './node.js';
 
-/** A set of characters that was read, and how much of the text it took. */
+/** A parsed character set, and the length of its source. */
 export interface ReadSet {
   readonly test: CharacterTest;
   readonly length: number;
 }
 
-/** Reads an escape sequence: a set (`\d`, `\pL`) or one character. @throws PatternSyntaxError */
+/**
+ * Parses an escape sequence: a set (`\d`, `\pL`) or one character.
+ * @throws PatternSyntaxError
+ */
 export function readEscape(text: string, folded: boolean): ReadSet {
   const set = readSet(text, folded);
   if (set !== undefined) return set;
@@ -25,7 +28,7 @@ export function readEscape(text: string, folded: boolean): ReadSet {
   return { test: folded ? foldedTest(test) : test, length };
 }
 
-/** `\d`, `\W`, `\pL`, `\p{^Greek}`; undefined: it is something else. */
+/** Parses `\d`, `\W`, `\pL` or `\p{^Greek}`; returns undefined for other text. */
 function readSet(text: string, folded: boolean): ReadSet | undefined {
   const fold = (test: CharacterTest): CharacterTest => (folded ? foldedTest(test) : test);
   const [perl = '', letter = ''] = /^\\([dswDSW])/.exec(text) ?? [];
@@ -63,7 +66,7 @@ const controls: Readonly<Partial<Record<string, number>>> = {
 
 const largestPoint = 0x10ffff;
 
-/** One character, escaped or not. */
+/** Parses one character, escaped or not. */
 function readCharacter(text: string): ReadCharacter {
   if (!text.startsWith('\\')) {
     const point = text.codePointAt(0) ?? 0;
@@ -84,7 +87,7 @@ function readCharacter(text: string): ReadCharacter {
   if (octal !== undefined) {
     return { point: Number.parseInt(octal.slice(1), 8), length: octal.length };
   }
-  // Whatever is no letter and no digit stands for itself.
+  // An escaped character stands for itself unless it is a letter or a digit.
   if (/^[\0-\x7f]$/.test(character) && !/[0-9A-Za-z]/.test(character)) {
     return { point: character.codePointAt(0) ?? 0, length: 2 };
   }
@@ -92,7 +95,10 @@ function readCharacter(text: string): ReadCharacter {
   throw new PatternSyntaxError('invalid escape sequence', shown);
 }
 
-/** Reads `[a-z[:digit:]\pL]`. @throws PatternSyntaxError */
+/**
+ * Parses `[a-z[:digit:]\pL]`.
+ * @throws PatternSyntaxError
+ */
 export function readClass(text: string, folded: boolean): ReadSet {
   const negated = text.startsWith('[^');
   const first = negated ? 2 : 1;

@@ -3,7 +3,7 @@ import { readClass, readEscape } from './parse-class.js';
 import { PatternSyntaxError } from './node.js';
 import type { Assertion, CharacterTest, PatternNode } from './node.js';
 
-/** What flags such as `(?i)` set. */
+/** The state of flags such as `(?i)`. */
 interface Flags {
   readonly i: boolean;
   readonly m: boolean;
@@ -15,7 +15,10 @@ interface Flags {
 const deepest = 1000;
 const mostRepeats = 1000;
 
-/** Parses a pattern of Go's `regexp`. @throws PatternSyntaxError */
+/**
+ * Parses a pattern of Go's `regexp`.
+ * @throws PatternSyntaxError
+ */
 export function parsePattern(source: string): PatternNode {
   const parser = new PatternParser(source);
   return parser.parse();
@@ -68,7 +71,7 @@ class PatternParser {
     return { type: 'sequence', parts };
   }
 
-  /** Text up to `\E` stands for itself; what is repeated then is its last character. */
+  /** Text up to `\E` is literal; a repetition after it applies to its last character. */
   #quoted(): PatternNode[] {
     const end = this.#source.indexOf('\\E', this.#at);
     const text = this.#source.slice(this.#at, end < 0 ? undefined : end);
@@ -76,7 +79,10 @@ class PatternParser {
     return Array.from(text, (one) => this.#character(rangeTest(one.codePointAt(0) ?? 0)));
   }
 
-  /** Reads `*`, `{2,3}?` and so on, for the last part. @returns whether there was one */
+  /**
+   * Parses a repetition such as `*` or `{2,3}?` of the last part.
+   * @returns whether a repetition follows
+   */
   #repeat(parts: PatternNode[]): boolean {
     const [text = '', operator = '', lazy = ''] = repeatForm.exec(this.#rest()) ?? [];
     if (text === '') return false;
@@ -95,7 +101,7 @@ class PatternParser {
     return true;
   }
 
-  /** None: flags stand alone. */
+  /** Returns an empty list for standalone flags. */
   #atom(): PatternNode[] {
     if (this.#source[this.#at] === '(') return this.#group();
     if (this.#source[this.#at] === '[') {
@@ -204,7 +210,7 @@ function withFlags(flags: Flags, text: string, whole: string): Flags {
   return { i: set('i'), m: set('m'), s: set('s'), U: set('U') };
 }
 
-/** Repetitions within repetitions may not come to more than one alone. */
+/** Nested repetitions must not multiply to more than a single one may have. */
 function checkRepeats(node: PatternNode, outer: number): void {
   if (node.type === 'sequence' || node.type === 'choice') {
     for (const part of node.parts) checkRepeats(part, outer);
