@@ -34,11 +34,11 @@ export interface LoopbackPutOptions {
   readonly dryRun?: boolean | undefined;
 }
 
-/** What {@link Loopback.put} came to. */
+/** Result of {@link Loopback.put}. */
 export interface PutObject {
-  /** What was there. */
+  /** The object before the write. */
   readonly live: UnstructuredObject | undefined;
-  /** What is stored then: the live object itself where it is so already. */
+  /** The stored object: the live one itself if nothing changed. */
   readonly stored: UnstructuredObject;
 }
 

@@ -109,7 +109,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     }
   }
 
-  /** What there is to send next, as soon as there is something; undefined: it has ended. */
+  /** Resolves with the next part to send; undefined once the stream has ended. */
   async #next<C extends Chunk>(newChunk: () => C): Promise<C | undefined> {
     const { format } = this.#options;
     if (format.prepare !== undefined && this.#state === 'initial') {
@@ -288,7 +288,7 @@ export interface SharedEvent {
   readonly object: unknown;
 }
 
-/** What is sent at once. */
+/** The part that is sent at once. */
 interface Chunk {
   readonly isEmpty: boolean;
   /** Whether more has to wait. */

@@ -63,7 +63,7 @@ function changed(
   if (!isOnlyBy(live, manager)) return undefined;
   const { labels: oldLabels, annotations: oldAnnotations, ...rest } = live.metadata;
   const { labels, annotations } = object.metadata;
-  // What counts for the generation.
+  // The fields that count for the generation.
   const isSpecSame = sameMembers(live, object, ['metadata', 'status']);
   const isSame =
     isSpecSame &&
