@@ -22,6 +22,8 @@ await build({
   platform: 'node',
   target: 'node20.19',
   packages: 'external',
+  // Bundlers of operators must see its `require`.
+  external: ['#re2'],
   sourcemap: true,
   sourcesContent: false,
   logLevel: 'warning',

@@ -9,6 +9,8 @@ import { defineResource, s } from 'operator-builder/crd';
 import { eventually } from 'operator-builder/testing';
 
 const require = createRequire(import.meta.url);
+const isLoaded = (name) => Object.keys(require.cache).some((path) => path.includes(name));
+assert.ok(isLoaded('re2.cjs') && !isLoaded('node_modules/re2js/'), 're2js waits for a pattern');
 assert.equal(require('operator-builder').Builder, Builder);
 assert.equal(require('operator-builder/crd').defineResource, defineResource);
 

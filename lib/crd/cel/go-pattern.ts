@@ -1,22 +1,27 @@
-import { PatternMachine } from './pattern/machine.js';
-import { PatternSyntaxError } from './pattern/node.js';
-import { parsePattern } from './pattern/parse-pattern.js';
+import { loadRe2 } from '#re2';
+import type { RE2JS } from 're2js';
 
 /**
  * A pattern of Go's `regexp` (RE2), with Go's semantics. Matching time grows linearly with the length of the
  * text, so no pattern can stall a server.
  */
 export class GoPattern {
-  readonly #machine: PatternMachine;
+  readonly #pattern: RE2JS;
 
   /** @throws PatternSyntaxError Go rejects the pattern */
   constructor(source: string) {
-    this.#machine = new PatternMachine(parsePattern(source));
+    const { RE2JS, RE2JSSyntaxException } = loadRe2();
+    try {
+      this.#pattern = RE2JS.compile(source);
+    } catch (error) {
+      if (!(error instanceof RE2JSSyntaxException)) throw error;
+      throw new PatternSyntaxError(error.getDescription(), error.getPattern() ?? '');
+    }
   }
 
   /** Returns whether a text contains a match. */
   test(text: string): boolean {
-    return this.#machine.find(pointsOf(text), 0, true) !== undefined;
+    return this.#pattern.test(text);
   }
 
   /** Returns the first match in a text; undefined without a match. */
@@ -29,31 +34,26 @@ export class GoPattern {
    * @param limit - maximum number of matches
    */
   findAll(text: string, limit = Infinity): string[] {
-    const points = pointsOf(text);
     const all: string[] = [];
-    let [at, lastEnd] = [0, -1];
-    while (at <= points.length && all.length < limit) {
-      const found = this.#machine.find(points, at);
-      if (found === undefined) break;
-      const { start, end } = found;
+    const matcher = this.#pattern.matcher(text);
+    let lastEnd = -1;
+    while (all.length < limit && matcher.find()) {
+      const [start, end] = [matcher.start(), matcher.end()];
       // Like Go, skip an empty match directly after another match.
-      if (end > start || start !== lastEnd) {
-        all.push(
-          points
-            .slice(start, end)
-            .map((one) => String.fromCodePoint(one))
-            .join(''),
-        );
-      }
+      if (end > start || start !== lastEnd) all.push(text.slice(start, end));
       lastEnd = end;
-      at = end > at ? end : at + 1;
     }
     return all;
   }
 }
 
-function pointsOf(text: string): number[] {
-  return Array.from(text, (one) => one.codePointAt(0) ?? 0);
+/** Go rejects the pattern; the message is Go's. */
+export class PatternSyntaxError extends Error {
+  override readonly name = 'PatternSyntaxError';
+
+  constructor(what: string, where: string) {
+    super(`error parsing regexp: ${what}: \`${where}\``);
+  }
 }
 
 // Compiled patterns by source. Entries are immutable.
