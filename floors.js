@@ -18,7 +18,7 @@ export const floors = [
 ];
 
 /** Folders that all others import by their `index.ts` only. */
-export const doors = ['apply', 'status'];
+export const doors = ['apply', 'controller', 'status'];
 
 /** Folders that may use less than their floor allows, and what they may use. */
 export const narrowed = {

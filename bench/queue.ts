@@ -1,4 +1,4 @@
-import { WorkQueue } from '../lib/controller/work-queue.js';
+import { WorkQueue } from '../lib/controller/queue.js';
 import { ratioOf, rowOf } from './bench-result.js';
 import type { BenchResult } from './bench-result.js';
 

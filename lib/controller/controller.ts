@@ -1,12 +1,196 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
-import { resolveRuntime } from './controller-runtime.js';
-import type { ControllerRuntime, MultiClusterRuntime } from './controller-runtime.js';
-import { RunningController } from './running-controller.js';
-import type { ControllerDefinition, ControllerKind } from './controller-definition.js';
-import { reconcileOnce } from './reconcile-once.js';
-import type { SingleReconcile } from './reconcile-once.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { MisplacedOptions, OptionNames } from '../system/known-options.js';
+import { OperatorError } from '../system/operator-error.js';
+import { enqueueObject, enqueueOwner, kindSource } from './kind-source.js';
+import type { EnqueueOwnerOptions, Mapper } from './kind-source.js';
+import { controllerOptionNames, resolveControllerOptions, resolveRuntime } from './options.js';
+import type {
+  ControllerOptions,
+  ControllerRuntime,
+  MultiClusterRuntime,
+  ResolvedControllerOptions,
+} from './options.js';
+import type { Predicate } from './predicates.js';
+import { reconcileOnce } from './reconcile.js';
+import type { Reconciler, SingleReconcile } from './reconcile.js';
 import type { Result } from './result.js';
+import { RunningController } from './running-controller.js';
+import type { Source } from './sources.js';
+
+/** Options of one watch. */
+export interface WatchKindOptions<T extends KubernetesObject = KubernetesObject> {
+  /** Selects the events that cause a reconcile. @defaultValue all */
+  readonly predicate?: Predicate<T> | undefined;
+  /** Watches only `metadata`, which saves traffic and memory. @defaultValue false */
+  readonly metadataOnly?: boolean | undefined;
+  /**
+   * Caches `managedFields`, which reconcilers that apply objects of the kind need.
+   * @defaultValue true for owned kinds, else false
+   */
+  readonly keepManagedFields?: boolean | undefined;
+}
+
+/** Options of {@link controllerFor}. */
+export interface ControllerForOptions<
+  T extends KubernetesObject = KubernetesObject,
+> extends WatchKindOptions<T> {
+  /**
+   * The event source of the reconciled objects, used instead of a watch. The other options do not apply to
+   * it, and `client.get` reads from the server. @defaultValue a watch of the kind
+   */
+  readonly source?: Source | undefined;
+}
+
+/** Options of {@link ControllerBuilder.owns}. */
+export interface OwnsOptions<T extends KubernetesObject = KubernetesObject>
+  extends WatchKindOptions<T>, EnqueueOwnerOptions {}
+
+/**
+ * Describes a controller step by step. Every method returns a new builder; nothing runs before
+ * `complete(…).start(…)`.
+ */
+export interface ControllerBuilder {
+  /**
+   * Reconciles the controller owner of an object of `type` when that object changes.
+   * @throws OperatorError `InvalidOption`: the type is missing.
+   */
+  owns<T extends KubernetesObject>(
+    type: TypeReference<T>,
+    options?: OwnsOptions<T>,
+  ): ControllerBuilder;
+  /**
+   * Reconciles the keys that `mapper` returns when an object of `type` changes.
+   * @throws OperatorError `InvalidOption`: the type or the mapper is missing.
+   */
+  watches<T extends KubernetesObject>(
+    type: TypeReference<T>,
+    mapper: Mapper<T>,
+    options?: WatchKindOptions<T>,
+  ): ControllerBuilder;
+  /** Reconciles the keys from another source: a timer, a stream, a callback. */
+  from(source: Source): ControllerBuilder;
+  /** Sets options; options from earlier calls that are absent here remain. */
+  withOptions(options: ControllerOptions): ControllerBuilder;
+  /**
+   * Completes the description.
+   * @throws OperatorError `InvalidOption`: the reconciler is missing, or an option is out of range.
+   */
+  complete(reconciler: Reconciler): Controller;
+}
+
+/**
+ * Describes a controller that reconciles objects of `type` when they change.
+ * @throws OperatorError `InvalidOption`: the type is missing.
+ *
+ * @example
+ * ```ts
+ * const controller = controllerFor(ParseableTenant, { predicate: generationChanged() })
+ *   .owns(StatefulSet)
+ *   .withOptions({ maxConcurrentReconciles: 4 })
+ *   .complete(async ({ key, client, signal }) => done());
+ * ```
+ */
+export function controllerFor<T extends KubernetesObject>(
+  type: TypeReference<T>,
+  options: ControllerForOptions<T> = {},
+): ControllerBuilder {
+  refuseNoType('controllerFor', type);
+  refuseUnknownOptions('controllerFor', options, controllerForOptionNames, ofTheController);
+  const { source, ...watch } = options;
+  const self = source ?? kindSource(type, { ...watch, mapper: enqueueObject() });
+  return builder({ type, sources: [self], kinds: [{ type, role: 'reconciled' }], options: {} });
+}
+
+const watchOptionNames: OptionNames<WatchKindOptions> = {
+  ...{ predicate: true, metadataOnly: true, keepManagedFields: true },
+};
+const ownsOptionNames: OptionNames<OwnsOptions> = { ...watchOptionNames, matchEveryOwner: true };
+const controllerForOptionNames: OptionNames<ControllerForOptions> = {
+  ...{ ...watchOptionNames, source: true },
+};
+
+const ofTheManager = misplaced(
+  { leaderElection: true, shards: true, health: true, inspector: true, webhooks: true },
+  (name) => `give it to new Manager({ ${name}: … })`,
+);
+const ofTheController = {
+  ...ofTheManager,
+  ...misplaced(controllerOptionNames, (name) => `give it to withOptions({ ${name}: … })`),
+};
+const ofTheWatch = {
+  ...ofTheManager,
+  ...misplaced(controllerForOptionNames, (name) => {
+    return `give it to controllerFor(type, { ${name}: … })`;
+  }),
+};
+
+function misplaced(names: object, remedy: (name: string) => string): MisplacedOptions {
+  return Object.fromEntries(Object.keys(names).map((name) => [name, remedy(name)]));
+}
+
+interface Description {
+  readonly type: TypeReference<KubernetesObject>;
+  readonly sources: readonly Source[];
+  readonly kinds: readonly ControllerKind[];
+  readonly options: ControllerOptions;
+}
+
+function builder(description: Description): ControllerBuilder {
+  const { type, sources, kinds, options } = description;
+  const withSource = (source: Source, ...declared: readonly ControllerKind[]): ControllerBuilder =>
+    builder({ ...description, sources: [...sources, source], kinds: [...kinds, ...declared] });
+  return {
+    owns: (owned, owns = {}) => {
+      refuseNoType('owns', owned);
+      refuseUnknownOptions('owns', owns, ownsOptionNames, ofTheController);
+      const { keepManagedFields = true, matchEveryOwner, ...watch } = owns;
+      const mapper = enqueueOwner(type, { matchEveryOwner });
+      const source = kindSource(owned, { ...watch, keepManagedFields, mapper });
+      return withSource(source, { type: owned, role: 'owned' });
+    },
+    watches: (watched, mapper, watches = {}) => {
+      refuseNoType('watches', watched);
+      refuseNoFunction('watches', mapper);
+      refuseUnknownOptions('watches', watches, watchOptionNames, ofTheController);
+      const source = kindSource(watched, { ...watches, mapper });
+      return withSource(source, { type: watched, role: 'watched' });
+    },
+    from: (source) => withSource(source),
+    withOptions: (more) => {
+      refuseUnknownOptions('withOptions', more, controllerOptionNames, ofTheWatch);
+      return builder({ ...description, options: { ...options, ...named(more) } });
+    },
+    complete: (reconciler) => {
+      refuseNoFunction('complete', reconciler);
+      const resolved = resolveControllerOptions(type.kind, options);
+      return new Controller({ type, sources, kinds, reconciler, options: resolved });
+    },
+  };
+}
+
+/** Rejects an undefined type, which a circular import or plain JavaScript can pass despite the compiler. */
+function refuseNoType(where: string, type: TypeReference<KubernetesObject> | undefined): void {
+  if (typeof type?.kind === 'string') return;
+  const remedy = 'give a ResourceType, such as ConfigMap, or { apiVersion, kind }';
+  const cause = 'where it is imported, look for modules that import each other';
+  throw new OperatorError('InvalidOption', `${where}: there is no type: ${remedy}; ${cause}`);
+}
+
+function refuseNoFunction(where: string, given: unknown): void {
+  if (typeof given === 'function') return;
+  const wanted = where === 'complete' ? 'the reconciler' : 'a mapper';
+  throw new OperatorError(
+    'InvalidOption',
+    `${where}: want ${wanted}, a function; got ${typeof given}`,
+  );
+}
+
+/** Drops undefined values, which would erase options from earlier calls. */
+function named(options: ControllerOptions): ControllerOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
 
 /** A controller that is ready to start. It holds no state, so it can be started again or several times. */
 export class Controller {
@@ -54,4 +238,29 @@ export class Controller {
   start(runtime: ControllerRuntime | MultiClusterRuntime): RunningController {
     return new RunningController(this.#definition, resolveRuntime(runtime));
   }
+}
+
+/** A kind that a controller declares, and its role. */
+export interface ControllerKind {
+  readonly type: TypeReference<KubernetesObject>;
+  /** The reconciled kind, a kind that the controller creates, or a kind that it only watches. */
+  readonly role: 'reconciled' | 'owned' | 'watched';
+}
+
+/** Returns the kinds that a controller owns. */
+export function ownedTypes({
+  kinds,
+}: Pick<ControllerDefinition, 'kinds'>): readonly TypeReference<KubernetesObject>[] {
+  return kinds.filter(({ role }) => role === 'owned').map(({ type }) => type);
+}
+
+/** The definition of a controller. */
+export interface ControllerDefinition {
+  /** The kind whose objects are reconciled. */
+  readonly type: TypeReference<KubernetesObject>;
+  readonly options: ResolvedControllerOptions;
+  readonly sources: readonly Source[];
+  /** The reconciled kind, then the owned and watched kinds in the order of their declaration. */
+  readonly kinds: readonly ControllerKind[];
+  readonly reconciler: Reconciler;
 }

@@ -1,44 +1,62 @@
-export { Backoff } from './backoff.js';
-export type { BackoffOptions } from './backoff.js';
-export { Controller } from './controller.js';
-export { controllerFor } from './controller-builder.js';
+/*
+ * Controllers: from a change of an object to the outcome of its reconcile.
+ *
+ *   sources ──► keys ──► queue ──► workers ──► reconcile ──► outcome ──► queue
+ *
+ * Read in this order: `controller.ts` describes a controller and `options.ts` its settings.
+ * `sources.ts`, `kind-source.ts` and `predicates.ts` turn events into keys with triggers.
+ * `queue.ts`, on `ready-list.ts` and `delays.ts`, decides which key is next. `workers.ts` takes keys,
+ * `reconcile.ts` is one reconcile of one key with its context and `reconcile-client.ts` its client.
+ * `outcome.ts` requeues, counts and logs; `result.ts` classifies results and errors.
+ * `running-controller.ts` starts and stops all of it, per cluster with `running-cluster.ts`.
+ * `hot-loop.ts` slows down keys that write one object repeatedly.
+ */
+export { Controller, controllerFor } from './controller.js';
 export type {
   ControllerBuilder,
   ControllerForOptions,
+  ControllerKind,
   OwnsOptions,
   WatchKindOptions,
-} from './controller-builder.js';
+} from './controller.js';
+export { Backoff } from './delays.js';
+export type { BackoffOptions } from './delays.js';
+export type { HotLoop, HotLoopOptions } from './hot-loop.js';
+export type { KeyOwnership, KeyOwnershipListener, ReconcileKey } from './keys.js';
+export {
+  enqueueObject,
+  enqueueOwner,
+  initialListPriority,
+  kindSource,
+  requestFor,
+} from './kind-source.js';
+export type {
+  EnqueueOwnerOptions,
+  KindSourceOptions,
+  MapContext,
+  Mapped,
+  Mapper,
+} from './kind-source.js';
+export { forgetMetrics } from './metrics.js';
+export type {
+  ControllerOptions,
+  ControllerRuntime,
+  ControllerSettings,
+  MultiClusterRuntime,
+} from './options.js';
+export { bothOf, reconcileFailed } from './outcome.js';
 export type {
   ControllerEvent,
   ControllerEventListener,
   HotLoopEvent,
+  LastError,
   ReconciledEvent,
   ReconcileOutcome,
-} from './controller-event.js';
-export type { ControllerKind } from './controller-definition.js';
-export type { ControllerOptions } from './controller-options.js';
-export type {
-  ControllerRuntime,
-  ControllerSettings,
-  MultiClusterRuntime,
-} from './controller-runtime.js';
-export type {
-  ActiveHotLoop,
-  ActiveReconcile,
-  ControllerStatus,
-  DelayedReconcile,
-  WaitingReconcile,
-} from './controller-status.js';
-export type { FailureKind } from './failure.js';
-export { enqueueObject, enqueueOwner, requestFor } from './handlers.js';
-export type { EnqueueOwnerOptions, MapContext, Mapped, Mapper } from './handlers.js';
-export type { HotLoop, HotLoopOptions } from './hot-loop-detector.js';
-export type { KeyOwnership, KeyOwnershipListener } from './key-ownership.js';
-export { initialListPriority, kindSource } from './kind-source.js';
-export type { KindSourceOptions } from './kind-source.js';
+} from './outcome.js';
 export {
   and,
   annotationChanged,
+  answerOf,
   generationChanged,
   ignoreAnnotated,
   ignoreNamespaces,
@@ -50,34 +68,54 @@ export {
   resourceVersionChanged,
 } from './predicates.js';
 export type { EventPredicates, Predicate } from './predicates.js';
-export type { LastError } from './last-errors.js';
-export type { ReconcileKey } from './reconcile-key.js';
+export { WorkQueue } from './queue.js';
+export type {
+  AddOptions,
+  ReadyKeyStatus,
+  WaitingKey,
+  WorkItem,
+  WorkQueueOptions,
+} from './queue.js';
 export type { ReconcileClient } from './reconcile-client.js';
-export type { SingleReconcile } from './reconcile-once.js';
-export type { ReconcileContext, Reconciler } from './reconciler.js';
-export { done, requeueAfter } from './result.js';
-export type { Done, RequeueAfter, Result } from './result.js';
+export type { ReconcileContext, Reconciler, SingleReconcile } from './reconcile.js';
+export {
+  checkedResult,
+  done,
+  failureKindOf,
+  InvalidResultError,
+  isResult,
+  readableError,
+  requeueAfter,
+  retryAfterMsOf,
+  shapeOf,
+  TerminalError,
+} from './result.js';
+export type { Done, FailureKind, RequeueAfter, Result, TerminalErrorOptions } from './result.js';
 export type { ClusterStatus, ControllerCluster, SourceStatus } from './running-cluster.js';
 export type { RunningController } from './running-controller.js';
-export type {
-  EnqueueOptions,
-  Source,
-  SourceContext,
-  StartedSource,
-  StartedSourceStatus,
-} from './source.js';
 export { callbackSource, emitterSource, streamSource, timerSource } from './sources.js';
 export type {
   CallbackSource,
   CallbackSourceOptions,
   Emitter,
   EmitterSourceOptions,
+  EnqueueOptions,
   ItemMapper,
+  Source,
+  SourceContext,
+  StartedSource,
+  StartedSourceStatus,
   StreamSourceOptions,
   TimerSourceOptions,
 } from './sources.js';
-export { TerminalError } from './terminal-error.js';
-export type { TerminalErrorOptions } from './terminal-error.js';
+export type {
+  ActiveHotLoop,
+  ActiveReconcile,
+  ControllerStatus,
+  DelayedReconcile,
+  WaitingReconcile,
+} from './status.js';
+export { eventTrigger } from './trigger.js';
 export type {
   AcquiredTrigger,
   EventTrigger,
@@ -87,11 +125,3 @@ export type {
   Trigger,
   TriggerList,
 } from './trigger.js';
-export { WorkQueue } from './work-queue.js';
-export type {
-  AddOptions,
-  ReadyKeyStatus,
-  WaitingKey,
-  WorkItem,
-  WorkQueueOptions,
-} from './work-queue.js';

@@ -7,7 +7,7 @@ import {
 } from '../object/label-selector.js';
 import type { LabelSelector } from '../object/label-selector.js';
 import { OperatorError } from '../system/operator-error.js';
-import { isThenable } from './thenable.js';
+import { isThenable } from './sources.js';
 
 /**
  * Returns true if an event causes a reconcile. If it throws or returns a promise, the error is logged and the

@@ -1,4 +1,9 @@
-import { InvalidResultError } from './invalid-result-error.js';
+import { isReconcileFailed, requeueAfterOf } from '../apply/index.js';
+import { isStaleWrite } from '../client/retry-on-conflict.js';
+import { isApiError, isNamespaceTerminating } from '../object/api-error.js';
+import type { ErrorCode } from '../system/error-codes.js';
+import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import type { OperatorErrorOptions } from '../system/operator-error.js';
 
 /**
  * The next step after a successful reconcile. A reconciler that throws is retried with back-off, unless the
@@ -66,4 +71,161 @@ export function shapeOf(value: unknown): string {
 export function isResult(value: unknown): value is Result {
   const { type } = (value ?? {}) as Partial<Result>;
   return type === 'done' || type === 'requeueAfter';
+}
+
+/**
+ * The reaction to a failed reconcile.
+ *
+ * - `conflict`: an object has changed since it was read; retries without an error log.
+ * - `waiting`: time will fix it, for example a terminating namespace or a stale lease; retries without an
+ *   error log.
+ * - `terminal`: no retry, because it would fail again until something changes.
+ * - `error`: retries and logs an error.
+ */
+export type FailureKind = 'conflict' | 'waiting' | 'terminal' | 'error';
+
+/** Errors that only a change of the spec, of an option or of the code can fix. */
+const terminalCodes: readonly ErrorCode[] = [
+  ...(['Terminal', 'DuplicateObject', 'UnknownReference', 'InvalidOwner'] as const),
+  ...(['InvalidOption', 'InvalidValue', 'TooManyDeletions'] as const),
+];
+
+/** Returns the reaction to `error`, which a reconcile threw. */
+export function failureKindOf(error: unknown): FailureKind {
+  return kindOf(error, new Set());
+}
+
+/** @param seen - the errors already visited: an error may contain itself */
+function kindOf(error: unknown, seen: Set<unknown>): FailureKind {
+  if (isReconcileFailed(error) && error.terminal) return 'terminal';
+  const parts = partsOf(error, seen);
+  if (parts.length > 0) {
+    const kind = kindOfAll(parts.map((part) => kindOf(part, seen)));
+    // The errors are terminal, but other results request a requeue.
+    return kind === 'terminal' && asksToBeLookedAt(error) ? 'error' : kind;
+  }
+  if (error instanceof InvalidResultError) return 'error';
+  if (isOperatorError(error) && terminalCodes.includes(error.code)) return 'terminal';
+  if (isNamespaceTerminating(error) || isOperatorError(error, 'Fenced')) return 'waiting';
+  return isStaleWrite(error) ? 'conflict' : 'error';
+}
+
+function asksToBeLookedAt(error: unknown): boolean {
+  return isReconcileFailed(error) && requeueAfterOf(error.results) !== undefined;
+}
+
+/** Combines several failures: the most severe one decides, but one that a retry may fix causes a retry. */
+function kindOfAll(kinds: readonly FailureKind[]): FailureKind {
+  if (kinds.every((kind) => kind === 'terminal')) return 'terminal';
+  if (kinds.includes('error') || kinds.includes('terminal')) return 'error';
+  return kinds.includes('conflict') ? 'conflict' : 'waiting';
+}
+
+/** Returns true if `error` is a bug in the reconciler's code, like a panic in Go. */
+export function isBug(error: unknown): boolean {
+  return isBugIn(error, new Set());
+}
+
+function isBugIn(error: unknown, seen: Set<unknown>): boolean {
+  const bugs = [TypeError, ReferenceError, RangeError, SyntaxError];
+  if (!(error instanceof Error) || bugs.some((bug) => error instanceof bug)) return true;
+  return isPlaced(error) && partsOf(error, seen).some((part) => isBugIn(part, seen));
+}
+
+/** Returns the delay that the server requests, in milliseconds; 0 if it requests no delay. */
+export function retryAfterMsOf(error: unknown): number {
+  return longestWaitIn(error, new Set());
+}
+
+function longestWaitIn(error: unknown, seen: Set<unknown>): number {
+  const own = isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
+  const waits = partsOf(error, seen).map((part) => longestWaitIn(part, seen));
+  return waits.reduce((longest, wait) => Math.max(longest, wait), own);
+}
+
+/** Returns true if `error` only adds the place where its cause was thrown. */
+function isPlaced(error: unknown): error is OperatorError {
+  return isOperatorError(error, 'ResourceFailed');
+}
+
+/**
+ * Returns the parts of `error` that are not yet in `seen`: the errors of an AggregateError or of a
+ * `ReconcileFailed`, or the cause of a `ResourceFailed`. It adds `error` to `seen`.
+ */
+function partsOf(error: unknown, seen: Set<unknown>): readonly unknown[] {
+  seen.add(error);
+  if (isPlaced(error)) return seen.has(error.cause) ? [] : [error.cause];
+  if (!(error instanceof Error) || !('errors' in error) || !Array.isArray(error.errors)) return [];
+  // Objects skipped because of another object's failure add no information.
+  return (error.errors as unknown[]).filter(
+    (part) => !seen.has(part) && !isOperatorError(part, 'DependencyFailed'),
+  );
+}
+
+/** Options of {@link TerminalError}. */
+export interface TerminalErrorOptions extends OperatorErrorOptions {
+  /**
+   * The reason in the conditions and the Event of an `Operator`, in CamelCase, for example `InvalidSpec`.
+   * @defaultValue the reason of the cause, else `ReconcileFailed`
+   */
+  readonly reason?: string | undefined;
+}
+
+/**
+ * Thrown by a reconciler that can't succeed until something changes. It is counted and logged, but not
+ * retried.
+ */
+export class TerminalError extends OperatorError {
+  readonly reason: string | undefined;
+
+  /** @throws OperatorError `InvalidOption`: the reason is invalid for a condition. */
+  constructor(message: string, options: TerminalErrorOptions = {}) {
+    const { reason, ...others } = options;
+    super('Terminal', message, others);
+    // The API server's pattern for the reasons of conditions.
+    if (reason !== undefined && !/^[A-Za-z]([\w,:]{0,1022}\w)?$/.test(reason)) {
+      const problem = `TerminalError: reason ${JSON.stringify(reason)}: want CamelCase, such as InvalidSpec`;
+      throw new OperatorError('InvalidOption', problem);
+    }
+    this.reason = reason;
+  }
+}
+
+/**
+ * `InvalidOption`: a reconciler's return value is not a result, or its delay is invalid. Unlike other invalid
+ * options it is retried: a delay computed up to a moment just past will be valid next time.
+ */
+export class InvalidResultError extends OperatorError {
+  constructor(message: string) {
+    super('InvalidOption', message);
+  }
+}
+
+/**
+ * Returns `error`, or a substitute if it can't be read: a getter throws, the message can't be converted to a
+ * string, or it is a proxy. A logger would throw on such an error.
+ */
+export function readableError(error: unknown): unknown {
+  try {
+    read(error, new Set());
+    return error;
+  } catch {
+    // The exception from reading it may be unreadable too.
+    return new Error('threw what can not be read: a proxy, or a field of it throws');
+  }
+}
+
+/**
+ * Reads all fields that loggers, tracers and this library read.
+ * @throws any exception from reading them
+ */
+function read(error: unknown, seen: Set<unknown>): void {
+  if (typeof error !== 'object' || error === null || seen.has(error)) return;
+  seen.add(error);
+  const { name, message, stack, code, cause, errors } = error as Readonly<Record<string, unknown>>;
+  if (error instanceof Error) for (const text of [name, message, stack, code]) String(text);
+  // The type guards of this library's errors use this check.
+  Reflect.has(error, 'code');
+  read(cause, seen);
+  if (Array.isArray(errors)) for (const part of errors) read(part, seen);
 }

@@ -5,9 +5,9 @@ import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js
 import type { TypeReference } from '../object/resource-type.js';
 import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
-import type { Source, SourceContext, StartedSource } from './source.js';
+import type { Source, SourceContext, StartedSource } from './sources.js';
 import type { Trigger } from './trigger.js';
-import type { AddOptions } from './work-queue.js';
+import type { AddOptions } from './queue.js';
 
 /** A cluster that a controller runs on. */
 export interface ControllerCluster {

@@ -1,30 +1,28 @@
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { TypeReference } from '../object/resource-type.js';
 import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
-import { ActiveRuns } from './active-runs.js';
-import { ownedTypes } from './controller-definition.js';
-import type { ControllerDefinition } from './controller-definition.js';
-import { bothOf } from './controller-event.js';
-import { newControllerMetrics } from './controller-metrics.js';
-import type { ControllerMetrics } from './controller-metrics.js';
-import type { ControllerParts } from './controller-parts.js';
-import type { ResolvedRuntime } from './controller-runtime.js';
-import { statusOf } from './controller-status.js';
-import type { ControllerStatus } from './controller-status.js';
-import { HotLoopDetector } from './hot-loop-detector.js';
+import { ownedTypes } from './controller.js';
+import type { ControllerDefinition } from './controller.js';
+import { HotLoopDetector } from './hot-loop.js';
+import { OwnedKeys, parseWorkKey, workKeyOf } from './keys.js';
+import type { ReconcileKey, WorkKey } from './keys.js';
 import { initialListPriority } from './kind-source.js';
-import { LastErrors } from './last-errors.js';
-import { OwnedKeys } from './owned-keys.js';
-import { readableError } from './readable-error.js';
-import { parseWorkKey, workKeyOf } from './reconcile-key.js';
-import type { ReconcileKey, WorkKey } from './reconcile-key.js';
+import { newControllerMetrics } from './metrics.js';
+import type { ControllerMetrics } from './metrics.js';
+import type { ResolvedRuntime } from './options.js';
+import { bothOf, LastErrors } from './outcome.js';
+import { WorkQueue } from './queue.js';
+import type { AddOptions } from './queue.js';
+import { readableError } from './result.js';
 import { RunningCluster } from './running-cluster.js';
 import type { ControllerCluster } from './running-cluster.js';
-import type { Source, SourceContext } from './source.js';
+import type { Source, SourceContext } from './sources.js';
+import { statusOf } from './status.js';
+import type { ControllerStatus } from './status.js';
 import { PendingTriggers } from './trigger.js';
 import type { Trigger } from './trigger.js';
-import { WorkQueue } from './work-queue.js';
-import type { AddOptions } from './work-queue.js';
-import { Workers } from './workers.js';
+import { ActiveRuns, Workers } from './workers.js';
 
 /*
  *   sources ──► (owned?) ──► cluster synced? ──► queue ──► workers ──► outcomes ──► queue
@@ -344,4 +342,29 @@ export class RunningController {
     if (cluster === undefined || this.#owned.owns(work)) return;
     this.#remember(work, cluster);
   }
+}
+
+/** The shared parts of one running controller. */
+export interface ControllerParts {
+  readonly name: string;
+  /** The reporter of events. */
+  readonly reportingController: string;
+  readonly kind: string;
+  /** The kinds that the controller owns. */
+  readonly owns: readonly TypeReference<KubernetesObject>[];
+  readonly queue: WorkQueue;
+  readonly triggers: PendingTriggers;
+  readonly hotLoops: HotLoopDetector | undefined;
+  readonly lastErrors: LastErrors;
+  readonly owned: OwnedKeys;
+  /**
+   * Returns true if `work` may be queued again: it is owned, and its cluster is present and synced. If
+   * `cluster` is given, it must be that very cluster, not another one added under the same name.
+   */
+  readonly mayQueue: (work: WorkKey, cluster?: ControllerCluster) => boolean;
+  /** Ends the back-off of `work`, which may not be queued, and remembers it if it may return. */
+  readonly giveUp: (work: WorkKey) => void;
+  readonly metrics: ControllerMetrics;
+  readonly logger: Logger;
+  readonly runtime: ResolvedRuntime;
 }

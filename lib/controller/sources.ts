@@ -1,13 +1,16 @@
+import type { Cache } from '../cache/cache.js';
 import { ReconnectDelay } from '../cache/reconnect-delay.js';
+import type { Client } from '../client/client.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { sleep } from '../system/clock.js';
-import type { Timer } from '../system/clock.js';
+import type { Clock, Timer } from '../system/clock.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
+import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
-import type { Mapped } from './handlers.js';
-import { enqueueKeys, enqueueMapped } from './mapped-keys.js';
-import type { MappedCause } from './mapped-keys.js';
-import type { ReconcileKey } from './reconcile-key.js';
-import type { Source, SourceContext } from './source.js';
+import type { Random } from '../system/random.js';
+import type { ReconcileKey } from './keys.js';
+import type { Mapped } from './kind-source.js';
+import type { Trigger } from './trigger.js';
 
 /** Returns the keys to reconcile after `item` arrived. */
 export type ItemMapper<T> = (item: T) => Mapped;
@@ -229,4 +232,146 @@ function enqueueItem(
 
 function causeOf(source: string): MappedCause {
   return { request: { trigger: { type: 'source', source } } };
+}
+
+/** A source of a controller's keys. On several clusters it is started once for each. */
+export interface Source {
+  /** The name in logs, metrics and triggers. */
+  readonly name: string;
+  /** Starts the source. It must not throw: report later errors to `context.failed`. */
+  start(context: SourceContext): StartedSource;
+}
+
+/** A source that was started. */
+export interface StartedSource {
+  /**
+   * Waits until all initially existing items were enqueued. Absent if there is nothing to wait for.
+   * @throws the signal's reason, as soon as it is aborted.
+   */
+  readonly whenSynced?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /**
+   * Enqueues all existing items again, with `trigger` and as at the start. Absent if the source keeps no
+   * items.
+   */
+  readonly replay?: ((trigger: Trigger) => void) | undefined;
+  /** Returns the status; cheap. Absent if the source has no status. */
+  readonly status?: (() => StartedSourceStatus) | undefined;
+  /** Stops the source. It must leave no timer, listener or call behind. */
+  stop(): void | Promise<void>;
+}
+
+/** The status of a source. */
+export interface StartedSourceStatus {
+  /** True once all initially existing items were enqueued. */
+  readonly synced?: boolean | undefined;
+  /** True if the kind is not served; the source checks for it repeatedly. @defaultValue false */
+  readonly parked?: boolean | undefined;
+  /** The current problem, or undefined. */
+  readonly problem?: unknown;
+}
+
+/** The context of a source. */
+export interface SourceContext {
+  /** The cluster that the source was started for; `''` for the only one. */
+  readonly cluster: string;
+  readonly cache: Cache;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /**
+   * Requests a reconcile of `key`, by default in the source's cluster.
+   * @returns false if another replica owns the key and must be notified. This replica reconciles the key only
+   *   if it acquires it.
+   * @throws OperatorError `InvalidValue`: no object can have such a key.
+   */
+  enqueue(key: ReconcileKey, request: EnqueueOptions): boolean;
+  /** Logs and counts an exception of `what` (a mapper, a stream). */
+  failed(what: string, error: unknown, object?: KubernetesObject): void;
+}
+
+/** Options of {@link SourceContext.enqueue}. */
+export interface EnqueueOptions {
+  readonly trigger: Trigger;
+  /** @defaultValue 0 */
+  readonly priority?: number | undefined;
+}
+
+/** Accepts keys, and reports errors about them. */
+export type MappedContext = Pick<SourceContext, 'enqueue' | 'failed'>;
+
+/** The cause of a mapper's call. */
+export interface MappedCause {
+  readonly request: EnqueueOptions;
+  /** The object, for the log. */
+  readonly object?: KubernetesObject | undefined;
+}
+
+/**
+ * Enqueues the keys that `map` returns. Errors are reported per key: one invalid key does not block the valid
+ * ones.
+ * @returns a promise only if `map` returned one
+ */
+export function enqueueMapped(
+  map: () => Mapped,
+  context: MappedContext,
+  cause: MappedCause,
+): Promise<void> | undefined {
+  try {
+    const answer = map();
+    if (isThenable(answer)) return enqueueLater(answer, context, cause);
+    // Enqueue synchronously if possible, so that keys keep the order of events.
+    enqueueKeys(answer, context, cause);
+  } catch (error) {
+    context.failed('mapper', error, cause.object);
+  }
+  return undefined;
+}
+
+async function enqueueLater(
+  answer: PromiseLike<readonly ReconcileKey[]>,
+  context: MappedContext,
+  cause: MappedCause,
+): Promise<void> {
+  try {
+    enqueueKeys(await answer, context, cause);
+  } catch (error) {
+    context.failed('mapper', error, cause.object);
+  }
+}
+
+/**
+ * Enqueues keys.
+ * @returns the number of accepted keys; keys of another replica are not accepted
+ * @throws OperatorError `InvalidValue`: `keys` is not an array.
+ */
+export function enqueueKeys(
+  keys: readonly ReconcileKey[],
+  context: MappedContext,
+  { request, object }: MappedCause,
+): number {
+  // A string is iterable and has a length too.
+  if (!Array.isArray(keys)) {
+    const message = `a mapper has to return an array of keys, this one returned ${nameOf(keys)}`;
+    throw new OperatorError('InvalidValue', message);
+  }
+  let taken = 0;
+  for (const key of keys as readonly ReconcileKey[]) {
+    try {
+      if (context.enqueue(key, request)) taken++;
+    } catch (error) {
+      context.failed('mapper', error, object);
+    }
+  }
+  return taken;
+}
+
+function nameOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** Returns true if `value` is a promise or another thenable. */
+export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }

@@ -1,5 +1,5 @@
 import picocolors from 'picocolors';
-import type { ControllerEventListener } from '../controller/controller-event.js';
+import type { ControllerEventListener } from '../controller/index.js';
 import type { Clock } from '../system/clock.js';
 import { isOperatorError } from '../system/operator-error.js';
 import { briefError, durationText } from './brief-error.js';

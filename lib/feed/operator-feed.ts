@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.js';
-import type { ControllerEventListener } from '../controller/controller-event.js';
-import { reconcileFailed } from '../controller/outcomes.js';
+import type { ControllerEventListener } from '../controller/index.js';
+import { reconcileFailed } from '../controller/index.js';
 import type { GroupKind } from '../object/resource-type.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';

@@ -1,7 +1,5 @@
-import { controllerFor } from '../controller/controller-builder.js';
-import type { ControllerBuilder } from '../controller/controller-builder.js';
-import type { Controller } from '../controller/controller.js';
-import type { ControllerOptions } from '../controller/controller-options.js';
+import { controllerFor } from '../controller/index.js';
+import type { ControllerBuilder, Controller, ControllerOptions } from '../controller/index.js';
 import type { LifecycleObject } from './lifecycle-status.js';
 import type { LifecycleReconciler } from './reconciler/lifecycle-reconciler.js';
 

@@ -1,9 +1,11 @@
 import type { Fence } from '../client/fence.js';
-import type { Controller } from '../controller/controller.js';
-import { endsWithin } from '../controller/ends-within.js';
-import type { ControllerEventListener } from '../controller/controller-event.js';
-import type { KeyOwnership } from '../controller/key-ownership.js';
-import type { RunningController } from '../controller/running-controller.js';
+import type {
+  Controller,
+  ControllerEventListener,
+  KeyOwnership,
+  RunningController,
+} from '../controller/index.js';
+import { endsWithin } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import type { Metrics } from '../system/metrics.js';

@@ -3,7 +3,7 @@ import type { CacheOptions } from '../cache/cache-options.js';
 import { cachedClient } from '../cache/cached-client.js';
 import type { CachedClient } from '../cache/cached-client.js';
 import type { Client } from '../client/client.js';
-import type { ControllerCluster } from '../controller/running-cluster.js';
+import type { ControllerCluster } from '../controller/index.js';
 import type { QuarantinedObject } from '../cache/quarantine.js';
 import { fenced } from '../client/fenced.js';
 import type { Fence } from '../client/fence.js';

@@ -1,4 +1,4 @@
-import type { Controller } from '../controller/controller.js';
+import type { Controller } from '../controller/index.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { RequiredAccess } from './access/required-access.js';
 import type { Runnable } from './runnable.js';

@@ -1,5 +1,5 @@
 import type { Client } from '../client/client.js';
-import type { ControllerEventListener } from '../controller/controller-event.js';
+import type { ControllerEventListener } from '../controller/index.js';
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { silentLogger } from '../system/logger.js';

@@ -1,8 +1,8 @@
 import { forgetCacheMetrics } from '../cache/cache-metrics.js';
 import type { ChangeNotifier } from '../cache/change-notifier.js';
-import { endsWithin } from '../controller/ends-within.js';
-import { forgetMetrics } from '../controller/forget-metrics.js';
-import type { KeyOwnership } from '../controller/key-ownership.js';
+import { endsWithin } from '../system/clock.js';
+import { forgetMetrics } from '../controller/index.js';
+import type { KeyOwnership } from '../controller/index.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
 import { whenAborted } from '../system/when-aborted.js';

@@ -1,5 +1,5 @@
 import type { InformerStatus } from '../cache/informer.js';
-import type { ControllerStatus } from '../controller/controller-status.js';
+import type { ControllerStatus } from '../controller/index.js';
 import type { ManagedCluster } from './managed-cluster.js';
 import type { ControllerPhase, ManagerEntries } from './manager-entries.js';
 import type { ManagerRun } from './manager-run.js';

@@ -4,7 +4,7 @@ import { ChangeNotifier } from '../cache/change-notifier.js';
 import type { Indexer } from '../cache/indexer.js';
 import type { Client } from '../client/client.js';
 import { isConnected } from '../client/http-client.js';
-import type { Controller } from '../controller/controller.js';
+import type { Controller } from '../controller/index.js';
 import type { Recorder } from '../events/recorder.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';

@@ -3,7 +3,7 @@ import type { ObjectResult } from '../apply/index.js';
 import { isApiError } from '../object/api-error.js';
 import type { ApiError } from '../object/api-error.js';
 import { briefError } from '../feed/brief-error.js';
-import { failureKindOf } from '../controller/failure.js';
+import { failureKindOf } from '../controller/index.js';
 import { conditionReason, cutCharacters } from '../object/conditions.js';
 import type { ConditionUpdate } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';

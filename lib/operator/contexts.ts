@@ -1,8 +1,7 @@
 import type { Builder } from '../builder/builder.js';
 import type { BuilderOptions } from '../builder/builder-options.js';
 import type { NoNames } from '../builder/chain-names.js';
-import type { ReconcileContext } from '../controller/reconciler.js';
-import type { Result } from '../controller/result.js';
+import type { ReconcileContext, Result } from '../controller/index.js';
 import type { ConditionUpdate } from '../object/conditions.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ResourceType, TypeReference } from '../object/resource-type.js';

@@ -1,5 +1,5 @@
 import { ensureCrd } from '../client/ensure-crd.js';
-import { Backoff } from '../controller/backoff.js';
+import { Backoff } from '../controller/index.js';
 import type { RequiredAccess } from '../manager/access/required-access.js';
 import type { Manager } from '../manager/manager.js';
 import type { Runnable } from '../manager/runnable.js';

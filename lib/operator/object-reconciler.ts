@@ -5,11 +5,16 @@ import { Builder } from '../builder/builder.js';
 import type { NoNames } from '../builder/chain-names.js';
 import { addFinalizer, removeFinalizer } from '../client/finalizers.js';
 import { getIfExists } from '../client/get-if-exists.js';
-import { failureKindOf } from '../controller/failure.js';
-import { InvalidResultError } from '../controller/invalid-result-error.js';
-import type { ReconcileContext } from '../controller/reconciler.js';
-import { checkedResult, done, isResult, requeueAfter, shapeOf } from '../controller/result.js';
-import type { Result } from '../controller/result.js';
+import {
+  failureKindOf,
+  InvalidResultError,
+  checkedResult,
+  done,
+  isResult,
+  requeueAfter,
+  shapeOf,
+} from '../controller/index.js';
+import type { ReconcileContext, Result } from '../controller/index.js';
 import { OperatorEvents } from '../events/operator-events.js';
 import type { ConditionUpdate } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';

@@ -1,9 +1,11 @@
-import { controllerFor } from '../controller/controller-builder.js';
-import type { ControllerBuilder, WatchKindOptions } from '../controller/controller-builder.js';
-import type { ControllerOptions } from '../controller/controller-options.js';
-import type { Mapper } from '../controller/handlers.js';
-import { onEvents } from '../controller/predicates.js';
-import type { Source } from '../controller/source.js';
+import { controllerFor, onEvents } from '../controller/index.js';
+import type {
+  ControllerBuilder,
+  WatchKindOptions,
+  ControllerOptions,
+  Mapper,
+  Source,
+} from '../controller/index.js';
 import { builderAccess } from '../manager/access/builder-access.js';
 import type { RequiredAccess } from '../manager/access/required-access.js';
 import type { Added, ManagerAddOptions } from '../manager/manager-entries.js';

@@ -1,4 +1,4 @@
-import type { Controller } from '../controller/controller.js';
+import type { Controller } from '../controller/index.js';
 import type { OperatorEvents } from '../events/operator-events.js';
 import type { ManagerAddOptions } from '../manager/manager-entries.js';
 import type { Manager } from '../manager/manager.js';

@@ -3,7 +3,7 @@ import type { Client } from '../client/client.js';
 import { defaultClient } from '../client/default-client.js';
 import type { ConnectedClient } from '../client/http-client.js';
 import type { KubeConfigClientOptions } from '../client/kube-config.js';
-import { bothOf } from '../controller/controller-event.js';
+import { bothOf } from '../controller/index.js';
 import { readableMessage } from '../feed/brief-error.js';
 import { missingAccess } from '../manager/access/missing-access.js';
 import type { RequiredAccess } from '../manager/access/required-access.js';

@@ -1,4 +1,4 @@
-import { readableError } from '../controller/readable-error.js';
+import { readableError } from '../controller/index.js';
 
 /**
  * Describes a thrown value: its message, else the messages of its parts, else its name or type. Never throws,

@@ -1,4 +1,4 @@
-import { readableError } from '../controller/readable-error.js';
+import { readableError } from '../controller/index.js';
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';

@@ -1,5 +1,4 @@
-import { failureKindOf } from '../controller/failure.js';
-import { readableError } from '../controller/readable-error.js';
+import { failureKindOf, readableError } from '../controller/index.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { CrudResource } from './crud-resource.js';
 import { InvalidConfigError } from './invalid-config-error.js';

@@ -1,5 +1,4 @@
-import { failureKindOf, retryAfterMsOf } from '../controller/failure.js';
-import { readableError } from '../controller/readable-error.js';
+import { failureKindOf, retryAfterMsOf, readableError } from '../controller/index.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { sleep } from '../system/clock.js';
 import type { BackOffFactory } from './back-off.js';

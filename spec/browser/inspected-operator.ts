@@ -1,5 +1,5 @@
 import type { ConnectedClient } from '../../lib/client/http-client.js';
-import { controllerFor } from '../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../lib/controller/controller.js';
 import { done } from '../../lib/controller/result.js';
 import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
 import { Manager } from '../../lib/manager/manager.js';

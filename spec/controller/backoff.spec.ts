@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Backoff } from '../../lib/controller/backoff.js';
+import { Backoff } from '../../lib/controller/delays.js';
 
 describe('Backoff', () => {
   it('doubles up to the cap, each key by itself', () => {

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { controllerFor } from '../../lib/controller/controller-builder.js';
-import type { Mapped } from '../../lib/controller/handlers.js';
-import type { Reconciler } from '../../lib/controller/reconciler.js';
+import { controllerFor } from '../../lib/controller/controller.js';
+import type { Mapped } from '../../lib/controller/kind-source.js';
+import type { Reconciler } from '../../lib/controller/reconcile.js';
 import { done } from '../../lib/controller/result.js';
 import { emitterSource, streamSource } from '../../lib/controller/sources.js';
 import type { Fence } from '../../lib/client/fence.js';

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { controllerFor } from '../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../lib/controller/controller.js';
 import { onEvents } from '../../lib/controller/predicates.js';
-import { done, requeueAfter } from '../../lib/controller/result.js';
-import { TerminalError } from '../../lib/controller/terminal-error.js';
+import { done, requeueAfter, TerminalError } from '../../lib/controller/result.js';
 import type { Trigger } from '../../lib/controller/trigger.js';
 import { keyString } from '../../lib/object/object-key.js';
 import { OperatorError } from '../../lib/system/operator-error.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DelayHeap } from '../../lib/controller/delay-heap.js';
-import type { Delayed } from '../../lib/controller/delay-heap.js';
+import { DelayHeap } from '../../lib/controller/delays.js';
+import type { Delayed } from '../../lib/controller/delays.js';
 
 describe('DelayHeap', () => {
   it('gives out the soonest first, ties in order, whatever was removed between', () => {

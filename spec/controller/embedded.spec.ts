@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { controllerFor } from '../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../lib/controller/controller.js';
 import type { Controller } from '../../lib/controller/controller.js';
 import { done } from '../../lib/controller/result.js';
 import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';

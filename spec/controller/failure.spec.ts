@@ -1,9 +1,13 @@
 import { expect } from 'chai';
 import { ReconcileFailedError } from '../../lib/apply/index.js';
-import { failureKindOf, isBug, retryAfterMsOf } from '../../lib/controller/failure.js';
-import type { FailureKind } from '../../lib/controller/failure.js';
-import { requeueAfter } from '../../lib/controller/result.js';
-import { TerminalError } from '../../lib/controller/terminal-error.js';
+import {
+  failureKindOf,
+  isBug,
+  retryAfterMsOf,
+  requeueAfter,
+  TerminalError,
+} from '../../lib/controller/result.js';
+import type { FailureKind } from '../../lib/controller/result.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 

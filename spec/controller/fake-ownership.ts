@@ -1,6 +1,9 @@
 import type { Fence } from '../../lib/client/fence.js';
-import type { KeyOwnership, KeyOwnershipListener } from '../../lib/controller/key-ownership.js';
-import type { ReconcileKey } from '../../lib/controller/reconcile-key.js';
+import type {
+  KeyOwnership,
+  KeyOwnershipListener,
+  ReconcileKey,
+} from '../../lib/controller/keys.js';
 import { keyString } from '../../lib/object/object-key.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { newControllerMetrics } from '../../lib/controller/controller-metrics.js';
-import { forgetMetrics } from '../../lib/controller/forget-metrics.js';
-import { newWorkQueueMetrics } from '../../lib/controller/work-queue-metrics.js';
+import {
+  newControllerMetrics,
+  forgetMetrics,
+  newWorkQueueMetrics,
+} from '../../lib/controller/metrics.js';
 import { promMetrics } from '../../lib/system/prom-metrics.js';
 
 describe('forgetMetrics', () => {

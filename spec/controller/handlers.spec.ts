@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { enqueueObject, enqueueOwner, requestFor } from '../../lib/controller/handlers.js';
+import { enqueueObject, enqueueOwner, requestFor } from '../../lib/controller/kind-source.js';
 import type { OwnerReference } from '../../lib/object/kubernetes-object.js';
 import { Deployment, Namespace } from '../../lib/object/kinds.js';
 

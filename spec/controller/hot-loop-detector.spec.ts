@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { HotLoopDetector } from '../../lib/controller/hot-loop-detector.js';
-import type { WriteSample } from '../../lib/controller/hot-loop-detector.js';
+import { HotLoopDetector } from '../../lib/controller/hot-loop.js';
+import type { WriteSample } from '../../lib/controller/hot-loop.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
-import { controllerFor } from '../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../lib/controller/controller.js';
 import type { Controller } from '../../lib/controller/controller.js';
-import type { ReconcileContext } from '../../lib/controller/reconciler.js';
+import type { ReconcileContext } from '../../lib/controller/reconcile.js';
 import { callbackSource } from '../../lib/controller/sources.js';
-import { done, requeueAfter } from '../../lib/controller/result.js';
+import { done, requeueAfter, TerminalError } from '../../lib/controller/result.js';
 import type { Result } from '../../lib/controller/result.js';
-import { TerminalError } from '../../lib/controller/terminal-error.js';
 import type { OwnerReference } from '../../lib/object/kubernetes-object.js';
 import { keyString } from '../../lib/object/object-key.js';
 import { Thing } from '../cache/fake-server.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { controllerFor } from '../../lib/controller/controller-builder.js';
-import type { ControllerRuntime } from '../../lib/controller/controller-runtime.js';
-import type { ReconcileContext } from '../../lib/controller/reconciler.js';
+import { controllerFor } from '../../lib/controller/controller.js';
+import type { ControllerRuntime } from '../../lib/controller/options.js';
+import type { ReconcileContext } from '../../lib/controller/reconcile.js';
 import { done } from '../../lib/controller/result.js';
 import type { Logger } from '../../lib/system/logger.js';
 import { silentLogger } from '../../lib/system/logger.js';

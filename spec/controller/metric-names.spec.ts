@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { newControllerMetrics } from '../../lib/controller/controller-metrics.js';
-import { WorkQueue } from '../../lib/controller/work-queue.js';
-import { newWorkQueueMetrics } from '../../lib/controller/work-queue-metrics.js';
+import { newControllerMetrics, newWorkQueueMetrics } from '../../lib/controller/metrics.js';
+import { WorkQueue } from '../../lib/controller/queue.js';
 import { noMetrics } from '../../lib/system/metrics.js';
 import type { HistogramOptions, MetricLabels, MetricOptions } from '../../lib/system/metrics.js';
 

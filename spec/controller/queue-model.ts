@@ -1,4 +1,4 @@
-import type { AddOptions } from '../../lib/controller/work-queue.js';
+import type { AddOptions } from '../../lib/controller/queue.js';
 
 interface ReadyEntry {
   readonly priority: number;

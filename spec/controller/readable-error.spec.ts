@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readableError } from '../../lib/controller/readable-error.js';
+import { readableError } from '../../lib/controller/result.js';
 
 const broken = {
   get message(): string {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ReadyList } from '../../lib/controller/ready-list.js';
-import type { Ticket } from '../../lib/controller/line-of-tickets.js';
+import type { Ticket } from '../../lib/controller/ready-list.js';
 
 function ticket(key: string, priority = 0): Ticket {
   return { key, section: '', group: key.split('/')[0]!, priority, taken: false };

@@ -1,9 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { controllerFor } from '../../lib/controller/controller-builder.js';
-import type { ReconcileContext } from '../../lib/controller/reconciler.js';
-import { done, requeueAfter } from '../../lib/controller/result.js';
-import { TerminalError } from '../../lib/controller/terminal-error.js';
+import { controllerFor } from '../../lib/controller/controller.js';
+import type { ReconcileContext } from '../../lib/controller/reconcile.js';
+import { done, requeueAfter, TerminalError } from '../../lib/controller/result.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { Thing } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';

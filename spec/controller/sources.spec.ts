@@ -1,6 +1,6 @@
 import { EventEmitter, getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import type { Source, SourceContext } from '../../lib/controller/source.js';
+import type { Source, SourceContext } from '../../lib/controller/sources.js';
 import {
   callbackSource,
   emitterSource,

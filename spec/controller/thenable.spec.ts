@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isThenable } from '../../lib/controller/thenable.js';
+import { isThenable } from '../../lib/controller/sources.js';
 
 describe('isThenable', () => {
   it('knows promises, and what is awaited like one', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Client } from '../../lib/client/client.js';
 import { forwarding } from '../../lib/client/forwarding.js';
-import { traced } from '../../lib/controller/traced-client.js';
+import { traced } from '../../lib/controller/tracing.js';
 import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import type { Span, SpanAttributes, Tracer } from '../../lib/system/tracer.js';

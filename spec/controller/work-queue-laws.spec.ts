@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { WorkQueue } from '../../lib/controller/work-queue.js';
+import { WorkQueue } from '../../lib/controller/queue.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { tries } from '../sample.js';
 import { QueueModel } from './queue-model.js';

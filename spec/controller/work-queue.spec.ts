@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Registry } from 'prom-client';
-import { WorkQueue } from '../../lib/controller/work-queue.js';
-import type { WorkQueueOptions } from '../../lib/controller/work-queue.js';
+import { WorkQueue } from '../../lib/controller/queue.js';
+import type { WorkQueueOptions } from '../../lib/controller/queue.js';
 import { promMetrics } from '../../lib/system/prom-metrics.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { tries } from '../sample.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { controllerFor } from '../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../lib/controller/controller.js';
 import { requeueAfter } from '../../lib/controller/result.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import type { Clock } from '../../lib/system/clock.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { controllerFor } from '../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../lib/controller/controller.js';
 import { done } from '../../lib/controller/result.js';
 import type { Manager } from '../../lib/manager/manager.js';
 import { ConfigMap } from '../../lib/object/kinds.js';

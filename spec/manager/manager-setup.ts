@@ -1,4 +1,4 @@
-import { controllerFor } from '../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../lib/controller/controller.js';
 import type { Controller } from '../../lib/controller/controller.js';
 import { done } from '../../lib/controller/result.js';
 import type { EmbeddedClusterOptions } from '../../lib/embedded/embedded-cluster-options.js';

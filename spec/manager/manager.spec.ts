@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
-import { controllerFor } from '../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../lib/controller/controller.js';
 import { done } from '../../lib/controller/result.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { forwarding } from '../../lib/client/forwarding.js';

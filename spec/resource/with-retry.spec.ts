@@ -5,7 +5,7 @@ import { PermanentError } from '../../lib/resource/permanent-error.js';
 import { processDelete, processUpdate } from '../../lib/resource/process.js';
 import type { ResourceContext } from '../../lib/resource/resource-context.js';
 import { withRetry } from '../../lib/resource/with-retry.js';
-import { TerminalError } from '../../lib/controller/terminal-error.js';
+import { TerminalError } from '../../lib/controller/result.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { seededRandom } from '../../lib/system/random.js';

@@ -1,6 +1,5 @@
 import uniqBy from 'lodash/uniqBy.js';
-import type { Controller } from '../../controller/index.js';
-import type { ControllerKind } from '../../controller/controller-definition.js';
+import type { Controller, ControllerKind } from '../../controller/index.js';
 import { Manager } from '../../manager/index.js';
 import type { OperatorDefinition, RequiredAccess, Webhook } from '../../manager/index.js';
 import { groupOfType } from '../../object/resource-type.js';

@@ -1,6 +1,6 @@
 import type { CommittedChange, EmbeddedCluster } from '../../embedded/index.js';
 import type { Manager } from '../../manager/index.js';
-import type { ControllerEvent, ReconciledEvent } from '../../controller/controller-event.js';
+import type { ControllerEvent, ReconciledEvent } from '../../controller/index.js';
 import { sleep } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';

@@ -1,8 +1,7 @@
 import { addFinalizer, removeFinalizer } from '../../client/finalizers.js';
 import { getIfExists } from '../../client/get-if-exists.js';
-import type { ReconcileContext } from '../../controller/reconciler.js';
-import { done, requeueAfter } from '../../controller/result.js';
-import type { Result } from '../../controller/result.js';
+import type { ReconcileContext, Result } from '../../controller/index.js';
+import { done, requeueAfter } from '../../controller/index.js';
 import { setCondition } from '../../object/conditions.js';
 import type { ConditionUpdate } from '../../object/conditions.js';
 import { deepEqual } from '../../object/deep-equal.js';

@@ -1,5 +1,5 @@
 import type { CacheEvent } from '../../cache/informer.js';
-import type { SourceContext } from '../../controller/source.js';
+import type { SourceContext } from '../../controller/index.js';
 import type { Document } from '../document.js';
 import type { Lineage } from '../views/target-writes.js';
 

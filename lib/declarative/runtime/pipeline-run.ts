@@ -1,8 +1,12 @@
 import { ChangeNotifier } from '../../cache/change-notifier.js';
 import type { CacheEvent } from '../../cache/informer.js';
-import type { SourceContext, StartedSource, StartedSourceStatus } from '../../controller/source.js';
-import { eventTrigger } from '../../controller/trigger.js';
-import type { Trigger } from '../../controller/trigger.js';
+import type {
+  SourceContext,
+  StartedSource,
+  StartedSourceStatus,
+  Trigger,
+} from '../../controller/index.js';
+import { eventTrigger } from '../../controller/index.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import type { Timer } from '../../system/clock.js';
 import { nextTurn } from '../../system/event-loop.js';

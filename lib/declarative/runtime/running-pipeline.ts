@@ -1,6 +1,5 @@
-import type { Controller } from '../../controller/controller.js';
-import { controllerFor } from '../../controller/controller-builder.js';
-import type { SourceContext, StartedSource } from '../../controller/source.js';
+import type { Controller, SourceContext, StartedSource } from '../../controller/index.js';
+import { controllerFor } from '../../controller/index.js';
 import type { RequiredAccess } from '../../manager/access/required-access.js';
 import { groupOfType } from '../../object/resource-type.js';
 import type { ResourceType } from '../../object/resource-type.js';

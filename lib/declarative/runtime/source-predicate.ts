@@ -6,8 +6,8 @@ import {
   not,
   or,
   resourceVersionChanged,
-} from '../../controller/predicates.js';
-import type { Predicate } from '../../controller/predicates.js';
+} from '../../controller/index.js';
+import type { Predicate } from '../../controller/index.js';
 import type { BasicPredicate, PredicateSpec } from '../spec/operator-spec.js';
 
 const basic: Readonly<Record<BasicPredicate, () => Predicate>> = {

@@ -2,12 +2,14 @@ import type { CacheEvent } from '../../cache/informer.js';
 import type { Client } from '../../client/client.js';
 import { forwarding } from '../../client/forwarding.js';
 import { isStaleWrite } from '../../client/retry-on-conflict.js';
-import { initialListPriority } from '../../controller/kind-source.js';
-import type { ReconcileContext, Reconciler } from '../../controller/reconciler.js';
-import { done, requeueAfter } from '../../controller/result.js';
-import type { Result } from '../../controller/result.js';
-import type { SourceContext } from '../../controller/source.js';
-import type { Trigger } from '../../controller/trigger.js';
+import { initialListPriority, done, requeueAfter } from '../../controller/index.js';
+import type {
+  ReconcileContext,
+  Reconciler,
+  Result,
+  SourceContext,
+  Trigger,
+} from '../../controller/index.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import { keyString, sameKey } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';

@@ -1,7 +1,6 @@
 import type { CacheEvent } from '../../cache/informer.js';
-import type { SourceContext } from '../../controller/source.js';
-import { eventTrigger } from '../../controller/trigger.js';
-import type { Trigger } from '../../controller/trigger.js';
+import type { SourceContext, Trigger } from '../../controller/index.js';
+import { eventTrigger } from '../../controller/index.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';

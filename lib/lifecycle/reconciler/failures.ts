@@ -1,4 +1,4 @@
-import { failureKindOf } from '../../controller/failure.js';
+import { failureKindOf } from '../../controller/index.js';
 import { isApiError, isInvalid, isTooManyRequests } from '../../object/api-error.js';
 import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';

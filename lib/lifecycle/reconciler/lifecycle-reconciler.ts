@@ -1,6 +1,6 @@
 import { getIfExists } from '../../client/get-if-exists.js';
-import { done, requeueAfter } from '../../controller/result.js';
-import type { Result } from '../../controller/result.js';
+import { done, requeueAfter } from '../../controller/index.js';
+import type { Result } from '../../controller/index.js';
 import { watchVerbs } from '../../manager/index.js';
 import type { AccessVerb, RequiredAccess } from '../../manager/index.js';
 import { Event } from '../../object/kinds.js';

@@ -1,6 +1,5 @@
-import { enqueueOwner } from '../../controller/handlers.js';
-import { kindSource } from '../../controller/kind-source.js';
-import type { Source, SourceContext, StartedSource } from '../../controller/source.js';
+import { enqueueOwner, kindSource } from '../../controller/index.js';
+import type { Source, SourceContext, StartedSource } from '../../controller/index.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';

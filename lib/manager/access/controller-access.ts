@@ -1,4 +1,4 @@
-import type { ControllerKind } from '../../controller/controller-definition.js';
+import type { ControllerKind } from '../../controller/index.js';
 import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';

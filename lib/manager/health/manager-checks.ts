@@ -1,6 +1,6 @@
 import type { InformerStatus } from '../../cache/informer.js';
 import { describeMissing } from '../../cache/missing.js';
-import type { ActiveReconcile } from '../../controller/controller-status.js';
+import type { ActiveReconcile } from '../../controller/index.js';
 import { describeObject } from '../../object/describe-object.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { HealthCheck } from '../health-check.js';

@@ -1,5 +1,5 @@
 import type { Missing } from '../../cache/missing.js';
-import type { ReconcileOutcome } from '../../controller/controller-event.js';
+import type { ReconcileOutcome } from '../../controller/index.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import type { ManagerPhase } from '../manager-status.js';
 import type { RunnableState } from '../runnable-group.js';

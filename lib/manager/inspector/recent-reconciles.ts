@@ -1,5 +1,8 @@
-import type { ControllerEvent, ReconciledEvent } from '../../controller/controller-event.js';
-import type { ControllerEventListener } from '../../controller/controller-event.js';
+import type {
+  ControllerEvent,
+  ReconciledEvent,
+  ControllerEventListener,
+} from '../../controller/index.js';
 import type { Clock } from '../../system/clock.js';
 
 /** A finished reconcile and its time in milliseconds since 1970. */

@@ -1,4 +1,4 @@
-import type { Trigger, TriggerList } from '../../controller/trigger.js';
+import type { Trigger, TriggerList } from '../../controller/index.js';
 import type { ShownCause } from './overview.js';
 import { firstOf, shownDuration } from './shown.js';
 

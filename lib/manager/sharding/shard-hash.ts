@@ -1,4 +1,4 @@
-import type { ReconcileKey } from '../../controller/reconcile-key.js';
+import type { ReconcileKey } from '../../controller/index.js';
 import { keyString } from '../../object/object-key.js';
 
 /** A 64-bit hash as two unsigned halves; `bigint` would be fifty times slower. */

@@ -1,6 +1,5 @@
 import type { Fence } from '../../client/fence.js';
-import type { KeyOwnership, KeyOwnershipListener } from '../../controller/key-ownership.js';
-import type { ReconcileKey } from '../../controller/reconcile-key.js';
+import type { KeyOwnership, KeyOwnershipListener, ReconcileKey } from '../../controller/index.js';
 import type { Timer } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { elapsedMs, momentOf } from '../lease-fence.js';

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.js';
-import { Backoff } from '../../controller/backoff.js';
+import { Backoff } from '../../controller/index.js';
 import { isAlreadyExists, isConflict } from '../../object/api-error.js';
 import { sleep } from '../../system/clock.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';

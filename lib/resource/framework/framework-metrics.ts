@@ -1,5 +1,5 @@
 import type { CacheEvent, Informer } from '../../cache/informer.js';
-import type { Source } from '../../controller/source.js';
+import type { Source } from '../../controller/index.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import type { Counter, Gauge, Metrics } from '../../system/metrics.js';

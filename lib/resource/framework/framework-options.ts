@@ -1,7 +1,5 @@
 import type { Client } from '../../client/client.js';
-import type { ControllerBuilder } from '../../controller/controller-builder.js';
-import type { ControllerOptions } from '../../controller/controller-options.js';
-import type { Source } from '../../controller/source.js';
+import type { ControllerBuilder, ControllerOptions, Source } from '../../controller/index.js';
 import type { Recorder } from '../../events/recorder.js';
 import type { CustomResourceDefinition } from '../../object/kinds.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';

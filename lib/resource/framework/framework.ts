@@ -1,9 +1,7 @@
 import { Cache } from '../../cache/cache.js';
 import { cachedClient } from '../../cache/cached-client.js';
-import { controllerFor } from '../../controller/controller-builder.js';
-import type { Controller } from '../../controller/controller.js';
-import type { Result } from '../../controller/result.js';
-import type { Source } from '../../controller/source.js';
+import { controllerFor } from '../../controller/index.js';
+import type { Controller, Result, Source } from '../../controller/index.js';
 import { EventRecorder } from '../../events/event-recorder.js';
 import { watchVerbs } from '../../manager/access/required-access.js';
 import type { RequiredAccess } from '../../manager/access/required-access.js';

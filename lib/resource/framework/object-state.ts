@@ -1,4 +1,4 @@
-import { TerminalError } from '../../controller/terminal-error.js';
+import { TerminalError } from '../../controller/index.js';
 import { LruMap } from '../../system/lru-map.js';
 import type { Recorder } from '../../events/recorder.js';
 import { isForbidden } from '../../object/api-error.js';

@@ -1,4 +1,4 @@
-import type { Source, SourceContext } from '../../controller/source.js';
+import type { Source, SourceContext } from '../../controller/index.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { keyString } from '../../object/object-key.js';
 import type { Timer } from '../../system/clock.js';

@@ -3,7 +3,7 @@ import { isReconcileFailed, requeueAfterOf } from '../../../lib/apply/index.js';
 import { Builder } from '../../../lib/builder/index.js';
 import { faulty } from '../../../lib/client/index.js';
 import type { Fault } from '../../../lib/client/index.js';
-import { failureKindOf } from '../../../lib/controller/failure.js';
+import { failureKindOf } from '../../../lib/controller/result.js';
 import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import { isOperatorError } from '../../../lib/system/operator-error.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ensureCrd, forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
-import { controllerFor } from '../../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../../lib/controller/controller.js';
 import { done } from '../../../lib/controller/result.js';
 import { createCrd } from '../../../lib/lifecycle/index.js';
 import type { Manager } from '../../../lib/manager/manager.js';

@@ -6,7 +6,7 @@ import { watchedDocuments } from '../../../lib/declarative/runtime/watched-docum
 import { compilePlan } from '../../../lib/declarative/engine/compile-pipeline.js';
 import { TargetWrites } from '../../../lib/declarative/views/target-writes.js';
 import { compileContext } from '../../../lib/declarative/spec-problem.js';
-import type { SourceContext } from '../../../lib/controller/source.js';
+import type { SourceContext } from '../../../lib/controller/sources.js';
 import { Cache } from '../../../lib/cache/cache.js';
 import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
 import { silentLogger } from '../../../lib/system/logger.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ReconcileContext } from '../../../lib/controller/reconciler.js';
+import type { ReconcileContext } from '../../../lib/controller/reconcile.js';
 import { defaultGrowthLimit } from '../../../lib/declarative/runtime/feedback-brake.js';
 import { Redaction } from '../../../lib/declarative/runtime/redaction.js';
 import { TargetReconciler } from '../../../lib/declarative/runtime/target-reconciler.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { SourceContext } from '../../../lib/controller/source.js';
+import type { SourceContext } from '../../../lib/controller/sources.js';
 import { watchedDocuments } from '../../../lib/declarative/runtime/watched-documents.js';
 import { ControllerScene, configMap, view, views } from './controller-scene.js';
 

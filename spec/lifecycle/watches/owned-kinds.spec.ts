@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Cache } from '../../../lib/cache/index.js';
-import type { ReconcileKey } from '../../../lib/controller/reconcile-key.js';
+import type { ReconcileKey } from '../../../lib/controller/keys.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { OwnedKinds } from '../../../lib/lifecycle/watches/owned-kinds.js';
 import { ConfigMap, Secret } from '../../../lib/object/kinds.js';

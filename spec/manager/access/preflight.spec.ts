@@ -3,7 +3,7 @@ import { ownVerbs, watchVerbs } from '../../../lib/manager/access/required-acces
 import { roleManifest } from '../../../lib/manager/access/role-manifest.js';
 import type { ManagerOptions } from '../../../lib/manager/manager-options.js';
 import { ConfigMap, Deployment, Secret } from '../../../lib/object/kinds.js';
-import { controllerFor } from '../../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../../lib/controller/controller.js';
 import { done } from '../../../lib/controller/result.js';
 import { allowed, validatingWebhook } from '../../../lib/manager/webhooks/index.js';
 import { grant } from '../grant.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { controllerFor } from '../../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../../lib/controller/controller.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { cachesCheck } from '../../../lib/manager/health/manager-checks.js';
 import type { Manager } from '../../../lib/manager/manager.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { controllerFor } from '../../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../../lib/controller/controller.js';
 import { done, requeueAfter } from '../../../lib/controller/result.js';
-import type { Source } from '../../../lib/controller/source.js';
+import type { Source } from '../../../lib/controller/sources.js';
 import type { Overview } from '../../../lib/manager/inspector/overview.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import { allowed } from '../../../lib/manager/webhooks/admission.js';

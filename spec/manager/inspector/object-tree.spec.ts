@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Client } from '../../../lib/client/client.js';
 import { forwarding } from '../../../lib/client/forwarding.js';
-import { controllerFor } from '../../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../../lib/controller/controller.js';
 import { done } from '../../../lib/controller/result.js';
 import { EmbeddedCluster } from '../../../lib/embedded/embedded-cluster.js';
 import type { Manager } from '../../../lib/manager/manager.js';

@@ -1,5 +1,5 @@
 import type { Client, ConnectedClient } from '../../../lib/client/index.js';
-import type { KeyOwnershipListener } from '../../../lib/controller/key-ownership.js';
+import type { KeyOwnershipListener } from '../../../lib/controller/keys.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { Sharding } from '../../../lib/manager/sharding/index.js';
 import type { ShardingOptions } from '../../../lib/manager/sharding/index.js';

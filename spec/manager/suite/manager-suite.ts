@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { controllerFor } from '../../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../../lib/controller/controller.js';
 import { done, requeueAfter } from '../../../lib/controller/result.js';
 import { getIfExists } from '../../../lib/client/get-if-exists.js';
 import { Manager } from '../../../lib/manager/manager.js';

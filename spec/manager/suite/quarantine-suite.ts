@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Builder } from '../../../lib/builder/index.js';
 import { ensureCrd } from '../../../lib/client/ensure-crd.js';
-import { controllerFor } from '../../../lib/controller/controller-builder.js';
+import { controllerFor } from '../../../lib/controller/controller.js';
 import { done } from '../../../lib/controller/result.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import { Event } from '../../../lib/object/kinds.js';

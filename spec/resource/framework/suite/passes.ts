@@ -9,7 +9,7 @@ import {
   contextKey,
 } from '../../../../lib/resource/index.js';
 import type { Patch } from '../../../../lib/resource/index.js';
-import { TerminalError } from '../../../../lib/controller/terminal-error.js';
+import { TerminalError } from '../../../../lib/controller/result.js';
 import type { Gadget } from './gadget.js';
 import { finalizersOf } from './scene.js';
 import type { OpenScene } from './scene.js';

@@ -1,15 +1,16 @@
+import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import type { MetricLabels } from '../system/metrics.js';
-import { tell } from './controller-event.js';
-import type { ReconcileOutcome } from './controller-event.js';
-import type { ControllerParts } from './controller-parts.js';
-import { failureKindOf, isBug, retryAfterMsOf } from './failure.js';
-import { shownKey } from './last-errors.js';
-import { readableError } from './readable-error.js';
-import type { ReconcileRun, RunEnd } from './reconcile-run.js';
+import type { HotLoop } from './hot-loop.js';
+import type { WorkKey } from './keys.js';
+import type { WorkItem } from './queue.js';
+import type { ReconcileRun, RunEnd } from './reconcile.js';
+import { failureKindOf, isBug, readableError, retryAfterMsOf } from './result.js';
+import type { FailureKind } from './result.js';
 import type { ControllerCluster } from './running-cluster.js';
-import type { Trigger } from './trigger.js';
-import type { WorkItem } from './work-queue.js';
+import type { ControllerParts } from './running-controller.js';
+import { isThenable } from './sources.js';
+import type { Trigger, TriggerList } from './trigger.js';
 
 /** The prefix of the log message of a failed reconcile. */
 export const reconcileFailed = 'reconcile failed';
@@ -164,4 +165,154 @@ export class Outcomes {
     if (outcome === 'timeout') metrics.timeouts.add(1, this.#labels);
     if (isBug(error)) metrics.bugs.add(1, this.#labels);
   }
+}
+
+/** An event about a controller, in addition to its log: for tests, user interfaces and alerts. */
+export type ControllerEvent = HotLoopEvent | ReconciledEvent;
+
+/** A key repeatedly writes one object and is slowed down. */
+export interface HotLoopEvent extends HotLoop {
+  readonly type: 'hotLoop';
+  readonly controller: string;
+  /** The cluster's name; `''` for the only one. */
+  readonly cluster: string;
+}
+
+/** The outcome of a reconcile. */
+export type ReconcileOutcome = 'success' | 'requeueAfter' | 'timeout' | FailureKind;
+
+/** A reconcile ended or timed out. */
+export interface ReconciledEvent {
+  readonly type: 'reconciled';
+  readonly controller: string;
+  /** The kind that the controller reconciles. */
+  readonly kind: string;
+  /** The cluster's name; `''` for the only one. */
+  readonly cluster: string;
+  readonly key: string;
+  readonly reconcileID: string;
+  /** The first ten triggers, and the number of further ones. */
+  readonly causes: TriggerList;
+  readonly outcome: ReconcileOutcome;
+  readonly durationMs: number;
+  /** The reason for a failure. */
+  readonly error?: unknown;
+  /** The delay until the next reconcile if nothing changes before, in milliseconds. */
+  readonly againInMs?: number | undefined;
+}
+
+/** Receives controller events. An exception, or the rejection of a returned promise, is logged. */
+export type ControllerEventListener = (event: ControllerEvent) => void;
+
+interface Listened {
+  /** Undefined if there is no listener. */
+  readonly onEvent: ControllerEventListener | undefined;
+  readonly logger: Logger;
+}
+
+/** Calls the listener; logs an exception or the rejection of a returned promise. */
+export function tell({ onEvent, logger }: Listened, event: ControllerEvent): void {
+  if (onEvent === undefined) return;
+  const failed = (error: unknown): void => {
+    const message = `the listener to controller events threw at ${event.type}`;
+    logger.error(message, { error: readableError(error) });
+  };
+  try {
+    // The compiler accepts an async function here, and nothing else awaits its promise.
+    const listen: (event: ControllerEvent) => unknown = onEvent;
+    const answer = listen(event);
+    if (isThenable(answer)) void answer.then(undefined, failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/**
+ * Returns a listener that calls the runtime's listener, then `second`; an exception in one does not affect
+ * the other.
+ */
+export function bothOf(
+  { onEvent: first, logger }: Listened,
+  second: ControllerEventListener | undefined,
+): ControllerEventListener | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return (event) => {
+    tell({ onEvent: first, logger }, event);
+    tell({ onEvent: second, logger }, event);
+  };
+}
+
+/** The failure of a key's last reconcile. */
+export interface LastError {
+  /** The cluster's name; `''` for the only one. */
+  readonly cluster: string;
+  /** `namespace/name`, or `name`. */
+  readonly key: string;
+  readonly outcome: ReconcileOutcome;
+  readonly message: string;
+  /** The number of consecutive failures, excluding terminal errors. */
+  readonly failures: number;
+  /** The time of the failure, in milliseconds since 1970. */
+  readonly atMs: number;
+}
+
+/** The maximum number of remembered keys. */
+const maxKeys = 100;
+/** The maximum length of a message, in characters. */
+const maxLength = 1_000;
+
+/** The last error of each key that has not succeeded since, for the latest keys only. */
+export class LastErrors {
+  readonly #clock: Clock;
+  readonly #errors = new Map<string, LastError>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  note(work: WorkKey, failure: Pick<LastError, 'outcome' | 'failures'> & { error: unknown }): void {
+    const { outcome, failures, error } = failure;
+    // Delete and set, so that the latest key is last.
+    this.#errors.delete(work.text);
+    const [oldest] = this.#errors.keys();
+    if (this.#errors.size >= maxKeys && oldest !== undefined) this.#errors.delete(oldest);
+    this.#errors.set(work.text, {
+      ...shownKey(work),
+      ...{ outcome, failures, message: messageOf(error), atMs: this.#clock.now() },
+    });
+  }
+
+  forget({ text }: WorkKey): void {
+    this.#errors.delete(text);
+  }
+
+  /** @param isGone - receives the text of a key */
+  forgetWhere(isGone: (text: string) => boolean): void {
+    for (const text of this.#errors.keys()) if (isGone(text)) this.#errors.delete(text);
+  }
+
+  /** Returns the errors, the latest first. */
+  all(): LastError[] {
+    return [...this.#errors.values()].reverse();
+  }
+}
+
+/** Returns the form of a key in status and events. */
+export function shownKey({ cluster, text }: WorkKey): {
+  readonly cluster: string;
+  readonly key: string;
+} {
+  return { cluster, key: cluster === '' ? text : text.slice(cluster.length + 2) };
+}
+
+function messageOf(error: unknown): string {
+  // At run time a message may be of any type.
+  const said: unknown = error instanceof Error ? error.message : `threw ${shownValue(error)}`;
+  const message = String(said);
+  return message.length > maxLength ? `${message.slice(0, maxLength)}…` : message;
+}
+
+function shownValue(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? String(value) : `a value of type ${typeof value}`;
 }

@@ -1,20 +1,17 @@
-import type { Clock, Timer } from '../system/clock.js';
 import { systemClock } from '../system/clock.js';
+import type { Clock, Timer } from '../system/clock.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 import { noMetrics } from '../system/metrics.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
-import { Backoff } from './backoff.js';
-import type { BackoffOptions } from './backoff.js';
-import { DelayHeap } from './delay-heap.js';
-import type { Delayed } from './delay-heap.js';
-import { Fifo } from './fifo.js';
-import type { Ticket } from './line-of-tickets.js';
-import { ReadyList } from './ready-list.js';
-import { clusterIn, namespaceIn } from './reconcile-key.js';
-import { PriorityLabels, newWorkQueueMetrics } from './work-queue-metrics.js';
-import type { WorkQueueMetrics } from './work-queue-metrics.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
+import { Backoff, DelayHeap } from './delays.js';
+import type { BackoffOptions, Delayed } from './delays.js';
+import { clusterIn, namespaceIn } from './keys.js';
+import { newWorkQueueMetrics, PriorityLabels } from './metrics.js';
+import type { WorkQueueMetrics } from './metrics.js';
+import { Fifo, ReadyList } from './ready-list.js';
+import type { Ticket } from './ready-list.js';
 
 /** Options of {@link WorkQueue}. */
 export interface WorkQueueOptions {

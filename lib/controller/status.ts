@@ -1,10 +1,10 @@
-import type { ControllerParts } from './controller-parts.js';
-import type { HotLoop } from './hot-loop-detector.js';
-import { shownKey } from './last-errors.js';
-import type { LastError } from './last-errors.js';
-import { parseWorkKey } from './reconcile-key.js';
-import type { ReconcileRun } from './reconcile-run.js';
+import type { HotLoop } from './hot-loop.js';
+import { parseWorkKey } from './keys.js';
+import { shownKey } from './outcome.js';
+import type { LastError } from './outcome.js';
+import type { ReconcileRun } from './reconcile.js';
 import type { ClusterStatus } from './running-cluster.js';
+import type { ControllerParts } from './running-controller.js';
 import type { Trigger } from './trigger.js';
 
 /** A reconcile in progress. */
