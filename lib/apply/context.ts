@@ -1,12 +1,13 @@
 import type { EventEmitter } from 'eventemitter3';
 import type { ApplyOptions, CachingClient, Client } from '../client/client.js';
 import { getIfExists } from '../client/get-if-exists.js';
+import { isStaleWrite } from '../client/retry-on-conflict.js';
 import { OperatorEvents } from '../events/operator-events.js';
 import type { OperatorEventMap } from '../events/operator-events.js';
 import type { Recorder } from '../events/recorder.js';
 import { recordingClient } from '../events/recording-client.js';
 import type { WriteDetails } from '../events/recording-client.js';
-import { isAlreadyExists, isApiError, isConflict, isInvalid } from '../object/api-error.js';
+import { isAlreadyExists, isApiError, isInvalid } from '../object/api-error.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { ObjectReference } from '../object/object-reference.js';
@@ -189,10 +190,9 @@ export async function whileStale<T>(attempt: () => Promise<T>): Promise<T> {
  * and so is a second controller, if another one took the object since the read.
  */
 export function isStale(error: unknown): boolean {
-  if (isConflict(error) || isAlreadyExists(error)) return true;
-  const identity = ['metadata.uid', 'metadata.ownerReferences'];
+  if (isStaleWrite(error) || isAlreadyExists(error)) return true;
   const causes = isInvalid(error) && isApiError(error) ? error.causes : [];
-  return causes.some(({ field = '' }) => identity.includes(field));
+  return causes.some(({ field }) => field === 'metadata.ownerReferences');
 }
 
 /** Creates a context that records its writes as events on the owner. */

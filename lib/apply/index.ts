@@ -2,6 +2,7 @@
  * Applies and prunes single objects: ownership, differences and permitted writes. Code outside of this folder
  * imports from this file.
  */
+export { AppliedPart } from './applied-part.js';
 export { applySettings, asRead, readObject, recordingContext, reportFailure } from './context.js';
 export type { ApplyContext, ApplySettings } from './context.js';
 export { completeObject, desiredObject } from './desired-object.js';
@@ -63,6 +64,8 @@ export type {
 export { checkDeletions, deleteOrphan, leaving, mayBePruned } from './prune-object.js';
 export type { Candidate } from './prune-object.js';
 export { applyObject, causeOfRollout } from './reconcile-object.js';
+export { withoutForeignFields } from './removed-fields.js';
+export type { ForeignFieldsOptions } from './removed-fields.js';
 export {
   ReconcileFailedError,
   failed,

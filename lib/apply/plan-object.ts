@@ -14,7 +14,7 @@ import type { ApplyContext } from './context.js';
 import { decide, decideAdopted, decideRefused } from './decide.js';
 import type { Adopting, Applying, Decision, Recreating, Refused } from './decide.js';
 import type { DesiredObject, Pair } from './desired-object.js';
-import { emptyMaps } from './empty-maps.js';
+import { emptyMaps } from './removed-fields.js';
 import { withManagedFields } from './field-ownership.js';
 import { checkRecreation, isGrowthOnly } from './immutable-fields.js';
 import { appliedHashAnnotation } from './ownership.js';

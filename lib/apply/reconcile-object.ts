@@ -8,7 +8,7 @@ import type { ApplyContext } from './context.js';
 import { decide, decideAdopted, decideRefused } from './decide.js';
 import type { Applying, Decision, Gate } from './decide.js';
 import type { DesiredObject } from './desired-object.js';
-import { emptyMaps } from './empty-maps.js';
+import { emptyMaps } from './removed-fields.js';
 import {
   adoptFields,
   handOverReplicas,

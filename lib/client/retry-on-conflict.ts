@@ -42,11 +42,12 @@ export async function retryOnConflict<T>(
 }
 
 /**
- * Whether a write failed because the object has changed since it was read: 409, or 422 without causes, which
- * a failed `test` of a JSON patch returns.
+ * Whether a write failed because the object has changed since it was read: 409, 422 on the uid of an object
+ * that was replaced, or 422 without causes, which a failed `test` of a JSON patch returns.
  */
 export function isStaleWrite(error: unknown): boolean {
   if (isConflict(error)) return true;
-  const patched = isApiError(error) && error.context.verb === 'patch';
-  return patched && isInvalid(error) && error.causes.length === 0;
+  if (!isApiError(error) || !isInvalid(error)) return false;
+  if (error.causes.some(({ field }) => field === 'metadata.uid')) return true;
+  return error.context.verb === 'patch' && error.causes.length === 0;
 }

@@ -17,6 +17,8 @@ export interface FieldManager {
 export interface AppliedFieldsOptions {
   /** @defaultValue '', the object itself */
   readonly subresource?: string | undefined;
+  /** The API version of the entry. @defaultValue any */
+  readonly apiVersion?: string | undefined;
 }
 
 /**
@@ -30,9 +32,12 @@ export function appliedFields(
   manager: string,
   options: AppliedFieldsOptions = {},
 ): FieldSet | undefined {
-  const { subresource = '' } = options;
+  const { subresource = '', apiVersion } = options;
   const entry = live.metadata.managedFields?.find(
-    (each) => isEntryOf(each, manager, 'Apply') && (each.subresource ?? '') === subresource,
+    (each) =>
+      isEntryOf(each, manager, 'Apply') &&
+      (each.subresource ?? '') === subresource &&
+      (apiVersion === undefined || each.apiVersion === apiVersion),
   );
   return entry && FieldSet.fromFieldsV1(entry.fieldsV1 ?? {});
 }

@@ -1,3 +1,4 @@
+import { deepEqual } from './deep-equal.js';
 import {
   fieldElement,
   indexElement,
@@ -86,20 +87,9 @@ class Walk {
 
   #items(items: readonly unknown[], node: FieldNode, path: FieldPath): void {
     const elements = elementsOf(node);
-    const left = new Set(elements);
-    const matched = new Map<unknown, PathElement>();
-    // Entries with all their keys come first: `{port: 80}` must not match the UDP port's element.
-    for (const exactly of [true, false]) {
-      for (const item of items) {
-        if (matched.has(item)) continue;
-        const element = [...left].find((each) => isItem(item, each, exactly));
-        if (element === undefined) continue;
-        matched.set(item, element);
-        left.delete(element);
-      }
-    }
+    const matched = matchItems(items, elements);
     for (const [index, item] of items.entries()) {
-      const element = matched.get(item);
+      const element = matched.get(index);
       if (element === undefined) this.uncovered.push([...path, nameOf(item, index, elements)]);
       else this.#field(item, node[element], [...path, element]);
     }
@@ -133,10 +123,30 @@ class Walk {
   }
 }
 
+/** Returns the path element of each item of a list, by index; items that the set lacks have none. */
+export function matchItems(
+  list: readonly unknown[],
+  elements: readonly PathElement[],
+): ReadonlyMap<number, PathElement> {
+  const left = new Set(elements);
+  const matched = new Map<number, PathElement>();
+  // Entries with all their keys come first: `{port: 80}` must not match the UDP port's element.
+  for (const exactly of [true, false]) {
+    for (const [index, item] of list.entries()) {
+      if (matched.has(index)) continue;
+      const element = [...left].find((each) => isItem(item, each, exactly));
+      if (element === undefined) continue;
+      matched.set(index, element);
+      left.delete(element);
+    }
+  }
+  return matched;
+}
+
 function isItem(item: unknown, element: PathElement, exactly: boolean): boolean {
   const parsed = parsePathElement(element);
   if (parsed.type === 'key') return hasKeys(item, parsed.keys, exactly);
-  return parsed.type === 'value' && parsed.value === item;
+  return parsed.type === 'value' && deepEqual(parsed.value, item);
 }
 
 /** Returns an element for an entry that the set lacks, in the form of its siblings. */

@@ -1,14 +1,15 @@
+import { asRead } from '../../apply/index.js';
 import { getIfExists } from '../../client/get-if-exists.js';
 import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject, memberOf, setMember } from '../../object/json.js';
 import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { keyOf } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
 import { TargetFields } from './target-fields.js';
 import { bareObject, scopeProblem, targetObject } from './target-object.js';
 import type { TargetKey } from './target-object.js';
-import { conflictIfReplaced } from './target-part.js';
 import type { TargetOutcome, TargetWriter, WriteContext } from './target-writer.js';
 import type { WriterOptions } from './updater.js';
 import { writtenKeys } from './written-keys.js';
@@ -57,6 +58,13 @@ export class Patcher implements TargetWriter {
     return isSame ? 'unchanged' : 'updated';
   }
 
+  isCurrent(live: UnstructuredObject, desired: Document): boolean {
+    const target = { type: this.#type, key: keyOf(live) };
+    const wanted = targetObject(target, desired);
+    if (!this.#fields.isCurrent(live, { target, wanted })) return false;
+    return existing(wanted.nulls ?? {}, live) === undefined;
+  }
+
   written(context: WriteContext): Promise<readonly ObjectKey[]> {
     return writtenKeys({ type: this.#type, fieldManager: this.#manager }, context);
   }
@@ -81,12 +89,11 @@ export class Patcher implements TargetWriter {
   ): Promise<UnstructuredObject> {
     if (Object.keys(nulls).length === 0) return live;
     const metadata = memberOf(nulls, 'metadata');
-    const { uid, resourceVersion } = live.metadata;
-    const identity = { uid, resourceVersion };
-    const body = { ...nulls, metadata: { ...(isJsonObject(metadata) && metadata), ...identity } };
+    const read = { ...(isJsonObject(metadata) && metadata), ...asRead(live) };
+    const body = { ...nulls, metadata: read };
     const settings = { ...options, fieldManager: this.#manager, signal };
     const patch = { type: 'merge', body } as const;
-    return conflictIfReplaced(client.patch(target.type, target.key, patch, settings));
+    return client.patch(target.type, target.key, patch, settings);
   }
 }
 

@@ -1,8 +1,8 @@
+import { AppliedPart } from '../../apply/index.js';
 import { isNotFound } from '../../object/api-error.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { bareObject, statusObject } from './target-object.js';
 import type { TargetKey, TargetObject } from './target-object.js';
-import { TargetPart } from './target-part.js';
 import type { WriteContext } from './target-writer.js';
 
 /** A live object, undefined if it does not exist, and the desired state of a document. */
@@ -21,13 +21,13 @@ type StatusPlace = 'subresource' | 'object';
  * `managedFields`, or the first write, shows whether the status is a subresource.
  */
 export class TargetFields {
-  readonly #main: TargetPart;
-  readonly #status: TargetPart;
+  readonly #main: AppliedPart;
+  readonly #status: AppliedPart;
   #place: StatusPlace | undefined;
 
   constructor(manager: string) {
-    this.#main = new TargetPart({ manager, subresource: '' });
-    this.#status = new TargetPart({ manager, subresource: 'status' });
+    this.#main = new AppliedPart({ manager, subresource: '' });
+    this.#status = new AppliedPart({ manager, subresource: 'status' });
   }
 
   /** Whether the manager has applied any field of `live`. */
@@ -38,6 +38,20 @@ export class TargetFields {
   /** Whether the manager has applied the status as an ordinary field of the object. */
   hasStatusInside(live: UnstructuredObject): boolean {
     return this.#main.has(live, 'status');
+  }
+
+  /** Whether {@link TargetFields.apply} would write nothing, as far as is known. */
+  isCurrent(
+    live: UnstructuredObject,
+    { target, wanted }: Pick<Wanted, 'target' | 'wanted'>,
+  ): boolean {
+    const { object, status } = wanted;
+    const place = this.#placeIn(live);
+    const main = place === 'object' && status !== undefined ? { ...object, status } : object;
+    if (!this.#main.isCurrent(live, main)) return false;
+    if (status === undefined && !this.#status.isIn(live)) return true;
+    if (place === 'object') return this.hasStatusInside(live);
+    return this.#status.isCurrent(live, statusObject(target, status));
   }
 
   /** @returns the resulting object: `live` itself if it is up to date */

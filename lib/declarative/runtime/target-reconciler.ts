@@ -10,7 +10,11 @@ import type {
   SourceContext,
   Trigger,
 } from '../../controller/index.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  UnstructuredObject,
+} from '../../object/kubernetes-object.js';
 import { keyString, sameKey } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { asError } from '../../system/as-error.js';
@@ -235,7 +239,7 @@ export class TargetReconciler {
     context: ReconcileContext,
   ): Promise<number> {
     const { key } = context;
-    if (due?.type === 'drift' && (await this.#isAsDesired(document, context))) return 0;
+    if (due?.type === 'drift' && this.#isCurrent(document, context.key)) return 0;
     if (document === undefined) this.#checkKnown(key);
     else await this.#claim(context);
     const writing = this.#writingOf(key, due);
@@ -252,19 +256,10 @@ export class TargetReconciler {
   }
 
   /** Whether the watch cache shows that the object needs no write. */
-  async #isAsDesired(
-    document: Document | undefined,
-    { key, client, signal }: ReconcileContext,
-  ): Promise<boolean> {
+  #isCurrent(document: Document | undefined, key: ObjectKey): boolean {
     const cached = this.#parts.watched(key);
     if (document === undefined || cached === undefined) return false;
-    try {
-      const trial = { client: showing(client, cached), signal, isTrial: true };
-      await this.#parts.writer.write(key, document, trial);
-      return true;
-    } catch {
-      return false;
-    }
+    return this.#parts.writer.isCurrent(cached as UnstructuredObject, document);
   }
 
   /** @throws OperatorError `TargetConflict`: another controller writes the object. */
@@ -396,17 +391,6 @@ function noting(client: Client, writing: Writing): Client {
       writing.version = null;
       return answer;
     },
-  };
-}
-
-/** Returns a client that serves one object from the watch cache and rejects writes. */
-function showing(client: Client, object: KubernetesObject): Client {
-  const refuse = (): Promise<never> => Promise.reject(new OperatorError('Aborted', 'it differs'));
-  return {
-    ...forwarding(client),
-    // The writer reads only this object.
-    get: () => Promise.resolve(object as never),
-    ...{ create: refuse, update: refuse, patch: refuse, apply: refuse, delete: refuse },
   };
 }
 

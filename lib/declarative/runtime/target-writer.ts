@@ -1,5 +1,9 @@
 import type { Client } from '../../client/client.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  UnstructuredObject,
+} from '../../object/kubernetes-object.js';
 import type { Document } from '../document.js';
 
 /** Result of a write. */
@@ -14,8 +18,6 @@ export interface WriteContext {
   readonly namespaces?: readonly string[] | undefined;
   /** Called for an object that is read or written without the client, with its state before and after. */
   readonly note?: ((live: KubernetesObject | undefined, now: KubernetesObject) => void) | undefined;
-  /** Forbids writes: a write that would be needed is an error. @defaultValue false */
-  readonly isTrial?: boolean | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface TargetWriter {
    * Brings the live object to the desired state; an up-to-date object is not written.
    * @param desired - undefined: the object is no longer desired; everything that this target wrote is removed
    * @returns `deleted` only for the whole object; fields that a Patcher removes are `updated`
-   * @throws ApiError the server's answer; 409 (`isConflict`) if the object was changed or recreated meanwhile
+   * @throws ApiError the server's answer; `isStaleWrite` if the object was changed or recreated meanwhile
    * @throws OperatorError `InvalidObject`: the document is not valid for its kind; `TargetMissing`: there is
    * no object to patch; `TargetDeleting`: the object is being deleted. The caller retries.
    */
@@ -37,6 +39,8 @@ export interface TargetWriter {
     desired: Document | undefined,
     context: WriteContext,
   ): Promise<TargetOutcome>;
+  /** Whether `live` is in the desired state, so that `write` would write nothing. */
+  isCurrent(live: UnstructuredObject, desired: Document): boolean;
   /**
    * Removes what was applied to an object, and leaves the object: another controller owns it. Absent if the
    * target shares its objects.

@@ -1,18 +1,17 @@
+import { asRead, withoutForeignFields } from '../../apply/index.js';
+import type { ForeignFieldsOptions } from '../../apply/index.js';
 import { getIfExists } from '../../client/get-if-exists.js';
 import { isInvalid, isNotFound } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { hashObject } from '../../hash/hash-object.js';
-import { keyString, keyStringOf } from '../../object/object-key.js';
+import { keyOf, keyString, keyStringOf } from '../../object/object-key.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
-import { withoutForeignFields } from './foreign-fields.js';
-import type { ForeignFieldsOptions } from './foreign-fields.js';
 import { TargetFields } from './target-fields.js';
 import { bareObject, scopeProblem, targetObject } from './target-object.js';
 import type { TargetKey, TargetObject } from './target-object.js';
-import { conflictIfReplaced } from './target-part.js';
 import type { TargetOutcome, TargetWriter, WriteContext } from './target-writer.js';
 import { writtenKeys } from './written-keys.js';
 
@@ -67,6 +66,14 @@ export class Updater implements TargetWriter {
     return isSame ? 'unchanged' : 'updated';
   }
 
+  isCurrent(live: UnstructuredObject, desired: Document): boolean {
+    const target = { type: this.#type, key: keyOf(live) };
+    const wanted = marked(targetObject(target, desired));
+    if (live.metadata.deletionTimestamp !== undefined) return false;
+    if (!this.#fields.isCurrent(live, { target, wanted })) return false;
+    return this.#foreignParts(live, wanted).every((part) => this.#isReplaced(live, part));
+  }
+
   async release(key: ObjectKey, context: WriteContext): Promise<void> {
     const target = { type: this.#type, key };
     const live = await getIfExists(context.client, this.#type, key, { signal: context.signal });
@@ -102,32 +109,38 @@ export class Updater implements TargetWriter {
   /** Removes fields that others have set beside the desired ones. */
   async #replace(
     live: UnstructuredObject,
-    { status }: TargetObject,
+    wanted: TargetObject,
     context: WriteContext,
   ): Promise<UnstructuredObject> {
-    const isInside = this.#fields.hasStatusInside(live);
-    const after = await this.#replacePart(live, { subresource: '', status: isInside }, context);
-    if (status === undefined || isInside) return after;
-    return this.#replacePart(after, { subresource: 'status' }, context);
+    let after = live;
+    for (const part of this.#foreignParts(live, wanted)) {
+      if (this.#isReplaced(after, part)) continue;
+      const text = partText(after, part);
+      const wanting = withoutForeignFields(after, part);
+      after = await this.#update(wanting, part.subresource, context);
+      const left = withoutForeignFields(after, part);
+      if (left === after) this.#defaults.delete(text);
+      else this.#defaults.set(text, hashOfChange(after, left));
+    }
+    return after;
   }
 
-  async #replacePart(
+  #foreignParts(
     live: UnstructuredObject,
-    part: ForeignFieldsOptions,
-    context: WriteContext,
-  ): Promise<UnstructuredObject> {
+    { status }: TargetObject,
+  ): readonly ForeignFieldsOptions[] {
+    const isInside = this.#fields.hasStatusInside(live);
+    const main = { subresource: '', status: isInside } as const;
+    return status === undefined || isInside ? [main] : [main, { subresource: 'status' }];
+  }
+
+  /** Whether a part has no foreign fields but those that the server sets again as defaults. */
+  #isReplaced(live: UnstructuredObject, part: ForeignFieldsOptions): boolean {
     const wanted = withoutForeignFields(live, part);
-    const text = `${keyStringOf(live)}#${part.subresource}`;
-    if (wanted === live) {
-      this.#defaults.delete(text);
-      return live;
-    }
-    if (this.#defaults.get(text) === hashOfChange(live, wanted)) return live;
-    const after = await this.#update(wanted, part.subresource, context);
-    const left = withoutForeignFields(after, part);
-    if (left === after) this.#defaults.delete(text);
-    else this.#defaults.set(text, hashOfChange(after, left));
-    return after;
+    if (wanted !== live)
+      return this.#defaults.get(partText(live, part)) === hashOfChange(live, wanted);
+    this.#defaults.delete(partText(live, part));
+    return true;
   }
 
   #update(
@@ -136,9 +149,7 @@ export class Updater implements TargetWriter {
     { client, signal }: WriteContext,
   ): Promise<UnstructuredObject> {
     const options = { fieldManager: this.#manager, signal };
-    return conflictIfReplaced(
-      client.update(object, { ...options, ...(subresource !== '' && { subresource }) }),
-    );
+    return client.update(object, { ...options, ...(subresource !== '' && { subresource }) });
   }
 
   async #delete(
@@ -148,15 +159,11 @@ export class Updater implements TargetWriter {
   ): Promise<TargetOutcome> {
     this.#fields.forget(target);
     for (const part of ['', 'status']) this.#defaults.delete(`${keyString(target.key)}#${part}`);
-    const { uid, resourceVersion, deletionTimestamp } = live?.metadata ?? {};
-    if (live === undefined || deletionTimestamp !== undefined) return 'unchanged';
+    if (live === undefined || live.metadata.deletionTimestamp !== undefined) return 'unchanged';
     // Another writer has created it since.
     if (!this.#fields.isIn(live)) return 'unchanged';
-    const preconditions = {
-      ...(uid !== undefined && { uid }),
-      ...(resourceVersion !== undefined && { resourceVersion }),
-    };
     try {
+      const preconditions = asRead(live);
       const options = { preconditions, propagationPolicy: 'Background', signal } as const;
       await client.delete(target.type, target.key, options);
       return 'deleted';
@@ -194,6 +201,10 @@ function isBeingDeleted({ type, key }: TargetKey): OperatorError {
 function withoutContent(live: UnstructuredObject): UnstructuredObject {
   const { apiVersion, kind, metadata, status } = live;
   return { apiVersion, kind, metadata, ...(status !== undefined && { status }) };
+}
+
+function partText(live: UnstructuredObject, { subresource }: ForeignFieldsOptions): string {
+  return `${keyStringOf(live)}#${subresource}`;
 }
 
 function hashOfChange(before: UnstructuredObject, after: UnstructuredObject): string {

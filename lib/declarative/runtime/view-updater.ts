@@ -2,8 +2,8 @@ import type { Loopback } from '../../apiserver/loopback.js';
 import { assignMembers, isJsonObject, memberOf } from '../../object/json.js';
 import { plainBytes } from '../../object/known-list.js';
 import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { keyOf } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
 import { bareObject, largestView, metadataOf } from './target-object.js';
 import type { TargetKey } from './target-object.js';
@@ -43,6 +43,13 @@ export class ViewUpdater implements TargetWriter {
     return outcome ?? this.#updater.write(key, desired, context);
   }
 
+  isCurrent(live: UnstructuredObject, desired: Document): boolean {
+    const view = viewOf({ type: this.#type, key: keyOf(live) }, desired);
+    const options = { manager: this.#manager, dryRun: true };
+    const put = view && this.#store.put(view.object, { ...options, bytes: view.bytes });
+    return put === undefined ? this.#updater.isCurrent(live, desired) : put.stored === put.live;
+  }
+
   release(key: ObjectKey, context: WriteContext): Promise<void> {
     return this.#updater.release(key, context);
   }
@@ -52,16 +59,12 @@ export class ViewUpdater implements TargetWriter {
   }
 
   /** @returns undefined: the view must be written like other objects */
-  #put(
-    { object, bytes }: SizedView,
-    { signal, note, isTrial: dryRun = false }: WriteContext,
-  ): TargetOutcome | undefined {
+  #put({ object, bytes }: SizedView, { signal, note }: WriteContext): TargetOutcome | undefined {
     signal.throwIfAborted();
     const manager = this.#manager;
-    const put = this.#store.put(object, { manager, bytes, dryRun });
+    const put = this.#store.put(object, { manager, bytes });
     if (put === undefined) return undefined;
     const { live, stored } = put;
-    if (dryRun && stored !== live) throw new OperatorError('Aborted', 'it differs');
     note?.(live, stored);
     if (live === undefined) return 'created';
     return stored === live ? 'unchanged' : 'updated';

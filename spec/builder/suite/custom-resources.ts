@@ -128,6 +128,16 @@ export function customResourcesSuite(open: OpenScene): void {
     expect(await bodyOf(scene, type)).to.deep.equal({ spec: { tags: { theirs: 'x' } } });
   });
 
+  it('leaves a map of another manager empty when it removes the last member', async () => {
+    const scene = await open();
+    const type = await serveWidgets(scene);
+    await chainOf(scene, type, { spec: size }).reconcile();
+    await scene.edit(type, 'one', { body: { spec: { tags: {} } } });
+    await chainOf(scene, type, { spec: { ...size, tags: { a: 'b' } } }).reconcile();
+    await chainOf(scene, type, { spec: size }).reconcile();
+    expect(await bodyOf(scene, type)).to.deep.equal({ spec: { ...size, tags: {} } });
+  });
+
   it('goes on where it was stopped between emptying a map and applying the rest', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);

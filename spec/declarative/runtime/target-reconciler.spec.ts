@@ -11,7 +11,11 @@ import { nextTurn } from '../../../lib/system/event-loop.js';
 describe('The writes of a declarative controller', () => {
   it('let others in the process have their turn, though views are written without any I/O', async () => {
     const { reconcile } = new TargetReconciler({
-      writer: { write: () => Promise.resolve('unchanged'), written: () => Promise.resolve([]) },
+      writer: {
+        write: () => Promise.resolve('unchanged'),
+        isCurrent: () => false,
+        written: () => Promise.resolve([]),
+      },
       ...{ controller: 'op/copies', type: ConfigMap, isOwner: true, clock: systemClock },
       ...{ writes: new TargetWrites(), watched: () => undefined, slowed: () => undefined },
       unreadable: () => undefined,

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { forwarding } from '../../../lib/client/index.js';
+import { forwarding, isStaleWrite } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
-import { isConflict } from '../../../lib/object/api-error.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { isOperatorError } from '../../../lib/system/operator-error.js';
 import { thrownBy } from './patcher.js';
@@ -33,7 +32,7 @@ export function racesSuite(open: OpenTargetScene): void {
       await scene.create(ConfigMap, { data: { a: '1' } });
       const writing = scene.writing(ConfigMap, how);
       const client = afterNextRead(scene, () => remake(scene, { b: '2' }));
-      expect(isConflict(await thrownBy(writing.write({ data: { c: '3' } }, client)))).to.equal(
+      expect(isStaleWrite(await thrownBy(writing.write({ data: { c: '3' } }, client)))).to.equal(
         true,
       );
       expect((await scene.get(ConfigMap))['data']).to.deep.equal({ b: '2' });
@@ -45,7 +44,7 @@ export function racesSuite(open: OpenTargetScene): void {
       const key = { namespace: scene.namespace, name: 'web' };
       const client = afterNextRead(scene, () => scene.admin.delete(ConfigMap, key));
       const writing = scene.writing(ConfigMap, how);
-      expect(isConflict(await thrownBy(writing.write({ data: { c: '3' } }, client)))).to.equal(
+      expect(isStaleWrite(await thrownBy(writing.write({ data: { c: '3' } }, client)))).to.equal(
         true,
       );
       expect(await scene.find(ConfigMap)).to.equal(undefined);
@@ -57,7 +56,7 @@ export function racesSuite(open: OpenTargetScene): void {
       const writing = scene.writing(ConfigMap, how);
       await writing.write({ data: { c: '3' } });
       const client = afterNextRead(scene, () => remake(scene, { c: '3' }));
-      expect(isConflict(await thrownBy(writing.remove(client)))).to.equal(true);
+      expect(isStaleWrite(await thrownBy(writing.remove(client)))).to.equal(true);
       expect((await scene.get(ConfigMap))['data']).to.deep.equal({ c: '3' });
       expect(await writing.remove()).to.equal('unchanged');
     });
@@ -69,7 +68,7 @@ export function racesSuite(open: OpenTargetScene): void {
     await updater.write({ data: { a: '1' } });
     await scene.edit(ConfigMap, { data: { b: '2' } });
     const meanwhile = afterNextRead(scene, () => scene.edit(ConfigMap, { data: { c: '3' } }));
-    expect(isConflict(await thrownBy(updater.write({ data: { a: '1' } }, meanwhile)))).to.equal(
+    expect(isStaleWrite(await thrownBy(updater.write({ data: { a: '1' } }, meanwhile)))).to.equal(
       true,
     );
     expect(await updater.write({ data: { a: '1' } })).to.equal('updated');
@@ -83,7 +82,7 @@ export function racesSuite(open: OpenTargetScene): void {
       const newer = scene.writing(ConfigMap, how);
       const client = afterNextRead(scene, () => newer.write({ data: { a: 'new' } }));
       const former = scene.writing(ConfigMap, how);
-      expect(isConflict(await thrownBy(former.write({ data: { a: 'old' } }, client)))).to.equal(
+      expect(isStaleWrite(await thrownBy(former.write({ data: { a: 'old' } }, client)))).to.equal(
         true,
       );
       expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: 'new' });
@@ -96,7 +95,7 @@ export function racesSuite(open: OpenTargetScene): void {
       await former.write({ data: { b: '2' } });
       const newer = scene.writing(ConfigMap, how);
       const client = afterNextRead(scene, () => newer.write({ data: { b: 'new' } }));
-      expect(isConflict(await thrownBy(former.remove(client)))).to.equal(true);
+      expect(isStaleWrite(await thrownBy(former.remove(client)))).to.equal(true);
       expect((await scene.get(ConfigMap))['data']).to.include({ b: 'new' });
     });
   }
@@ -106,7 +105,9 @@ export function racesSuite(open: OpenTargetScene): void {
     await scene.create(ConfigMap, { data: { a: '1' } });
     const client = afterNextRead(scene, () => scene.edit(ConfigMap, { data: { b: '2' } }));
     const patcher = scene.patcher(ConfigMap);
-    expect(isConflict(await thrownBy(patcher.write({ data: { c: '3' } }, client)))).to.equal(true);
+    expect(isStaleWrite(await thrownBy(patcher.write({ data: { c: '3' } }, client)))).to.equal(
+      true,
+    );
     expect(await patcher.write({ data: { c: '3' } }, client)).to.equal('updated');
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2', c: '3' });
   });
@@ -123,7 +124,7 @@ export function racesSuite(open: OpenTargetScene): void {
       },
     };
     const updater = scene.updater(ConfigMap);
-    expect(isConflict(await thrownBy(updater.write({ data: { a: '1' } }, late)))).to.equal(true);
+    expect(isStaleWrite(await thrownBy(updater.write({ data: { a: '1' } }, late)))).to.equal(true);
     await updater.write({ data: { a: '1' } }, late);
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });

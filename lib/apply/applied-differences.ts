@@ -1,20 +1,23 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import {
-  fieldElement,
-  fieldPath,
-  parsePathElement,
-  pathToString,
-} from '../../object/field-path.js';
-import type { FieldPath, PathElement } from '../../object/field-path.js';
-import { FieldSet } from '../../object/field-set.js';
-import { elementsOf, isLeaf, leaf } from '../../object/field-tree.js';
-import type { FieldNode } from '../../object/field-tree.js';
-import { assignMembers, isJsonObject, memberOf } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { equalQuantities, parseQuantity } from '../../object/quantity.js';
-import { groupOf } from '../../object/resource-type.js';
-import { uncoveredPaths } from '../../object/uncovered-paths.js';
-import { hasKeys, valueAtPath } from '../../object/value-at-path.js';
+import { deepEqual } from '../object/deep-equal.js';
+import { fieldElement, fieldPath, pathToString } from '../object/field-path.js';
+import type { FieldPath } from '../object/field-path.js';
+import { FieldSet } from '../object/field-set.js';
+import { elementsOf, isLeaf, leaf } from '../object/field-tree.js';
+import type { FieldNode } from '../object/field-tree.js';
+import { assignMembers, isJsonObject, memberOf } from '../object/json.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { appliedFields } from '../object/managed-fields.js';
+import { equalQuantities, parseQuantity } from '../object/quantity.js';
+import { groupOf } from '../object/resource-type.js';
+import { matchItems, uncoveredPaths } from '../object/uncovered-paths.js';
+import { valueAtPath } from '../object/value-at-path.js';
+
+/** A field manager and the part of objects that it applies. */
+export interface ManagedPart {
+  readonly manager: string;
+  /** `''` for the object itself. */
+  readonly subresource: '' | 'status';
+}
 
 /** A difference between a live object and its apply configuration. */
 export interface AppliedDifference {
@@ -28,13 +31,6 @@ export interface AppliedDifference {
   readonly live?: unknown;
 }
 
-/** A field manager and the part of the object that it applies. */
-export interface AppliedPart {
-  readonly manager: string;
-  /** `''` for the object itself. */
-  readonly subresource: '' | 'status';
-}
-
 /**
  * Returns the differences between `live` and an apply of `desired`. An empty list means that the apply would
  * change nothing. Values are compared as written. A value that the server spells differently, or a default
@@ -44,23 +40,34 @@ export interface AppliedPart {
 export function appliedDifferences(
   live: UnstructuredObject,
   desired: UnstructuredObject,
-  { manager, subresource }: AppliedPart,
+  part: ManagedPart,
 ): readonly AppliedDifference[] {
-  const entry = live.metadata.managedFields?.find(
-    (each) =>
-      each.manager === manager &&
-      each.operation === 'Apply' &&
-      (each.subresource ?? '') === subresource &&
-      each.apiVersion === desired.apiVersion,
-  );
-  const applied = FieldSet.fromFieldsV1(entry?.fieldsV1 ?? {});
-  const found: AppliedDifference[] = [];
-  members(found, [], { node: applied.root, desired: appliedPart(desired), live });
+  const found = fieldDifferences(live, desired, part);
   const differing = found.filter((difference) => !isSameAmount(difference, desired));
   if (differing.length > 0) return differing;
   // An update that takes over a map and keeps its values shows only in the fields of all managers together.
-  const uncovered = uncoveredPaths(applied, desired, { live });
+  const uncovered = uncoveredPaths(appliedIn(live, desired, part), desired, { live });
   return uncovered.map((path) => ({ path, type: 'missing' }));
+}
+
+/** {@link appliedDifferences}, as far as our entry alone shows them; equal quantities may differ. */
+export function fieldDifferences(
+  live: UnstructuredObject,
+  desired: UnstructuredObject,
+  part: ManagedPart,
+): readonly AppliedDifference[] {
+  const found: AppliedDifference[] = [];
+  const { root: node } = appliedIn(live, desired, part);
+  members(found, [], { node, desired: appliedPart(desired), live });
+  return found;
+}
+
+function appliedIn(
+  live: UnstructuredObject,
+  { apiVersion }: UnstructuredObject,
+  { manager, subresource }: ManagedPart,
+): FieldSet {
+  return appliedFields(live, manager, { subresource, apiVersion }) ?? FieldSet.empty;
 }
 
 function appliedPart(desired: UnstructuredObject): object {
@@ -173,32 +180,6 @@ function items(
   for (const element of elementsOf(node)) {
     if (!used.has(element)) report(found, [...path, element], { type: 'dropped' });
   }
-}
-
-/** Returns the path element of each item, by index. */
-function matchItems(
-  list: readonly unknown[],
-  elements: readonly PathElement[],
-): ReadonlyMap<number, PathElement> {
-  const left = new Set(elements);
-  const matched = new Map<number, PathElement>();
-  // Match items with all keys first: `{port: 80}` must not match the UDP entry.
-  for (const exactly of [true, false]) {
-    for (const [index, item] of list.entries()) {
-      if (matched.has(index)) continue;
-      const element = [...left].find((each) => isItem(item, each, exactly));
-      if (element === undefined) continue;
-      matched.set(index, element);
-      left.delete(element);
-    }
-  }
-  return matched;
-}
-
-function isItem(item: unknown, element: PathElement, exactly: boolean): boolean {
-  const parsed = parsePathElement(element);
-  if (parsed.type === 'key') return hasKeys(item, parsed.keys, exactly);
-  return parsed.type === 'value' && deepEqual(parsed.value, item);
 }
 
 function report(

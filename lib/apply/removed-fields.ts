@@ -1,0 +1,264 @@
+import { fieldElement, parsePathElement, pathToString } from '../object/field-path.js';
+import type { FieldPath, PathElement } from '../object/field-path.js';
+import { FieldSet } from '../object/field-set.js';
+import { elementsOf, isLeaf, isMember, leaf } from '../object/field-tree.js';
+import type { FieldNode } from '../object/field-tree.js';
+import { formatJsonPointer } from '../object/json-pointer.js';
+import type { JsonPatchOperation } from '../object/json-patch.js';
+import { isJsonObject, memberOf, withMember, withoutMember } from '../object/json.js';
+import type { ManagedFieldsEntry, UnstructuredObject } from '../object/kubernetes-object.js';
+import { hasKeys, valueAtPath } from '../object/value-at-path.js';
+import { fieldDifferences } from './applied-differences.js';
+import type { ManagedPart } from './applied-differences.js';
+import type { ApplyContext } from './context.js';
+import type { Pair } from './desired-object.js';
+import { builtInType } from './kind-traits.js';
+
+/**
+ * Empties the {@link emptiedFields} of a builder's object.
+ * @returns the object after the write, or `live` if there are none
+ */
+export async function emptyMaps(
+  { settings, client, announce }: ApplyContext,
+  { desired: { type, ref, object }, live }: Pair,
+): Promise<UnstructuredObject> {
+  const { controllerName: manager, signal } = settings;
+  const emptied = emptiedFields(live, object, { manager, subresource: '' });
+  if (emptied.length === 0) return live;
+  const changes = emptied.map(({ path, from, to }) => ({ path: pathToString(path), from, to }));
+  announce(ref, { changes });
+  const options = { fieldManager: manager, signal };
+  return (await client.patch(type, ref, emptyingPatch(live, emptied), options)) as typeof live;
+}
+
+/** A map or list that becomes empty. */
+export interface EmptiedField {
+  readonly path: FieldPath;
+  /** The path in the live object. */
+  readonly pointer: readonly string[];
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/**
+ * Returns the maps and lists of a custom resource of which an apply of `desired` would remove everything,
+ * while the field itself stays: it is desired empty, or another manager has set it. The apply would leave null
+ * there (`{d: 3}`, then `{}`), which the schema refuses or the server stores. Built-in kinds read null as
+ * empty.
+ */
+export function emptiedFields(
+  live: UnstructuredObject,
+  desired: UnstructuredObject,
+  part: ManagedPart,
+): readonly EmptiedField[] {
+  if (builtInType(live) !== undefined) return [];
+  const paths = fieldDifferences(live, desired, part).flatMap(({ type, path }) =>
+    type === 'dropped' && path[0] !== 'f:metadata' ? [path] : [],
+  );
+  if (paths.length === 0) return [];
+  const [ours, others] = ownersOf(live, part);
+  const gone = ours.difference(ours.recursiveDifference(FieldSet.of(...paths)));
+  // The parents of dropped fields are desired: otherwise the parents would be the dropped fields.
+  const parents = paths.flatMap((path) => path.slice(0, -1).map((_, at) => path.slice(0, at + 1)));
+  const keep = others.union(FieldSet.of(...parents));
+  const emptied = new EmptiedFields(desired);
+  withoutMembersOf(live, gone.root, (name) => ({
+    keep: keep.root[fieldElement(name)],
+    ...{ path: [fieldElement(name)], pointer: [name], emptied },
+  }));
+  return emptied.fields;
+}
+
+/** Collects the maps and lists that become empty: the outermost ones. */
+class EmptiedFields {
+  readonly fields: EmptiedField[] = [];
+  readonly #desired: UnstructuredObject;
+
+  constructor(desired: UnstructuredObject) {
+    this.#desired = desired;
+  }
+
+  /** @param inner - the number of fields that were known before those below this one */
+  add(field: EmptiedField, inner: number): void {
+    const wanted = valueAtPath(this.#desired, field.path);
+    // The apply fills it again.
+    if (wanted !== undefined && !holdsNothing(wanted)) return;
+    this.fields.splice(inner, this.fields.length, field);
+  }
+}
+
+/** Returns the patch that empties fields of `live`; a conflict if the object has changed since. */
+export function emptyingPatch(live: UnstructuredObject, emptied: readonly EmptiedField[]) {
+  const replaced = emptied.map(({ pointer, to }): JsonPatchOperation => {
+    return { op: 'replace', path: formatJsonPointer(pointer), value: to };
+  });
+  const { resourceVersion: value } = live.metadata;
+  // The list indices are valid only for the version that was read.
+  const version = { op: 'replace', path: '/metadata/resourceVersion', value } as const;
+  return { type: 'json', operations: [...replaced, version] } as const;
+}
+
+function ownersOf(
+  live: UnstructuredObject,
+  { manager, subresource }: ManagedPart,
+): readonly [ours: FieldSet, others: FieldSet] {
+  const { managedFields = [] } = live.metadata;
+  const isOurs = (entry: ManagedFieldsEntry): boolean =>
+    entry.manager === manager &&
+    entry.operation === 'Apply' &&
+    (entry.subresource ?? '') === subresource;
+  return [
+    fieldsOf(managedFields.filter(isOurs)),
+    fieldsOf(managedFields.filter((entry) => !isOurs(entry))),
+  ];
+}
+
+function fieldsOf(entries: readonly ManagedFieldsEntry[]): FieldSet {
+  return entries
+    .map(({ fieldsV1 = {} }) => FieldSet.fromFieldsV1(fieldsV1))
+    .reduce((all, set) => all.union(set), FieldSet.empty);
+}
+
+/** Options of {@link withoutForeignFields}. */
+export interface ForeignFieldsOptions {
+  /** `''` for the fields of the object itself. */
+  readonly subresource: '' | 'status';
+  /** Whether the status is an ordinary field of the object. @defaultValue false */
+  readonly status?: boolean;
+}
+
+/**
+ * Returns `live` without the fields that were set by updates and that no manager has applied. Applied fields
+ * stay, because their managers would restore them. Fields set through a subresource (replicas by an
+ * autoscaler), and those that the cluster sets in a claim or a volume, stay too.
+ * @returns `live` itself if there are no such fields
+ */
+export function withoutForeignFields(
+  live: UnstructuredObject,
+  { subresource, status = false }: ForeignFieldsOptions,
+): UnstructuredObject {
+  const entries = (live.metadata.managedFields ?? []).filter(
+    (entry) => (entry.subresource ?? '') === subresource,
+  );
+  const applied = fieldsOf(entries.filter(({ operation }) => operation === 'Apply'));
+  const updated = fieldsOf(entries.filter(({ operation }) => operation === 'Update'));
+  const isStatus = status || subresource === 'status';
+  const foreign = updated.recursiveDifference(boundFields[live.kind] ?? FieldSet.empty);
+  return withoutMembersOf(live, foreign.root, (name) => {
+    const isPart = name === 'status' ? isStatus : subresource === '' && !notContent.has(name);
+    return isPart ? { keep: applied.root[fieldElement(name)] } : undefined;
+  });
+}
+
+const notContent = new Set(['apiVersion', 'kind', 'metadata']);
+
+// The cluster sets these fields by an update of the whole object when it binds a claim to a volume.
+const boundFields: Readonly<Partial<Record<string, FieldSet>>> = {
+  PersistentVolumeClaim: FieldSet.of(['f:spec', 'f:volumeName']),
+  PersistentVolume: FieldSet.of(['f:spec', 'f:claimRef']),
+};
+
+/** Returns `live` without the fields of `remove`; `limits` returns undefined for members that stay whole. */
+function withoutMembersOf(
+  live: UnstructuredObject,
+  remove: FieldNode,
+  limits: (name: string) => Omit<Removal, 'remove'> | undefined,
+): UnstructuredObject {
+  let result = live;
+  for (const element of elementsOf(remove)) {
+    const name = element.slice('f:'.length);
+    const value = memberOf(live, name);
+    const limit = value === undefined ? undefined : limits(name);
+    if (limit === undefined) continue;
+    const left = withoutFields(value, { remove: remove[element] ?? leaf, ...limit });
+    if (left === value) continue;
+    result = left === undefined ? withoutMember(result, name) : withMember(result, name, left);
+  }
+  return result;
+}
+
+/** The fields to remove and the fields to keep, at one place of an object. */
+interface Removal {
+  readonly remove: FieldNode;
+  /** undefined: keep no fields. */
+  readonly keep: FieldNode | undefined;
+  readonly path?: FieldPath;
+  readonly pointer?: readonly string[];
+  /** Collects the maps and lists that become empty but are kept. */
+  readonly emptied?: EmptiedFields;
+}
+
+/**
+ * Returns `value` without the fields of `remove`, except those of `keep`. Returns `value` itself if nothing
+ * is removed, and undefined if nothing is left or kept.
+ */
+function withoutFields(value: unknown, removal: Removal): unknown {
+  const { remove, keep } = removal;
+  if (keep === undefined && isMember(remove)) return undefined;
+  // Both sets contain the whole value.
+  if (isLeaf(remove)) return value;
+  const inner = removal.emptied?.fields.length ?? 0;
+  let left = value;
+  if (Array.isArray(value)) left = withoutItems(value, removal);
+  else if (isJsonObject(value)) left = withoutMembers(value, removal);
+  if (left === value || !holdsNothing(left)) return left;
+  if (keep === undefined) return isEmpty(left) ? undefined : left;
+  const { path = [], pointer = [], emptied } = removal;
+  emptied?.add({ path, pointer, from: value, to: left }, inner);
+  return left;
+}
+
+function withoutMembers(value: Readonly<Record<string, unknown>>, removal: Removal): unknown {
+  let result = value;
+  for (const element of elementsOf(removal.remove)) {
+    const name = element.slice('f:'.length);
+    const member = memberOf(value, name);
+    if (member === undefined) continue;
+    const left = withoutFields(member, below(removal, element, name));
+    if (left === undefined) result = withoutMember(result, name);
+    else if (left !== member) result = withMember(result, name, left);
+  }
+  return result;
+}
+
+function withoutItems(list: readonly unknown[], removal: Removal): unknown {
+  let result = list;
+  for (const element of elementsOf(removal.remove)) {
+    const item = result.find((each) => isItem(each, element));
+    if (item === undefined) continue;
+    const left = withoutFields(item, below(removal, element, String(list.indexOf(item))));
+    if (left === item) continue;
+    result = result.flatMap((each) => (each !== item ? [each] : left === undefined ? [] : [left]));
+  }
+  return result;
+}
+
+function below(
+  { remove, keep, path = [], pointer = [], ...rest }: Removal,
+  element: PathElement,
+  token: string,
+): Removal {
+  return {
+    ...{ remove: remove[element] ?? leaf, keep: keep?.[element] },
+    ...{ path: [...path, element], pointer: [...pointer, token], ...rest },
+  };
+}
+
+function isItem(item: unknown, element: PathElement): boolean {
+  const parsed = parsePathElement(element);
+  if (parsed.type === 'key') return hasKeys(item, parsed.keys, true);
+  return parsed.type === 'value' && parsed.value === item;
+}
+
+// The server drops an empty list that is not atomic, and the map around it.
+function holdsNothing(value: unknown): boolean {
+  return isEmpty(value) || (isJsonObject(value) && Object.values(value).every(isEmptyList));
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function isEmpty(value: unknown): boolean {
+  return isEmptyList(value) || (isJsonObject(value) && Object.keys(value).length === 0);
+}
