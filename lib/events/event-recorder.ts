@@ -1,29 +1,90 @@
-import { isForbidden, isNamespaceTerminating } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
+import { hostname } from 'node:os';
+import type { Client } from '../client/client.js';
 import type { Event } from '../object/kinds.js';
-import type { Timer } from '../system/clock.js';
-import type { LogFields } from '../system/logger.js';
-import type { Counter } from '../system/metrics.js';
-import { resolveEventRecorderOptions } from './event-recorder-options.js';
-import type {
-  EventRecorderOptions,
-  ResolvedEventRecorderOptions,
-} from './event-recorder-options.js';
-import { isUnwritten, SeriesBook, seriesKey } from './event-series.js';
-import type { Moment, SeriesEntry } from './event-series.js';
-import { writeEntry } from './event-writer.js';
-import type { WriteOutcome } from './event-writer.js';
-import { LruMap } from '../system/lru-map.js';
-import { newEvent } from './new-event.js';
+import { qualifiedNameProblem } from '../object/names.js';
+import { systemClock } from '../system/clock.js';
+import type { Clock, Timer } from '../system/clock.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import { silentLogger } from '../system/logger.js';
+import type { Logger } from '../system/logger.js';
+import { noMetrics } from '../system/metrics.js';
+import type { Metrics } from '../system/metrics.js';
+import { OperatorError } from '../system/operator-error.js';
+import { systemRandom } from '../system/random.js';
+import type { Random } from '../system/random.js';
+import type { Resolved } from '../system/resolved.js';
+import {
+  BatchBook,
+  combinedEvent,
+  isUnwritten,
+  SeriesBook,
+  seriesKey,
+  SpamFilter,
+  SummaryBook,
+} from './event-books.js';
+import type { Batch, EventSummary, Moment } from './event-books.js';
+import { aboutOf, EventWriter } from './event-writer.js';
+import {
+  cutText,
+  maxTextBytes,
+  newEvent,
+  referenceKey,
+  separator,
+  toReference,
+} from './recorder.js';
 import type { ObjectEvent, Recorder } from './recorder.js';
-import { SpamFilter } from './spam-filter.js';
-import { SummaryBook } from './summary-book.js';
-import type { EventSummary } from './summary-book.js';
 
-/**
- * Reason for which an event was not written; the label `reason` of `operator_builder_events_dropped_total`.
- */
-export type DropReason = 'invalid' | 'queue_full' | 'refused' | 'exhausted' | 'stopped';
+/** Options of {@link EventRecorder}. */
+export interface EventRecorderOptions {
+  /** Client that writes the Events; it needs `create` and `patch` on `events.events.k8s.io`. */
+  readonly client: Client;
+  /** Reporting controller: a qualified name, for example `parseable-operator` or `example.com/operator`. */
+  readonly controllerName: string;
+  /** Reporting replica; cut to 128 bytes. @defaultValue controllerName-hostname */
+  readonly instance?: string | undefined;
+  /** @defaultValue the system clock */
+  readonly clock?: Clock | undefined;
+  /** @defaultValue the system's random numbers */
+  readonly random?: Random | undefined;
+  /** @defaultValue no logs */
+  readonly logger?: Logger | undefined;
+  /** @defaultValue no metrics */
+  readonly metrics?: Metrics | undefined;
+  /**
+   * Maximum number of Events in the write queue, at least 1; further events are summarized.
+   * @defaultValue 1_000
+   */
+  readonly maxQueued?: number | undefined;
+  /** Maximum attempts per write, at least 1. @defaultValue 12 */
+  readonly maxTries?: number | undefined;
+  /** Delay after the first failed attempt, in milliseconds; doubles with each attempt. @defaultValue 1_000 */
+  readonly baseDelayMs?: number | undefined;
+  /** Longest delay between two attempts, in milliseconds, before jitter. @defaultValue 30_000 */
+  readonly maxDelayMs?: number | undefined;
+  /**
+   * Events of one type, Normal or Warning, that one object may have at once, at least 1. At most 10 of them
+   * may have the same reason and action. Further events are summarized.
+   * @defaultValue 25
+   */
+  readonly burst?: number | undefined;
+  /**
+   * Milliseconds until an object may have another event; also the shortest time between two summaries.
+   * @defaultValue 300_000
+   */
+  readonly refillMs?: number | undefined;
+  /** Milliseconds without another event after which a summary is written. @defaultValue 5_000 */
+  readonly summaryDelayMs?: number | undefined;
+  /** Milliseconds without another like event after which a series ends. @defaultValue 360_000 */
+  readonly seriesFinishMs?: number | undefined;
+  /**
+   * Milliseconds in which like events about several objects of one owner become one Event; see
+   * {@link ObjectEvent.item}.
+   * @defaultValue 1_000
+   */
+  readonly combineMs?: number | undefined;
+  /** Interval at which the count of a running series is written, in milliseconds. @defaultValue 1_800_000 */
+  readonly seriesRefreshMs?: number | undefined;
+}
 
 // Maximum number of objects and Events to remember; the same as in client-go.
 const capacity = 4_096;
@@ -34,116 +95,147 @@ const topicBurst = 10;
 /**
  * Writes events.k8s.io/v1 Events in the background and in order.
  *
- * Flow: an event like one recorded in the last six minutes only increases a count (`series`). Any other event
+ * Flow: the Normal events of one second with an `item`, about several objects of one owner, become one event
+ * that names all of them. An event like one recorded in the last six minutes only increases a count (`series`). Any other event
  * becomes an Event if its object is within its limits: 10 events of one reason and action, 25 Normal and 25
  * Warning events in all, then one every five minutes. Further events are combined into one summary Event per
  * reason, with their number and the kinds of the related objects, written when no more came for five seconds.
  *
  * Guarantees: {@link EventRecorder.record} returns at once and never throws. The limits lose no event. Events
- * that the server does not accept are counted and logged. Events still queued when the process ends are lost:
+ * that the server does not accept are counted and logged. Events not yet written when the process ends are lost:
  * call {@link EventRecorder.flush} first.
  *
- * Caveats: a running series or an unwritten summary holds a timer, and so keeps the process alive, until
+ * Caveats: a running series or an unwritten event holds a timer, and so keeps the process alive, until
  * {@link EventRecorder.stop}.
  */
 export class EventRecorder implements Recorder {
-  readonly #options: ResolvedEventRecorderOptions;
+  readonly #options: Resolved<EventRecorderOptions>;
+  readonly #writer: EventWriter;
+  readonly #batches: BatchBook;
   readonly #series: SeriesBook;
   readonly #objects: SpamFilter;
   readonly #topics: SpamFilter;
   readonly #summaries: SummaryBook;
-  readonly #queue = new Set<SeriesEntry>();
-  readonly #logged = new LruMap<string, true>(capacity);
-  readonly #stopping = new AbortController();
-  readonly #written: Counter;
-  readonly #dropped: Counter;
-  #droppedEvents = 0;
-  #draining: Promise<void> | undefined;
+  #closing: Timer | undefined;
   #sweep: { readonly timer: Timer; readonly atMs: number } | undefined;
 
   /** @throws OperatorError `InvalidOption`: an option is out of its range. */
   constructor(options: EventRecorderOptions) {
-    this.#options = resolveEventRecorderOptions(options);
-    const { burst, refillMs, seriesFinishMs, seriesRefreshMs, metrics } = this.#options;
-    const { summaryDelayMs: delayMs } = this.#options;
+    const resolved = resolveOptions(options);
+    const { burst, refillMs, seriesFinishMs: finishMs, seriesRefreshMs: refreshMs } = resolved;
+    const { summaryDelayMs, combineMs, maxQueued } = resolved;
+    this.#options = resolved;
+    this.#batches = new BatchBook({ delayMs: combineMs, capacity: maxQueued });
     this.#objects = new SpamFilter({ burst, refillMs, capacity });
     this.#topics = new SpamFilter({ burst: Math.min(burst, topicBurst), refillMs, capacity });
-    this.#summaries = new SummaryBook({ delayMs, intervalMs: refillMs, capacity });
-    const times = { finishMs: seriesFinishMs, refreshMs: seriesRefreshMs };
-    this.#series = new SeriesBook({ ...times, capacity });
-    this.#written = metrics.counter({
-      name: 'operator_builder_events_written_total',
-      help: 'Events recorded about objects that reached the API server.',
-    });
-    this.#dropped = metrics.counter({
-      name: 'operator_builder_events_dropped_total',
-      help: 'Events recorded about objects that were not written, by reason.',
-      labelNames: ['reason'],
+    this.#summaries = new SummaryBook({ delayMs: summaryDelayMs, intervalMs: refillMs, capacity });
+    this.#series = new SeriesBook({ finishMs, refreshMs, capacity });
+    this.#writer = new EventWriter({
+      ...resolved,
+      onDropped: (entry) => this.#series.forget(entry),
+      onIdle: () => this.#sweepAgain(),
     });
   }
 
   /** The number of events dropped so far, for any reason. */
   get droppedEvents(): number {
-    return this.#droppedEvents;
+    return this.#writer.droppedEvents;
   }
 
   record(event: ObjectEvent): void {
-    if (this.#isStopped) {
-      this.#drop('stopped', 1);
+    if (this.#writer.isStopped) {
+      this.#writer.drop('stopped', 1);
       return;
     }
     try {
-      const { controllerName, instance, random } = this.#options;
-      const now = this.#now();
-      const origin = { controllerName, instance, random, nowMs: now.wallMs };
-      this.#observe(newEvent(event, origin), now);
+      this.#record(event, this.#now());
     } catch (error) {
-      this.#drop('invalid', 1);
+      this.#writer.drop('invalid', 1);
       this.#options.logger.error('event dropped: it is invalid', { reason: event.reason, error });
     }
   }
 
   /**
-   * Writes all queued events, summaries, and counts of running series.
+   * Writes all recorded events, summaries, and counts of running series.
    * @throws the signal's reason when `signal` is aborted; writing continues.
    */
   async flush(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
+    this.#closeBatches(Infinity);
     this.#sumUp(Infinity);
-    for (const entry of this.#series.unwritten()) this.#enqueue(entry);
-    while (this.#draining !== undefined) {
-      await unlessAborted(this.#draining, signal);
+    for (const entry of this.#series.unwritten()) this.#writer.enqueue(entry);
+    while (this.#writer.draining !== undefined) {
+      await unlessAborted(this.#writer.draining, signal);
+      this.#closeBatches(Infinity);
       this.#sumUp(Infinity);
     }
   }
 
   /**
-   * Stops permanently: aborts the current write, drops and counts the queued events, and cancels all timers.
-   * Resolves when this is done.
+   * Stops permanently: aborts the current write, drops and counts the unwritten events, and cancels all
+   * timers. Resolves when this is done.
    */
   async stop(): Promise<void> {
-    this.#stopping.abort();
+    this.#closing?.cancel();
     this.#sweep?.timer.cancel();
     this.#sweep = undefined;
-    await this.#draining;
-    const waiting = [...this.#queue].reduce((sum, one) => sum + one.count - one.writtenCount, 0);
-    const collected = this.#summaries.take(Infinity).reduce((sum, { events }) => sum + events, 0);
-    this.#queue.clear();
-    if (waiting + collected === 0) return;
-    this.#drop('stopped', waiting + collected);
+    const waiting = await this.#writer.stop();
+    const collected = this.#summaries.take(Infinity).map(({ events }) => events);
+    const combined = this.#batches.take(Infinity).map(({ items }) => items.size);
+    const events = [...collected, ...combined].reduce((sum, each) => sum + each, waiting);
+    if (events === 0) return;
+    this.#writer.drop('stopped', events);
     const message = 'events dropped: the recorder was stopped before they were written';
-    this.#options.logger.warn(message, { events: waiting + collected });
+    this.#options.logger.warn(message, { events });
   }
 
-  #observe(event: Event, now: Moment): void {
-    const key = seriesKey(event);
+  #record(event: ObjectEvent, now: Moment): void {
+    const { controllerName, instance, random } = this.#options;
+    const origin = { controllerName, instance, random, nowMs: now.wallMs };
+    const { type, item: text, related, name, reason, action } = event;
+    if (text === undefined || related === undefined || name !== undefined || type === 'Warning') {
+      const single = newEvent(event, origin);
+      this.#observe(single, { key: seriesKey(single), now, objects: [single.related] });
+      return;
+    }
+    const key = [reason, action, referenceKey(toReference(event.regarding))].join(separator);
+    const item = { text, related: toReference(related) };
+    const ended = this.#batches.add(key, item, now, () => newEvent(event, origin));
+    if (ended !== undefined) this.#closeBatch(ended);
+    this.#closing ??= this.#closeLater();
+  }
+
+  #closeLater(): Timer | undefined {
+    const { clock } = this.#options;
+    const dueMs = this.#batches.nextMs();
+    if (dueMs === undefined) return undefined;
+    return clock.setTimer(
+      () => this.#closeBatches(clock.monotonicMs()),
+      dueMs - clock.monotonicMs(),
+    );
+  }
+
+  #closeBatches(nowMs: number): void {
+    this.#closing?.cancel();
+    for (const batch of this.#batches.take(nowMs)) this.#closeBatch(batch);
+    this.#closing = this.#closeLater();
+  }
+
+  #closeBatch(batch: Batch): void {
+    const event = combinedEvent(batch);
+    const objects = [...batch.items.values()].map(({ related }) => related);
+    const key = objects.length === 1 ? seriesKey(event) : notedKey(event);
+    this.#observe(event, { key, now: batch.at, objects });
+  }
+
+  #observe(event: Event, { key, now, objects }: Observed): void {
     if (this.#isRepeated(key, now)) return;
     const topic = this.#crowdedTopic(event, now.monotonicMs);
     if (topic === undefined) {
       this.#begin(key, event, now);
       return;
     }
-    const evicted = this.#summaries.add(topic, event, now.monotonicMs);
+    const evicted = this.#summaries.add(topic, event, now.monotonicMs, objects);
     if (evicted !== undefined) this.#writeSummary(evicted, now);
     this.#sweepAt(this.#summaries.nextMs());
   }
@@ -152,7 +244,7 @@ export class EventRecorder implements Recorder {
     const observation = this.#series.observe(key, now);
     if (observation.type === 'first') return false;
     // The second event starts a series. Later events only increase its count until the next sweep.
-    if (observation.entry.count === 2) this.#enqueue(observation.entry);
+    if (observation.entry.count === 2) this.#writer.enqueue(observation.entry);
     this.#sweepAt(this.#series.nextSweepMs([observation.entry]));
     return true;
   }
@@ -160,135 +252,57 @@ export class EventRecorder implements Recorder {
   /** Returns the topic under which `event` is summarized; undefined if it becomes an Event of its own. */
   #crowdedTopic(event: Event, nowMs: number): string | undefined {
     // Warnings have limits of their own, so that many creations do not hide a failure.
-    const object = JSON.stringify([event.type, regardingKey(event)]);
-    const topic = JSON.stringify([object, event.reason, event.action]);
-    if (this.#queue.size >= this.#options.maxQueued) return topic;
+    const object = [event.type, referenceKey(event.regarding)].join(separator);
+    const topic = [object, event.reason, event.action].join(separator);
+    if (this.#writer.isFull) return topic;
     if (!this.#topics.allow(topic, nowMs)) return topic;
     return this.#objects.allow(object, nowMs) ? undefined : object;
   }
 
   #begin(key: string, event: Event, now: Moment): void {
     const { entry, replaced } = this.#series.add(key, event, now);
-    for (const each of replaced) if (isUnwritten(each)) this.#enqueue(each);
-    this.#enqueue(entry);
+    for (const each of replaced) if (isUnwritten(each)) this.#writer.enqueue(each);
+    this.#writer.enqueue(entry);
   }
 
   #sumUp(nowMs: number): void {
     // Summaries stay collected while the queue is full; the end of the drain schedules them again.
-    if (this.#queue.size >= this.#options.maxQueued) return;
+    if (this.#writer.isFull) return;
     for (const summary of this.#summaries.take(nowMs)) this.#writeSummary(summary, this.#now());
   }
 
   #writeSummary({ event, events }: EventSummary, now: Moment): void {
-    // Summaries belong to one series only if their notes are equal.
-    const key = `${seriesKey(event)} ${event.note ?? ''}`;
+    const key = notedKey(event);
     if (this.#isRepeated(key, now)) return;
-    if (this.#queue.size < this.#options.maxQueued) {
+    if (!this.#writer.isFull) {
       this.#begin(key, event, now);
       return;
     }
-    this.#drop('queue_full', events);
+    this.#writer.drop('queue_full', events);
     const about = aboutOf(event);
-    this.#logOnce('queue_full', 'events dropped: too many wait to be written', { about });
-  }
-
-  #enqueue(entry: SeriesEntry): void {
-    // A full queue loses no counts: the next sweep or flush writes them.
-    if (this.#queue.size >= this.#options.maxQueued && !this.#queue.has(entry)) return;
-    this.#queue.add(entry);
-    this.#draining ??= this.#drain();
-  }
-
-  async #drain(): Promise<void> {
-    const { signal } = this.#stopping;
-    // Waits until the caller's synchronous code ends, so that like events become one write.
-    await Promise.resolve();
-    for (const entry of this.#queue) {
-      if (signal.aborted) break;
-      this.#queue.delete(entry);
-      // The entry may have been queued again during its write.
-      if (!isUnwritten(entry)) continue;
-      const outcome = await this.#write(entry, signal);
-      if (outcome !== undefined) this.#settle(entry, outcome);
-    }
-    this.#draining = undefined;
-    this.#sweep?.timer.cancel();
-    this.#sweep = undefined;
-    this.#sweepAt(this.#nextSweepMs());
-  }
-
-  async #write(entry: SeriesEntry, signal: AbortSignal): Promise<WriteOutcome | undefined> {
-    try {
-      return await writeEntry(entry, this.#options, signal);
-    } catch (error) {
-      if (!signal.aborted) return { type: 'refused', error };
-      // Queued again, so that `stop` counts it.
-      this.#queue.add(entry);
-      return undefined;
-    }
-  }
-
-  #settle(entry: SeriesEntry, outcome: WriteOutcome): void {
-    if (outcome.type === 'written') {
-      this.#written.add(outcome.count - entry.writtenCount);
-      entry.writtenCount = outcome.count;
-      entry.writtenMs = this.#now().monotonicMs;
-      return;
-    }
-    this.#series.forget(entry);
-    this.#drop(outcome.type, entry.count - entry.writtenCount);
-    this.#explain(entry.event, outcome);
-  }
-
-  #explain(event: Event, outcome: Exclude<WriteOutcome, { type: 'written' }>): void {
-    const { error } = outcome;
-    const namespace = event.metadata.namespace ?? '';
-    if (isNamespaceTerminating(error)) {
-      const message = 'events dropped: their namespace is being deleted';
-      this.#logOnce(`terminating ${namespace}`, message, { namespace });
-    } else if (isForbidden(error)) {
-      const message = 'events dropped: writing events.events.k8s.io is not allowed';
-      this.#logOnce(`forbidden ${namespace}`, message, { namespace, error });
-    } else {
-      const fields = { about: aboutOf(event), reason: event.reason, error };
-      this.#options.logger.warn(`event dropped: ${outcome.type}`, fields);
-    }
+    this.#writer.logOnce('queue_full', 'events dropped: too many wait to be written', { about });
   }
 
   #sweepAt(atMs: number | undefined): void {
-    // No sweep during a drain; the drain schedules the next sweep when it ends.
-    if (atMs === undefined || this.#draining !== undefined || this.#isStopped) return;
+    // No sweep during writes; the next one is scheduled when they end.
+    if (atMs === undefined || this.#writer.draining !== undefined || this.#writer.isStopped) return;
     if (this.#sweep !== undefined && this.#sweep.atMs <= atMs) return;
     this.#sweep?.timer.cancel();
     const fire = (): void => {
-      this.#sweep = undefined;
       this.#sumUp(this.#now().monotonicMs);
-      for (const entry of this.#series.sweep(this.#now().monotonicMs)) this.#enqueue(entry);
-      this.#sweepAt(this.#nextSweepMs());
+      for (const entry of this.#series.sweep(this.#now().monotonicMs)) this.#writer.enqueue(entry);
+      this.#sweepAgain();
     };
     const timer = this.#options.clock.setTimer(fire, atMs - this.#now().monotonicMs);
     this.#sweep = { timer, atMs };
   }
 
-  #nextSweepMs(): number | undefined {
+  #sweepAgain(): void {
+    this.#sweep?.timer.cancel();
+    this.#sweep = undefined;
     const times = [this.#series.nextSweepMs(), this.#summaries.nextMs()];
     const next = Math.min(...times.map((time) => time ?? Infinity));
-    return next === Infinity ? undefined : next;
-  }
-
-  #drop(reason: DropReason, events: number): void {
-    this.#droppedEvents += events;
-    this.#dropped.add(events, { reason });
-  }
-
-  #logOnce(key: string, message: string, fields: LogFields): void {
-    if (this.#logged.get(key) === true) return;
-    this.#logged.set(key, true);
-    this.#options.logger.warn(message, fields);
-  }
-
-  get #isStopped(): boolean {
-    return this.#stopping.signal.aborted;
+    this.#sweepAt(next === Infinity ? undefined : next);
   }
 
   #now(): Moment {
@@ -297,14 +311,16 @@ export class EventRecorder implements Recorder {
   }
 }
 
-function aboutOf({ regarding }: Event): string {
-  const { kind = '', namespace, name = '' } = regarding ?? {};
-  return describeObject({ kind, namespace, name });
+/** An event's series, the time of its recording, and its objects. */
+interface Observed {
+  readonly key: string;
+  readonly now: Moment;
+  readonly objects: readonly Event['related'][];
 }
 
-function regardingKey({ regarding }: Event): readonly (string | undefined)[] {
-  const { apiVersion, kind, namespace, name, uid } = regarding ?? {};
-  return [apiVersion, kind, namespace, name, uid];
+/** Returns the key of an Event about several objects: like ones are a series only if their notes are equal. */
+function notedKey(event: Event): string {
+  return [seriesKey(event), event.note].join(separator);
 }
 
 /** Waits for `work` until `signal` is aborted. */
@@ -317,4 +333,33 @@ function unlessAborted(work: Promise<void>, signal?: AbortSignal): Promise<void>
     const listening = work.finally(() => signal.removeEventListener('abort', onAbort));
     listening.then(resolve, reject);
   });
+}
+
+/** @throws OperatorError `InvalidOption`: an option is out of its range. */
+function resolveOptions(options: EventRecorderOptions): Resolved<EventRecorderOptions> {
+  const { client, controllerName, instance = `${controllerName}-${hostname()}` } = options;
+  const { clock = systemClock, random = systemRandom } = options;
+  const { logger = silentLogger, metrics = noMetrics } = options;
+  const { maxQueued = 1_000, maxTries = 12, baseDelayMs = 1_000, maxDelayMs = 30_000 } = options;
+  const { burst = 25, refillMs = 300_000, summaryDelayMs = 5_000, combineMs = 1_000 } = options;
+  const { seriesFinishMs = 360_000, seriesRefreshMs = 1_800_000 } = options;
+  const problem = qualifiedNameProblem(controllerName);
+  if (problem !== undefined) refuse(`controllerName: ${problem}`);
+  if (instance === '') refuse('instance is empty');
+  const limits = { maxQueued, burst, refillMs, summaryDelayMs, combineMs };
+  const series = { seriesFinishMs, seriesRefreshMs };
+  const delays = { maxTries, baseDelayMs, maxDelayMs };
+  for (const [name, value] of Object.entries({ ...limits, ...series, ...delays })) {
+    // Negated, so that NaN is rejected too.
+    if (!(value >= 1)) refuse(`${name}: want at least 1, got ${value}`);
+  }
+  const services = { client, controllerName, clock, random, logger, metrics };
+  const texts = { instance: cutText(instance, maxTextBytes) };
+  const resolved = { ...services, ...texts, ...delays, ...limits, ...series };
+  refuseUnknownOptions<EventRecorderOptions>('EventRecorder', options, resolved);
+  return resolved;
+}
+
+function refuse(why: string): never {
+  throw new OperatorError('InvalidOption', `EventRecorder: ${why}`);
 }

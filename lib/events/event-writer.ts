@@ -1,13 +1,182 @@
-import { isAlreadyExists, isApiError, isNotFound } from '../object/api-error.js';
+import type { Client } from '../client/client.js';
+import {
+  isAlreadyExists,
+  isApiError,
+  isForbidden,
+  isNamespaceTerminating,
+  isNotFound,
+} from '../object/api-error.js';
+import { describeObject } from '../object/describe-object.js';
 import { Event } from '../object/kinds.js';
 import { formatMicroTime } from '../object/micro-time.js';
 import { sleep } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import type { LogFields, Logger } from '../system/logger.js';
+import { LruMap } from '../system/lru-map.js';
+import type { Counter, Metrics } from '../system/metrics.js';
 import { isOperatorError } from '../system/operator-error.js';
-import type { ResolvedEventRecorderOptions } from './event-recorder-options.js';
-import type { SeriesEntry } from './event-series.js';
+import type { Random } from '../system/random.js';
+import { isUnwritten } from './event-books.js';
+import type { SeriesEntry } from './event-books.js';
+
+/**
+ * Reason for which an event was not written; the label `reason` of `operator_builder_events_dropped_total`.
+ */
+export type DropReason = 'invalid' | 'queue_full' | 'refused' | 'exhausted' | 'stopped';
+
+/** Options of {@link EventWriter}. */
+export interface EventWriterOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly maxQueued: number;
+  readonly maxTries: number;
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
+  /** Called with an entry that the server did not accept. */
+  readonly onDropped: (entry: SeriesEntry) => void;
+  /** Called when the queue is empty. */
+  readonly onIdle: () => void;
+}
+
+/** Maximum number of namespaces to remember in which a failure was logged. */
+const capacity = 4_096;
+
+/** Writes Events one after the other, in the order in which they were queued, and counts the dropped ones. */
+export class EventWriter {
+  readonly #options: EventWriterOptions;
+  readonly #queue = new Set<SeriesEntry>();
+  readonly #logged = new LruMap<string, true>(capacity);
+  readonly #stopping = new AbortController();
+  readonly #written: Counter;
+  readonly #dropped: Counter;
+  #droppedEvents = 0;
+  #draining: Promise<void> | undefined;
+
+  constructor(options: EventWriterOptions) {
+    this.#options = options;
+    this.#written = options.metrics.counter({
+      name: 'operator_builder_events_written_total',
+      help: 'Events recorded about objects that reached the API server.',
+    });
+    this.#dropped = options.metrics.counter({
+      name: 'operator_builder_events_dropped_total',
+      help: 'Events recorded about objects that were not written, by reason.',
+      labelNames: ['reason'],
+    });
+  }
+
+  get droppedEvents(): number {
+    return this.#droppedEvents;
+  }
+
+  get isFull(): boolean {
+    return this.#queue.size >= this.#options.maxQueued;
+  }
+
+  get isStopped(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  /** The end of the writes; undefined if the queue is empty. */
+  get draining(): Promise<void> | undefined {
+    return this.#draining;
+  }
+
+  /** Queues an entry. A full queue loses no counts: the next sweep or flush writes them. */
+  enqueue(entry: SeriesEntry): void {
+    if (this.isFull && !this.#queue.has(entry)) return;
+    this.#queue.add(entry);
+    this.#draining ??= this.#drain();
+  }
+
+  /** Aborts the current write. @returns the number of events that are not written */
+  async stop(): Promise<number> {
+    this.#stopping.abort();
+    await this.#draining;
+    const waiting = [...this.#queue].reduce((sum, one) => sum + one.count - one.writtenCount, 0);
+    this.#queue.clear();
+    return waiting;
+  }
+
+  /** Counts events as dropped. */
+  drop(reason: DropReason, events: number): void {
+    this.#droppedEvents += events;
+    this.#dropped.add(events, { reason });
+  }
+
+  /** Logs a warning, once for each `key`. */
+  logOnce(key: string, message: string, fields: LogFields): void {
+    if (this.#logged.get(key) === true) return;
+    this.#logged.set(key, true);
+    this.#options.logger.warn(message, fields);
+  }
+
+  async #drain(): Promise<void> {
+    const { signal } = this.#stopping;
+    // Waits until the caller's synchronous code ends, so that like events become one write.
+    await Promise.resolve();
+    for (const entry of this.#queue) {
+      if (signal.aborted) break;
+      this.#queue.delete(entry);
+      // The entry may have been queued again during its write.
+      if (!isUnwritten(entry)) continue;
+      const outcome = await this.#write(entry, signal);
+      if (outcome !== undefined) this.#settle(entry, outcome);
+    }
+    this.#draining = undefined;
+    this.#options.onIdle();
+  }
+
+  async #write(entry: SeriesEntry, signal: AbortSignal): Promise<WriteOutcome | undefined> {
+    try {
+      return await writeEntry(entry, this.#options, signal);
+    } catch (error) {
+      if (!signal.aborted) return { type: 'refused', error };
+      // Queued again, so that `stop` counts it.
+      this.#queue.add(entry);
+      return undefined;
+    }
+  }
+
+  #settle(entry: SeriesEntry, outcome: WriteOutcome): void {
+    if (outcome.type === 'written') {
+      this.#written.add(outcome.count - entry.writtenCount);
+      entry.writtenCount = outcome.count;
+      entry.writtenMs = this.#options.clock.monotonicMs();
+      return;
+    }
+    this.#options.onDropped(entry);
+    this.drop(outcome.type, entry.count - entry.writtenCount);
+    this.#explain(entry.event, outcome);
+  }
+
+  #explain(event: Event, outcome: Exclude<WriteOutcome, { type: 'written' }>): void {
+    const { error } = outcome;
+    const namespace = event.metadata.namespace ?? '';
+    if (isNamespaceTerminating(error)) {
+      const message = 'events dropped: their namespace is being deleted';
+      this.logOnce(`terminating ${namespace}`, message, { namespace });
+    } else if (isForbidden(error)) {
+      const message = 'events dropped: writing events.events.k8s.io is not allowed';
+      this.logOnce(`forbidden ${namespace}`, message, { namespace, error });
+    } else {
+      const fields = { about: aboutOf(event), reason: event.reason, error };
+      this.#options.logger.warn(`event dropped: ${outcome.type}`, fields);
+    }
+  }
+}
+
+/** Describes the object at which the event is shown. */
+export function aboutOf({ regarding }: Event): string {
+  const { kind = '', namespace, name = '' } = regarding ?? {};
+  return describeObject({ kind, namespace, name });
+}
 
 /** The result of a write. */
-export type WriteOutcome =
+type WriteOutcome =
   | { readonly type: 'written'; readonly count: number }
   /** The server rejected the Event; a retry would not help. */
   | { readonly type: 'refused'; readonly error: unknown }
@@ -19,9 +188,9 @@ export type WriteOutcome =
  * (no connection, 429, 5xx) with exponential back-off.
  * @throws the signal's reason when `signal` is aborted.
  */
-export async function writeEntry(
+async function writeEntry(
   entry: SeriesEntry,
-  options: ResolvedEventRecorderOptions,
+  options: EventWriterOptions,
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
   const { clock, maxTries } = options;
@@ -55,7 +224,7 @@ export async function writeEntry(
 async function write(
   { event, count, lastObservedMs }: SeriesEntry,
   exists: boolean,
-  { client, signal }: ResolvedEventRecorderOptions & { readonly signal: AbortSignal },
+  { client, signal }: EventWriterOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   const series = { count, lastObservedTime: formatMicroTime(lastObservedMs) };
   if (!exists) {
@@ -72,7 +241,7 @@ function isTransient(error: unknown): boolean {
   return isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Timeout');
 }
 
-function delayMs(error: unknown, tries: number, options: ResolvedEventRecorderOptions): number {
+function delayMs(error: unknown, tries: number, options: EventWriterOptions): number {
   const { baseDelayMs, maxDelayMs, random } = options;
   const backoffMs = Math.min(baseDelayMs * 2 ** (tries - 1), maxDelayMs);
   const askedMs = isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;

@@ -1,6 +1,6 @@
 export { EventRecorder } from './event-recorder.js';
-export type { DropReason } from './event-recorder.js';
-export type { EventRecorderOptions } from './event-recorder-options.js';
+export type { EventRecorderOptions } from './event-recorder.js';
+export type { DropReason } from './event-writer.js';
 export { OperatorEvents } from './operator-events.js';
 export type {
   ObjectWritten,

@@ -13,7 +13,7 @@ import { redactChanges } from '../object/redact.js';
 import { groupOf } from '../object/resource-type.js';
 import { silentLogger } from '../system/logger.js';
 import { isOperatorError } from '../system/operator-error.js';
-import { toReference } from './new-event.js';
+import { toReference } from './recorder.js';
 import type { ObjectWritten, WriteFailed, WriteVerb } from './operator-events.js';
 import type { ObjectEvent } from './recorder.js';
 import type { RecordingClientOptions } from './recording-client.js';
@@ -93,9 +93,12 @@ export class WriteReport {
     const shown = redactChanges(ref.kind, changes);
     const payload: ObjectWritten = { ref, owner: this.#owner, changes: shown, cause };
     emitter?.emit(outcome, payload);
-    const note = `${reasons[outcome]} ${describeObject(ref)}${detailsText(payload)}`;
-    const action = actions[verb];
-    this.#record(ref, { type: 'Normal', reason: reasons[outcome], action, note });
+    const details = detailsText(payload);
+    const [reason, action] = [reasons[outcome], actions[verb]];
+    const note = `${reason} ${describeObject(ref)}${details}`;
+    const near = ref.namespace === this.#owner?.namespace ? { ...ref, namespace: '' } : ref;
+    const item = describeObject(near) + details;
+    this.#record(ref, { type: 'Normal', reason, action, note, item });
   }
 
   #collectionDeleted({ ref, selector = '' }: WriteTarget): void {
@@ -108,7 +111,7 @@ export class WriteReport {
   /** Records an Event on the owner, or else on the object. Without an owner and a name it records nothing. */
   #record(
     ref: WriteFailed['ref'],
-    event: Pick<ObjectEvent, 'type' | 'reason' | 'action' | 'note'>,
+    event: Pick<ObjectEvent, 'type' | 'reason' | 'action' | 'note' | 'item'>,
   ): void {
     const object = ref.name === undefined ? undefined : toReference({ ...ref, name: ref.name });
     const regarding = this.#owner ?? object;

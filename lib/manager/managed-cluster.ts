@@ -8,7 +8,7 @@ import type { QuarantinedObject } from '../cache/quarantine.js';
 import { fenced } from '../client/fenced.js';
 import type { Fence } from '../client/fence.js';
 import { EventRecorder } from '../events/event-recorder.js';
-import { eventName } from '../events/new-event.js';
+import { eventName } from '../events/recorder.js';
 import { silentRecorder } from '../events/recorder.js';
 import type { ObjectEvent, Recorder } from '../events/recorder.js';
 import { hashObject } from '../hash/hash-object.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { cutText } from '../../lib/events/cut-text.js';
+import { cutText } from '../../lib/events/recorder.js';
 
 describe('cutText', () => {
   it('never exceeds the bytes nor splits a character', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EventRecorder } from '../../lib/events/event-recorder.js';
-import type { EventRecorderOptions } from '../../lib/events/event-recorder-options.js';
+import type { EventRecorderOptions } from '../../lib/events/event-recorder.js';
 import type { ObjectEvent } from '../../lib/events/recorder.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
@@ -314,6 +314,156 @@ describe('EventRecorder', () => {
       expect(lines).to.deep.equal([
         'events dropped: the recorder was stopped before they were written',
       ]);
+    });
+  });
+
+  describe('events about several objects of one owner', () => {
+    const wrote = (item: string, part: Partial<ObjectEvent> = {}): ObjectEvent => {
+      const [kind = '', name = ''] = item.replace(/:.*/, '').split(' ');
+      const related = { apiVersion: 'v1', kind, namespace: 'shop', name };
+      return event({ related, item, note: `${part.reason ?? 'Created'} shop/${item}`, ...part });
+    };
+    const configured = { reason: 'Configured', action: 'Apply' } as const;
+    const notes = (fake: FakeClient): unknown[] => bodies(fake).map(({ note }) => note);
+
+    it('are one Event with the objects in its note, one second after the first of them', async () => {
+      const { clock, fake, recorder, counts } = setUp();
+      recorder.record(wrote('ConfigMap a'));
+      await clock.advance(600);
+      recorder.record(wrote('Service a'));
+      recorder.record(wrote('PersistentVolumeClaim a-data'));
+      recorder.record(wrote('StatefulSet a'));
+      await clock.advance(399);
+      expect(fake.calls).to.be.empty;
+      await clock.advance(1);
+      expect(fake.calls).to.have.length(1);
+      expect(bodies(fake)[0]).to.deep.include({
+        ...{ type: 'Normal', reason: 'Created', action: 'Create', regarding },
+        eventTime: '2026-01-02T03:04:05.678000Z',
+        note: 'Created 4 objects: ConfigMap a, Service a, PersistentVolumeClaim a-data, StatefulSet a',
+      });
+      expect(bodies(fake)[0]).not.to.have.any.keys('related', 'series');
+      expect(counts).to.deep.equal({ written: 1 });
+      expect(clock.pendingTimers).to.equal(0);
+    });
+
+    it('are as recorded where there is one object only', async () => {
+      const { fake, recorder } = setUp();
+      const one = wrote('ConfigMap a');
+      recorder.record(one);
+      await recorder.flush();
+      const { note, related } = one;
+      expect(bodies(fake)[0]).to.deep.include({ note, related });
+    });
+
+    it('show the changed fields of each object, as far as they fit', async () => {
+      const { fake, recorder } = setUp();
+      recorder.record(wrote('ConfigMap a: data.A, data.B', configured));
+      recorder.record(wrote('StatefulSet a: spec.template (ConfigMap shop/a changed)', configured));
+      await recorder.flush();
+      for (let n = 0; n < 100; n++)
+        recorder.record(wrote(`ConfigMap c-${n}: data.${'x'.repeat(84)}`));
+      await recorder.flush();
+      const [first, second] = notes(fake) as [string, string];
+      expect(first).to.equal(
+        'Configured 2 objects: ConfigMap a: data.A, data.B; StatefulSet a: spec.template (ConfigMap shop/a changed)',
+      );
+      expect(second).to.match(/^Created 100 objects: ConfigMap c-0: data\.x+; .*x and 91 more$/);
+      expect(Buffer.byteLength(second)).to.be.within(900, 1_024);
+    });
+
+    it('are cut in the note of the first where even that does not fit', async () => {
+      const { fake, recorder } = setUp();
+      for (const name of ['a', 'b'])
+        recorder.record(wrote(`ConfigMap ${name}: ${'ü'.repeat(900)}`));
+      await recorder.flush();
+      expect(notes(fake)[0]).to.match(/^Created 2 objects: ConfigMap a: ü+… and 1 more$/);
+    });
+
+    it('need the same owner, reason and action', async () => {
+      const { fake, recorder } = setUp();
+      const others: Partial<ObjectEvent>[] = [
+        { regarding: { ...regarding, name: 'other' } },
+        { reason: 'Configured' },
+        { action: 'Apply' },
+      ];
+      for (const part of [{}, ...others]) {
+        for (const item of ['ConfigMap a', 'ConfigMap b']) recorder.record(wrote(item, part));
+      }
+      await recorder.flush();
+      expect(notes(fake)).to.deep.equal([
+        'Created 2 objects: ConfigMap a, ConfigMap b',
+        'Created 2 objects: ConfigMap a, ConfigMap b',
+        'Configured 2 objects: ConfigMap a, ConfigMap b',
+        'Created 2 objects: ConfigMap a, ConfigMap b',
+      ]);
+    });
+
+    it('hold up no warning, which is written alone', async () => {
+      const { clock, fake, recorder } = setUp();
+      const warning = { type: 'Warning', reason: 'ApplyFailed' } as const;
+      recorder.record(wrote('ConfigMap a'));
+      for (const item of ['Service a', 'Service b']) recorder.record(wrote(item, warning));
+      await clock.advance(1);
+      expect(notes(fake)).to.deep.equal([
+        'ApplyFailed shop/Service a',
+        'ApplyFailed shop/Service b',
+      ]);
+      await clock.advance(1_000);
+      expect(fake.calls).to.have.length(3);
+    });
+
+    it('end with an object that comes again, and count in a series if all of them do', async () => {
+      const { clock, fake, recorder } = setUp();
+      for (let n = 0; n < 10; n++) {
+        for (const item of ['ConfigMap a', 'Secret b']) recorder.record(wrote(item, configured));
+      }
+      recorder.record(wrote('Service c', configured));
+      await clock.advance(1_000);
+      expect(notes(fake)).to.deep.equal([
+        'Configured 2 objects: ConfigMap a, Secret b',
+        'Configured 3 objects: ConfigMap a, Secret b, Service c',
+      ]);
+      expect(bodies(fake)[0]).to.have.nested.property('series.count', 9);
+      recorder.record(wrote('ConfigMap a', configured));
+      recorder.record(wrote('Secret b', configured));
+      await recorder.flush();
+      expect(bodies(fake)[2]).to.have.nested.property('body.series.count', 10);
+    });
+
+    it('are one event of the owner for its limits, and summarized by kind beyond them', async () => {
+      const { clock, fake, recorder } = setUp({ burst: 1 });
+      for (let n = 0; n < 3; n++) {
+        recorder.record(wrote(`ConfigMap c-${n}`));
+        recorder.record(wrote(`Secret s-${n}`));
+        await clock.advance(1_000);
+      }
+      await recorder.flush();
+      expect(notes(fake)).to.deep.equal([
+        'Created 2 objects: ConfigMap c-0, Secret s-0',
+        '4 more: 2 ConfigMap, 2 Secret; last: Created 2 objects: ConfigMap c-2, Secret s-2',
+      ]);
+    });
+
+    it('are counted when a stop leaves them unwritten, and need no timer then', async () => {
+      const { clock, recorder, counts } = setUp();
+      for (const item of ['ConfigMap a', 'ConfigMap b']) recorder.record(wrote(item));
+      await recorder.stop();
+      expect(counts).to.deep.equal({ stopped: 2 });
+      expect(clock.pendingTimers).to.equal(0);
+    });
+
+    it('wait for no more owners than may be queued', async () => {
+      const { clock, fake, recorder } = setUp({ maxQueued: 2 });
+      for (const name of ['a', 'b', 'c']) {
+        recorder.record(wrote('ConfigMap x', { regarding: { ...regarding, name } }));
+      }
+      await clock.advance(1);
+      expect(bodies(fake).map((body) => (body.regarding as { name: string }).name)).to.deep.equal([
+        'a',
+      ]);
+      await clock.advance(1_000);
+      expect(fake.calls).to.have.length(3);
     });
   });
 

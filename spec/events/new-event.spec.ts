@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { newEvent } from '../../lib/events/new-event.js';
+import { newEvent } from '../../lib/events/recorder.js';
 import type { ObjectEvent } from '../../lib/events/recorder.js';
 import { dns1123SubdomainProblem } from '../../lib/object/names.js';
 import { seededRandom } from '../../lib/system/random.js';

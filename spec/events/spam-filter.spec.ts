@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { SpamFilter } from '../../lib/events/spam-filter.js';
+import { SpamFilter } from '../../lib/events/event-books.js';
 
 describe('SpamFilter', () => {
   it('allows a burst, then one for each refill, and never saves up more than a burst', () => {

@@ -109,30 +109,104 @@ export function eventsSuite(open: OpenScene): void {
     ).to.deep.equal([['Created', 'shop', 'env']]);
   });
 
-  it('sums up the creation of many objects, and still writes the warning that follows', async () => {
+  it('has one event for all that a reconcile creates, and one for all that it configures', async () => {
     const scene = await open();
-    const recorder = new EventRecorder({ client: scene.operator.client, controllerName });
-    const names = Array.from({ length: 30 }, (_, n) => `c-${n}`);
+    const { recorder, notes } = recording(scene);
+    const reconcile = async (value: string): Promise<void> => {
+      const data = { A: value };
+      await scene
+        .builder({ recorder })
+        .configMap({ name: 'env', data })
+        .secret({ name: 'keys', stringData: data })
+        .service({ name: 'web', spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } })
+        .deployment({ name: 'web', podSpec, rolloutOn: ['env'] })
+        .reconcile();
+      await recorder.flush();
+    };
+    await reconcile('1');
+    expect(await notes()).to.have.members([
+      'Created: Created 4 objects: ConfigMap env, Secret keys, Service web, Deployment web',
+    ]);
+    await reconcile('2');
+    const [, configured = ''] = await notes();
+    expect(configured).to.match(
+      /^Configured: Configured 3 objects: ConfigMap env: data\.A; Secret keys: /,
+    );
+    expect(configured).to.include(`(ConfigMap ${scene.namespace}/env changed)`);
+    expect(await notes()).to.have.length(2);
+  });
+
+  it('has one event for the objects of several steps, which are created one after the other', async () => {
+    const scene = await open();
+    const { recorder, notes } = recording(scene);
+    const builder = scene
+      .builder({ recorder })
+      .configMap({ name: 'env' })
+      .deployment({ name: 'web', podSpec });
+    await builder.reconcileConfigMap();
+    await builder.reconcileDeployOrSts();
+    await recorder.flush();
+    expect(await notes()).to.deep.equal([
+      'Created: Created 2 objects: ConfigMap env, Deployment web',
+    ]);
+  });
+
+  it('has the event of what was created before a reconcile failed, and its warning', async () => {
+    const scene = await open();
+    const { recorder, notes } = recording(scene);
+    const failing = scene
+      .builder({ recorder })
+      .configMap({ name: 'env' })
+      .configMap({ name: 'more' })
+      .service({ name: 'refused', spec: { selector: {}, ports: [{ port: 99_999 }] } });
+    const error: unknown = await failing.reconcile().catch((thrown: unknown) => thrown);
+    expect(isReconcileFailed(error)).to.equal(true);
+    await recorder.flush();
+    const found = await notes();
+    const created = found.filter((note) => note.startsWith('Created: Created 2 objects: '));
+    expect(created).to.have.length(1);
+    expect(found.filter((note) => note.startsWith('ApplyFailed: '))).to.have.length(1);
+    expect(found).to.have.length(2);
+  });
+
+  it('names as many of the created objects as fit, and sums up warnings about many', async () => {
+    const scene = await open();
+    const { recorder, notes } = recording(scene);
+    const names = Array.from({ length: 30 }, (_, n) => `c-${'x'.repeat(30)}-${n}`);
     const reconcile = async (value: string): Promise<void> => {
       const empty = scene.builder({ recorder, onImmutable: 'fail' });
       const data = { A: value };
       await names
         .reduce<Builder>((chain, name) => chain.configMap({ name, data, immutable: true }), empty)
         .reconcile();
-      await recorder.flush();
     };
     await reconcile('1');
     const failed: unknown = await reconcile('2').catch((thrown: unknown) => thrown);
     expect(isReconcileFailed(failed)).to.equal(true);
     await recorder.flush();
     await recorder.stop();
-    const type = { apiVersion: 'events.k8s.io/v1', kind: 'Event' };
-    const { items } = await scene.admin.list<Event>(type, { namespace: scene.namespace });
-    for (const reason of ['Created', 'ImmutableField']) {
-      const notes = items.filter((one) => one.reason === reason).map(({ note = '' }) => note);
-      const summaries = notes.filter((note) => note.startsWith('20 more: 20 ConfigMap; last: '));
-      expect(summaries, reason).to.have.length(1);
-      expect(notes, reason).to.have.length(11);
-    }
+    const created = (await notes()).filter((note) => note.startsWith('Created: '));
+    expect(created).to.have.length(1);
+    expect(created[0]).to.match(
+      /^Created: Created 30 objects: ConfigMap c-x+-\d+, .* and [1-9] more$/,
+    );
+    const refused = (await notes()).filter((note) => note.startsWith('ImmutableField: '));
+    expect(refused).to.have.length(11);
+    const summaries = refused.filter((note) => note.includes(' 20 more: 20 ConfigMap; last: '));
+    expect(summaries).to.have.length(1);
   });
+}
+
+/** A recorder, and the Events about the objects of `scene` as `reason: note`, oldest first. */
+function recording(scene: Scene): { recorder: EventRecorder; notes: () => Promise<string[]> } {
+  const recorder = new EventRecorder({ client: scene.operator.client, controllerName });
+  const type = { apiVersion: 'events.k8s.io/v1', kind: 'Event' };
+  const notes = async (): Promise<string[]> => {
+    const { items } = await scene.admin.list<Event>(type, { namespace: scene.namespace });
+    return items
+      .filter(({ reportingController }) => reportingController === controllerName)
+      .sort((one, other) => one.eventTime.localeCompare(other.eventTime))
+      .map(({ reason = '', note = '' }) => `${reason}: ${note}`);
+  };
+  return { recorder, notes };
 }

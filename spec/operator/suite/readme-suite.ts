@@ -99,7 +99,10 @@ export function readmeSuite(newTarget: NewTarget): void {
     });
 
   const events = async (type: string): Promise<readonly string[]> => {
-    const { items } = await target.admin.list(Event, { namespace });
+    const { admin, clock } = target;
+    // What a reconcile writes is an Event after a second.
+    if (clock instanceof VirtualClock) await clock.advance(1_000);
+    const { items } = await admin.list(Event, { namespace });
     return items
       .filter((event) => event.type === type && event.regarding?.kind === 'Tenant')
       .map(({ reason = '', note = '' }) => `${reason}: ${note}`);

@@ -152,6 +152,9 @@ export class Stage {
 
   /** Reasons and notes of the events on an object. */
   async events(name: string): Promise<readonly string[]> {
+    const { clock } = this.target;
+    // What a reconcile writes is an Event after a second.
+    if (clock instanceof VirtualClock) await clock.advance(1_000);
     const { items } = await this.target.admin.list(Event, { namespace: this.namespace });
     return items
       .filter(({ regarding }) => regarding?.kind === 'Tenant' && regarding.name === name)

@@ -1,0 +1,394 @@
+import type { Event } from '../object/kinds.js';
+import { LruMap } from '../system/lru-map.js';
+import { cutText, maxNoteBytes, referenceKey, separator } from './recorder.js';
+
+/**
+ * Returns the identity of a series, as in client-go: all fields but the note and the times. The series keeps
+ * the note of the first event.
+ */
+export function seriesKey({ type, reason, action, regarding, related }: Event): string {
+  const parts = [type, reason, action, referenceKey(regarding), referenceKey(related)];
+  return parts.join(separator);
+}
+
+/*
+ * States of an Event and the like ones that follow:
+ *
+ *   first ──> singleton ──like it within seriesFinishMs──> series ──more──> series
+ *                 │                                           │
+ *                 └───────── none for seriesFinishMs ─────────┴──> finished: the next event is a first
+ *
+ * The first event is written at once, and so is the second, which starts the series. After that only the
+ * count grows; it is written every seriesRefreshMs and when the series is finished.
+ */
+
+/** An Event that was recorded and may repeat. */
+export interface SeriesEntry {
+  readonly key: string;
+  /** The Event as it was first recorded. */
+  readonly event: Event;
+  /** Number of times it was recorded. */
+  count: number;
+  /** The count that the server has; 0 if the Event is not created yet. */
+  writtenCount: number;
+  /** Time of the last recording, in milliseconds since 1970. */
+  lastObservedMs: number;
+  /** Time of the last recording by the monotonic clock, which decides when a series ends. */
+  touchedMs: number;
+  /** Time of the last write, or of the first recording, by the monotonic clock. */
+  writtenMs: number;
+}
+
+/** The current time by both clocks. */
+export interface Moment {
+  /** Milliseconds since 1970. */
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+/** Options of {@link SeriesBook}. */
+export interface SeriesBookOptions {
+  readonly finishMs: number;
+  readonly refreshMs: number;
+  /** Maximum number of Events to remember. */
+  readonly capacity: number;
+}
+
+/** Result of `SeriesBook.observe`. */
+export type Observation =
+  { readonly type: 'first' } | { readonly type: 'repeated'; readonly entry: SeriesEntry };
+
+/** Remembers recent Events, so that a repeated event only increases a count. */
+export class SeriesBook {
+  readonly #options: SeriesBookOptions;
+  readonly #entries: LruMap<string, SeriesEntry>;
+
+  constructor(options: SeriesBookOptions) {
+    this.#options = options;
+    this.#entries = new LruMap(options.capacity);
+  }
+
+  /** Counts an event if a like one was recorded recently. */
+  observe(key: string, now: Moment): Observation {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || this.#isFinished(entry, now.monotonicMs)) return { type: 'first' };
+    entry.count++;
+    entry.lastObservedMs = now.wallMs;
+    entry.touchedMs = now.monotonicMs;
+    return { type: 'repeated', entry };
+  }
+
+  /** Adds an entry. @returns the entry, and replaced entries whose counts may be unwritten */
+  add(key: string, event: Event, now: Moment): { entry: SeriesEntry; replaced: SeriesEntry[] } {
+    const { wallMs, monotonicMs } = now;
+    const times = { lastObservedMs: wallMs, touchedMs: monotonicMs, writtenMs: monotonicMs };
+    const entry: SeriesEntry = { key, event, count: 1, writtenCount: 0, ...times };
+    const finished = this.#entries.get(key);
+    const evicted = this.#entries.set(key, entry);
+    return { entry, replaced: [finished, evicted].filter((each) => each !== undefined) };
+  }
+
+  /** Removes an entry, so that the next event like it starts a new one. */
+  forget(entry: SeriesEntry): void {
+    if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
+  }
+
+  /** Removes finished entries. @returns the entries whose count must be written now */
+  sweep(nowMs: number): SeriesEntry[] {
+    const due: SeriesEntry[] = [];
+    for (const entry of [...this.#entries.values()]) {
+      const isFinished = this.#isFinished(entry, nowMs);
+      if (isFinished) this.#entries.delete(entry.key);
+      const isStale = nowMs - entry.writtenMs >= this.#options.refreshMs;
+      if (isUnwritten(entry) && (isFinished || isStale)) due.push(entry);
+    }
+    return due;
+  }
+
+  /**
+   * Returns the time when {@link sweep} is next due, by the monotonic clock; undefined if everything is
+   * written.
+   * @param entries - the entries to consider, by default all
+   */
+  nextSweepMs(entries: Iterable<SeriesEntry> = this.#entries.values()): number | undefined {
+    const { finishMs, refreshMs } = this.#options;
+    let next: number | undefined;
+    for (const entry of entries) {
+      const dueMs = Math.min(entry.touchedMs + finishMs, entry.writtenMs + refreshMs);
+      if (isUnwritten(entry) && (next === undefined || dueMs < next)) next = dueMs;
+    }
+    return next;
+  }
+
+  /** Returns the entries whose count is not written yet. */
+  unwritten(): SeriesEntry[] {
+    return [...this.#entries.values()].filter(isUnwritten);
+  }
+
+  #isFinished(entry: SeriesEntry, nowMs: number): boolean {
+    return nowMs - entry.touchedMs >= this.#options.finishMs;
+  }
+}
+
+/** Returns true if the server does not have the entry's current count. */
+export function isUnwritten(entry: SeriesEntry): boolean {
+  return entry.count > entry.writtenCount;
+}
+
+/** Like events of one owner, each about another object. */
+export interface Batch {
+  /** The first event. */
+  readonly event: Event;
+  readonly at: Moment;
+  readonly items: Map<string, BatchItem>;
+}
+
+/** An event of a {@link Batch}. */
+export interface BatchItem {
+  readonly related: Event['related'];
+  readonly text: string;
+}
+
+/**
+ * Collects the like events of one reconcile, which become one Event. A batch is due `delayMs` after its first
+ * event. An object that comes again belongs to the next reconcile, so it begins the next batch.
+ */
+export class BatchBook {
+  readonly #options: { readonly delayMs: number; readonly capacity: number };
+  /** Oldest first, and so in the order in which they are due. */
+  readonly #batches = new Map<string, Batch>();
+
+  constructor(options: { readonly delayMs: number; readonly capacity: number }) {
+    this.#options = options;
+  }
+
+  /**
+   * Adds an event to the batch of `key`.
+   * @param newEvent - called for the first event of a batch
+   * @returns a batch that ended to make room
+   */
+  add(key: string, item: BatchItem, at: Moment, newEvent: () => Event): Batch | undefined {
+    const object = referenceKey(item.related);
+    const open = this.#batches.get(key);
+    if (open?.items.has(object) === false) {
+      open.items.set(object, item);
+      return undefined;
+    }
+    const batch = { event: newEvent(), at, items: new Map([[object, item]]) };
+    const isFull = open === undefined && this.#batches.size >= this.#options.capacity;
+    const [oldest] = isFull ? this.#batches : [];
+    const ended = oldest?.[1] ?? open;
+    this.#batches.delete(oldest?.[0] ?? key);
+    this.#batches.set(key, batch);
+    return ended;
+  }
+
+  /** Removes and returns the batches that are due at `nowMs`; `Infinity` returns all. */
+  take(nowMs: number): Batch[] {
+    const due: Batch[] = [];
+    for (const [key, batch] of this.#batches) {
+      if (batch.at.monotonicMs + this.#options.delayMs > nowMs) break;
+      this.#batches.delete(key);
+      due.push(batch);
+    }
+    return due;
+  }
+
+  /** Returns the time when {@link take} is next due; undefined if no batch is open. */
+  nextMs(): number | undefined {
+    for (const { at } of this.#batches.values()) return at.monotonicMs + this.#options.delayMs;
+    return undefined;
+  }
+}
+
+/** Returns the Event of a batch: the only event, or one that names all objects. */
+export function combinedEvent({ event, items }: Batch): Event {
+  if (items.size === 1) return event;
+  const texts = [...items.values()].map(({ text }) => text);
+  const combined = {
+    ...event,
+    note: combinedNote(`${event.reason ?? ''} ${texts.length} objects`, texts),
+  };
+  delete combined.related;
+  return combined;
+}
+
+function combinedNote(start: string, texts: readonly string[]): string {
+  // Changed fields are separated by commas.
+  const between = texts.some((text) => text.includes(': ')) ? '; ' : ', ';
+  const restOf = (shown: number): string =>
+    shown === texts.length ? '' : ` and ${texts.length - shown} more`;
+  let note = `${start}: ${texts[0] ?? ''}`;
+  for (let shown = 1; shown < texts.length; shown++) {
+    const longer = `${note}${between}${texts[shown] ?? ''}`;
+    if (Buffer.byteLength(longer + restOf(shown + 1)) > maxNoteBytes) {
+      return cutText(note, maxNoteBytes - restOf(shown).length) + restOf(shown);
+    }
+    note = longer;
+  }
+  return note;
+}
+
+/*
+ * States of the events of one topic that get no Event of their own:
+ *
+ *   first ──> collecting ──none for delayMs, or 12 delays after the first──> written as one Event
+ *                 ▲                                                                │
+ *                 └───── the next one; not written within intervalMs ──────────────┘
+ */
+
+/** Options of {@link SummaryBook}. */
+export interface SummaryBookOptions {
+  /** Milliseconds without another event after which a summary is due. */
+  readonly delayMs: number;
+  /** Shortest time between two summaries of one topic, in milliseconds. */
+  readonly intervalMs: number;
+  /** Maximum number of topics to remember. */
+  readonly capacity: number;
+}
+
+/** Several events combined into one. */
+export interface EventSummary {
+  readonly event: Event;
+  /** Number of events in the summary. */
+  readonly events: number;
+}
+
+interface Collected {
+  last: Event;
+  events: number;
+  readonly objects: Set<string>;
+  readonly kinds: Map<string, number>;
+  readonly latestMs: number;
+  dueMs: number;
+}
+
+/**
+ * Summarizes events that exceed an object's limits. A summary has the number of events, the kinds of the
+ * related objects, and the last note. The limits lose no event.
+ */
+export class SummaryBook {
+  readonly #options: SummaryBookOptions;
+  readonly #collected: LruMap<string, Collected>;
+  /** Earliest time of the next summary, by topic. */
+  readonly #notBefore: LruMap<string, number>;
+
+  constructor(options: SummaryBookOptions) {
+    this.#options = options;
+    this.#collected = new LruMap(options.capacity);
+    this.#notBefore = new LruMap(options.capacity);
+  }
+
+  /** Adds an event about `objects`. @returns a summary that was evicted to make room */
+  add(
+    topic: string,
+    event: Event,
+    nowMs: number,
+    objects: readonly Event['related'][],
+  ): EventSummary | undefined {
+    const known = this.#collected.get(topic);
+    const collected = known ?? this.#begin(topic, event, nowMs);
+    collected.last = event;
+    collected.events++;
+    for (const object of objects) count(collected, object);
+    const quietMs = nowMs + this.#options.delayMs;
+    collected.dueMs = Math.max(
+      Math.min(quietMs, collected.latestMs),
+      this.#notBefore.get(topic) ?? 0,
+    );
+    if (known !== undefined) return undefined;
+    const evicted = this.#collected.set(topic, collected);
+    return evicted === undefined ? undefined : summaryOf(evicted);
+  }
+
+  /** Removes and returns the summaries that are due at `nowMs`; `Infinity` returns all. */
+  take(nowMs: number): EventSummary[] {
+    const summaries: EventSummary[] = [];
+    for (const [topic, collected] of [...this.#collected.entries()]) {
+      if (collected.dueMs > nowMs) continue;
+      this.#collected.delete(topic);
+      const from = nowMs === Infinity ? collected.dueMs : nowMs;
+      this.#notBefore.set(topic, from + this.#options.intervalMs);
+      summaries.push(summaryOf(collected));
+    }
+    return summaries;
+  }
+
+  /** Returns the time when {@link take} is next due; undefined if no events are collected. */
+  nextMs(): number | undefined {
+    let next: number | undefined;
+    for (const [, { dueMs }] of this.#collected.entries()) {
+      if (next === undefined || dueMs < next) next = dueMs;
+    }
+    return next;
+  }
+
+  #begin(topic: string, last: Event, nowMs: number): Collected {
+    const latestMs = nowMs + 12 * this.#options.delayMs;
+    return { last, events: 0, objects: new Set(), kinds: new Map(), latestMs, dueMs: latestMs };
+  }
+}
+
+/** Counts each object once: a retry may fail for the same objects again. */
+function count({ objects, kinds }: Collected, related: Event['related']): void {
+  if (related === undefined) return;
+  const { kind = '', namespace, name } = related;
+  const id = [kind, namespace, name].join(separator);
+  if (objects.has(id)) return;
+  objects.add(id);
+  kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+}
+
+function summaryOf({ last, events, objects, kinds }: Collected): EventSummary {
+  if (events === 1) return { event: last, events };
+  const event = { ...last };
+  delete event.related;
+  const byKind = [...kinds].map(([kind, count]) => `${count} ${kind}`).join(', ');
+  const what = objects.size === 0 ? `${events} more events` : `${objects.size} more: ${byKind}`;
+  return {
+    event: { ...event, note: cutText(`${what}; last: ${last.note ?? ''}`, maxNoteBytes) },
+    events,
+  };
+}
+
+/** Options of {@link SpamFilter}. */
+export interface SpamFilterOptions {
+  /** Events that one object may have at once, at least 1. */
+  readonly burst: number;
+  /** Milliseconds until an object may have another event, more than 0. */
+  readonly refillMs: number;
+  /** Maximum number of objects to remember. */
+  readonly capacity: number;
+}
+
+interface Bucket {
+  readonly tokens: number;
+  readonly atMs: number;
+}
+
+/**
+ * Limits events with a token bucket per object. An object that fails in a new way every second must not fill
+ * the cluster's store with Events. The limits are those of client-go.
+ */
+export class SpamFilter {
+  readonly #options: SpamFilterOptions;
+  readonly #buckets: LruMap<string, Bucket>;
+
+  constructor(options: SpamFilterOptions) {
+    this.#options = options;
+    this.#buckets = new LruMap(options.capacity);
+  }
+
+  /**
+   * Takes a token of `key`.
+   * @returns false if no token is left: the event must not get an Event of its own
+   */
+  allow(key: string, nowMs: number): boolean {
+    const { burst, refillMs } = this.#options;
+    const { tokens, atMs } = this.#buckets.get(key) ?? { tokens: burst, atMs: nowMs };
+    const filled = Math.min(burst, tokens + (nowMs - atMs) / refillMs);
+    const isAllowed = filled >= 1;
+    this.#buckets.set(key, { tokens: isAllowed ? filled - 1 : filled, atMs: nowMs });
+    return isAllowed;
+  }
+}
