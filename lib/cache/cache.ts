@@ -14,6 +14,7 @@ import type {
   InformerStatus,
   WaitForSyncOptions,
 } from './informer.js';
+import { StringPool } from './intake.js';
 import { builtInIndexers } from './indexer.js';
 import type { Indexer } from './indexer.js';
 import type { InformerScope } from './informer-scope.js';
@@ -21,7 +22,6 @@ import { describeMissing } from './missing.js';
 import { quarantinedError } from './quarantine.js';
 import { SharedInformer } from './shared-informer.js';
 import type { InformerParts } from './shared-informer.js';
-import { StringPool } from './string-pool.js';
 
 /** Options of {@link Cache.informer}. */
 export interface InformerOptions {

@@ -31,10 +31,25 @@ export const byControllerUid: Indexer = (object) => {
 
 /** Returns an indexer by the value of the label `name`. */
 export function byLabel(name: string): Indexer {
-  return ({ metadata: { labels = {} } }) => {
+  const indexer: Indexer = ({ metadata: { labels = {} } }) => {
     const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
     return value === undefined ? [] : [value];
   };
+  metadataParts.set(indexer, 'labels');
+  return indexer;
+}
+
+/** A member of `metadata` that alone determines the values of an indexer. */
+export type MetadataPart = 'namespace' | 'ownerReferences' | 'labels';
+
+const metadataParts = new WeakMap<object, MetadataPart>([
+  [byNamespace, 'namespace'],
+  [byControllerUid, 'ownerReferences'],
+]);
+
+/** Returns the part on which the values of `indexer` depend; undefined if that is not known. */
+export function metadataPartOf(indexer: Indexer<never>): MetadataPart | undefined {
+  return metadataParts.get(indexer);
 }
 
 /** The built-in indexes of every store, by name. */

@@ -1,11 +1,10 @@
 import { deepFreeze } from '../object/deep-freeze.js';
-import { checkDepth } from '../object/depth.js';
+import { maxDepth, tooDeep } from '../object/depth.js';
 import { assignMembers, isJsonObject, withoutMember } from '../object/json.js';
 import type { KubernetesObject, ObjectMeta } from '../object/kubernetes-object.js';
 import { apiVersionOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
-import type { SharedStrings } from './string-pool.js';
 
 /** Changes an object before it is stored. It must not modify its argument. */
 export type Transform<T extends KubernetesObject = KubernetesObject> = (object: T) => T;
@@ -18,10 +17,13 @@ export interface IntakeOptions<T extends KubernetesObject> {
   /** Keeps only `metadata`. */
   readonly metadataOnly: boolean;
   readonly freeze: boolean;
-  /** Makes objects share equal strings. */
-  readonly strings: SharedStrings;
+  /** Shared by all kinds of a cache. */
+  readonly strings: StringPool;
   readonly transform?: Transform<T> | undefined;
 }
+
+/** Prepares a server object for the cache; `stored` is the version of it that the cache holds. */
+export type Intake<T extends KubernetesObject> = (object: T, stored?: T) => T;
 
 /** `kubectl apply` stores a copy of the whole object in this annotation: half of a cache's memory. */
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -31,39 +33,45 @@ const managedFieldsOnly = ['managedFields'];
 /**
  * Returns a function that prepares server objects for the cache. It sets `apiVersion` and `kind` (list items
  * lack them, metadata-only objects have others), and drops the last-applied annotation and, unless kept,
- * `managedFields`. It then applies the transform, shares strings with other objects, and freezes deeply. It
- * never modifies its argument, but the result shares parts with it, which are frozen too.
+ * `managedFields`. It then applies the transform, shares equal parts with the stored version and equal strings
+ * with other objects, and freezes deeply. The object is the cache's from then on, unless it is frozen.
  *
- * The function throws if an object can't be cached: metadata or name is missing, the transformed object nests
- * too deeply, or the transform throws.
+ * The function throws if an object can't be cached: the transformed object nests too deeply, or the transform
+ * throws or changes the object's key.
  */
-export function newIntake<T extends KubernetesObject>(options: IntakeOptions<T>): Transform<T> {
-  const { type, transform, metadataOnly, keepManagedFields } = options;
-  const { freeze, strings } = options;
+export function newIntake<T extends KubernetesObject>(options: IntakeOptions<T>): Intake<T> {
+  const { type, transform, metadataOnly, keepManagedFields, freeze, strings } = options;
   const { kind } = type;
   const apiVersion = apiVersionOf(type);
-  return (object) => {
-    checkMetadata(object);
+  const settling = new Settling(strings, freeze);
+  return (object, stored) => {
     const metadata = strippedMetadata(object.metadata, keepManagedFields());
-    const head: KubernetesObject = { apiVersion, kind, metadata };
-    const whole = (metadataOnly ? head : assignMembers(head, object, headMembers)) as T;
-    const taken = transform === undefined ? whole : transformed(whole, transform);
-    // A frozen object comes from another store of this process, which has already checked it.
-    if (!Object.isFrozen(object) || taken !== whole) {
-      checkDepth(taken, 'object');
-      strings.share(taken);
+    const isOwn = !Object.isFrozen(object);
+    let whole = object;
+    if (isOwn && !metadataOnly && object.kind === kind && object.apiVersion === apiVersion) {
+      object.metadata = metadata;
+    } else {
+      const head: KubernetesObject = { apiVersion, kind, metadata };
+      whole = (metadataOnly ? head : assignMembers(head, object, headMembers)) as T;
     }
+    const taken = transform === undefined ? whole : transformed(whole, transform);
+    if (isOwn || taken !== whole) return settling.object(taken, stored);
+    // A frozen object comes from another store of this process, which has already checked it.
     return freeze ? deepFreeze(taken) : taken;
   };
 }
 
-/** @throws OperatorError `InvalidObject`: the object's key or version is missing or malformed. */
-function checkMetadata(object: unknown): void {
+/**
+ * Returns the key of a server object, `namespace/name`.
+ * @throws OperatorError `InvalidObject`: the object's key or version is missing or malformed.
+ */
+export function checkedKey(object: unknown): string {
   const metadata = isJsonObject(object) ? object.metadata : undefined;
   const { name, namespace = '', resourceVersion = '' } = isJsonObject(metadata) ? metadata : {};
-  if (typeof name !== 'string' || name === '') refuse('metadata.name is missing');
-  if (typeof namespace !== 'string') refuse('metadata.namespace is not a text');
-  if (typeof resourceVersion !== 'string') refuse('metadata.resourceVersion is not a text');
+  if (typeof name !== 'string' || name === '') return refuse('metadata.name is missing');
+  if (typeof namespace !== 'string') return refuse('metadata.namespace is not a text');
+  if (typeof resourceVersion !== 'string') return refuse('metadata.resourceVersion is not a text');
+  return namespace === '' ? name : `${namespace}/${name}`;
 }
 
 function transformed<T extends KubernetesObject>(object: T, transform: Transform<T>): T {
@@ -93,8 +101,148 @@ function strippedMetadata(metadata: ObjectMeta, keepManagedFields: boolean): Obj
   const lastApplied =
     annotations !== undefined && Object.hasOwn(annotations, lastAppliedAnnotation);
   if (!lastApplied && (keepManagedFields || metadata.managedFields === undefined)) return metadata;
+  if (!lastApplied && !Object.isFrozen(metadata) && lastMemberOf(metadata) === 'managedFields') {
+    // V8 removes the last member at once, as servers send it for built-in kinds; to remove any other one would
+    // make the object slow and large.
+    delete metadata.managedFields;
+    return metadata;
+  }
   const stripped: ObjectMeta = {};
   assignMembers(stripped, metadata, keepManagedFields ? [] : managedFieldsOnly);
   if (lastApplied) stripped.annotations = withoutMember(annotations, lastAppliedAnnotation);
   return stripped;
+}
+
+function lastMemberOf(object: object): string | undefined {
+  let last: string | undefined;
+  for (const name in object) last = name;
+  return last;
+}
+
+/** `JSON.parse` makes no copies of shorter strings: V8 interns them. */
+const shortestText = 11;
+/** Longer strings rarely repeat: hashing them would cost more than it saves. */
+const longestText = 48;
+
+/** Metadata fields that are unique to an object. */
+const uniqueFields: ReadonlySet<string> = new Set(['name', 'uid', 'resourceVersion']);
+
+type Members = Record<string, unknown>;
+
+/**
+ * Makes the objects of one kind share memory, and freezes them, in one walk. A part that equals that of the
+ * stored version is replaced by it, so that a comparison of both versions is quick. Other strings are replaced
+ * by the shared copies of a pool.
+ *
+ * The benefit of the pool depends on the kind. It saves 30 % of the memory of cached Pods, and nothing on
+ * ConfigMaps, whose strings differ. So `metadata` and the rest each have a trial, and pooling stops for a part
+ * if fewer than half of its second 2,048 strings were known. (Measured with 20,000 objects of each kind.)
+ */
+class Settling {
+  readonly #pool: StringPool;
+  readonly #freeze: boolean;
+  readonly #metadata = new Trial();
+  readonly #body = new Trial();
+
+  constructor(pool: StringPool, freeze: boolean) {
+    this.#pool = pool;
+    this.#freeze = freeze;
+  }
+
+  /** @throws OperatorError `TooDeep`: the object nests deeper than {@link maxDepth}. */
+  object<T extends KubernetesObject>(object: T, stored: T | undefined): T {
+    // Users may modify objects that are not frozen, so versions must not share parts.
+    return this.#settled(object, this.#freeze ? stored : undefined, maxDepth, this.#body) as T;
+  }
+
+  /** Returns `value`, or `stored` if both are equal. */
+  #settled(value: object, stored: unknown, depth: number, trial: Trial): object {
+    if (Object.isFrozen(value)) return value;
+    if (depth === 0) throw tooDeep('object');
+    const old = isAlike(value, stored) ? stored : undefined;
+    let [members, isEqual] = [0, old !== undefined];
+    for (const name in value) {
+      members++;
+      const given = (value as Members)[name];
+      // Every object has a `__proto__`, mostly not as a member.
+      const before = name === '__proto__' ? undefined : old?.[name];
+      if (typeof given === 'string') {
+        if (given !== before) isEqual = false;
+        if (given.length < shortestText) continue;
+        const isUnique =
+          trial === this.#metadata && depth === maxDepth - 1 && uniqueFields.has(name);
+        const shared =
+          given === before ? before : isUnique ? undefined : this.#pooled(given, trial);
+        if (shared !== undefined) (value as Members)[name] = shared;
+      } else if (typeof given === 'object' && given !== null) {
+        const part = depth === maxDepth && name === 'metadata' ? this.#metadata : trial;
+        const settled = this.#settled(given, before, depth - 1, part);
+        if (settled !== given) (value as Members)[name] = settled;
+        if (settled !== before) isEqual = false;
+      } else if (given !== before) isEqual = false;
+    }
+    if (old !== undefined && isEqual && Object.keys(old).length === members) return old;
+    return this.#freeze ? Object.freeze(value) : value;
+  }
+
+  /** Returns the shared copy of `text`, or undefined if there is none. */
+  #pooled(text: string, trial: Trial): string | undefined {
+    if (trial.failed || text.length > longestText) return undefined;
+    const shared = this.#pool.shared(text);
+    trial.count(shared !== undefined);
+    return shared;
+  }
+}
+
+function isAlike(value: object, stored: unknown): stored is Members {
+  return (
+    typeof stored === 'object' && stored !== null && Array.isArray(stored) === Array.isArray(value)
+  );
+}
+
+/** The pool holds at most twice this many strings and drops those that do not recur. */
+const generationSize = 4_096;
+
+/** Keeps one copy of each string that objects share; `JSON.parse` creates a new one each time. */
+export class StringPool {
+  #young = new Map<string, string>();
+  #old: ReadonlyMap<string, string> = new Map();
+
+  /** The number of strings kept; bounded. */
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  /** Returns the shared copy of `text`, or undefined if `text` is the first one. */
+  shared(text: string): string | undefined {
+    const known = this.#young.get(text);
+    if (known !== undefined) return known;
+    const shared = this.#old.get(text);
+    if (this.#young.size >= generationSize) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    const kept = shared ?? text;
+    this.#young.set(kept, kept);
+    return shared;
+  }
+}
+
+/** The first strings of each part do not count, because the pool starts empty. */
+const firstTexts = 2_048;
+/** The number of strings after which the trial of a part ends. */
+const trialTexts = 4_096;
+
+/** Decides if enough strings of a part repeat. */
+class Trial {
+  failed = false;
+  #texts = 0;
+  #known = 0;
+
+  count(known: boolean): void {
+    if (this.#texts >= trialTexts) return;
+    this.#texts++;
+    if (known && this.#texts > firstTexts) this.#known++;
+    if (this.#texts === trialTexts) this.failed = this.#known * 2 < trialTexts - firstTexts;
+  }
 }

@@ -47,16 +47,7 @@ export class Quarantine<T extends KubernetesObject> {
     return this.#standIns.size;
   }
 
-  /** Returns the result of `take`, or a stand-in if it throws. It never throws. */
-  guard(object: T, take: (object: T) => T): T {
-    try {
-      return take(object);
-    } catch (error) {
-      return this.standInFor(object, error);
-    }
-  }
-
-  /** Returns true if `object` is a stand-in, for example from {@link Quarantine.guard}. */
+  /** Returns true if `object` is a stand-in. */
   isStandIn(object: T): boolean {
     return this.#reasons.has(object);
   }

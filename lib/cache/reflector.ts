@@ -26,12 +26,15 @@ import type { WatchReceiver, WatchScope, Watched } from './watch-attempt.js';
 
 /** Receives what a reflector reads, in the server's order. Its methods must not throw. */
 export interface ReflectorSink<T extends KubernetesObject> {
-  /** Applied to each object on arrival, so that a large list is never held unprocessed. */
+  /** Applied to each object of a list on arrival, so that a large list is never held unprocessed. */
   intake(object: T): T;
   /** Receives the whole collection at `resourceVersion`, by key. */
   replace(objects: ReadonlyMap<string, T>, resourceVersion: string): void;
-  /** Receives one change. The same change can arrive twice. */
-  apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void;
+  /**
+   * Receives one change, as the server sent it. The same change can arrive twice.
+   * @returns the version of the change; undefined if a malformed object has none
+   */
+  apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): string | undefined;
   /** Receives a bookmark: all changes up to `resourceVersion` have arrived. */
   progress(resourceVersion: string): void;
   /** Called when {@link Reflector.state} has changed. */
@@ -263,8 +266,8 @@ export class Reflector<T extends KubernetesObject> {
     const { sink, metrics } = this.#options;
     this.#heardAtMs = heardAtMs;
     metrics.watchEvents.add(1, this.#labels[event.type]);
-    // Use the taken object's metadata: the server's object may be malformed.
-    const { resourceVersion } = event.type === 'BOOKMARK' ? event : this.#take(event).metadata;
+    const resourceVersion =
+      event.type === 'BOOKMARK' ? event.resourceVersion : sink.apply(event.type, event.object);
     const order = compareResourceVersions(resourceVersion, state.resourceVersion) ?? 1;
     if (event.type === 'BOOKMARK') {
       // The server's log was rolled back (restored from a backup): a watch from here would not show the
@@ -279,13 +282,6 @@ export class Reflector<T extends KubernetesObject> {
     const newer = order > 0 && resourceVersion !== undefined && resourceVersion !== '';
     if (newer) this.#state = { phase: 'watch', resourceVersion, failures: 0 };
     return 'listed';
-  }
-
-  #take({ type, object }: Exclude<WatchEvent<T>, { readonly type: 'BOOKMARK' }>): T {
-    const { sink } = this.#options;
-    const taken = sink.intake(object);
-    sink.apply(type, taken);
-    return taken;
   }
 
   #afterWatch(began: string, watched: Watched): ReflectorState {

@@ -17,20 +17,16 @@ import type {
   HandlerRegistration,
   InformerStatus,
 } from './informer.js';
-import { newIntake } from './intake.js';
-import type { Transform } from './intake.js';
+import { checkedKey, newIntake } from './intake.js';
+import type { Intake, StringPool } from './intake.js';
 import { missingOf } from './missing.js';
 import { estimateTotalBytes } from './object-bytes.js';
-import { ObjectStore } from './object-store.js';
 import { Quarantine } from './quarantine.js';
 import type { QuarantinedObject } from './quarantine.js';
 import { Reflector } from './reflector.js';
 import type { ReflectorSink } from './reflector.js';
 import { compareResourceVersions } from './resource-version.js';
-import { put, removeMissing, take } from './store-changes.js';
-import type { PutOptions } from './store-changes.js';
-import { SharedStrings } from './string-pool.js';
-import type { StringPool } from './string-pool.js';
+import { ObjectStore } from './store.js';
 import { WriteOverlay } from './write-overlay.js';
 
 /** The parts that all informers of a cache share. */
@@ -64,7 +60,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly quarantine: Quarantine<T>;
   /** Notifies of every change of the store or of a reflector's state. */
   readonly changes = new ChangeNotifier();
-  readonly #intake: Transform<T>;
+  readonly #intake: Intake<T>;
   readonly #parts: InformerParts;
   #partitions: readonly Partition<T>[];
   /** Pending stops of reflectors that a cluster-scoped kind does not need. */
@@ -97,7 +93,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       ...scope,
       keepManagedFields: () => this.#keepManagedFields,
       freeze: parts.freeze,
-      strings: new SharedStrings(parts.strings),
+      strings: parts.strings,
     });
     this.overlay = new WriteOverlay<T>({
       stored: (key) => this.store.get(key),
@@ -169,7 +165,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   written(key: string, answer: T): void {
     try {
       // Copy: the caller may modify the answer, and the cache's objects are frozen.
-      this.overlay.written(this.#intake(structuredClone(answer)));
+      const copy = structuredClone(answer);
+      this.overlay.written(this.#intake(copy, this.store.get(checkedKey(copy))));
     } catch {
       // The object will be quarantined when the watch shows it. Reads wait until then.
       this.overlay.touched(key, answer.metadata.resourceVersion ?? '');
@@ -279,7 +276,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   #sinkOf(partition: () => Partition<T>): ReflectorSink<T> {
     return {
-      intake: (object) => this.quarantine.guard(object, this.#intake),
+      intake: (object) => this.#taken(object),
       replace: (objects, version) => this.#replace(partition(), objects, version),
       apply: (type, object) => this.#apply(partition(), type, object),
       progress: (version) => this.#advance(partition(), version),
@@ -294,9 +291,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       objects.has(key) || (namespace !== undefined && metadata.namespace !== namespace);
     const events: CacheEvent<T>[] = [];
     for (const [key, object] of objects) {
-      for (const event of this.#store({ key, object, isInInitialList })) events.push(event);
+      for (const event of this.#store(key, object, isInInitialList)) events.push(event);
     }
-    for (const event of removeMissing(this.store, isKept)) events.push(event);
+    for (const event of this.store.removeMissing(isKept)) events.push(event);
     this.quarantine.keepOnly(isKept);
     if ((compareResourceVersions(version, partition.progress) ?? 0) < 0) this.overlay.clear();
     partition.listed = true;
@@ -304,9 +301,24 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#handlers.emit(events);
   }
 
-  #apply(partition: Partition<T>, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
+  /** Prepares a server object; returns a stand-in for one that can't be cached. */
+  #taken(given: T): T {
+    try {
+      return this.#intake(given, this.store.get(checkedKey(given)));
+    } catch (error) {
+      return this.quarantine.standInFor(given, error);
+    }
+  }
+
+  /** @returns the version of the change, if the object has one */
+  #apply(
+    partition: Partition<T>,
+    type: 'ADDED' | 'MODIFIED' | 'DELETED',
+    given: T,
+  ): string | undefined {
+    const object = this.#taken(given);
     const key = keyStringOf(object);
-    const { resourceVersion = '' } = object.metadata;
+    const { resourceVersion } = object.metadata;
     const bad = this.quarantine.get(key)?.resourceVersion;
     const known = bad ?? this.store.get(key)?.metadata.resourceVersion;
     // A watch delivers events in version order, so this one is a repeat or older than the list. (A proxy may
@@ -314,23 +326,23 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const isOld = (compareResourceVersions(resourceVersion, partition.progress) ?? 1) <= 0;
     if (isOld || (compareResourceVersions(resourceVersion, known) ?? 0) < 0) {
       this.#parts.metrics.droppedEvents.add(1, { kind: this.scope.type.kind });
-      return;
+      return resourceVersion;
     }
-    const events = type === 'DELETED' ? this.#remove(key, object) : this.#store({ key, object });
-    this.#advance(partition, resourceVersion);
+    const events = type === 'DELETED' ? this.#remove(key, object) : this.#store(key, object);
+    this.#advance(partition, resourceVersion ?? '');
     this.#handlers.emit(events);
+    return resourceVersion;
   }
 
   /**
    * Stores an object, or quarantines it.
    * @returns the resulting events
    */
-  #store(change: PutOptions<T>): readonly CacheEvent<T>[] {
-    const { key, object } = change;
+  #store(key: string, object: T, isInInitialList = false): readonly CacheEvent<T>[] {
     if (this.quarantine.isStandIn(object)) return this.#quarantine(key, object);
     let events: readonly CacheEvent<T>[];
     try {
-      events = put(this.store, change);
+      events = this.store.put(key, object, isInInitialList);
     } catch (error) {
       return this.#quarantine(key, this.quarantine.standInFor(object, error));
     }
@@ -344,12 +356,12 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const { uid } = standIn.metadata;
     // A different UID means that the stored object is another one of the same name.
     const isSame = uid === undefined || this.store.get(key)?.metadata.uid === uid;
-    return isSame ? [] : take(this.store, key, undefined);
+    return isSame ? [] : this.store.take(key, undefined);
   }
 
   #remove(key: string, object: T): readonly CacheEvent<T>[] {
     this.quarantine.release(key);
-    return take(this.store, key, this.quarantine.isStandIn(object) ? undefined : object);
+    return this.store.take(key, this.quarantine.isStandIn(object) ? undefined : object);
   }
 
   /** Quarantines a stored object for which a new index throws. */

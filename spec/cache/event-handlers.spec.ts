@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import { EventHandlers } from '../../lib/cache/event-handlers.js';
 import type { CacheEvent } from '../../lib/cache/informer.js';
-import { ObjectStore } from '../../lib/cache/object-store.js';
-import { put, take } from '../../lib/cache/store-changes.js';
 import { FakeServer } from './fake-server.js';
 import type { Thing } from './fake-server.js';
 
@@ -16,17 +14,5 @@ describe('EventHandlers', () => {
     const second = handlers.add(() => told++, []);
     handlers.emit([event, event]);
     expect(told).to.equal(0);
-  });
-});
-
-describe('take', () => {
-  it('knows the final state of a deletion that was seen', () => {
-    const object = new FakeServer().put('a');
-    const store = new ObjectStore<Thing>();
-    put(store, { key: 'ns/a', object });
-    expect(take(store, 'ns/a', object)).to.deep.equal([
-      { type: 'deleted', object, finalStateUnknown: false },
-    ]);
-    expect(take(store, 'ns/a', object)).to.deep.equal([]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { byLabel, controllerUidIndex, namespaceIndex } from '../../lib/cache/indexer.js';
-import { ObjectStore } from '../../lib/cache/object-store.js';
+import { ObjectStore } from '../../lib/cache/store.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 import { keyOf, keyString } from '../../lib/object/object-key.js';
 
@@ -39,8 +39,8 @@ describe('ObjectStore', () => {
         // An index that comes later knows what came before.
         if (at === late % list.length) store.addIndexer('app', byLabel('app'));
         const key = keyString(keyOf(object));
-        if (gone) store.delete(key);
-        else store.set(key, object);
+        if (gone) store.take(key, undefined);
+        else store.put(key, object);
         if (gone) all.delete(key);
         else all.set(key, object);
       });
@@ -66,5 +66,15 @@ describe('ObjectStore', () => {
     store.addIndexer('app', app);
     const other = (): void => store.addIndexer('app', byLabel('tier'));
     expect(other).to.throw('index app').with.property('code', 'InvalidOption');
+  });
+
+  it('reports the final state of a deletion that the watch showed', () => {
+    const object = { apiVersion: 'v1', kind: 'O', metadata: { name: 'a', uid: 'u' } };
+    const store = new ObjectStore();
+    store.put('a', object);
+    expect(store.take('a', object)).to.deep.equal([
+      { type: 'deleted', object, finalStateUnknown: false },
+    ]);
+    expect(store.take('a', object)).to.deep.equal([]);
   });
 });

@@ -1,7 +1,8 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
-import { builtInIndexers, indexValues, unknownIndex } from './indexer.js';
-import type { Indexer } from './indexer.js';
+import { builtInIndexers, indexValues, metadataPartOf, unknownIndex } from './indexer.js';
+import type { Indexer, MetadataPart } from './indexer.js';
+import type { CacheEvent } from './informer.js';
 
 /** Options of {@link ObjectStore}. */
 export interface ObjectStoreOptions<T extends KubernetesObject> {
@@ -50,22 +51,50 @@ export class ObjectStore<T extends KubernetesObject> {
 
   /**
    * Stores `object` under `key` and replaces the previous one.
+   * @returns the resulting events
    * @throws OperatorError `InvalidObject`: an index throws for it; the store is unchanged.
    */
-  set(key: string, object: T): void {
-    const previous = this.#objects.get(key);
-    const values: (readonly string[])[] = [];
-    for (const index of this.#indexes.values()) values.push(index.valuesOf(object));
+  put(key: string, object: T, isInInitialList = false): readonly CacheEvent<T>[] {
+    const old = this.#objects.get(key);
+    const moves: [index: Index<T>, values: readonly string[]][] = [];
+    for (const index of this.#indexes.values()) {
+      if (!index.isUnaffected(old, object)) moves.push([index, index.valuesOf(object)]);
+    }
     this.#objects.set(key, object);
-    let nth = 0;
-    for (const index of this.#indexes.values()) index.move(key, previous, values[nth++] ?? []);
+    for (const [index, values] of moves) index.move(key, old, values);
+    if (old === undefined) return [{ type: 'added', object, isInInitialList }];
+    const [now, before] = [object.metadata, old.metadata];
+    if (now.uid !== before.uid) {
+      return [
+        { type: 'deleted', object: old, finalStateUnknown: true },
+        { type: 'added', object, isInInitialList },
+      ];
+    }
+    return now.resourceVersion === before.resourceVersion ? [] : [{ type: 'updated', object, old }];
   }
 
-  delete(key: string): void {
-    const previous = this.#objects.get(key);
-    if (previous === undefined) return;
+  /**
+   * Removes an object.
+   * @param last - its last state; undefined if the watch did not show it
+   * @returns the resulting events
+   */
+  take(key: string, last: T | undefined): readonly CacheEvent<T>[] {
+    const old = this.#objects.get(key);
+    if (old === undefined) return [];
     this.#objects.delete(key);
-    for (const index of this.#indexes.values()) index.move(key, previous, []);
+    for (const index of this.#indexes.values()) index.move(key, old, []);
+    // A different UID means that an earlier deletion was missed.
+    const isLast = last !== undefined && old.metadata.uid === last.metadata.uid;
+    return [{ type: 'deleted', object: isLast ? last : old, finalStateUnknown: !isLast }];
+  }
+
+  /**
+   * Removes all objects for which `isKept` returns false.
+   * @returns the resulting events
+   */
+  removeMissing(isKept: (key: string, object: T) => boolean): readonly CacheEvent<T>[] {
+    const gone = [...this.#objects].filter(([key, object]) => !isKept(key, object));
+    return gone.flatMap(([key]) => this.take(key, undefined));
   }
 
   /**
@@ -104,11 +133,19 @@ export class ObjectStore<T extends KubernetesObject> {
 class Index<T extends KubernetesObject> {
   readonly indexer: Indexer<T>;
   readonly #name: string;
+  readonly #part: MetadataPart | undefined;
   readonly #keys = new Map<string, Set<string>>();
 
   constructor(name: string, indexer: Indexer<T>) {
     this.#name = name;
     this.indexer = indexer;
+    this.#part = metadataPartOf(indexer);
+  }
+
+  /** Returns true if both objects surely have the same values; versions share the parts that are equal. */
+  isUnaffected(from: T | undefined, to: T): boolean {
+    if (this.#part === undefined || from === undefined) return false;
+    return from.metadata[this.#part] === to.metadata[this.#part];
   }
 
   keys(value: string): string[] {

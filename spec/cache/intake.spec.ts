@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { StringPool, newIntake } from '../../lib/cache/intake.js';
+import type { Intake, IntakeOptions } from '../../lib/cache/intake.js';
+import { deepFreeze } from '../../lib/object/deep-freeze.js';
+import type { KubernetesObject, ObjectMeta } from '../../lib/object/kubernetes-object.js';
+
+interface Thing extends KubernetesObject {
+  readonly spec: unknown;
+}
+
+function intake(options: Partial<IntakeOptions<Thing>> = {}): Intake<Thing> {
+  const type = { group: '', version: 'v1', kind: 'O', plural: 'os', namespaced: true };
+  return newIntake<Thing>({
+    type,
+    keepManagedFields: () => false,
+    metadataOnly: false,
+    freeze: true,
+    strings: new StringPool(),
+    ...options,
+  });
+}
+
+function thing(text = 'a text that all have', more: ObjectMeta = {}): Thing {
+  const labels = { app: 'the same application' };
+  const metadata = { name: 'the name of an object', namespace: 'a-namespace', labels, uid: 'u' };
+  const long = 'l'.repeat(60);
+  const spec = { list: [text, { short: 'z' }], long, number: 1, nothing: null };
+  return { apiVersion: 'v1', kind: 'O', metadata: { ...metadata, ...more }, spec };
+}
+
+/** JSON with names that JavaScript objects have anyway. */
+const values = fc.jsonValue({ maxDepth: 4 }).map((value): unknown => {
+  const text = JSON.stringify({ value, constructor: {}, there: 'is a longer text' });
+  return JSON.parse(text.replace('"there"', '"__proto__":{},"there"'));
+});
+
+function expectFrozen(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  expect(Object.isFrozen(value)).to.equal(true);
+  for (const inner of Object.values(value)) expectFrozen(inner);
+}
+
+describe('newIntake', () => {
+  it('changes nothing that can be seen but what it drops, whatever version is stored', () => {
+    const property = fc.property(values, values, fc.boolean(), (one, other, isSame) => {
+      const take = intake();
+      const of = (spec: unknown): Thing => ({ ...thing(), spec: structuredClone(spec) });
+      const stored = take(of(one));
+      const taken = take(of(isSame ? one : other), stored);
+      expect(JSON.stringify(taken)).to.equal(JSON.stringify(of(isSame ? one : other)));
+      expectFrozen(taken);
+    });
+    fc.assert(property);
+  });
+
+  it('shares with the stored version every part that did not change', () => {
+    const take = intake();
+    const stored = take(thing('a text', { resourceVersion: '1', generation: 1 }));
+    const changed = thing('another text', { resourceVersion: '2', generation: 1 });
+    const { metadata, spec } = take(changed, stored) as Thing & { spec: { list: unknown[] } };
+    expect(metadata.labels).to.equal(stored.metadata.labels);
+    expect(spec.list[1]).to.equal((stored.spec as typeof spec).list[1]);
+    expect(spec).to.deep.equal(thing('another text').spec);
+  });
+
+  it('does not take a part of the stored version that lost or won members', () => {
+    const take = intake();
+    const labels = { app: 'web', tier: 'front' };
+    const [few, many] = [thing('', { labels: { app: 'web' } }), thing('', { labels })];
+    const stored = take(structuredClone(many));
+    expect(take(structuredClone(few), stored)).to.deep.equal(few);
+    expect(take(structuredClone(many), take(structuredClone(few)))).to.deep.equal(many);
+    expect(take({ ...thing(), spec: ['a'] }, take({ ...thing(), spec: { 0: 'a' } })).spec).to.eql([
+      'a',
+    ]);
+  });
+
+  it('drops managed fields wherever they stand, and the last-applied annotation', () => {
+    const managedFields = [{ manager: 'm' }];
+    const last = 'kubectl.kubernetes.io/last-applied-configuration';
+    const take = intake();
+    expect(take(thing('', { managedFields }))).to.deep.equal(thing(''));
+    const early = { ...thing(''), metadata: { managedFields, ...thing().metadata } };
+    expect(take(early)).to.deep.equal(thing(''));
+    const annotations = { [last]: '{}', kept: 'yes' };
+    const taken = take(thing('', { annotations, managedFields }));
+    expect(taken).to.deep.equal(thing('', { annotations: { kept: 'yes' } }));
+  });
+
+  it('leaves a frozen object as it is, which another store of the process may have', () => {
+    const managedFields = [{ manager: 'm' }];
+    const object = deepFreeze(thing('', { managedFields }));
+    expect(intake()(object)).to.deep.equal(thing(''));
+    expect(object).to.deep.equal(thing('', { managedFields }));
+  });
+
+  it('shares no part between versions that users may modify', () => {
+    const take = intake({ freeze: false });
+    const stored = take(thing());
+    expect(take(thing(), stored).metadata.labels).to.not.equal(stored.metadata.labels);
+  });
+
+  it('pools no texts that are short, long or unique', () => {
+    const strings = new StringPool();
+    intake({ strings })(thing());
+    // The label, the namespace, and the text in the spec.
+    expect(strings.size).to.equal(3);
+  });
+
+  it('stops to pool the texts of a part if all differ, and continues with the other part', () => {
+    const strings = new StringPool();
+    const take = intake({ strings });
+    for (let n = 0; n < 5_000; n++) take(thing(`a text of object ${n}`));
+    const { size } = strings;
+    take(thing('a text that is new'));
+    expect(strings.size).to.equal(size);
+    take(thing('', { labels: { other: 'another application' } }));
+    expect(strings.size).to.equal(size + 1);
+  });
+});
+
+describe('StringPool', () => {
+  it('knows what it has seen, as the copy that it saw first', () => {
+    const pool = new StringPool();
+    expect(pool.shared('text')).to.equal(undefined);
+    expect(pool.shared('text')).to.equal('text');
+  });
+
+  it('keeps a bounded number of texts, and what is used again', () => {
+    const pool = new StringPool();
+    for (let n = 0; n < 100_000; n++) {
+      pool.shared(`text ${n}`);
+      expect(pool.shared('used') === undefined).to.equal(n === 0);
+    }
+    expect(pool.size).to.be.at.most(2 * 4_096 + 1);
+  });
+});
