@@ -21,6 +21,11 @@ export function fileError(file: string, done: 'read' | 'written', thrown: unknow
   return new OperatorError('InvalidConfig', `${file} can't be ${done}: ${reason}`, { cause });
 }
 
+/** Returns the error of a file or folder with the wrong content. */
+export function contentError(file: string, problem: string, cause?: unknown): OperatorError {
+  return new OperatorError('InvalidConfig', `${file}: ${problem}`, { cause });
+}
+
 /**
  * Runs a function that writes a file, or files of a directory.
  * @param file - named in the error

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { cli, scratchDirectory } from './cli.js';
 import { createWebhook, holdTo, makeProject } from './scaffold/project.js';
@@ -71,16 +71,42 @@ describe('operator-builder build-installer', () => {
     });
   }
 
-  it('refuses an image that would go nowhere', async () => {
+  it('gives the image to the operator and its init containers, replaced by a kustomization or not', async () => {
     await makeProject(file('fixed'));
+    const manager = file('fixed/config/manager/manager.yaml');
+    const text = await readFile(manager, 'utf8');
+    const init = 'initContainers: [{ name: first, image: "controller:latest" }]\n      containers:';
+    await writeFile(manager, text.replace('containers:', init));
     await writeFile(file('fixed/config/manager/kustomization.yaml'), 'resources: [manager.yaml]\n');
-    const { code, stderr } = await cli(['build-installer', '--image', 'a:b'], {
-      cwd: file('fixed'),
-    });
+    const args = ['--project', 'fixed', '--image', 'a:b', '--out', '-'];
+    const { code, stdout } = await cli(['build-installer', ...args], { cwd: file() });
+    expect([code, stdout.match(/image: .*/g)]).to.deep.equal([0, ['image: a:b', 'image: a:b']]);
+  });
+
+  it('refuses an image for an overlay without the operator', async () => {
+    const { code, stderr } = await run('--image', 'a:b', '--overlay', 'config/crd');
     expect([code, stderr]).to.deep.equal([
       1,
-      'error: config/default: no kustomization replaces the image controller: add images: [{ name: controller, newName: … }] to that of the manager\n',
+      "error: config/crd has no Deployment with a container called manager: the operator's has to be the only one\n",
     ]);
+  });
+
+  it('says that it needs kubectl where there is none', async () => {
+    const { PATH } = process.env;
+    process.env['PATH'] = file('no-programs');
+    try {
+      const { code, stderr } = await run();
+      expect(code).to.equal(1);
+      expect(stderr).to.include('there is no kubectl on the PATH; install kubectl');
+    } finally {
+      process.env['PATH'] = PATH;
+    }
+  });
+
+  it('leaves nothing beside an overlay that it builds for another namespace', async () => {
+    const before = await readdir(file('shops/config'));
+    expect(await run('-n', 'elsewhere', '--out', '-')).to.include({ code: 0 });
+    expect(await readdir(file('shops/config'))).to.deep.equal(before);
   });
 
   it('takes a namespace, and what is named by it goes along', async () => {
@@ -162,11 +188,7 @@ describe('operator-builder build-installer', () => {
       ['--overlay', 'config/none'],
       "config/none can't be read: there is no such file or directory",
     ],
-    [
-      'a folder that is no kustomization',
-      ['--overlay', 'src'],
-      'src: there is no kustomization.yaml',
-    ],
+    ['a folder that is no kustomization', ['--overlay', 'src'], 'unable to find one of '],
     ["a file that can't be written", ['--out', 'package.json/x'], "can't be written: "],
   ] as const) {
     it(`says so for ${problem}`, async () => {

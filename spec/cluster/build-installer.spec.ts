@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { copyFile, readFile } from 'node:fs/promises';
-import { parseObjects } from '../../lib/cli/kustomize/yaml-documents.js';
+import { parseObjects } from '../../lib/cli/object-texts.js';
 import { defaultClient } from '../../lib/client/index.js';
 import type { KubernetesObject } from '../../lib/object/index.js';
 import { cli, scratchDirectory } from '../cli/cli.js';

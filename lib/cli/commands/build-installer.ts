@@ -9,7 +9,7 @@ import { overlayCommand } from '../package/overlay-options.js';
 export function buildInstallerCommand(context: CommandContext): Command {
   return overlayCommand('build-installer')
     .description(
-      'Writes all that a cluster needs to one file: what kubectl kustomize makes of an overlay, without kubectl.',
+      'Writes all that a cluster needs to one file: what kubectl kustomize makes of an overlay.',
     )
     .option('-n, --namespace <name>', 'where the operator is to be (default: as the overlay says)')
     .option('--out <file>', 'in the project; - is the standard output', 'dist/install.yaml')

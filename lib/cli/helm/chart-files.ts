@@ -1,9 +1,9 @@
 import { parse, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
-import type { Json } from '../kustomize/json-values.js';
-import { objectAt, textAt } from '../kustomize/json-values.js';
-import { splitImage } from '../kustomize/images.js';
-import { managerDeployment } from '../package/manager-container.js';
+import type { Json } from '../json-values.js';
+import { objectAt, textAt } from '../json-values.js';
+import { splitImage } from '../package/overlay.js';
+import { managerDeployment } from '../package/overlay.js';
 import { readTemplate } from '../scaffold/template.js';
 import { managerValues } from './manager-template.js';
 import { peersOf } from './network-policy-template.js';

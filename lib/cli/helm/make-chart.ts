@@ -6,11 +6,11 @@ import { OperatorError } from '../../system/operator-error.js';
 import { isJsonObject } from '../../object/json.js';
 import { checkYamlDepth } from '../../object/yaml-depth.js';
 import type { CommandContext } from '../command-context.js';
-import { kustomizationError } from '../kustomize/kustomization-error.js';
+import { contentError } from '../file-error.js';
 import { textDiff } from '../manifests/text-diff.js';
 import type { Output } from '../options/output-option.js';
-import { builtOverlay } from '../package/built-overlay.js';
-import type { BuiltOverlay, OverlayOptions } from '../package/built-overlay.js';
+import { builtOverlay } from '../package/overlay.js';
+import type { BuiltOverlay, OverlayOptions } from '../package/overlay.js';
 import { exists } from '../project/find-project.js';
 import { readText } from '../read-text.js';
 import { carryOut } from '../scaffold/carry-out.js';
@@ -72,7 +72,7 @@ function jsonOf(text: string, path: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw kustomizationError(path, 'it is no JSON: repair it', error);
+    throw contentError(path, 'it is no JSON: repair it', error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../object/json.js';
-import type { Json } from '../kustomize/json-values.js';
-import { objectAt, objectMadeAt, objectsAt, textAt } from '../kustomize/json-values.js';
-import { managerDeployment } from '../package/manager-container.js';
+import type { Json } from '../json-values.js';
+import { objectAt, objectMadeAt, objectsAt, textAt } from '../json-values.js';
+import { managerDeployment } from '../package/overlay.js';
 import { spreadLines, textLines, valueLines } from './template-text.js';
 import type { TemplateText } from './template-text.js';
 

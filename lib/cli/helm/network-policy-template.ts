@@ -1,5 +1,5 @@
-import type { Json } from '../kustomize/json-values.js';
-import { objectAt, objectsAt, textAt } from '../kustomize/json-values.js';
+import type { Json } from '../json-values.js';
+import { objectAt, objectsAt, textAt } from '../json-values.js';
 import { valueLines } from './template-text.js';
 import type { TemplateText } from './template-text.js';
 

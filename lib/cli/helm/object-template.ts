@@ -1,7 +1,8 @@
+import partition from 'lodash/partition.js';
 import { isJsonObject } from '../../object/json.js';
-import type { Json } from '../kustomize/json-values.js';
-import { objectAt, objectMadeAt, objectsAt, textAt } from '../kustomize/json-values.js';
-import { movedText } from '../package/moved-objects.js';
+import type { Json } from '../json-values.js';
+import { objectAt, objectMadeAt, objectsAt, textAt } from '../json-values.js';
+import { movedText } from '../package/overlay.js';
 import { templateManager } from './manager-template.js';
 import { templatePolicy } from './network-policy-template.js';
 import { TemplateText, spreadLines, valueLines } from './template-text.js';
@@ -143,15 +144,12 @@ interface Conditional {
   readonly isConditional: (member: string) => boolean;
 }
 
-/** Returns an object with some conditional members. */
+/** Returns an object with its conditional members last: an item of a list must begin with another. */
 function withConditions(object: Json, { text, condition, isConditional }: Conditional): Json {
-  const members = Object.entries(object).flatMap(
-    (member): readonly (readonly [string, unknown])[] =>
-      isConditional(member[0])
-        ? [[text.line(`if ${condition}`), null], member, [text.line('end'), null]]
-        : [member],
-  );
-  return Object.fromEntries(members);
+  const [optional, others] = partition(Object.entries(object), ([name]) => isConditional(name));
+  if (optional.length === 0) return object;
+  const [begin, end] = [text.line(`if ${condition}`), text.line('end')];
+  return Object.fromEntries([...others, [begin, null], ...optional, [end, null]]);
 }
 
 function accountName(text: TemplateText, { account }: ChartFacts): string {

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { yamlSettings } from '../kustomize/objects-text.js';
+import { yamlSettings } from '../object-texts.js';
 
 /** Returns lines of a template for an indentation, as Helm's `nindent` needs them. */
 export type TemplateLines = (indent: number) => readonly string[];

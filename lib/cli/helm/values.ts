@@ -3,7 +3,7 @@ import { isMap, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
 import { checkYamlDepth } from '../../object/yaml-depth.js';
-import { kustomizationError } from '../kustomize/kustomization-error.js';
+import { contentError } from '../file-error.js';
 
 /** A JSON schema of values. */
 export interface ValueSchema {
@@ -78,7 +78,7 @@ export interface MergedValues {
 export function mergedValues({ text, file, defaults, before, schema }: ValuesMerge): MergedValues {
   const own = parseDocument(checkYamlDepth(text, file));
   const [problem] = own.errors;
-  if (problem !== undefined) throw kustomizationError(file, problem.message.trimEnd(), problem);
+  if (problem !== undefined) throw contentError(file, problem.message.trimEnd(), problem);
   if (own.contents === null) return { text: defaults.toString({ lineWidth: 0 }), more: [] };
   for (const path of valuePaths(schema)) {
     if (!defaults.hasIn(path)) continue;
@@ -116,7 +116,7 @@ function checkWay(own: Document, path: ValuePath, file: string): void {
     const there = index === 0 ? own.contents : own.getIn(above, true);
     if (there === undefined || isMap(there)) continue;
     const wanted = `${path.join('.')} is to be set, but ${above.join('.') || 'the file'} is no map`;
-    throw kustomizationError(file, `${wanted}: repair it, or --force overwrites it`);
+    throw contentError(file, `${wanted}: repair it, or --force overwrites it`);
   }
 }
 

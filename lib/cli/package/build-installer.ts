@@ -2,10 +2,10 @@ import { dirname, relative, resolve } from 'node:path';
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { CommandContext } from '../command-context.js';
 import { whileWriting } from '../file-error.js';
-import { objectsText } from '../kustomize/objects-text.js';
+import { objectsText } from '../object-texts.js';
 import type { Output } from '../options/output-option.js';
-import { builtOverlay } from './built-overlay.js';
-import type { OverlayOptions } from './built-overlay.js';
+import { builtOverlay } from './overlay.js';
+import type { OverlayOptions } from './overlay.js';
 
 /** Options of `operator-builder build-installer`. */
 export interface InstallerOptions extends OverlayOptions {

@@ -1,4 +1,4 @@
-import { isJsonObject, memberOf, setMember } from '../../object/json.js';
+import { isJsonObject, memberOf, setMember } from '../object/json.js';
 
 /** A JSON object that the caller owns and may change in place. */
 export type Json = Record<string, unknown>;
@@ -28,22 +28,4 @@ export function objectsAt(object: Json, name: string): readonly Json[] {
 export function textAt(object: Json | undefined, name: string): string {
   const value = object === undefined ? undefined : memberOf(object, name);
   return typeof value === 'string' ? value : '';
-}
-
-/** Returns the texts in an object's member, by name: labels, annotations. */
-export function textsAt(object: Json | undefined, name: string): Readonly<Record<string, string>> {
-  const found = object === undefined ? undefined : objectAt(object, name);
-  const pairs = Object.entries(found ?? {}).filter(([, value]) => typeof value === 'string');
-  return Object.fromEntries(pairs) as Record<string, string>;
-}
-
-/** Whether a value is null or undefined. */
-export function isNothing(value: unknown): value is null | undefined {
-  return value === null || value === undefined;
-}
-
-/** Returns a text or number as YAML writes it; empty for other values. */
-export function scalarText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }

@@ -1,9 +1,10 @@
+import { stringify } from 'yaml';
 import type { ScalarTag } from 'yaml';
-import { checkDepth } from '../../object/depth.js';
-import { isJsonObject } from '../../object/json.js';
-import { parseYamlDocuments } from '../../object/yaml-documents.js';
+import { checkDepth } from '../object/depth.js';
+import { isJsonObject } from '../object/json.js';
+import { parseYamlDocuments } from '../object/yaml-documents.js';
+import { contentError } from './file-error.js';
 import type { Json } from './json-values.js';
-import { kustomizationError } from './kustomization-error.js';
 
 /** Go's YAML parsers, and so Kubernetes, read `0644` as octal. */
 const octal: ScalarTag = {
@@ -23,7 +24,7 @@ export function parseDocuments(text: string, file: string): readonly unknown[] {
   const options = { merge: true, customTags, logLevel: 'error' } as const;
   return parseYamlDocuments(text, file, options).flatMap((document) => {
     const [problem] = document.errors;
-    if (problem !== undefined) throw kustomizationError(file, problem.message.trimEnd(), problem);
+    if (problem !== undefined) throw contentError(file, problem.message.trimEnd(), problem);
     // A copy: a change at one place must not reach the aliases of the value.
     const value: unknown = structuredClone(
       checkDepth(document.toJS({ maxAliasCount: 1000 }), file),
@@ -41,11 +42,11 @@ export function parseObjects(text: string, file: string): readonly Json[] {
 }
 
 function checkedObjects(value: unknown, file: string): readonly Json[] {
-  if (!isJsonObject(value)) throw kustomizationError(file, 'want objects of Kubernetes');
+  if (!isJsonObject(value)) throw contentError(file, 'want objects of Kubernetes');
   if (Object.keys(value).length === 0) return [];
   const { kind, apiVersion, metadata, items } = value;
   if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
-    throw kustomizationError(file, 'an object has no apiVersion or no kind');
+    throw contentError(file, 'an object has no apiVersion or no kind');
   }
   if (kind.endsWith('List') && 'items' in value) {
     const list: readonly unknown[] = Array.isArray(items) ? items : [];
@@ -53,7 +54,30 @@ function checkedObjects(value: unknown, file: string): readonly Json[] {
   }
   const name = isJsonObject(metadata) ? metadata['name'] : undefined;
   if (typeof name !== 'string' || name === '') {
-    throw kustomizationError(file, `a ${kind} has no metadata.name`);
+    throw contentError(file, `a ${kind} has no metadata.name`);
   }
   return [value];
+}
+
+/** Returns objects as one YAML text with sorted members, so that equal objects give equal texts. */
+export function objectsText(objects: readonly object[]): string {
+  const texts = objects.map((object) => stringify(sorted(object), yamlSettings));
+  return texts.join('---\n');
+}
+
+/** YAML settings without aliases and folded texts, which are hard to read in a diff. */
+export const yamlSettings = {
+  lineWidth: 0,
+  aliasDuplicateObjects: false,
+  indentSeq: false,
+  // Quotes the words that older parsers read as booleans.
+  version: '1.1',
+  compat: 'core',
+} as const;
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return (value as readonly unknown[]).map(sorted);
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
 }

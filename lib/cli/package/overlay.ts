@@ -1,0 +1,235 @@
+import escapeRegExp from 'lodash/escapeRegExp.js';
+import { join, resolve } from 'node:path';
+import { isJsonObject } from '../../object/json.js';
+import { dns1123LabelProblem } from '../../object/index.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { CommandContext } from '../command-context.js';
+import type { Json } from '../json-values.js';
+import { objectAt, objectsAt, textAt } from '../json-values.js';
+import { namespacesFolder } from '../manifests/role-path.js';
+import { exists, findProject } from '../project/find-project.js';
+import { UsageError } from '../usage-error.js';
+import { buildKustomization } from './kustomize.js';
+import type { BuiltObject } from './kustomize.js';
+
+/** Options of commands that build an overlay of a project. */
+export interface OverlayOptions {
+  /** The project's folder or one below it. */
+  readonly project: string;
+  /** Path of the kustomization in the project's folder. */
+  readonly overlay: string;
+  /** Image of the manager. @defaultValue the kustomizations' */
+  readonly image?: string | undefined;
+  /** Namespace of all objects. @defaultValue the kustomizations' */
+  readonly namespace?: string | undefined;
+  /** Further entries of the `resources` of the overlay. @defaultValue none */
+  readonly resources?: readonly string[] | undefined;
+  /** Further entries of its `components`. @defaultValue none */
+  readonly components?: readonly string[] | undefined;
+}
+
+/** The objects of a project's overlay. */
+export interface BuiltOverlay {
+  /** The project's folder. */
+  readonly folder: string;
+  readonly objects: readonly BuiltObject[];
+}
+
+/**
+ * Builds an overlay of a project, with the operator's Roles in other namespaces.
+ * @throws UsageError invalid image or namespace
+ * @throws OperatorError `InvalidConfig`: the project does not exist, or its kustomizations can't be built
+ */
+export async function builtOverlay(
+  { project, overlay, ...given }: OverlayOptions,
+  { cwd }: Pick<CommandContext, 'cwd'>,
+): Promise<BuiltOverlay> {
+  const { namespace, resources, components } = given;
+  const image = given.image === undefined ? undefined : imageWithTag(given.image);
+  if (namespace !== undefined) checkNamespaceOption(namespace);
+  const folder = await findProject(resolve(cwd, project));
+  const path = join(folder, overlay);
+  const built = await buildKustomization(path, { namespace, resources, components });
+  const objects = namespace === undefined ? built : await withMovedTexts(built, path, namespace);
+  if (image !== undefined) replaceImage(objects, image, overlay);
+  return { folder, objects: await withNamespacedRoles({ folder, from: overlay, objects }) };
+}
+
+/** Gives the image to all containers that have the manager's. */
+function replaceImage(objects: readonly BuiltObject[], image: string, from: string): void {
+  const { container } = managerDeployment(objects, from);
+  const old = container['image'];
+  for (const object of objects) {
+    const template = objectAt(objectAt(object, 'spec') ?? {}, 'template');
+    const podSpec = objectAt(template ?? {}, 'spec') ?? {};
+    for (const field of ['initContainers', 'containers']) {
+      for (const one of objectsAt(podSpec, field)) if (one['image'] === old) one['image'] = image;
+    }
+  }
+}
+
+/** Updates the namespace in texts, such as Service names in certificates. */
+async function withMovedTexts(objects: readonly BuiltObject[], path: string, to: string) {
+  const [before] = managersAmong(await buildKustomization(path));
+  const from = textAt(before && objectAt(before.deployment, 'metadata'), 'namespace');
+  return from === '' ? objects : objects.map((object) => movedObject(object, { from, to }));
+}
+
+/** The previous and the new namespace. */
+export interface Move {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Replaces the namespace in `namespace/name` and in Service names: `name.namespace.svc`. */
+export function movedText(text: string, { from, to }: Move): string {
+  const namespace = escapeRegExp(from);
+  const pattern = new RegExp(
+    `^${namespace}(?=/)|(?<=^[a-z0-9-]+\\.)${namespace}(?=\\.svc(?:\\.|$))`,
+  );
+  return text.replace(pattern, () => to);
+}
+
+/** Replaces the namespace in texts of an object that kustomize does not cover. */
+function movedObject(object: BuiltObject, move: Move): BuiltObject {
+  // A schema may contain any text.
+  if (object.kind !== 'CustomResourceDefinition') return moved(object, move) as BuiltObject;
+  return { ...object, metadata: moved(object.metadata, move) as BuiltObject['metadata'] };
+}
+
+function moved(value: unknown, move: Move): unknown {
+  if (typeof value === 'string') return movedText(value, move);
+  if (Array.isArray(value)) return value.map((item) => moved(item, move));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, moved(one, move)]));
+}
+
+/** The objects of an overlay and their source. */
+interface OverlayObjects {
+  /** The project's folder. */
+  readonly folder: string;
+  /** The overlay, for messages. */
+  readonly from: string;
+  readonly objects: readonly BuiltObject[];
+}
+
+/**
+ * Adds the Roles in other namespaces to the objects of an overlay, before the Deployment. They have a
+ * kustomization of their own, since `namespace` puts all objects into one. An overlay without the operator
+ * stays unchanged, and so does a catalogue's: there a Role would apply to every namespace.
+ */
+async function withNamespacedRoles(source: OverlayObjects): Promise<readonly BuiltObject[]> {
+  const { folder, from, objects } = source;
+  const path = join(folder, namespacesFolder);
+  const isOfCatalogue = objects.some(({ kind }) => kind === 'ClusterServiceVersion');
+  if (isOfCatalogue || managersAmong(objects).length === 0) return objects;
+  if (!(await exists(join(path, 'kustomization.yaml')))) return objects;
+  const { deployment, podSpec } = managerDeployment(objects, from);
+  const namespace = textAt(objectAt(deployment, 'metadata'), 'namespace');
+  const account = {
+    name: textAt(podSpec, 'serviceAccountName'),
+    // Without a namespace here, the user sets it at apply time.
+    ...(namespace !== '' && { namespace }),
+  };
+  const there = new Set(objects.map(keyOf));
+  const roles = (await buildKustomization(path)).filter((object) => !there.has(keyOf(object)));
+  for (const role of roles) bindTo(role, account);
+  const place = objects.findIndex((object) => object === deployment);
+  return objects.toSpliced(place, 0, ...roles);
+}
+
+const keyOf = ({ kind, metadata: { namespace = '', name = '' } }: BuiltObject): string =>
+  [kind, namespace, name].join('/');
+
+/** Binds the role to the account in the overlay, which may differ from the one `manifests` assumed. */
+function bindTo(role: Json, account: object): void {
+  const { subjects } = role;
+  if (!Array.isArray(subjects)) return;
+  for (const subject of subjects) {
+    if (isJsonObject(subject) && subject['kind'] === 'ServiceAccount') {
+      Object.assign(subject, account);
+    }
+  }
+}
+
+/** The Deployment of an operator, and its container. */
+export interface ManagerDeployment {
+  readonly deployment: Json;
+  readonly podSpec: Json;
+  readonly container: Json;
+}
+
+/**
+ * Finds the operator among objects: the Deployment with a container called `manager`.
+ * @param from - the overlay, for messages
+ * @throws OperatorError `InvalidConfig`: no such Deployment, or several
+ */
+export function managerDeployment(objects: readonly object[], from: string): ManagerDeployment {
+  const [first, ...others] = managersAmong(objects);
+  if (first !== undefined && others.length === 0) return first;
+  const count = first === undefined ? 'no Deployment' : 'several Deployments';
+  throw new OperatorError(
+    'InvalidConfig',
+    `${from} has ${count} with a container called manager: the operator's has to be the only one`,
+  );
+}
+
+/** Returns the operators among objects. */
+function managersAmong(objects: readonly object[]): readonly ManagerDeployment[] {
+  return (objects as readonly Json[]).flatMap(managersIn);
+}
+
+function managersIn(deployment: Json): readonly ManagerDeployment[] {
+  if (textAt(deployment, 'kind') !== 'Deployment') return [];
+  const template = objectAt(objectAt(deployment, 'spec') ?? {}, 'template');
+  const podSpec = objectAt(template ?? {}, 'spec') ?? {};
+  const { containers } = podSpec;
+  const list: readonly unknown[] = Array.isArray(containers) ? containers : [];
+  const managers = list.filter(
+    (one): one is Json => isJsonObject(one) && one['name'] === 'manager',
+  );
+  return managers.map((container) => ({ deployment, podSpec, container }));
+}
+
+const imagePattern =
+  /^[\w.-]+(?::\d+(?=\/))?(?:\/[\w.-]+)*(?<tag>:[\w.-]+)?(?<digest>@\w+:[\da-f]+)?$/;
+
+/**
+ * Returns an image with the default tag made explicit: else it would get that of `config/manager`.
+ * @throws UsageError invalid image, such as the text of an unset variable
+ */
+function imageWithTag(image: string): string {
+  const { groups } = imagePattern.exec(image) ?? {};
+  if (groups === undefined) {
+    const wanted = 'want an image, such as registry.example/shop:1.2.0';
+    throw new UsageError(`--image: ${wanted}, got ${JSON.stringify(image)}`);
+  }
+  const { tag, digest } = groups as Readonly<Record<string, string | undefined>>;
+  return tag === undefined && digest === undefined ? `${image}:latest` : image;
+}
+
+/** @throws UsageError invalid namespace */
+function checkNamespaceOption(namespace: string): void {
+  const problem = dns1123LabelProblem(namespace);
+  if (problem !== undefined) throw new UsageError(`--namespace: ${problem}`);
+}
+
+/** The parts of an image's name; empty if absent. */
+export interface ImageName {
+  readonly name: string;
+  readonly tag: string;
+  readonly digest: string;
+}
+
+/** Splits an image: `host:5000/name:tag@sha256:…`. */
+export function splitImage(image: string): ImageName {
+  const host = Math.max(image.indexOf('/'), 0);
+  const at = image.indexOf('@', host);
+  const bare = at < 0 ? image : image.slice(0, at);
+  const colon = bare.indexOf(':', host);
+  return {
+    name: colon < 0 ? bare : bare.slice(0, colon),
+    tag: colon < 0 ? '' : bare.slice(colon + 1),
+    digest: at < 0 ? '' : image.slice(at + 1),
+  };
+}
