@@ -1,5 +1,6 @@
 import { endsWithin } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
+import { turnIfDue } from '../system/event-loop.js';
 import type { Logger } from '../system/logger.js';
 import type { OperatorError } from '../system/operator-error.js';
 import { noSpan, noTracer } from '../system/tracer.js';
@@ -60,6 +61,9 @@ export class Workers {
       metrics.activeWorkers.add(1, this.#labels);
       await this.#reconcile(item);
       metrics.activeWorkers.add(-1, this.#labels);
+      // Reconciles that only read the cache never wait for the event loop by themselves.
+      const turn = turnIfDue();
+      if (turn !== undefined) await turn;
     }
   }
 

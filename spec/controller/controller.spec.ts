@@ -70,6 +70,27 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
+  it('lets timers and sockets work while many reconciles wait for nothing', async () => {
+    const setup = new ControllerSetup();
+    for (let n = 0; n < 100; n++) setup.things.put(`thing-${n}`);
+    let [reconciled, turns] = [0, 0];
+    const turn = (): void => {
+      if (++turns < 1_000 && reconciled < 100) setImmediate(turn);
+    };
+    const finished = deferred();
+    const controller = controllerFor(Thing).complete(async () => {
+      if (reconciled === 0) setImmediate(turn);
+      for (const until = performance.now() + 1; performance.now() < until;);
+      if (++reconciled === 100) finished.resolve();
+      return done();
+    });
+    const running = await setup.start(controller);
+    await finished.promise;
+    // 100 ms of work, and a turn at least every 10 ms and one reconcile.
+    expect(turns).to.be.greaterThan(4);
+    await setup.stop(running);
+  });
+
   it('runs as many reconciles at once as it may, never two of a key', async () => {
     const setup = new ControllerSetup();
     let [now, most] = [0, 0];
