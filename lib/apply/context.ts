@@ -1,12 +1,9 @@
-import type { EventEmitter } from 'eventemitter3';
-import type { ApplyOptions, CachingClient, Client } from '../client/client.js';
+import type { ApplyOptions, CachingClient, Client, WriteDetails } from '../client/client.js';
 import { getIfExists } from '../client/get-if-exists.js';
 import { isStaleWrite } from '../client/retry-on-conflict.js';
-import { OperatorEvents } from '../events/operator-events.js';
-import type { OperatorEventMap } from '../events/operator-events.js';
+import type { OperatorEvents } from '../events/operator-events.js';
 import type { Recorder } from '../events/recorder.js';
-import { recordingClient } from '../events/recording-client.js';
-import type { WriteDetails } from '../events/recording-client.js';
+import { WriteReport } from '../events/recording-client.js';
 import { isAlreadyExists, isApiError, isInvalid } from '../object/api-error.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import { referenceTo } from '../object/object-reference.js';
@@ -19,7 +16,6 @@ import type { Logger } from '../system/logger.js';
 import type { ErrorCode } from '../system/error-codes.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { ImmutablePolicy } from './desired-object.js';
-import { refId } from './kind-traits.js';
 
 /** Settings for applying objects: client, owner, identity and policies. */
 export interface ApplySettings {
@@ -110,8 +106,6 @@ export interface ApplyContext<Settings extends ApplySettings = ApplySettings> {
   /** Records its writes as events. */
   readonly client: Client;
   readonly report: (report: Report) => void;
-  /** Sets the details of the next write to the object of `ref`, for its event. */
-  readonly announce: (ref: ObjectReference, details: WriteDetails) => void;
 }
 
 /** Reads an object; undefined if it does not exist. */
@@ -127,9 +121,12 @@ export function readObject(
 /**
  * Returns the options of an apply: unknown fields are errors, and fields of other managers are taken over.
  */
-export function applyOptions({ settings }: Pick<ApplyContext, 'settings'>): ApplyOptions {
+export function applyOptions(
+  { settings }: Pick<ApplyContext, 'settings'>,
+  details?: WriteDetails,
+): ApplyOptions {
   const { controllerName: fieldManager, signal } = settings;
-  return { force: true, fieldManager, signal, fieldValidation: 'Strict' };
+  return { force: true, fieldManager, signal, fieldValidation: 'Strict', details };
 }
 
 /** Returns `object` with the uid of `live`, so that the apply fails on another object of the same name. */
@@ -199,51 +196,15 @@ export function isStale(error: unknown): boolean {
 export function recordingContext<Settings extends ApplySettings>(
   settings: Settings,
 ): ApplyContext<Settings> {
-  const { owner, recorder, emitter, logger } = settings;
-  const heard = new WeakSet();
-  const announced = new Map<string, WriteDetails>();
-  const client = recordingClient(settings.client, {
-    ...{ recorder, owner, logger },
-    emitter: emitter && new NotedEvents(emitter, heard),
-    detailsOf: (ref) => announced.get(refId(ref)),
-  });
+  const { owner, recorder, emitter } = settings;
+  const writes = new WriteReport(settings);
   const report = ({ related, error, ...event }: Report): void => {
     recorder?.record({ ...event, regarding: owner, related });
-    if (error === undefined || [error, error.cause].some((each) => isNoted(heard, each))) return;
+    if (error === undefined || writes.hasEmitted(error) || writes.hasEmitted(error.cause)) return;
     const verb = error.code === 'TooManyDeletions' ? 'delete' : 'apply';
     emitter?.emit('failed', { ref: related, owner: referenceTo(owner), verb, error });
   };
-  return {
-    settings,
-    client,
-    report,
-    announce: (ref, details) => announced.set(refId(ref), details),
-  };
-}
-
-/** Forwards all events, and remembers the errors that listeners have received. */
-class NotedEvents extends OperatorEvents {
-  readonly #listeners: OperatorEvents;
-  readonly #heard: WeakSet<object>;
-
-  constructor(listeners: OperatorEvents, heard: WeakSet<object>) {
-    super();
-    this.#listeners = listeners;
-    this.#heard = heard;
-  }
-
-  override emit<Name extends keyof OperatorEventMap>(
-    name: Name,
-    ...payload: EventEmitter.EventArgs<OperatorEventMap, Name>
-  ): boolean {
-    const [event] = payload as OperatorEventMap[Name];
-    if ('error' in event && event.error instanceof Error) this.#heard.add(event.error);
-    return this.#listeners.emit(name, ...payload);
-  }
-}
-
-function isNoted(heard: WeakSet<object>, error: unknown): boolean {
-  return error instanceof Error && heard.has(error);
+  return { settings, client: writes.recorded(settings.client), report };
 }
 
 // Failed calls are recorded by the client, and failed dependencies together with their dependents. These

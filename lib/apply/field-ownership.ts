@@ -97,7 +97,7 @@ function releasedFields(
 
 /** Writes the managers of `adoption`. @returns the object after the write */
 export async function adoptFields(
-  { client, settings, announce }: ApplyContext,
+  { client, settings }: ApplyContext,
   { desired: { type, ref }, live }: Pair,
   { managedFields, cause }: Adoption,
 ): Promise<UnstructuredObject> {
@@ -108,9 +108,9 @@ export async function adoptFields(
     { op: 'replace', path: '/metadata/managedFields', value: managedFields },
     { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
   ] as const;
-  if (cause !== undefined) announce(ref, { cause });
   const patch = { type: 'json', operations } as const;
-  return (await client.patch(type, ref, patch, { fieldManager, signal })) as UnstructuredObject;
+  const options = { fieldManager, signal, details: { cause } };
+  return (await client.patch(type, ref, patch, options)) as UnstructuredObject;
 }
 
 /** Adopts the fields that an apply has assigned to `before-first-apply`; see {@link adoptionOf}. */

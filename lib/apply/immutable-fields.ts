@@ -139,12 +139,14 @@ export async function recreateObject(
     propagationPolicy: orphan ? 'Orphan' : 'Background',
     preconditions: asRead(live),
     signal,
+    details: { changes },
   });
   if (remaining !== undefined && remaining.metadata.uid === live.metadata.uid) {
     const why = changes.map(({ path }) => path).join(', ');
     return pending(desired.ref, `is being deleted, to be made again with another ${why}`, { live });
   }
-  const { object } = await client.apply(asNew(creation), applyOptions(context));
+  const options = applyOptions(context, { changes });
+  const { object } = await client.apply(asNew(creation), options);
   return done('recreated', desired.ref, { changes, live: object });
 }
 

@@ -6,7 +6,6 @@ import { isJsonObject, withoutMember } from '../object/json.js';
 import { Job } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
-import { referenceTo } from '../object/object-reference.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import type { ApplyContext, ApplySettings } from './context.js';
 import { changedDesire } from './desired-object.js';
@@ -134,13 +133,13 @@ export async function pruneRuns(
 }
 
 async function annotateOwner(
-  { client, settings, announce }: ApplyContext,
+  { client, settings }: ApplyContext,
   annotations: Readonly<Record<string, string | null>>,
   cause: string,
 ): Promise<void> {
   const { owner, controllerName: fieldManager, signal } = settings;
-  announce(referenceTo(owner), { cause });
   const { uid } = owner.metadata;
   const body = { metadata: { uid, annotations } };
-  await client.patch(owner, keyOf(owner), { type: 'merge', body }, { fieldManager, signal });
+  const options = { fieldManager, signal, details: { cause } };
+  await client.patch(owner, keyOf(owner), { type: 'merge', body }, options);
 }

@@ -107,7 +107,6 @@ export async function deleteOrphan(
 ): Promise<Outcome> {
   const ref = referenceTo(candidate.object);
   const { emitter, owner } = context.settings;
-  context.announce(ref, { cause });
   let orphan: Candidate | undefined = candidate;
   let remaining: UnstructuredObject | undefined;
   for (let attempt = 1; orphan !== undefined; attempt++) {
@@ -145,7 +144,8 @@ async function tryDelete(
   propagationPolicy: 'Background' | 'Foreground',
 ): Promise<DeleteAttempt> {
   const { signal } = settings;
-  const options = { preconditions: asRead(object), propagationPolicy, signal };
+  const preconditions = asRead(object);
+  const options = { preconditions, propagationPolicy, signal, details: { cause } };
   try {
     const left = await client.delete(type, keyOf(object), options);
     const { apiVersion, kind } = object;

@@ -1,6 +1,4 @@
-import type { Applied } from '../client/client.js';
 import { describeObject } from '../object/describe-object.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './differences.js';
 import { applyOptions, asNew, readObject, whileStale, withVersion } from './context.js';
@@ -30,8 +28,6 @@ export function applyObject(
 ): Promise<Outcome> {
   const { type, ref } = desired;
   return whileStale(async () => {
-    // The details of the last write do not hold for the next one.
-    context.announce(ref, {});
     const live = await readObject(context, type, ref);
     return carryOut(context, ref, await decide(context, desired, live, gate), gate);
   });
@@ -73,7 +69,7 @@ async function carryOut(
 // it.
 async function createObject(context: ApplyContext, desired: DesiredObject): Promise<Outcome> {
   await desired.check?.();
-  const { object } = await apply(context, asNew(desired.creation));
+  const { object } = await context.client.apply(asNew(desired.creation), applyOptions(context));
   const isSettled = isUnchanged({ desired, live: object }, context.settings.controllerName);
   return done('created', desired.ref, { live: object, isSettled });
 }
@@ -88,8 +84,12 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
   const cause = drift.length > 0 ? 'drift' : causeOfRollout(causes);
   try {
     const ready = await emptyMaps(context, { desired, live: handed });
-    context.announce(ref, { changes: expectedChanges(decision, drift), cause });
-    const { object: after } = await apply(context, withVersion(desired.object, ready));
+    const details = { changes: expectedChanges(decision, drift), cause };
+    const options = applyOptions(context, details);
+    const { object: after } = await context.client.apply(
+      withVersion(desired.object, ready),
+      options,
+    );
     const changes = appliedChanges({ before: live, after, drift });
     warnOfDroppedManagers(context, { desired, before: live, after });
     const object = await releaseFields(context, { desired, live: after });
@@ -110,11 +110,4 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
 export function causeOfRollout(causes: readonly ObjectReference[]): string | undefined {
   if (causes.length === 0) return undefined;
   return `${causes.map((ref) => describeObject(ref)).join(', ')} changed`;
-}
-
-function apply(
-  context: ApplyContext,
-  object: UnstructuredObject,
-): Promise<Applied<UnstructuredObject>> {
-  return context.client.apply(object, applyOptions(context));
 }

@@ -19,15 +19,14 @@ import { builtInType } from './kind-traits.js';
  * @returns the object after the write, or `live` if there are none
  */
 export async function emptyMaps(
-  { settings, client, announce }: ApplyContext,
+  { settings, client }: ApplyContext,
   { desired: { type, ref, object }, live }: Pair,
 ): Promise<UnstructuredObject> {
   const { controllerName: manager, signal } = settings;
   const emptied = emptiedFields(live, object, { manager, subresource: '' });
   if (emptied.length === 0) return live;
   const changes = emptied.map(({ path, from, to }) => ({ path: pathToString(path), from, to }));
-  announce(ref, { changes });
-  const options = { fieldManager: manager, signal };
+  const options = { fieldManager: manager, signal, details: { changes } };
   return (await client.patch(type, ref, emptyingPatch(live, emptied), options)) as typeof live;
 }
 

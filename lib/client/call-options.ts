@@ -29,11 +29,11 @@ const watch: OptionNames<WatchOptions> = {
 /** The options of every write. */
 export const writeOptionNames: OptionNames<WriteOptions> = {
   ...{ ...call, fieldManager: true, dryRun: true, fieldValidation: true },
-  ...{ subresource: true, parent: true, fences: true },
+  ...{ subresource: true, parent: true, fences: true, details: true },
 };
 const remove: OptionNames<DeleteOptions> = {
   ...{ ...call, dryRun: true, propagationPolicy: true, gracePeriodSeconds: true },
-  ...{ preconditions: true, fences: true },
+  ...{ preconditions: true, fences: true, details: true },
 };
 
 interface OptionsByVerb {

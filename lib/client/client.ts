@@ -1,3 +1,4 @@
+import type { FieldChange } from '../object/diff-by-path.js';
 import type {
   KubernetesObject,
   ObjectKey,
@@ -74,6 +75,14 @@ export interface WatchOptions extends CallOptions {
   readonly metadataOnly?: boolean | undefined;
 }
 
+/** Details of a write for its event. Only a `recordingClient` reads them. */
+export interface WriteDetails {
+  /** Changed fields; values of a Secret are redacted before they are reported. @defaultValue `[]` */
+  readonly changes?: readonly FieldChange[] | undefined;
+  /** Human-readable cause. */
+  readonly cause?: string | undefined;
+}
+
 /** Options of every write. */
 export interface WriteOptions extends CallOptions {
   /** The owner of the written fields. {@link Client.apply} needs one, given here or by a wrapper. */
@@ -92,6 +101,8 @@ export interface WriteOptions extends CallOptions {
   readonly parent?: TypeReference<KubernetesObject> | undefined;
   /** Every fence must allow each attempt of the write; see `fenced`. @defaultValue none */
   readonly fences?: readonly Fence[] | undefined;
+  /** Details for the event of the write. @defaultValue none */
+  readonly details?: WriteDetails | undefined;
 }
 
 /** Options of {@link Client.apply}. */
@@ -110,6 +121,8 @@ export interface DeleteOptions extends CallOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
   /** Every fence must allow each attempt of the write; see `fenced`. @defaultValue none */
   readonly fences?: readonly Fence[] | undefined;
+  /** Details for the event of the write. @defaultValue none */
+  readonly details?: WriteDetails | undefined;
 }
 
 /** Options of {@link Client.deleteCollection}. */

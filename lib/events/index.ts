@@ -12,4 +12,5 @@ export type {
 } from './operator-events.js';
 export type { ObjectEvent, Recorder } from './recorder.js';
 export { recordingClient } from './recording-client.js';
-export type { RecordingClientOptions, WriteDetails } from './recording-client.js';
+export type { RecordingClientOptions } from './recording-client.js';
+export type { WriteDetails } from '../client/client.js';

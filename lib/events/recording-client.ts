@@ -3,29 +3,33 @@ import type {
   Client,
   DeleteCollectionOptions,
   DeleteOptions,
+  WriteDetails,
   WriteOptions,
 } from '../client/client.js';
 import { forwarding } from '../client/forwarding.js';
-import type { FieldChange } from '../object/diff-by-path.js';
+import { isStaleWrite } from '../client/retry-on-conflict.js';
+import {
+  isAlreadyExists,
+  isApiError,
+  isNamespaceTerminating,
+  isNotFound,
+} from '../object/api-error.js';
+import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
+import { sameKey } from '../object/object-key.js';
 import type { ObjectReference } from '../object/object-reference.js';
+import { redactChanges } from '../object/redact.js';
 import { apiVersionOf, groupOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
-import type { Logger } from '../system/logger.js';
-import type { OperatorEvents, WriteVerb } from './operator-events.js';
-import type { Recorder } from './recorder.js';
-import { WriteReport } from './write-report.js';
-import type { WriteResult, WriteTarget } from './write-report.js';
+import { errorMessage } from '../system/as-error.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import type { OptionNames } from '../system/known-options.js';
-
-/** The caller's details about a write. */
-export interface WriteDetails {
-  /** Changed fields; values of a Secret are redacted before they are reported. @defaultValue `[]` */
-  readonly changes?: readonly FieldChange[] | undefined;
-  /** Human-readable cause. */
-  readonly cause?: string | undefined;
-}
+import { silentLogger } from '../system/logger.js';
+import type { Logger } from '../system/logger.js';
+import { isOperatorError } from '../system/operator-error.js';
+import type { ObjectWritten, OperatorEvents, WriteFailed, WriteVerb } from './operator-events.js';
+import { toReference } from './recorder.js';
+import type { ObjectEvent, Recorder } from './recorder.js';
 
 /** Options of {@link recordingClient}. */
 export interface RecordingClientOptions {
@@ -38,20 +42,18 @@ export interface RecordingClientOptions {
    * @defaultValue the written object
    */
   readonly owner?: KubernetesObject | ObjectReference | undefined;
-  /** Called after each successful write. @defaultValue no details */
-  readonly detailsOf?: ((ref: ObjectReference) => WriteDetails | undefined) | undefined;
-  /** Logs errors of the recorder, the emitter and `detailsOf`. @defaultValue no logs */
+  /** Logs errors of the recorder and the emitter. @defaultValue no logs */
   readonly logger?: Logger | undefined;
 }
 
 const optionNames: OptionNames<RecordingClientOptions> = {
-  ...{ recorder: true, emitter: true, owner: true, detailsOf: true, logger: true },
+  ...{ recorder: true, emitter: true, owner: true, logger: true },
 };
 
 /**
  * Returns a client that records every successful write (`Created`, `Configured`, `Deleted`) and every failed
  * one (`CreateFailed`, `UpdateFailed`, `PatchFailed`, `ApplyFailed`, `DeleteFailed`), as an Event and on the
- * emitter. Results and errors are those of the inner client.
+ * emitter, with the `details` of the write. Results and errors are those of the inner client.
  *
  * Not recorded: reads, dry runs, subresources (`status`), Events and Leases, updates that changed nothing,
  * and expected failures: a conflict, an object that already exists or is already gone, a namespace that is
@@ -59,54 +61,163 @@ const optionNames: OptionNames<RecordingClientOptions> = {
  */
 export function recordingClient(client: Client, options: RecordingClientOptions): Client {
   refuseUnknownOptions('recordingClient', options, optionNames);
-  const report = new WriteReport(options);
-  const record = async <T>(
-    target: WriteTarget | undefined,
-    write: () => Promise<T>,
-    resultOf: (result: T) => WriteResult,
-  ): Promise<T> => {
+  return new WriteReport(options).recorded(client);
+}
+
+/** Reports the results of writes to the recorder and the emitter. It never throws, even if they do. */
+export class WriteReport {
+  readonly #options: RecordingClientOptions;
+  readonly #owner: ObjectReference | undefined;
+  readonly #emitted = new WeakSet();
+
+  /** @throws OperatorError `InvalidObject`: the owner has no name. */
+  constructor(options: RecordingClientOptions) {
+    this.#options = options;
+    this.#owner = options.owner && toReference(options.owner);
+  }
+
+  /** Returns a client that reports its writes. */
+  recorded(client: Client): Client {
+    return {
+      ...forwarding(client),
+      create: (object, options) =>
+        this.#write(() => client.create(object, options), written('create', object, options)),
+      update: (object, options) =>
+        this.#write(() => client.update(object, options), written('update', object, options)),
+      patch: (type, key, patch, options) =>
+        this.#write(
+          () => client.patch(type, key, patch, options),
+          keyed('patch', { type, key }, options),
+        ),
+      apply: (object, options) =>
+        this.#write(() => client.apply(object, options), written('apply', object, options)),
+      delete: (type, key, options) =>
+        this.#write(
+          () => client.delete(type, key, options),
+          keyed('delete', { type, key }, options),
+        ),
+      deleteCollection: (type, options) =>
+        this.#write(() => client.deleteCollection(type, options), collection(type, options)),
+    };
+  }
+
+  /** Returns true if listeners have received `error` as the failure of a call. */
+  hasEmitted(error: unknown): boolean {
+    return error instanceof Error && this.#emitted.has(error);
+  }
+
+  /** @param target - undefined: the write is not reported */
+  async #write<T>(write: () => Promise<T>, target: WriteTarget | undefined): Promise<T> {
     if (target === undefined) return write();
     let result: T;
     try {
       result = await write();
     } catch (error) {
-      report.failed(target, error);
+      this.#failed(target, error);
       throw error;
     }
-    report.succeeded(target, resultOf(result));
+    this.#guarded(() => this.#succeeded(target, resultOf(target.verb, result)));
     return result;
-  };
-  return {
-    ...forwarding(client),
-    create: (object, options) =>
-      record(written('create', object, options), () => client.create(object, options), plain),
-    update: (object, options) =>
-      record(written('update', object, options), () => client.update(object, options), plain),
-    patch: (type, key, patch, options) =>
-      record(
-        keyed('patch', { type, key }, options),
-        () => client.patch(type, key, patch, options),
-        plain,
-      ),
-    apply: (object, options) =>
-      record(written('apply', object, options), () => client.apply(object, options), applied),
-    delete: (type, key, options) =>
-      record(
-        keyed('delete', { type, key }, options),
-        () => client.delete(type, key, options),
-        plain,
-      ),
-    deleteCollection: (type, options) =>
-      record(collection(type, options), () => client.deleteCollection(type, options), nothing),
-  };
+  }
+
+  #succeeded(target: WriteTarget, result: WriteResult): void {
+    const { verb, ref, resourceVersion } = target;
+    const { object } = result;
+    const isSame = resourceVersion !== undefined && object !== undefined;
+    if (verb === 'update' && isSame && object.metadata.resourceVersion === resourceVersion) return;
+    const name = object?.metadata.name ?? ref.name;
+    if (name === undefined) this.#collectionDeleted(target);
+    else this.#written(outcomeOf(verb, result), target, { ...ref, name, ...uidOf(object) });
+  }
+
+  #failed({ verb, ref }: WriteTarget, error: unknown): void {
+    if (isPartOfTheGame(verb, error)) return;
+    this.#guarded(() => {
+      const { emitter } = this.#options;
+      if (emitter !== undefined && error instanceof Error) this.#emitted.add(error);
+      emitter?.emit('failed', { ref, owner: this.#owner, verb, error });
+      const action = actions[verb];
+      const subject = describeObject({ ...ref, name: ref.name ?? '' });
+      // A server error starts with the call.
+      const why = withoutStart(explanation(ref.kind, error), `${verb} ${subject}: `);
+      const note = `${action} ${subject}: ${why}`;
+      this.#record(ref, { type: 'Warning', reason: `${action}Failed`, action, note });
+    });
+  }
+
+  #written(outcome: Outcome, { verb, details = {} }: WriteTarget, ref: ObjectReference): void {
+    const { changes = [], cause } = details;
+    const shown = redactChanges(ref.kind, changes);
+    const payload: ObjectWritten = { ref, owner: this.#owner, changes: shown, cause };
+    this.#options.emitter?.emit(outcome, payload);
+    const text = detailsText(payload);
+    const [reason, action] = [reasons[outcome], actions[verb]];
+    const note = `${reason} ${describeObject(ref)}${text}`;
+    const near = ref.namespace === this.#owner?.namespace ? { ...ref, namespace: '' } : ref;
+    const item = describeObject(near) + text;
+    this.#record(ref, { type: 'Normal', reason, action, note, item });
+  }
+
+  #collectionDeleted({ ref, selector = '' }: WriteTarget): void {
+    const where = ref.namespace === undefined ? '' : ` in ${ref.namespace}`;
+    const which = selector === '' ? '' : ` with ${selector}`;
+    const note = `Deleted every ${ref.kind}${where}${which}`;
+    this.#record(ref, { type: 'Normal', reason: 'Deleted', action: 'Delete', note });
+  }
+
+  /** Records an Event on the owner, or else on the object. Without an owner and a name it records nothing. */
+  #record(
+    ref: WriteFailed['ref'],
+    event: Pick<ObjectEvent, 'type' | 'reason' | 'action' | 'note' | 'item'>,
+  ): void {
+    const object = ref.name === undefined ? undefined : toReference({ ...ref, name: ref.name });
+    const regarding = this.#owner ?? object;
+    if (regarding === undefined) return;
+    const related = object !== undefined && sameObject(regarding, object) ? undefined : object;
+    this.#options.recorder?.record({ regarding, related, ...event });
+  }
+
+  #guarded(report: () => void): void {
+    try {
+      report();
+    } catch (error) {
+      const { logger = silentLogger } = this.#options;
+      logger.error('a write could not be recorded', { error });
+    }
+  }
 }
 
-const plain = (object: KubernetesObject | undefined): WriteResult => ({ object });
-const applied = ({ object, created }: Applied<KubernetesObject>): WriteResult => ({
-  object,
-  created,
-});
-const nothing = (): WriteResult => ({ object: undefined });
+/** The object and verb of a write. */
+interface WriteTarget {
+  readonly verb: WriteVerb;
+  /** Without a name for a collection, or if the server generates the name. */
+  readonly ref: WriteFailed['ref'];
+  /** The version that an update replaces. */
+  readonly resourceVersion?: string | undefined;
+  readonly details?: WriteDetails | undefined;
+  /** Selector of the deleted objects of a collection. */
+  readonly selector?: string | undefined;
+}
+
+/** The result of a write. */
+interface WriteResult {
+  readonly object: KubernetesObject | undefined;
+  /** True if an apply created the object. */
+  readonly created?: boolean;
+}
+
+type Outcome = 'created' | 'configured' | 'deleted';
+
+const reasons = { created: 'Created', configured: 'Configured', deleted: 'Deleted' } as const;
+
+const actions = {
+  create: 'Create',
+  update: 'Update',
+  patch: 'Patch',
+  apply: 'Apply',
+  delete: 'Delete',
+  deleteCollection: 'Delete',
+} as const;
 
 function written(
   verb: WriteVerb,
@@ -116,7 +227,8 @@ function written(
   if (isSilent(object, options)) return undefined;
   const { apiVersion, kind, metadata } = object;
   const { namespace, name, resourceVersion } = metadata;
-  return { verb, ref: { apiVersion, kind, namespace, name }, resourceVersion };
+  const { details } = options;
+  return { verb, ref: { apiVersion, kind, namespace, name }, resourceVersion, details };
 }
 
 function keyed(
@@ -126,7 +238,8 @@ function keyed(
 ): WriteTarget | undefined {
   if (isSilent(type, options)) return undefined;
   const { namespace, name } = key;
-  return { verb, ref: { apiVersion: apiVersionOf(type), kind: type.kind, namespace, name } };
+  const ref = { apiVersion: apiVersionOf(type), kind: type.kind, namespace, name };
+  return { verb, ref, details: options.details };
 }
 
 function collection(
@@ -154,4 +267,55 @@ function isSilent(
   const group = groupOf(apiVersionOf(type));
   if (type.kind === 'Event') return group === '' || group === 'events.k8s.io';
   return type.kind === 'Lease' && group === 'coordination.k8s.io';
+}
+
+function resultOf(verb: WriteVerb, result: unknown): WriteResult {
+  if (verb === 'apply') return result as Applied<KubernetesObject>;
+  if (verb === 'deleteCollection') return { object: undefined };
+  return { object: result as KubernetesObject | undefined };
+}
+
+function outcomeOf(verb: WriteVerb, { created = verb === 'create' }: WriteResult): Outcome {
+  if (verb === 'delete' || verb === 'deleteCollection') return 'deleted';
+  return created ? 'created' : 'configured';
+}
+
+function uidOf(object: KubernetesObject | undefined): { uid?: string } {
+  const uid = object?.metadata.uid;
+  return uid === undefined ? {} : { uid };
+}
+
+function sameObject(one: ObjectReference, other: ObjectReference): boolean {
+  const sameKind = one.kind === other.kind && groupOf(one.apiVersion) === groupOf(other.apiVersion);
+  return sameKind && sameKey(one, other);
+}
+
+function isPartOfTheGame(verb: WriteVerb, error: unknown): boolean {
+  if (isStaleWrite(error) || isAlreadyExists(error) || isNamespaceTerminating(error)) return true;
+  if (isOperatorError(error, 'Aborted')) return true;
+  return isNotFound(error) && (verb === 'delete' || verb === 'update' || verb === 'patch');
+}
+
+const mostPaths = 10;
+
+function detailsText({ changes, cause }: ObjectWritten): string {
+  const paths = changes.slice(0, mostPaths).map(({ path }) => path || 'everything');
+  const more = changes.length - paths.length;
+  if (more > 0) paths.push(`${more} more`);
+  return (paths.length === 0 ? '' : `: ${paths.join(', ')}`) + (cause ? ` (${cause})` : '');
+}
+
+/** Returns the error's message; for a Secret, only the parts that can't quote its data. */
+function explanation(kind: string, error: unknown): string {
+  if (kind !== 'Secret') return errorMessage(error);
+  if (isApiError(error)) {
+    const fields = error.causes.map(({ field = '' }) => field).filter((field) => field !== '');
+    const where = fields.length === 0 ? '' : ` at ${fields.join(', ')}`;
+    return `${error.status} ${error.reason}`.trimEnd() + where;
+  }
+  return isOperatorError(error) ? error.code : 'the reason is not shown, it may quote data';
+}
+
+function withoutStart(text: string, start: string): string {
+  return text.startsWith(start) ? text.slice(start.length) : text;
 }

@@ -187,10 +187,9 @@ describe('recordingClient', () => {
 
   it('names what changed and why, as far as it is told', async () => {
     const changes = Array.from({ length: 12 }, (_, n) => ({ path: `data.k${n}`, from: 0, to: n }));
-    const detailsOf = () => ({ changes, cause: 'drift' });
-    const { fake, client, emitted, summary } = setUp({ detailsOf });
+    const { fake, client, emitted, summary } = setUp();
     fake.answer = () => live;
-    await client.patch(ConfigMap, key, patch);
+    await client.patch(ConfigMap, key, patch, { details: { changes, cause: 'drift' } });
     const paths = 'data.k0, data.k1, data.k2, data.k3, data.k4, data.k5, data.k6, data.k7';
     const note = `Configured ConfigMap shop/web: ${paths}, data.k8, data.k9, 2 more (drift)`;
     expect(summary()).to.deep.equal([`Configured: ${note}`]);
@@ -221,8 +220,8 @@ describe('recordingClient', () => {
 
     it('shows which keys changed, but no value', async () => {
       const changes = [{ path: 'data.password', from: undefined, to: 'hunter2' }];
-      const { client, recorded, emitted } = setUp({ detailsOf: () => ({ changes }) });
-      await client.create(secret);
+      const { client, recorded, emitted } = setUp();
+      await client.create(secret, { details: { changes } });
       expect(recorded[0]?.note).to.equal('Created Secret shop/web: data.password');
       expect(JSON.stringify([recorded, emitted])).not.to.contain('hunter2');
     });

@@ -64,6 +64,23 @@ export function eventsSuite(open: OpenScene): void {
     ]);
   });
 
+  it('names the changed field with the deletion and the creation of a recreated object', async () => {
+    const scene = await open();
+    const emitter = new OperatorEvents();
+    const heard: unknown[] = [];
+    for (const name of ['created', 'configured', 'deleted'] as const) {
+      emitter.on(name, ({ changes }) => heard.push([name, ...changes.map(({ path }) => path)]));
+    }
+    const reconcile = (A: string): Promise<unknown> =>
+      scene
+        .builder({ emitter, onImmutable: 'recreate' })
+        .configMap({ name: 'env', data: { A }, immutable: true })
+        .reconcile();
+    await reconcile('1');
+    await reconcile('2');
+    expect(heard).to.deep.equal([['created'], ['deleted', 'data.A'], ['created', 'data.A']]);
+  });
+
   it('tells listeners of failures that no call has found, and of the others once', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
