@@ -39,7 +39,7 @@ export async function getCached<T extends KubernetesObject>(
   if (informer?.covers(namespaceOf(key)) !== true) return undefined;
   const name = keyString(key);
   const isSettled = (): boolean => informer.overlay.look(name).type !== 'unsettled';
-  if (!(await waitUntil(informer, isSettled, { ...reads, ...options }))) {
+  if (!isSettled() && !(await waitUntil(informer, isSettled, { ...reads, ...options }))) {
     informer.overlay.settle(name);
     return undefined;
   }

@@ -7,10 +7,11 @@ import { enqueueObject, enqueueOwner, kindSource } from './kind-source.js';
 import type { EnqueueOwnerOptions, Mapper } from './kind-source.js';
 import { controllerOptionNames, resolveControllerOptions, resolveRuntime } from './options.js';
 import type {
+  ControllerDefinition,
+  ControllerKind,
   ControllerOptions,
   ControllerRuntime,
   MultiClusterRuntime,
-  ResolvedControllerOptions,
 } from './options.js';
 import type { Predicate } from './predicates.js';
 import { reconcileOnce } from './reconcile.js';
@@ -238,29 +239,4 @@ export class Controller {
   start(runtime: ControllerRuntime | MultiClusterRuntime): RunningController {
     return new RunningController(this.#definition, resolveRuntime(runtime));
   }
-}
-
-/** A kind that a controller declares, and its role. */
-export interface ControllerKind {
-  readonly type: TypeReference<KubernetesObject>;
-  /** The reconciled kind, a kind that the controller creates, or a kind that it only watches. */
-  readonly role: 'reconciled' | 'owned' | 'watched';
-}
-
-/** Returns the kinds that a controller owns. */
-export function ownedTypes({
-  kinds,
-}: Pick<ControllerDefinition, 'kinds'>): readonly TypeReference<KubernetesObject>[] {
-  return kinds.filter(({ role }) => role === 'owned').map(({ type }) => type);
-}
-
-/** The definition of a controller. */
-export interface ControllerDefinition {
-  /** The kind whose objects are reconciled. */
-  readonly type: TypeReference<KubernetesObject>;
-  readonly options: ResolvedControllerOptions;
-  readonly sources: readonly Source[];
-  /** The reconciled kind, then the owned and watched kinds in the order of their declaration. */
-  readonly kinds: readonly ControllerKind[];
-  readonly reconciler: Reconciler;
 }

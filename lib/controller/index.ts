@@ -15,7 +15,6 @@ export { Controller, controllerFor } from './controller.js';
 export type {
   ControllerBuilder,
   ControllerForOptions,
-  ControllerKind,
   OwnsOptions,
   WatchKindOptions,
 } from './controller.js';
@@ -39,6 +38,7 @@ export type {
 } from './kind-source.js';
 export { forgetMetrics } from './metrics.js';
 export type {
+  ControllerKind,
   ControllerOptions,
   ControllerRuntime,
   ControllerSettings,
@@ -77,6 +77,7 @@ export type {
   WorkQueueOptions,
 } from './queue.js';
 export type { ReconcileClient } from './reconcile-client.js';
+export { extendContext } from './reconcile.js';
 export type { ReconcileContext, Reconciler, SingleReconcile } from './reconcile.js';
 export {
   checkedResult,

@@ -1,6 +1,8 @@
 import type { Cache } from '../cache/cache.js';
 import type { Client } from '../client/client.js';
 import type { Fence } from '../client/fence.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { TypeReference } from '../object/resource-type.js';
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
@@ -18,7 +20,9 @@ import type { BackoffOptions } from './delays.js';
 import type { HotLoopOptions } from './hot-loop.js';
 import type { KeyOwnership } from './keys.js';
 import type { ControllerEventListener } from './outcome.js';
+import type { Reconciler } from './reconcile.js';
 import type { ControllerCluster } from './running-cluster.js';
+import type { Source } from './sources.js';
 
 /** Options of a controller. */
 export interface ControllerOptions {
@@ -159,4 +163,29 @@ export function resolveRuntime(runtime: ControllerRuntime | MultiClusterRuntime)
     ...{ clusters, clock, random, logger, metrics, tracer, signal, fence, ownership },
     ...{ gracefulShutdownMs, standby, onEvent },
   };
+}
+
+/** A kind that a controller declares, and its role. */
+export interface ControllerKind {
+  readonly type: TypeReference<KubernetesObject>;
+  /** The reconciled kind, a kind that the controller creates, or a kind that it only watches. */
+  readonly role: 'reconciled' | 'owned' | 'watched';
+}
+
+/** Returns the kinds that a controller owns. */
+export function ownedTypes({
+  kinds,
+}: Pick<ControllerDefinition, 'kinds'>): readonly TypeReference<KubernetesObject>[] {
+  return kinds.filter(({ role }) => role === 'owned').map(({ type }) => type);
+}
+
+/** The definition of a controller. */
+export interface ControllerDefinition {
+  /** The kind whose objects are reconciled. */
+  readonly type: TypeReference<KubernetesObject>;
+  readonly options: ResolvedControllerOptions;
+  readonly sources: readonly Source[];
+  /** The reconciled kind, then the owned and watched kinds in the order of their declaration. */
+  readonly kinds: readonly ControllerKind[];
+  readonly reconciler: Reconciler;
 }

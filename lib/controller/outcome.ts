@@ -1,9 +1,12 @@
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { keyOf, keyString } from '../object/object-key.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import type { MetricLabels } from '../system/metrics.js';
 import type { HotLoop } from './hot-loop.js';
 import type { WorkKey } from './keys.js';
 import type { WorkItem } from './queue.js';
+import type { ObservedWrite } from './reconcile-client.js';
 import type { ReconcileRun, RunEnd } from './reconcile.js';
 import { failureKindOf, isBug, readableError, retryAfterMsOf } from './result.js';
 import type { FailureKind } from './result.js';
@@ -20,18 +23,16 @@ export interface EndedReconcile {
   readonly item: WorkItem;
   readonly run: ReconcileRun;
   readonly cluster: ControllerCluster;
-  /** Returns the reconcile's logger; created on first access. */
-  readonly logger: () => Logger;
 }
 
 /** The result of handling a reconcile. */
-export interface Heeded {
+export interface Outcome {
   readonly outcome: ReconcileOutcome;
   readonly againInMs?: number | undefined;
   readonly error?: unknown;
 }
 
-const succeeded: Heeded = { outcome: 'success' };
+const succeeded: Outcome = { outcome: 'success' };
 
 /** The values of the label `result` of controller-runtime's metric. */
 const results: Readonly<Record<ReconcileOutcome, string>> = {
@@ -67,27 +68,50 @@ export class Outcomes {
     metrics.activeWorkers.set(0, this.#labels);
   }
 
-  heed(ended: EndedReconcile, end: RunEnd): Heeded {
+  /** Handles the end of a reconcile. Catches all errors, so that the worker continues and frees the key. */
+  handle(ended: EndedReconcile, end: RunEnd): Outcome {
+    try {
+      return this.#handle(ended, end);
+    } catch (error) {
+      return this.#survive(ended, error);
+    }
+  }
+
+  /** Counts a write of a reconcile towards a hot loop, and reports a loop that it completes. */
+  wrote(work: WorkKey, write: ObservedWrite, before: KubernetesObject | undefined): void {
+    const { hotLoops, metrics, logger, name, runtime } = this.#parts;
+    const { type, answer: after } = write;
+    // The server may have generated the name.
+    const target = after === undefined ? write.key : keyOf(after);
+    const found = hotLoops?.wrote({ key: work.text, type, target, before, after });
+    if (found === undefined) return;
+    const { object, ...facts } = found;
+    metrics.hotLoops.add(1, { controller: name });
+    logger.warn(`keeps writing ${object.kind} ${keyString(object)}: slowed down`, facts);
+    notifyListener(runtime, { type: 'hotLoop', controller: name, ...found, ...shownKey(work) });
+  }
+
+  #handle(ended: EndedReconcile, end: RunEnd): Outcome {
     const { metrics, name, kind, runtime } = this.#parts;
     const { run } = ended;
-    const heeded = this.#requeued(ended, end);
+    const outcome = this.#requeued(ended, end);
     const durationMs = run.lastedMs;
-    metrics.reconciles.add(1, this.#resultLabels.get(heeded.outcome));
+    metrics.reconciles.add(1, this.#resultLabels.get(outcome.outcome));
     metrics.durations.observe(durationMs / 1000, this.#labels);
-    const { reconcileID, triggers: causes } = run;
     if (runtime.onEvent !== undefined) {
+      const { reconcileID, triggers: causes } = run;
       const subject = { controller: name, kind, ...shownKey(run.work) };
       const facts = { ...subject, reconcileID, causes, durationMs };
-      tell(runtime, { type: 'reconciled', ...facts, ...heeded });
+      notifyListener(runtime, { type: 'reconciled', ...facts, ...outcome });
     }
-    return heeded;
+    return outcome;
   }
 
   /**
-   * Handles an exception of `heed` itself: an unexpected kind of error, a logger, a metric. It requeues the
-   * key, which may not have been requeued yet.
+   * Handles an exception of `#handle` itself: an unexpected kind of error, a logger, a metric. It requeues
+   * the key, which may not have been requeued yet.
    */
-  survive({ item: { key, priority }, run, cluster }: EndedReconcile, thrown: unknown): Heeded {
+  #survive({ item: { key, priority }, run, cluster }: EndedReconcile, thrown: unknown): Outcome {
     const { queue, mayQueue, logger } = this.#parts;
     const againInMs = mayQueue(run.work, cluster) ? queue.addRateLimited(key, priority) : undefined;
     const error = readableError(thrown);
@@ -99,7 +123,7 @@ export class Outcomes {
     return { outcome: 'error', againInMs, error };
   }
 
-  #requeued(ended: EndedReconcile, end: RunEnd): Heeded {
+  #requeued(ended: EndedReconcile, end: RunEnd): Outcome {
     const { queue } = this.#parts;
     const { item, run } = ended;
     switch (end.type) {
@@ -115,7 +139,7 @@ export class Outcomes {
     }
   }
 
-  #again({ item: { key, priority }, run, cluster }: EndedReconcile, wantedMs: number): Heeded {
+  #again({ item: { key, priority }, run, cluster }: EndedReconcile, wantedMs: number): Outcome {
     const { queue, triggers, hotLoops } = this.#parts;
     if (!this.#parts.mayQueue(run.work, cluster)) {
       this.#parts.giveUp(run.work);
@@ -127,7 +151,7 @@ export class Outcomes {
     return { outcome: 'requeueAfter', againInMs: afterMs };
   }
 
-  #failed(ended: EndedReconcile, error: unknown, outcome: ReconcileOutcome): Heeded {
+  #failed(ended: EndedReconcile, error: unknown, outcome: ReconcileOutcome): Outcome {
     const { queue, lastErrors, mayQueue, giveUp } = this.#parts;
     const { key } = ended.item;
     const { work, isAborted } = ended.run;
@@ -142,8 +166,8 @@ export class Outcomes {
     if (isOurs && !isEnded) lastErrors.note(work, { outcome, failures, error });
     const fields = { error, againInMs };
     const isQuiet = isEnded || outcome === 'conflict' || outcome === 'waiting';
-    if (isQuiet) ended.logger().debug(`reconcile: ${outcome}`, fields);
-    else ended.logger().error(`${reconcileFailed}: ${outcome}`, fields);
+    if (isQuiet) ended.run.logger.debug(`reconcile: ${outcome}`, fields);
+    else ended.run.logger.error(`${reconcileFailed}: ${outcome}`, fields);
     return { outcome, againInMs, error };
   }
 
@@ -211,7 +235,7 @@ interface Listened {
 }
 
 /** Calls the listener; logs an exception or the rejection of a returned promise. */
-export function tell({ onEvent, logger }: Listened, event: ControllerEvent): void {
+export function notifyListener({ onEvent, logger }: Listened, event: ControllerEvent): void {
   if (onEvent === undefined) return;
   const failed = (error: unknown): void => {
     const message = `the listener to controller events threw at ${event.type}`;
@@ -237,8 +261,8 @@ export function bothOf(
 ): ControllerEventListener | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   return (event) => {
-    tell({ onEvent: first, logger }, event);
-    tell({ onEvent: second, logger }, event);
+    notifyListener({ onEvent: first, logger }, event);
+    notifyListener({ onEvent: second, logger }, event);
   };
 }
 

@@ -1,6 +1,7 @@
 import type { CachingClient, CallOptions, Client, WriteOptions } from '../client/client.js';
 import type { Fence } from '../client/fence.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
+import { keyString } from '../object/object-key.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 
@@ -37,8 +38,10 @@ export interface ReconcileGuard {
   readonly signal: AbortSignal;
   /** Ends every write, including pending ones. Aborted no earlier than `signal`. */
   readonly writeSignal: AbortSignal;
-  /** Returns true if the handler has ended; calls that it left running can no longer start a write. */
-  isOver(): boolean;
+  /** True if the handler has ended; calls that it left running can no longer start a write. */
+  readonly isOver: boolean;
+  /** Checked before each write, here and when it is sent. */
+  readonly fences: readonly Fence[];
   /**
    * Called before each write that is not a dry run.
    * @returns a function that receives the completed write
@@ -46,7 +49,8 @@ export interface ReconcileGuard {
   observe(target: Target): (write: ObservedWrite) => void;
 }
 
-interface Target {
+/** The object of a write. */
+export interface Target {
   readonly type: TypeReference<KubernetesObject>;
   readonly key: ObjectKey;
 }
@@ -58,26 +62,19 @@ interface Target {
  * carried out.
  */
 export function reconcileClient(client: CachingClient, guard: ReconcileGuard): ReconcileClient {
-  const live = new GuardedClient(client.live ?? client, guard);
-  return Object.assign(new GuardedClient(client, guard), {
-    ...{ live, looks: client.looks, owns: guard.owns },
-  });
+  return new GuardedCachingClient(client, guard);
 }
 
 /** Its calls are fields, not methods, so that they work when destructured or spread. */
 class GuardedClient implements Client {
   readonly #client: Client;
   readonly #guard: ReconcileGuard;
-  readonly #fence: Fence;
+  #fences: readonly Fence[] | undefined;
+  #endingOptions: CallOptions | undefined;
 
   constructor(client: Client, guard: ReconcileGuard) {
     this.#client = client;
     this.#guard = guard;
-    this.#fence = {
-      check: (what) => {
-        if (guard.signal.aborted) refuse(what, guard.signal.reason);
-      },
-    };
   }
 
   readonly get: Client['get'] = (type, key, options) =>
@@ -142,10 +139,12 @@ class GuardedClient implements Client {
   };
 
   #ending<Options extends CallOptions>(options: Options | undefined): Options {
-    return { ...(options as Options), signal: options?.signal ?? this.#guard.signal };
+    if (options?.signal !== undefined) return options;
+    if (options !== undefined) return new EndingOptions(this.#guard, options) as unknown as Options;
+    return (this.#endingOptions ??= new EndingOptions(this.#guard)) as Options;
   }
 
-  /** Adds a fence, so that a write that waited to be sent is refused once its reconcile may not write. */
+  /** Adds fences, so that a write that waited to be sent is refused once its reconcile may not write. */
   #endingWrite<Options extends Pick<WriteOptions, 'signal' | 'fences'>>(
     options: Options | undefined,
   ): Options {
@@ -153,9 +152,67 @@ class GuardedClient implements Client {
     const own = options?.signal;
     const isOwn = own !== undefined && own !== signal;
     const both = isOwn ? AbortSignal.any([own, writeSignal]) : writeSignal;
-    const fences = [...(options?.fences ?? []), this.#fence];
+    const fences = [...(options?.fences ?? []), ...(this.#fences ??= fencesOf(this.#guard))];
     return { ...(options as Options), signal: both, fences };
   }
+}
+
+/** A {@link GuardedClient} with the extras of a reconcile. */
+class GuardedCachingClient extends GuardedClient implements ReconcileClient {
+  readonly looks: CachingClient['looks'];
+  readonly owns: ReconcileGuard['owns'];
+  declare readonly live: Client;
+  readonly #newLive: () => Client;
+  #live: Client | undefined;
+
+  constructor(client: CachingClient, guard: ReconcileGuard) {
+    super(client, guard);
+    this.looks = client.looks;
+    this.owns = guard.owns;
+    this.#newLive = () => new GuardedClient(client.live ?? client, guard);
+    Object.defineProperty(this, 'live', GuardedCachingClient.#liveProperty);
+  }
+
+  // Shared, so that all clients have the same hidden class.
+  static readonly #liveProperty: PropertyDescriptor = {
+    enumerable: true,
+    get(this: GuardedCachingClient) {
+      return (this.#live ??= this.#newLive());
+    },
+  };
+}
+
+/**
+ * Options of a read that ends with the guard's signal. A read that the cache answers needs no signal, so it
+ * is created on first access.
+ */
+class EndingOptions implements CallOptions {
+  declare readonly signal: AbortSignal;
+  readonly #guard: ReconcileGuard;
+
+  constructor(guard: ReconcileGuard, options?: CallOptions) {
+    this.#guard = guard;
+    if (options !== undefined) Object.assign(this, options);
+    Object.defineProperty(this, 'signal', EndingOptions.#signalProperty);
+  }
+
+  static readonly #signalProperty: PropertyDescriptor = {
+    configurable: true,
+    enumerable: true,
+    get(this: EndingOptions) {
+      return this.#guard.signal;
+    },
+  };
+}
+
+/** Returns the fences of a guard, and one that ends with its signal. */
+function fencesOf(guard: ReconcileGuard): readonly Fence[] {
+  const ending: Fence = {
+    check: (what) => {
+      if (guard.signal.aborted) refuse(what, guard.signal.reason);
+    },
+  };
+  return [...guard.fences, ending];
 }
 
 /** @returns a function that receives the answer */
@@ -165,7 +222,7 @@ function begin(
   options: { readonly dryRun?: boolean | undefined } = {},
 ): (answer: KubernetesObject | undefined) => void {
   const { verb, type, key } = write;
-  refuseAfter(guard, `${verb} ${type.kind} ${key.name}`);
+  refuseAfter(guard, `${verb} ${type.kind} ${keyString(key)}`);
   if (options.dryRun === true) return () => undefined;
   const wrote = guard.observe({ type, key });
   return (answer) => wrote({ ...write, answer });
@@ -176,7 +233,9 @@ function begin(
  */
 function refuseAfter(guard: ReconcileGuard, what: string): void {
   if (guard.signal.aborted) refuse(what, guard.signal.reason);
-  if (guard.isOver()) refuse(what, new OperatorError('Stopped', 'its handler has ended'));
+  if (guard.isOver) refuse(what, new OperatorError('Stopped', 'its handler has ended'));
+  // Checked here too: a client that sends nothing itself (a fake, a recorder) may ignore fences.
+  for (const fence of guard.fences) fence.check(what);
 }
 
 function refuse(what: string, cause: unknown): never {

@@ -1,10 +1,9 @@
 import type { CachingClient, Client } from '../client/client.js';
 import type { Fence } from '../client/fence.js';
-import { fenced } from '../client/fenced.js';
 import { silentRecorder } from '../events/recorder.js';
 import type { Recorder } from '../events/recorder.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { keyOf, keyString } from '../object/object-key.js';
+import type { TypeReference } from '../object/resource-type.js';
 import { endsWithin, systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { silentLogger } from '../system/logger.js';
@@ -12,198 +11,19 @@ import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
-import { noSpan } from '../system/tracer.js';
-import type { Span } from '../system/tracer.js';
+import { noSpan, noTracer } from '../system/tracer.js';
+import type { Span, Tracer } from '../system/tracer.js';
 import { whenAborted } from '../system/when-aborted.js';
-import { ownedTypes } from './controller.js';
-import type { ControllerDefinition } from './controller.js';
 import { workKeyOf } from './keys.js';
 import type { WorkKey } from './keys.js';
-import { shownKey, tell } from './outcome.js';
+import { ownedTypes } from './options.js';
+import type { ControllerDefinition } from './options.js';
 import { reconcileClient } from './reconcile-client.js';
-import type { ObservedWrite, ReconcileClient } from './reconcile-client.js';
+import type { ObservedWrite, ReconcileClient, ReconcileGuard, Target } from './reconcile-client.js';
 import { checkedResult, InvalidResultError, isResult, readableError, shapeOf } from './result.js';
 import type { Result } from './result.js';
-import type { ControllerCluster } from './running-cluster.js';
-import type { ControllerParts } from './running-controller.js';
 import { traced } from './tracing.js';
 import type { Trigger, TriggerList } from './trigger.js';
-
-/** The result of a handler. */
-export type Settled =
-  | { readonly type: 'returned'; readonly result: Result }
-  | { readonly type: 'threw'; readonly error: unknown };
-
-/** The result of a run; `timedOut`: the handler is still running. */
-export type RunEnd = Settled | { readonly type: 'timedOut' };
-
-/** The subject of a {@link ReconcileRun}. */
-export interface RunSubject {
-  readonly work: WorkKey;
-  readonly reconcileID: string;
-  readonly triggers: TriggerList;
-}
-
-/** One reconcile of one key: a handler, its signal, its time-out and its writes. */
-export class ReconcileRun implements RunSubject {
-  readonly work: WorkKey;
-  readonly reconcileID: string;
-  readonly triggers: TriggerList;
-  readonly startedMs: number;
-  readonly #clock: Clock;
-  // Created on first access: each costs more than the rest of a run.
-  #controller: AbortController | undefined;
-  #writes: AbortController | undefined;
-  #ended: (() => void)[] | undefined;
-  #harmless: (() => void)[] | undefined;
-  #timedOutMs: number | undefined;
-  #abortedMs: number | undefined;
-  #pendingWrites = 0;
-  #isBegun = false;
-  #isOver = false;
-
-  constructor({ work, reconcileID, triggers }: RunSubject, clock: Clock) {
-    this.work = work;
-    this.reconcileID = reconcileID;
-    this.triggers = triggers;
-    this.#clock = clock;
-    this.startedMs = clock.monotonicMs();
-  }
-
-  get signal(): AbortSignal {
-    return (this.#controller ??= new AbortController()).signal;
-  }
-
-  /** Ends pending writes; see {@link ReconcileRun.abort}. */
-  get writeSignal(): AbortSignal {
-    return (this.#writes ??= new AbortController()).signal;
-  }
-
-  get isAborted(): boolean {
-    return this.#abortedMs !== undefined;
-  }
-
-  /** True once the handler was called. */
-  get isBegun(): boolean {
-    return this.#isBegun;
-  }
-
-  /** True once the handler has ended. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  /** True if the run timed out. */
-  get isTimedOut(): boolean {
-    return this.#timedOutMs !== undefined;
-  }
-
-  /** The time since the time-out, in milliseconds; 0 if the run has not timed out. */
-  get heldMs(): number {
-    return this.#timedOutMs === undefined ? 0 : this.#clock.monotonicMs() - this.#timedOutMs;
-  }
-
-  /** The time since the abort, in milliseconds; undefined if not aborted. */
-  get abortedForMs(): number | undefined {
-    return this.#abortedMs === undefined ? undefined : this.#clock.monotonicMs() - this.#abortedMs;
-  }
-
-  get lastedMs(): number {
-    return this.#clock.monotonicMs() - this.startedMs;
-  }
-
-  /**
-   * Aborts the handler's signal and refuses new writes.
-   * @param sparesWrites - lets pending writes complete: a write that is cut off may still be carried out
-   *   after another process has acquired the key. @defaultValue false
-   */
-  abort(reason: OperatorError, sparesWrites = false): void {
-    this.#abortedMs ??= this.#clock.monotonicMs();
-    if (!sparesWrites) (this.#writes ??= new AbortController()).abort(reason);
-    (this.#controller ??= new AbortController()).abort(reason);
-    this.#tell();
-  }
-
-  /**
-   * Counts `write` as pending until it settles.
-   * @returns the same result
-   */
-  async track<T>(write: Promise<T>): Promise<T> {
-    this.#pendingWrites++;
-    try {
-      return await write;
-    } finally {
-      this.#pendingWrites--;
-      this.#tell();
-    }
-  }
-
-  /** True if the handler and all tracked writes have ended. */
-  get hasEnded(): boolean {
-    return this.#isOver && this.#pendingWrites === 0;
-  }
-
-  /** Resolves when the handler and all tracked writes have ended. */
-  whenEnded(): Promise<void> {
-    if (this.hasEnded) return Promise.resolve();
-    return new Promise((resolve) => (this.#ended ??= []).push(resolve));
-  }
-
-  /**
-   * Resolves when the run can no longer write: its handler has ended or was aborted, and no write is pending.
-   */
-  whenHarmless(): Promise<void> {
-    if (this.#isHarmless()) return Promise.resolve();
-    return new Promise((resolve) => (this.#harmless ??= []).push(resolve));
-  }
-
-  /** Runs `handler` until it ends or `timeoutMs` have passed; never throws. */
-  run(handler: () => Promise<Result>, timeoutMs: number): Promise<RunEnd> {
-    this.#isBegun = true;
-    const settled = this.#settle(handler);
-    return timeoutMs === Infinity ? settled : this.#inTime(settled, timeoutMs);
-  }
-
-  async #inTime(settled: Promise<Settled>, timeoutMs: number): Promise<RunEnd> {
-    if (await endsWithin(settled, timeoutMs, this.#clock)) return settled;
-    this.#timedOutMs = this.#clock.monotonicMs();
-    const text = `reconcile of ${this.work.text}: not over after ${timeoutMs} ms`;
-    this.abort(new OperatorError('Timeout', text));
-    return { type: 'timedOut' };
-  }
-
-  async #settle(handler: () => Promise<Result>): Promise<Settled> {
-    try {
-      return { type: 'returned', result: returned(await handler()) };
-    } catch (error) {
-      return { type: 'threw', error: readableError(error) };
-    } finally {
-      this.#isOver = true;
-      this.#tell();
-    }
-  }
-
-  // Writes that the handler did not await may outlast it, so they count.
-  #isHarmless(): boolean {
-    return (this.#isOver || this.isAborted) && this.#pendingWrites === 0;
-  }
-
-  #tell(): void {
-    if (this.#ended !== undefined && this.hasEnded) {
-      for (const resolve of this.#ended.splice(0)) resolve();
-    }
-    if (this.#harmless !== undefined && this.#isHarmless()) {
-      for (const resolve of this.#harmless.splice(0)) resolve();
-    }
-  }
-}
-
-/** @throws InvalidResultError: only the compiler prevents a handler from returning an invalid result. */
-function returned(result: unknown): Result {
-  if (isResult(result)) return checkedResult(result);
-  const wanted = 'return done() or requeueAfter(ms)';
-  throw new InvalidResultError(`reconciler: want a result, got ${shapeOf(result)}; ${wanted}`);
-}
 
 /** The argument of a {@link Reconciler}. */
 export interface ReconcileContext {
@@ -253,19 +73,249 @@ export interface ReconcileContext {
  */
 export type Reconciler = (context: ReconcileContext) => Promise<Result>;
 
-/** Creates the parts of a {@link LazyContext} on first access. */
-interface Makers {
-  readonly client: () => ReconcileClient;
-  readonly logger: () => Logger;
-  readonly recorder: () => Recorder;
+const noFences: readonly Fence[] = [];
+
+/** The result of a handler. */
+export type Settled =
+  | { readonly type: 'returned'; readonly result: Result }
+  | { readonly type: 'threw'; readonly error: unknown };
+
+/** The result of a run; `timedOut`: the handler is still running. */
+export type RunEnd = Settled | { readonly type: 'timedOut' };
+
+/** The subject of a {@link ReconcileRun}. */
+export interface RunSubject {
+  readonly work: WorkKey;
+  readonly reconcileID: string;
+  readonly triggers: TriggerList;
+}
+
+/** The surroundings that the runs of a controller on one cluster share. */
+export interface RunScene {
+  readonly kind: string;
+  readonly client: CachingClient;
   readonly clock: Clock;
-  readonly span: Span;
-  /** @defaultValue false */
-  readonly planning?: boolean;
+  readonly tracer: Tracer;
+  /** The parent of the loggers of runs. */
+  readonly logger: Logger;
+  readonly planning: boolean;
+  /** The kinds that the controller owns. */
+  readonly owns: readonly TypeReference<KubernetesObject>[];
+  readonly recorder: () => Recorder;
+  /** @returns a function that receives the completed write */
+  readonly observe: (run: ReconcileRun, target: Target) => (write: ObservedWrite) => void;
+}
+
+/**
+ * One reconcile of one key: a handler, its signals, time-out, logger, client and writes. Everything that
+ * costs is created on first access.
+ */
+export class ReconcileRun implements RunSubject, ReconcileGuard {
+  readonly work: WorkKey;
+  readonly reconcileID: string;
+  readonly triggers: TriggerList;
+  readonly startedMs: number;
+  /**
+   * Checked before each write. A reconcile stays in the term in which it began, since its reads belong to
+   * that term.
+   */
+  fences: readonly Fence[] = noFences;
+  /** The span of the run; its requests are child spans. */
+  span: Span = noSpan;
+  readonly #scene: RunScene;
+  // Each costs more than the rest of a run.
+  #client: ReconcileClient | undefined;
+  #logger: Logger | undefined;
+  #controller: AbortController | undefined;
+  #writes: AbortController | undefined;
+  #ended: (() => void)[] | undefined;
+  #harmless: (() => void)[] | undefined;
+  #timedOutMs: number | undefined;
+  #abortedMs: number | undefined;
+  #pendingWrites = 0;
+  #isBegun = false;
+  #isOver = false;
+
+  constructor({ work, reconcileID, triggers }: RunSubject, scene: RunScene) {
+    this.work = work;
+    this.reconcileID = reconcileID;
+    this.triggers = triggers;
+    this.#scene = scene;
+    this.startedMs = scene.clock.monotonicMs();
+  }
+
+  get clock(): Clock {
+    return this.#scene.clock;
+  }
+
+  get planning(): boolean {
+    return this.#scene.planning;
+  }
+
+  get owns(): readonly TypeReference<KubernetesObject>[] {
+    return this.#scene.owns;
+  }
+
+  get recorder(): Recorder {
+    return this.#scene.recorder();
+  }
+
+  /** Adds the fields that identify the run. */
+  get logger(): Logger {
+    const { kind, logger } = this.#scene;
+    const { cluster, key } = this.work;
+    const named = cluster === '' ? {} : { cluster };
+    const { reconcileID } = this;
+    return (this.#logger ??= logger.child({ kind, ...named, ...key, reconcileID }));
+  }
+
+  get client(): ReconcileClient {
+    const { client, tracer } = this.#scene;
+    return (this.#client ??= reconcileClient(traced(client, this.span, tracer), this));
+  }
+
+  /** See {@link RunScene.observe}. */
+  observe(target: Target): (write: ObservedWrite) => void {
+    return this.#scene.observe(this, target);
+  }
+
+  get signal(): AbortSignal {
+    return (this.#controller ??= new AbortController()).signal;
+  }
+
+  /** Ends pending writes; see {@link ReconcileRun.abort}. */
+  get writeSignal(): AbortSignal {
+    return (this.#writes ??= new AbortController()).signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#abortedMs !== undefined;
+  }
+
+  /** True once the handler was called. */
+  get isBegun(): boolean {
+    return this.#isBegun;
+  }
+
+  /** True once the handler has ended. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** True if the run timed out. */
+  get isTimedOut(): boolean {
+    return this.#timedOutMs !== undefined;
+  }
+
+  /** The time since the time-out, in milliseconds; 0 if the run has not timed out. */
+  get heldMs(): number {
+    return this.#timedOutMs === undefined ? 0 : this.clock.monotonicMs() - this.#timedOutMs;
+  }
+
+  /** The time since the abort, in milliseconds; undefined if not aborted. */
+  get abortedForMs(): number | undefined {
+    return this.#abortedMs === undefined ? undefined : this.clock.monotonicMs() - this.#abortedMs;
+  }
+
+  get lastedMs(): number {
+    return this.clock.monotonicMs() - this.startedMs;
+  }
+
+  /**
+   * Aborts the handler's signal and refuses new writes.
+   * @param sparesWrites - lets pending writes complete: a write that is cut off may still be carried out
+   *   after another process has acquired the key. @defaultValue false
+   */
+  abort(reason: OperatorError, sparesWrites = false): void {
+    this.#abortedMs ??= this.clock.monotonicMs();
+    if (!sparesWrites) (this.#writes ??= new AbortController()).abort(reason);
+    (this.#controller ??= new AbortController()).abort(reason);
+    this.#notify();
+  }
+
+  /**
+   * Counts `write` as pending until it settles.
+   * @returns the same result
+   */
+  async track<T>(write: Promise<T>): Promise<T> {
+    this.#pendingWrites++;
+    try {
+      return await write;
+    } finally {
+      this.#pendingWrites--;
+      this.#notify();
+    }
+  }
+
+  /** True if the handler and all tracked writes have ended. */
+  get hasEnded(): boolean {
+    return this.#isOver && this.#pendingWrites === 0;
+  }
+
+  /** Resolves when the handler and all tracked writes have ended. */
+  whenEnded(): Promise<void> {
+    if (this.hasEnded) return Promise.resolve();
+    return new Promise((resolve) => (this.#ended ??= []).push(resolve));
+  }
+
+  /**
+   * Resolves when the run can no longer write: its handler has ended or was aborted, and no write is pending.
+   */
+  whenHarmless(): Promise<void> {
+    if (this.#isHarmless()) return Promise.resolve();
+    return new Promise((resolve) => (this.#harmless ??= []).push(resolve));
+  }
+
+  /** Runs `handler` until it ends or `timeoutMs` have passed; never throws. */
+  run(handler: () => Promise<Result>, timeoutMs: number): Promise<RunEnd> {
+    this.#isBegun = true;
+    const settled = this.#settle(handler);
+    return timeoutMs === Infinity ? settled : this.#inTime(settled, timeoutMs);
+  }
+
+  async #inTime(settled: Promise<Settled>, timeoutMs: number): Promise<RunEnd> {
+    if (await endsWithin(settled, timeoutMs, this.clock)) return settled;
+    this.#timedOutMs = this.clock.monotonicMs();
+    const text = `reconcile of ${this.work.text}: not over after ${timeoutMs} ms`;
+    this.abort(new OperatorError('Timeout', text));
+    return { type: 'timedOut' };
+  }
+
+  async #settle(handler: () => Promise<Result>): Promise<Settled> {
+    try {
+      return { type: 'returned', result: returned(await handler()) };
+    } catch (error) {
+      return { type: 'threw', error: readableError(error) };
+    } finally {
+      this.#isOver = true;
+      this.#notify();
+    }
+  }
+
+  // Writes that the handler did not await may outlast it, so they count.
+  #isHarmless(): boolean {
+    return (this.#isOver || this.isAborted) && this.#pendingWrites === 0;
+  }
+
+  #notify(): void {
+    if (this.#ended !== undefined && this.hasEnded) {
+      for (const resolve of this.#ended.splice(0)) resolve();
+    }
+    if (this.#harmless !== undefined && this.#isHarmless()) {
+      for (const resolve of this.#harmless.splice(0)) resolve();
+    }
+  }
+}
+
+/** @throws InvalidResultError: only the compiler prevents a handler from returning an invalid result. */
+function returned(result: unknown): Result {
+  if (isResult(result)) return checkedResult(result);
+  const wanted = 'return done() or requeueAfter(ms)';
+  throw new InvalidResultError(`reconciler: want a result, got ${shapeOf(result)}; ${wanted}`);
 }
 
 /** The trigger of a key that was handed out without a recorded one. */
-const untold: Trigger = { type: 'source', source: 'unknown' };
+const unknownTrigger: Trigger = { type: 'source', source: 'unknown' };
 
 /**
  * The context of a reconcile. Its signal, logger, recorder and client are created on first access: together
@@ -287,130 +337,63 @@ export class LazyContext implements ReconcileContext {
   declare readonly recorder: Recorder;
   declare readonly client: ReconcileClient;
   readonly #run: ReconcileRun;
-  readonly #makers: Makers;
-  #client: ReconcileClient | undefined;
 
-  constructor(run: ReconcileRun, makers: Makers) {
+  constructor(run: ReconcileRun) {
     const { work, triggers: known } = run;
-    const [trigger = untold] = known.triggers;
+    const [trigger = unknownTrigger] = known.triggers;
     this.key = work.key;
     this.cluster = work.cluster;
     this.trigger = trigger;
     this.triggers = known.triggers.length > 0 ? known.triggers : [trigger];
     this.moreTriggers = known.more;
     this.reconcileID = run.reconcileID;
-    this.span = makers.span;
-    this.clock = makers.clock;
-    this.planning = makers.planning ?? false;
+    this.span = run.span;
+    this.clock = run.clock;
+    this.planning = run.planning;
     this.#run = run;
-    this.#makers = makers;
-    Object.defineProperty(this, 'signal', LazyContext.#signalProperty);
-    Object.defineProperty(this, 'logger', LazyContext.#loggerProperty);
-    Object.defineProperty(this, 'recorder', LazyContext.#recorderProperty);
-    Object.defineProperty(this, 'client', LazyContext.#clientProperty);
+    for (const name of createdOnAccess) {
+      Object.defineProperty(this, name, LazyContext.#properties[name]);
+    }
+  }
+
+  /** Returns another context of the same reconcile. */
+  copy(): LazyContext {
+    return new LazyContext(this.#run);
   }
 
   // Shared by all contexts: separate functions would give each context its own hidden class, which is slow.
-  static readonly #signalProperty = ownProperty(function (this: LazyContext) {
-    return this.#run.signal;
-  });
-
-  static readonly #loggerProperty = ownProperty(function (this: LazyContext) {
-    return this.#makers.logger();
-  });
-
-  static readonly #recorderProperty = ownProperty(function (this: LazyContext) {
-    return this.#makers.recorder();
-  });
-
-  static readonly #clientProperty = ownProperty(function (this: LazyContext) {
-    return (this.#client ??= this.#makers.client());
-  });
+  static readonly #properties = {
+    signal: ownProperty(function (this: LazyContext) {
+      return this.#run.signal;
+    }),
+    logger: ownProperty(function (this: LazyContext) {
+      return this.#run.logger;
+    }),
+    recorder: ownProperty(function (this: LazyContext) {
+      return this.#run.recorder;
+    }),
+    client: ownProperty(function (this: LazyContext) {
+      return this.#run.client;
+    }),
+  };
 }
+
+const createdOnAccess = ['signal', 'logger', 'recorder', 'client'] as const;
 
 function ownProperty(get: (this: LazyContext) => unknown): PropertyDescriptor {
   return { configurable: true, enumerable: true, get };
 }
 
-/** A run that has begun, and its logger, which is created on first access. */
-interface BegunRun {
-  readonly run: ReconcileRun;
-  readonly logger: () => Logger;
-}
-
-/** Creates the contexts of reconcilers and observes their writes. */
-export class ReconcileContexts {
-  readonly #parts: ControllerParts;
-
-  constructor(parts: ControllerParts) {
-    this.#parts = parts;
-  }
-
-  /** Returns the context of a run that is about to begin. */
-  of(begun: BegunRun, cluster: ControllerCluster, span: Span): ReconcileContext {
-    const { run, logger } = begun;
-    // Take the term now: a reconcile stays in the term in which it began, since its reads belong to that
-    // term.
-    const fences = this.#fencesOf(run);
-    const client = (): ReconcileClient => this.#clientOf(run, cluster, { fences, span });
-    const { reportingController, runtime } = this.#parts;
-    const recorder = (): Recorder => cluster.recorder?.(reportingController) ?? silentRecorder;
-    const { clock } = runtime;
-    return new LazyContext(run, { client, logger, recorder, clock, span });
-  }
-
-  /** Returns the logger of a run, with the fields that identify the run. */
-  loggerOf({ work, reconcileID }: ReconcileRun): Logger {
-    const { logger, kind } = this.#parts;
-    const named = work.cluster === '' ? {} : { cluster: work.cluster };
-    return logger.child({ kind, ...named, ...work.key, reconcileID });
-  }
-
-  #fencesOf({ work }: ReconcileRun): readonly Fence[] {
-    const { owned, runtime } = this.#parts;
-    const ofKey = owned.fencesOf(work);
-    const all = runtime.fence === undefined ? ofKey : [runtime.fence, ...ofKey];
-    return all.length === 0 ? all : all.map((fence) => fence.term?.() ?? fence);
-  }
-
-  #clientOf(
-    run: ReconcileRun,
-    { client, cache }: ControllerCluster,
-    { fences, span }: { readonly fences: readonly Fence[]; readonly span: Span },
-  ): ReconcileClient {
-    const inner = traced(fences.reduce(bothFenced, client), span, this.#parts.runtime.tracer);
-    return reconcileClient(inner, {
-      owns: this.#parts.owns,
-      get signal() {
-        return run.signal;
-      },
-      writeSignal: run.writeSignal,
-      isOver: () => run.isOver,
-      track: (write) => run.track(write),
-      observe: (target) => {
-        const before = cache.peek(target.type)?.get(target.key);
-        return (write) => this.#wrote(run.work, write, before);
-      },
-    });
-  }
-
-  #wrote(work: WorkKey, write: ObservedWrite, before: KubernetesObject | undefined): void {
-    const { hotLoops, metrics, logger, name, runtime } = this.#parts;
-    const { type, answer: after } = write;
-    // The server may have generated the name.
-    const target = after === undefined ? write.key : keyOf(after);
-    const found = hotLoops?.wrote({ key: work.text, type, target, before, after });
-    if (found === undefined) return;
-    const { object, ...facts } = found;
-    metrics.hotLoops.add(1, { controller: name });
-    logger.warn(`keeps writing ${object.kind} ${keyString(object)}: slowed down`, facts);
-    tell(runtime, { type: 'hotLoop', controller: name, ...found, ...shownKey(work) });
-  }
-}
-
-function bothFenced(client: CachingClient, fence: Fence): CachingClient {
-  const { live = client, looks } = client;
-  return { ...fenced(client, fence), live: fenced(live, fence), looks };
+/**
+ * Returns `context` with more fields. Unlike a spread, it does not create the parts that a context creates on
+ * first access.
+ */
+export function extendContext<Fields extends object>(
+  context: ReconcileContext,
+  fields: Fields,
+): ReconcileContext & Fields {
+  const copy = context instanceof LazyContext ? context.copy() : { ...context };
+  return Object.assign(copy, fields);
 }
 
 /** Parameters of a single reconcile; the controller need not run. */
@@ -445,28 +428,15 @@ export async function reconcileOnce(
     logger: parent = silentLogger,
   } = reconcile;
   const reconcileID = random.uuid();
-  const facts = { controller: options.name, kind: type.kind, ...key, reconcileID };
-  const triggers = { triggers: [], more: 0 };
-  const run = new ReconcileRun({ work: workKeyOf(key), reconcileID, triggers }, clock);
-  const client = reconcileClient(reconcile.client, {
+  const subject = { work: workKeyOf(key), reconcileID, triggers: { triggers: [], more: 0 } };
+  const run = new ReconcileRun(subject, {
+    ...{ kind: type.kind, client: reconcile.client, clock, tracer: noTracer, planning },
+    logger: parent.child({ controller: options.name }),
     owns: ownedTypes(definition),
-    get signal() {
-      return run.signal;
-    },
-    writeSignal: run.writeSignal,
-    isOver: () => run.isOver,
-    track: (write) => run.track(write),
+    recorder: () => recorder,
     observe: () => () => undefined,
   });
-  const logger = parent.child(facts);
-  const making = {
-    ...{ client: () => client, logger: () => logger, recorder: () => recorder },
-    ...{ clock, span: noSpan, planning },
-  };
-  const running = run.run(
-    () => reconciler(new LazyContext(run, making)),
-    options.reconcileTimeoutMs,
-  );
+  const running = run.run(() => reconciler(new LazyContext(run)), options.reconcileTimeoutMs);
   return resultOf(await endOf(running, run, signal), run);
 }
 

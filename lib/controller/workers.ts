@@ -1,22 +1,21 @@
+import type { Fence } from '../client/fence.js';
+import { silentRecorder } from '../events/recorder.js';
 import { endsWithin } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { turnIfDue } from '../system/event-loop.js';
-import type { Logger } from '../system/logger.js';
 import type { OperatorError } from '../system/operator-error.js';
-import { noSpan, noTracer } from '../system/tracer.js';
-import type { Span } from '../system/tracer.js';
+import { noTracer } from '../system/tracer.js';
 import { whenAborted } from '../system/when-aborted.js';
-import type { ControllerDefinition } from './controller.js';
 import { parseWorkKey } from './keys.js';
 import type { WorkKey } from './keys.js';
+import type { ControllerDefinition } from './options.js';
 import { Outcomes } from './outcome.js';
-import type { EndedReconcile, Heeded } from './outcome.js';
+import type { EndedReconcile, Outcome } from './outcome.js';
 import type { WorkItem } from './queue.js';
-import { ReconcileContexts, ReconcileRun } from './reconcile.js';
-import type { RunEnd } from './reconcile.js';
+import { LazyContext, ReconcileRun } from './reconcile.js';
+import type { RunEnd, RunScene } from './reconcile.js';
 import { readableError } from './result.js';
-import type { Result } from './result.js';
-import type { RunningCluster } from './running-cluster.js';
+import type { ControllerCluster, RunningCluster } from './running-cluster.js';
 import type { ControllerParts } from './running-controller.js';
 
 /** The environment of {@link Workers}. */
@@ -25,28 +24,20 @@ export interface Workplace {
   readonly clusterOf: (work: WorkKey) => RunningCluster | undefined;
 }
 
-/** A reconcile that is about to begin. */
-interface BegunReconcile {
-  readonly item: WorkItem;
-  readonly run: ReconcileRun;
-  readonly cluster: RunningCluster;
-}
-
 /** Workers that take keys from the queue and reconcile them concurrently. */
 export class Workers {
   readonly #definition: ControllerDefinition;
   readonly #parts: ControllerParts;
   readonly #place: Workplace;
-  readonly #contexts: ReconcileContexts;
   readonly #outcomes: Outcomes;
   readonly #labels: { readonly controller: string };
+  readonly #scenes = new WeakMap<ControllerCluster, RunScene>();
 
   constructor(definition: ControllerDefinition, parts: ControllerParts, place: Workplace) {
     this.#definition = definition;
     this.#parts = parts;
     this.#place = place;
     this.#labels = { controller: parts.name };
-    this.#contexts = new ReconcileContexts(parts);
     this.#outcomes = new Outcomes(parts);
   }
 
@@ -73,9 +64,15 @@ export class Workers {
     try {
       const work = parseWorkKey(item.key);
       const cluster = this.#clusterFor(work);
-      run = this.#newRun(work);
-      if (cluster === undefined) this.#refuse(run);
-      else await this.#begin({ item, run, cluster });
+      if (cluster === undefined) {
+        this.#refuse(work);
+        return;
+      }
+      run = this.#newRun(work, cluster);
+      this.#place.runs.add(run);
+      const begun = { item, run, cluster };
+      if (this.#parts.runtime.tracer !== noTracer) await this.#traced(begun);
+      else this.#handle(begun, await this.#run(run));
     } catch (error) {
       this.#survive(item, run, error);
     }
@@ -88,88 +85,63 @@ export class Workers {
     return this.#parts.mayQueue(work) ? this.#place.clusterOf(work) : undefined;
   }
 
-  #newRun(work: WorkKey): ReconcileRun {
+  #refuse(work: WorkKey): void {
+    this.#parts.triggers.take(work.text);
+    this.#parts.giveUp(work);
+    this.#parts.queue.done(work.text);
+  }
+
+  #newRun(work: WorkKey, cluster: ControllerCluster): ReconcileRun {
     const { triggers, runtime } = this.#parts;
     const reconcileID = runtime.random.uuid();
     const subject = { work, reconcileID, triggers: triggers.take(work.text) };
-    return new ReconcileRun(subject, runtime.clock);
+    return new ReconcileRun(subject, this.#sceneOf(cluster));
   }
 
-  #refuse(run: ReconcileRun): void {
-    this.#parts.giveUp(run.work);
-    this.#free(run);
+  #sceneOf(cluster: ControllerCluster): RunScene {
+    const known = this.#scenes.get(cluster);
+    if (known !== undefined) return known;
+    const { kind, logger, owns, reportingController, runtime } = this.#parts;
+    const scene: RunScene = {
+      ...{ kind, logger, owns, client: cluster.client, planning: false },
+      ...{ clock: runtime.clock, tracer: runtime.tracer },
+      recorder: () => cluster.recorder?.(reportingController) ?? silentRecorder,
+      observe: (run, target) => {
+        const before = cluster.cache.peek(target.type)?.get(target.key);
+        return (write) => this.#outcomes.wrote(run.work, write, before);
+      },
+    };
+    this.#scenes.set(cluster, scene);
+    return scene;
   }
 
-  #begin(begun: BegunReconcile): Promise<unknown> {
-    this.#place.runs.add(begun.run);
-    const isTraced = this.#parts.runtime.tracer !== noTracer;
-    return isTraced ? this.#traced(begun) : this.#run(begun, noSpan);
-  }
-
-  async #traced(begun: BegunReconcile): Promise<void> {
-    const { run } = begun;
-    const name = `reconcile ${this.#parts.kind}`;
-    await this.#parts.runtime.tracer.span(name, this.#attributesOf(run), async (span) => {
-      const heeded = await this.#run(begun, span);
-      span.set({ result: heeded.outcome });
-      if (heeded.outcome === 'error' || heeded.outcome === 'terminal') span.failed(heeded.error);
-      else if (heeded.outcome === 'timeout') span.failed(run.signal.reason);
-    });
-  }
-
-  /**
-   * Logs an error from outside the reconciler, for example from a tracer or an ownership; the worker
-   * continues.
-   */
-  #survive(item: WorkItem, run: ReconcileRun | undefined, error: unknown): void {
-    const { queue, logger } = this.#parts;
-    // A run that has begun is already free, or held by a handler that continues.
-    if (run?.isBegun !== true) {
-      queue.addRateLimited(item.key, item.priority);
-      if (run !== undefined) this.#place.runs.delete(run);
-      queue.done(item.key);
-    }
-    const fields = { key: item.key, error: readableError(error) };
-    try {
-      logger.error('what surrounds a reconcile has thrown', fields);
-    } catch {
-      // The logger itself may throw, which leaves no way to report the error.
-    }
-  }
-
-  async #run({ item, run, cluster }: BegunReconcile, span: Span): Promise<Heeded> {
+  #run(run: ReconcileRun): Promise<RunEnd> {
     const { reconciler, options } = this.#definition;
-    let made: Logger | undefined;
-    const logger = (): Logger => (made ??= this.#contexts.loggerOf(run));
     // Create the context inside: a fence may throw, which must count as an error of the reconcile.
-    const handle = (): Promise<Result> =>
-      reconciler(this.#contexts.of({ run, logger }, cluster, span));
-    const ended = await run.run(handle, options.reconcileTimeoutMs);
-    const heeded = this.#heed({ item, run, cluster, logger }, ended);
-    if (ended.type === 'timedOut') void this.#hold(run, logger());
-    // The handler left a pending write: the key stays in process until it settles.
-    else if (!run.hasEnded) void run.whenEnded().then(() => this.#free(run));
-    else this.#free(run);
-    return heeded;
+    return run.run(() => {
+      run.fences = this.#fencesOf(run.work);
+      return reconciler(new LazyContext(run));
+    }, options.reconcileTimeoutMs);
   }
 
-  /** Holds the key of a timed-out run until the run has ended. */
-  async #hold(run: ReconcileRun, logger: Logger): Promise<void> {
-    const { heldKeys } = this.#parts.metrics;
-    heldKeys.add(1, this.#labels);
-    await run.whenEnded();
-    this.#free(run);
-    heldKeys.add(-1, this.#labels);
-    logger.warn('reconcile ended after its time-out', { lastedMs: run.lastedMs });
+  /** Returns the fences in their current terms. */
+  #fencesOf(work: WorkKey): readonly Fence[] {
+    const { owned, runtime } = this.#parts;
+    const ofKey = owned.fencesOf(work);
+    const all = runtime.fence === undefined ? ofKey : [runtime.fence, ...ofKey];
+    return all.length === 0 ? all : all.map((fence) => fence.term?.() ?? fence);
   }
 
-  /** Catches all errors, so that the worker continues and frees the key. */
-  #heed(ended: EndedReconcile, end: RunEnd): Heeded {
-    try {
-      return this.#outcomes.heed(ended, end);
-    } catch (error) {
-      return this.#outcomes.survive(ended, error);
-    }
+  async #traced(begun: EndedReconcile): Promise<void> {
+    const { run } = begun;
+    const { tracer } = this.#parts.runtime;
+    await tracer.span(`reconcile ${this.#parts.kind}`, this.#attributesOf(run), async (span) => {
+      run.span = span;
+      const { outcome, error } = this.#handle(begun, await this.#run(run));
+      span.set({ result: outcome });
+      if (outcome === 'error' || outcome === 'terminal') span.failed(error);
+      else if (outcome === 'timeout') span.failed(run.signal.reason);
+    });
   }
 
   #attributesOf({ work, reconcileID }: ReconcileRun): Record<string, string> {
@@ -185,9 +157,47 @@ export class Workers {
     };
   }
 
+  /** Requeues the key as `end` requires, and frees it as soon as the run has ended. */
+  #handle(ended: EndedReconcile, end: RunEnd): Outcome {
+    const { run } = ended;
+    const outcome = this.#outcomes.handle(ended, end);
+    if (end.type === 'timedOut') void this.#hold(run);
+    // The handler left a pending write: the key stays in process until it settles.
+    else if (!run.hasEnded) void run.whenEnded().then(() => this.#free(run));
+    else this.#free(run);
+    return outcome;
+  }
+
+  /** Holds the key of a timed-out run until the run has ended. */
+  async #hold(run: ReconcileRun): Promise<void> {
+    const { heldKeys } = this.#parts.metrics;
+    heldKeys.add(1, this.#labels);
+    await run.whenEnded();
+    this.#free(run);
+    heldKeys.add(-1, this.#labels);
+    run.logger.warn('reconcile ended after its time-out', { lastedMs: run.lastedMs });
+  }
+
   #free(run: ReconcileRun): void {
     this.#place.runs.delete(run);
     this.#parts.queue.done(run.work.text);
+  }
+
+  /** Logs an error from outside the reconciler, for example of a tracer or an ownership. */
+  #survive(item: WorkItem, run: ReconcileRun | undefined, error: unknown): void {
+    const { queue, logger } = this.#parts;
+    // A run that has begun is already free, or held by a handler that continues.
+    if (run?.isBegun !== true) {
+      queue.addRateLimited(item.key, item.priority);
+      if (run !== undefined) this.#place.runs.delete(run);
+      queue.done(item.key);
+    }
+    const fields = { key: item.key, error: readableError(error) };
+    try {
+      logger.error('what surrounds a reconcile has thrown', fields);
+    } catch {
+      // The logger itself may throw, which leaves no way to report the error.
+    }
   }
 }
 

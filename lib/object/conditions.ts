@@ -68,6 +68,7 @@ export function placeCondition<T extends AnyCondition>(
 }
 
 const longestReason = 1_024;
+const validReason = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 const longestMessage = 32_768;
 
 /**
@@ -75,6 +76,7 @@ const longestMessage = 32_768;
  * with a letter, it gets the prefix `Reason`.
  */
 export function conditionReason(text: string): string {
+  if (text.length <= longestReason && validReason.test(text)) return text;
   const words = text.split(/[^A-Za-z0-9_,:]+/).filter((word) => word !== '');
   const [first = '', ...rest] = words;
   const joined = [

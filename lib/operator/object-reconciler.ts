@@ -10,6 +10,7 @@ import {
   InvalidResultError,
   checkedResult,
   done,
+  extendContext,
   isResult,
   requeueAfter,
   shapeOf,
@@ -114,8 +115,9 @@ export class ObjectReconciler<T extends KubernetesObject> {
   }
 
   async reconcile(context: ReconcileContext): Promise<Result> {
-    const { client, key, signal } = context;
-    const object = await getIfExists(client, this.#plan.type, key, { signal });
+    const { client, key } = context;
+    // The client's reads end with the reconcile's signal, which a cached read need not create.
+    const object = await getIfExists(client, this.#plan.type, key);
     if (object === undefined) return done();
     const pause = pauseOf(object, statusConditions(object), commonPauseAnnotations);
     if (pause.by !== undefined) return this.#pause(object, pause.update, context);
@@ -124,8 +126,14 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const guarded =
       finalize === undefined || finalizer === undefined
         ? object
-        : await addFinalizer(client, object, { finalizer, signal });
+        : await this.#withFinalizer(object, finalizer, context);
     return this.#handle(guarded, context);
+  }
+
+  async #withFinalizer(object: T, finalizer: string, context: ReconcileContext): Promise<T> {
+    if (object.metadata.finalizers?.includes(finalizer) === true) return object;
+    const { client, signal } = context;
+    return addFinalizer(client, object, { finalizer, signal });
   }
 
   /** Returns whether an update event contains only this process's own status write. */
@@ -179,14 +187,9 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const onResult = (result: ObjectResult): void => {
       results.set(describeObject(result.ref), result);
     };
-    let chain: Builder<NoNames> | undefined;
-    const newChain = (): Builder<NoNames> => this.#newChain({ ...context, object }, onResult);
-    const given: OperatorContext<T> = {
-      ...{ ...context, object, status: draft },
-      get builder() {
-        return (chain ??= newChain());
-      },
-    };
+    const given = withBuilder(extendContext(context, { object, status: draft }), () =>
+      this.#newChain(object, context, onResult),
+    );
     let returned: Result | undefined;
     if (handler.type === 'reconciles') returned = await handler.handle(given);
     else {
@@ -198,13 +201,15 @@ export class ObjectReconciler<T extends KubernetesObject> {
     checkHandled(handler.type, returned, object);
     const returnedWait = returned?.type === 'requeueAfter' ? returned.message : undefined;
     const waitsFor = draft.waitsFor(returnedWait);
-    const conditions = conditionsOf({ results: all, waitsFor, ...this.#observed(object) });
+    const end = { results: all, waitsFor, ...this.#observed(object) };
+    const conditions = this.#status === undefined ? [] : conditionsOf(end);
     const result = soonest(returned ?? done(), requeueAfterOf(all));
     return { result, conditions, keepOthers: returnedWait !== undefined };
   }
 
   #newChain(
-    { object, client, recorder, logger, signal, clock }: Omit<ObjectContext<T>, 'status'>,
+    object: T,
+    { client, recorder, logger, signal, clock }: ReconcileContext,
     onResult: (result: ObjectResult) => void,
   ): Builder<NoNames> {
     const { operatorName: controllerName, owns, builderOptions, reports } = this.#plan;
@@ -257,7 +262,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const parts = { context, draft, results: new Map<string, ObjectResult>() };
     let returned: Result | undefined;
     try {
-      returned = await finalize?.({ ...context, object, status: draft });
+      returned = await finalize?.(extendContext(context, { object, status: draft }));
       checkHandled('finalizes', returned, object);
     } catch (error) {
       return this.#fail(object, error, parts);
@@ -274,8 +279,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
   }
 
   /** Returns whether the cache still has this object, not a new one with the same name. */
-  async #isThere({ metadata }: T, { client, key, signal }: ReconcileContext): Promise<boolean> {
-    const now = await getIfExists(client, this.#plan.type, key, { signal });
+  async #isThere({ metadata }: T, { client, key }: ReconcileContext): Promise<boolean> {
+    const now = await getIfExists(client, this.#plan.type, key);
     return now?.metadata.uid === metadata.uid;
   }
 
@@ -296,6 +301,33 @@ export class ObjectReconciler<T extends KubernetesObject> {
   #withGeneration(object: T, updates: readonly ConditionUpdate[]): readonly ConditionUpdate[] {
     return updates.map((update) => ({ ...update, ...this.#observed(object) }));
   }
+}
+
+const newBuilder = Symbol('newBuilder');
+const builder = Symbol('builder');
+
+/** A context whose builder is created on first access. */
+interface BuilderContext {
+  readonly [newBuilder]: () => Builder<NoNames>;
+  [builder]: Builder<NoNames> | undefined;
+}
+
+// Shared by all contexts: separate functions would give each its own hidden class, which is slow.
+const builderProperty: PropertyDescriptor = {
+  configurable: true,
+  enumerable: true,
+  get(this: BuilderContext) {
+    return (this[builder] ??= this[newBuilder]());
+  },
+};
+
+function withBuilder<T extends KubernetesObject>(
+  context: ObjectContext<T>,
+  create: () => Builder<NoNames>,
+): OperatorContext<T> {
+  Object.defineProperty(context, newBuilder, { value: create });
+  Object.defineProperty(context, builder, { value: undefined, writable: true });
+  return Object.defineProperty(context, 'builder', builderProperty) as OperatorContext<T>;
 }
 
 /** Input and collected output of one handler call. */

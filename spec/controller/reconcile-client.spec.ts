@@ -58,12 +58,11 @@ function setup() {
   const cut = new AbortController();
   const observed: ObservedWrite[] = [];
   const observe = () => (write: ObservedWrite) => void observed.push(write);
-  const handler = { isOver: false };
   const track = <T>(write: Promise<T>): Promise<T> => write;
   const signals = { signal: over.signal, writeSignal: cut.signal };
-  const guard = { owns: [], ...signals, isOver: () => handler.isOver, observe, track };
+  const guard = { owns: [], fences: [], ...signals, isOver: false, observe, track };
   const client = reconcileClient(inner.client, guard);
-  return { ...inner, inner: inner.client, client, handler, observed, over, cut };
+  return { ...inner, inner: inner.client, client, observed, over, cut };
 }
 
 describe('reconcileClient', () => {
