@@ -45,10 +45,15 @@ async function mapped(answer: () => unknown): Promise<{ seen: string[]; errors: 
       return done();
     });
   const running = await setup.start(controller);
+  // Many reconciles take several turns of the event loop.
+  const idle = async (): Promise<void> => {
+    do await setup.clock.advance(0);
+    while (running.status().depth > 0);
+  };
   setup.parts.put('p');
-  await setup.clock.advance(0);
+  await idle();
   setup.things.put('after');
-  await setup.clock.advance(0);
+  await idle();
   await setup.stop(running);
   expect(seen.at(-1)).to.equal('after');
   const errors = setup.logged.filter(({ level }) => level === 'error');
