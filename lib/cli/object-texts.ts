@@ -1,3 +1,4 @@
+import { FILE_HEADERS_ONLY, createTwoFilesPatch } from 'diff';
 import { stringify } from 'yaml';
 import type { ScalarTag } from 'yaml';
 import { checkDepth } from '../object/depth.js';
@@ -80,4 +81,35 @@ function sorted(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
+}
+
+// Above this number of changed lines, the diff replaces the whole text.
+const mostChanges = 2_000;
+
+/**
+ * Returns the change of a file in the form of `diff -u`.
+ * @param before - undefined: the file is created
+ * @param after - undefined: the file is deleted
+ */
+export function textDiff(
+  path: string,
+  before: string | undefined,
+  after: string | undefined,
+): string {
+  const from = before === undefined ? '/dev/null' : path;
+  const to = after === undefined ? '/dev/null' : path;
+  const [old, now] = [before ?? '', after ?? ''];
+  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY, maxEditLength: mostChanges };
+  const patch = createTwoFilesPatch(from, to, old, now, undefined, undefined, options);
+  return patch ?? [`--- ${from}`, `+++ ${to}`, ...wholeHunk(old, now), ''].join('\n');
+}
+
+function wholeHunk(before: string, after: string): readonly string[] {
+  const [old, now] = [before, after].map((text) => text.replace(/\n$/, '').split('\n'));
+  const place = `@@ -1,${old?.length ?? 0} +1,${now?.length ?? 0} @@`;
+  return [
+    place,
+    ...(old ?? []).map((line) => `-${line}`),
+    ...(now ?? []).map((line) => `+${line}`),
+  ];
 }

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../object/json.js';
 import { checkYamlDepth } from '../../object/yaml-depth.js';
 import type { CommandContext } from '../command-context.js';
 import { contentError } from '../file-error.js';
-import { textDiff } from '../manifests/text-diff.js';
+import { textDiff } from '../object-texts.js';
 import type { Output } from '../options/output-option.js';
 import { builtOverlay } from '../package/overlay.js';
 import type { BuiltOverlay, OverlayOptions } from '../package/overlay.js';

@@ -1,6 +1,6 @@
 import type { Output } from '../options/output-option.js';
 import type { PlannedFile } from '../scaffold/plan-files.js';
-import { textDiff } from './text-diff.js';
+import { textDiff } from '../object-texts.js';
 
 /** Report of `operator-builder manifests`. */
 export interface ManifestsReport {

@@ -1,7 +1,7 @@
 import picocolors from 'picocolors';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { objectsText } from '../object-texts.js';
-import { textDiff } from '../manifests/text-diff.js';
+import { textDiff } from '../object-texts.js';
 import type { PlannedManifest } from './plan-of.js';
 import type { ResourcePlan } from './plan-resource.js';
 

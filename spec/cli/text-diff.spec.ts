@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { textDiff } from '../../../lib/cli/manifests/text-diff.js';
+import { textDiff } from '../../lib/cli/object-texts.js';
 
 /** What `patch` makes of it. */
 function patched(before: readonly string[], diff: string): readonly string[] {
