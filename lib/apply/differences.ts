@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../object/deep-equal.js';
 import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import {
@@ -108,7 +108,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 function isSame(desired: unknown, live: unknown): boolean {
-  if (isEqual(desired, live)) return true;
+  if (deepEqual(desired, live)) return true;
   return isAmount(desired) && isAmount(live) && sameAmount(desired, live);
 }
 
@@ -144,7 +144,7 @@ export function droppedFields({ desired, live }: Pair, manager: string): readonl
 function droppedAt(desired: object, live: object, leaf: FieldPath): readonly FieldPath[] {
   const end = leaf.findIndex((_, at) => valueAtPath(desired, leaf.slice(0, at + 1)) === undefined);
   if (end >= 0) return [leaf.slice(0, end + 1)];
-  const known = wholes.some((path) => isEqual(path, leaf));
+  const known = wholes.some((path) => deepEqual(path, leaf));
   return known ? membersDropped(valueAtPath(desired, leaf), valueAtPath(live, leaf), leaf) : [];
 }
 
@@ -279,7 +279,7 @@ export function appliedChanges({ before, after, drift }: AppliedObjects): readon
     ...{ path: pathToString(path), from, to: valueAtPath(after, path), manager },
   }));
   const explained = (change: FieldChange): boolean =>
-    repaired.some(({ path, from, to }) => pathsMeet(path, change.path) && !isEqual(from, to));
+    repaired.some(({ path, from, to }) => pathsMeet(path, change.path) && !deepEqual(from, to));
   const others = diffObjects(before, after, { ignore: unasked });
   const changes = [...repaired, ...others.filter((change) => !explained(change))];
   return redactChanges(after.kind, changes.filter(isAskedFor));

@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../object/deep-equal.js';
 import omit from 'lodash/omit.js';
 import { isAlreadyExists, isApiError, isInvalid } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
@@ -62,7 +62,7 @@ export function isIgnoredChange(pair: Pair, manager: string): boolean {
 function isFilledAnew({ desired, live }: Pair, { from }: FieldChange): boolean {
   if (!isKind(live, Service)) return false;
   const { type } = (desired.object['spec'] ?? {}) as { readonly type?: string };
-  const headless = isEqual(from, 'None') || isEqual(from, ['None']);
+  const headless = deepEqual(from, 'None') || deepEqual(from, ['None']);
   return !headless || type === 'ExternalName';
 }
 

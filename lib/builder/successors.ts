@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../object/deep-equal.js';
 import { isKind, podReferencesOf, podTemplateIn, readObject, rollsPods } from '../apply/index.js';
 import type { Candidate } from '../apply/index.js';
 import { isForbidden, isNotFound } from '../object/api-error.js';
@@ -34,7 +34,7 @@ export async function reasonToStay(
 ): Promise<string | undefined> {
   const { selector, publishNotReadyAddresses } = desiredSpecOf(context, chain, chained);
   const { selector: selected = {} } = serviceSpecOf(live);
-  if (isEqual(selector, selected) || publishNotReadyAddresses === true) return undefined;
+  if (deepEqual(selector, selected) || publishNotReadyAddresses === true) return undefined;
   for (const successor of selectedBy(chain, chained, selector)) {
     const found = await readObject(context, successor.type, successor.ref);
     const isThere = found !== undefined && selects(selector, found);
@@ -104,7 +104,7 @@ async function waitOfServices(
     }
     const wait = await waitForAny(context, successors, orphan);
     if (wait !== undefined) return wait;
-    if (!isEqual(selector, serviceSpecOf(live).selector)) {
+    if (!deepEqual(selector, serviceSpecOf(live).selector)) {
       return { reason: `${describeObject(live)} still selects its pods` };
     }
   }

@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../object/deep-equal.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { createMergePatch } from '../object/merge-patch.js';
 import { keyOf, sameKey } from '../object/object-key.js';
@@ -87,7 +87,7 @@ async function createOrWrite<T extends KubernetesObject>(
   if (live === undefined) {
     return { object: await client.create(wanted, options), operation: 'created' };
   }
-  if (isEqual(live, wanted)) return { object: live, operation: 'unchanged' };
+  if (deepEqual(live, wanted)) return { object: live, operation: 'unchanged' };
   return { object: await write({ live, wanted }, options), operation: 'updated' };
 }
 

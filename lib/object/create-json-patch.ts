@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from './deep-equal.js';
 import { formatJsonPointer } from './json-pointer.js';
 import type { JsonPatchOperation } from './json-patch.js';
 import { isJsonObject, memberOf } from './json.js';
@@ -17,7 +17,7 @@ type Path = readonly string[];
 function* changes(from: unknown, to: unknown, path: Path): Generator<JsonPatchOperation> {
   if (isJsonObject(from) && isJsonObject(to)) yield* memberChanges(from, to, path);
   else if (Array.isArray(from) && Array.isArray(to)) yield* itemChanges(from, to, path);
-  else if (!isEqual(from, to)) yield { op: 'replace', path: formatJsonPointer(path), value: to };
+  else if (!deepEqual(from, to)) yield { op: 'replace', path: formatJsonPointer(path), value: to };
 }
 
 function* memberChanges(

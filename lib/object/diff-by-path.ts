@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from './deep-equal.js';
 import { isJsonObject, memberOf } from './json.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 
@@ -78,7 +78,7 @@ function compare(into: Comparison, path: string, [from, to]: Pair): void {
   if (from === to || into.ignored.has(path)) return;
   if (isJsonObject(from) && isJsonObject(to)) compareMembers(into, path, [from, to]);
   else if (Array.isArray(from) && Array.isArray(to)) compareLists(into, path, [from, to]);
-  else if (!isEqual(from, to)) into.changes.push({ path, from, to });
+  else if (!deepEqual(from, to)) into.changes.push({ path, from, to });
 }
 
 function compareMembers(
@@ -105,7 +105,7 @@ function compareLists(into: Comparison, path: string, [from, to]: Pair<readonly 
   }
   const kept = [...before.keys()].filter((value) => after.has(value));
   const now = [...after.keys()].filter((value) => before.has(value));
-  if (!isEqual(kept, now)) into.changes.push({ path: `${path}[order]`, from: kept, to: now });
+  if (!deepEqual(kept, now)) into.changes.push({ path: `${path}[order]`, from: kept, to: now });
 }
 
 const listKeys = ['name', 'type', 'key', 'mountPath', 'containerPort', 'port', 'uid'];

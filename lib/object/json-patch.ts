@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from './deep-equal.js';
 import { OperatorError } from '../system/operator-error.js';
 import { formatJsonPointer, isWellEscaped, parseJsonPointer } from './json-pointer.js';
 import { isJsonObject, memberOf, withMember, withoutMember } from './json.js';
@@ -172,7 +172,7 @@ class JsonPatcher {
   #test(document: unknown, tokens: readonly string[], value: unknown): unknown {
     const isHeld =
       (this.#isLax && value === null && this.#isAbsent(document, tokens)) ||
-      isEqual(this.#read(document, tokens), value);
+      deepEqual(this.#read(document, tokens), value);
     if (isHeld) return document;
     const path = formatJsonPointer(tokens) || '(root)';
     throw new Refusal('test-failed', `test ${path}: the value is another one`);
@@ -188,8 +188,8 @@ class JsonPatcher {
 
   #move(document: unknown, from: readonly string[], tokens: readonly string[]): unknown {
     const value = this.#read(document, from);
-    if (isEqual(from, tokens)) return document;
-    if (isEqual(from, tokens.slice(0, from.length))) {
+    if (deepEqual(from, tokens)) return document;
+    if (deepEqual(from, tokens.slice(0, from.length))) {
       const path = formatJsonPointer(from) || '(root)';
       throw new Refusal('malformed', `move: ${path} can't move into itself`);
     }

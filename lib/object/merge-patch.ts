@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from './deep-equal.js';
 import { OperatorError } from '../system/operator-error.js';
 import { isJsonObject, memberOf, setMember } from './json.js';
 
@@ -39,7 +39,7 @@ function patchOf(
   }
   for (const [name, after] of Object.entries(to)) {
     const before = memberOf(from, name);
-    if (after === undefined || isEqual(before, after)) continue;
+    if (after === undefined || deepEqual(before, after)) continue;
     const inner = path === '' ? name : `${path}.${name}`;
     if (!isJsonObject(after)) setMember(patch, name, sayable(after, inner));
     else if (isJsonObject(before)) addMember(patch, name, patchOf(before, after, inner));

@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from './deep-equal.js';
 import { fieldElement, indexElement } from './field-path.js';
 import type { FieldPath, PathElement } from './field-path.js';
 import { isJsonObject, memberOf, setMember } from './json.js';
@@ -55,7 +55,7 @@ function merged(desired: unknown, current: unknown, merging: Merging): unknown {
   if (isSame(desired, current, merging.schema)) return current;
   if (isWholeMap(merging.schema)) {
     const whole = onWire(desired);
-    return isEqual(whole, current) ? current : whole;
+    return deepEqual(whole, current) ? current : whole;
   }
   if (isJsonObject(desired) && isJsonObject(current)) return mergedMap(desired, current, merging);
   if (Array.isArray(desired) && Array.isArray(current)) {
@@ -211,7 +211,7 @@ function isStoredAsNone(value: unknown, schema: Schema | undefined): boolean {
 }
 
 function isSame(desired: unknown, current: unknown, schema: Schema | undefined): boolean {
-  if (isEqual(desired, current)) return true;
+  if (deepEqual(desired, current)) return true;
   return isQuantity(schema) && isSameAmount(desired, current);
 }
 

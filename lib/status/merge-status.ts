@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../object/deep-equal.js';
 import omit from 'lodash/omit.js';
 import type { Client } from '../client/client.js';
 import { getIfExists } from '../client/get-if-exists.js';
@@ -61,5 +61,5 @@ function isSameRequest(one: KubernetesObject, other: KubernetesObject): boolean 
     ...omit(rest, 'status'),
     deleted: metadata.deletionTimestamp,
   });
-  return isEqual(requestOf(one), requestOf(other));
+  return deepEqual(requestOf(one), requestOf(other));
 }

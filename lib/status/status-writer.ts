@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../object/deep-equal.js';
 import type { Client } from '../client/client.js';
 import { getIfExists } from '../client/get-if-exists.js';
 import { LruMap } from '../system/lru-map.js';
@@ -123,7 +123,7 @@ export class StatusWriter<T extends KubernetesObject> {
       resourceVersion === object.metadata.resourceVersion ||
       (sent !== undefined && showsStatus(object, sent) && !showsStatus(old, sent));
     const manager = this.#options.fieldManager;
-    return isOurs && isEqual(besideStatus(old, manager), besideStatus(object, manager));
+    return isOurs && deepEqual(besideStatus(old, manager), besideStatus(object, manager));
   }
 
   /** Writes the differences from the status of `object`. */
@@ -145,7 +145,7 @@ export class StatusWriter<T extends KubernetesObject> {
     const changed = last?.changed;
     const isStored =
       changed !== undefined &&
-      isEqual(changed.sent, prepared?.status) &&
+      deepEqual(changed.sent, prepared?.status) &&
       showsStatus(object, changed.stored);
     if (prepared === undefined || isStored) return { object };
     try {

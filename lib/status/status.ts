@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../object/deep-equal.js';
 import type { Client } from '../client/client.js';
 import type { ConditionUpdate, Condition } from '../object/conditions.js';
 import { findCondition, setCondition } from '../object/conditions.js';
@@ -128,7 +128,7 @@ export function statusToMerge(
   const next = desiredConditions(live.conditions, live.conditions, { conditions }, clock);
   // The generation alone is no reason to write, because a schema may lack the field.
   const others = Object.entries(fields).filter(([name]) => name !== 'observedGeneration');
-  const isSame = others.every(([name, value]) => isEqual(value, live.fields[name]));
+  const isSame = others.every(([name, value]) => deepEqual(value, live.fields[name]));
   return isSame && next === live.conditions ? undefined : { ...fields, conditions: next };
 }
 
@@ -137,8 +137,8 @@ export function showsStatus(object: KubernetesObject, status: object): boolean {
   const live = statusOf(object);
   const { fields, conditions } = statusOf({ ...object, status } as KubernetesObject);
   return (
-    Object.entries(fields).every(([name, value]) => isEqual(value, live.fields[name])) &&
-    conditions.every((each) => isEqual(each, findCondition(live.conditions, each.type)))
+    Object.entries(fields).every(([name, value]) => deepEqual(value, live.fields[name])) &&
+    conditions.every((each) => deepEqual(each, findCondition(live.conditions, each.type)))
   );
 }
 

@@ -7,7 +7,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { Question } from '../outside/outside.js';
 import type { ServerCore } from '../server-core.js';
 import { StatusError, badRequest, internalError } from '../status-error.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { AdmittedWrite, WriteHooks } from '../writes/write-hooks.js';
 import type { AdmissionAttributes, AdmissionRequest } from './admission-attributes.js';
 import { admissionReview, inVersion, readAdmissionResponse } from './admission-review.js';

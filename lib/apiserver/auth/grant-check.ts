@@ -4,7 +4,7 @@ import type { Wire } from '../../object/wire.js';
 import { forbidden, notFound } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { withoutMembers } from '../without-members.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { Authorizer } from './authorizer.js';
 import type { PolicyRule } from './policy-rule.js';
 import { describeRules, quotedList, uncovered } from './policy-rule.js';

@@ -4,7 +4,7 @@ import type { Wire } from '../../object/wire.js';
 import { findObject } from '../server-core.js';
 import type { ServerCore } from '../server-core.js';
 import { selects } from '../validation/label-selector.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { decodeApplied } from '../writes/decode-object.js';
 import { applyFields } from '../writes/managed-fields.js';
 import { updateObject } from '../writes/update-object.js';

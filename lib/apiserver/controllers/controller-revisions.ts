@@ -4,7 +4,7 @@ import { withoutMember } from '../../object/json.js';
 import { ControllerRevision } from '../../object/kinds.js';
 import { isControlledBy, ownerReferenceTo } from '../../object/owner-reference.js';
 import type { ControllerHost } from './controller-host.js';
-import { jsonEqual } from './json-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { ObjectWriter } from './object-writer.js';
 import type { PodTemplate } from './pod-template.js';
 import { safeHash } from './safe-hash.js';
@@ -43,7 +43,7 @@ export async function newestRevision(
   const sorted = inOrder(known.revisions);
   const data = templatePatch(owner);
   const next = (sorted.at(-1)?.revision ?? 0) + 1;
-  const equal = sorted.findLast((revision) => jsonEqual(revision.data, data));
+  const equal = sorted.findLast((revision) => deepEqual(revision.data, data));
   if (equal === undefined) return await createRevision(history, owner, { ...known, data, next });
   const { collisionCount } = known;
   if (equal === sorted.at(-1)) return { revision: equal, collisionCount };
@@ -85,7 +85,7 @@ async function createRevision(
       const { namespace, name = '' } = revision.metadata;
       const taken = history.host.get(ControllerRevision, { namespace, name });
       const ours = taken !== undefined && isControlledBy(taken, owner);
-      if (ours && jsonEqual(taken.data, wanted.data)) return { revision: taken, collisionCount };
+      if (ours && deepEqual(taken.data, wanted.data)) return { revision: taken, collisionCount };
     }
   }
 }

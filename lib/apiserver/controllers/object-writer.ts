@@ -7,7 +7,7 @@ import type {
 import { keyOf } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { Loopback, LoopbackDeleteOptions } from '../loopback.js';
-import { jsonEqual } from './json-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 
 /** A kind with a status. */
 export interface WithStatus extends KubernetesObject {
@@ -42,7 +42,7 @@ export class ObjectWriter {
 
   /** Writes `status` unless the object has it already. @returns the object as it is then. */
   async updateStatus<T extends WithStatus>(object: T, status: T['status']): Promise<T> {
-    if (jsonEqual(object.status, status)) return object;
+    if (deepEqual(object.status, status)) return object;
     return await this.update({ ...object, status }, 'status');
   }
 

@@ -4,7 +4,7 @@ import { timeText } from '../go-json/go-time.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import type { LogEntry } from '../storage/log-entry.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { deleteObject } from '../writes/delete-object.js';
 import { trackUpdate } from '../writes/managed-fields.js';
 import { removeObject } from '../writes/remove-object.js';

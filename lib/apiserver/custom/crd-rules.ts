@@ -9,7 +9,7 @@ import { label1035Problems, subdomainProblems } from '../validation/names.js';
 import { crdOf, withCondition } from './crd.js';
 import type { Crd, CrdNames, CrdVersion } from './crd.js';
 import { formatWarnings } from './custom-warnings.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { withoutMembers } from '../without-members.js';
 
 /** Holds a CRD until its objects are gone. */

@@ -5,7 +5,7 @@ import { goType } from '../go-json/go-types.js';
 import { definition } from '../kinds/definitions.js';
 import type { Decoded, ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import type { KindRules } from '../rules/kind-rules.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { ServerCore } from '../server-core.js';
 import { keptFor, StoredObjects } from './stored-objects.js';
 import { WebhookConverter } from './webhook-converter.js';

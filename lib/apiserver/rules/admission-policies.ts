@@ -4,7 +4,7 @@ import type {
   V1ValidatingAdmissionPolicyBinding,
 } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
 import { typedRules } from './typed-rules.js';
 

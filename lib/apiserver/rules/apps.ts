@@ -22,7 +22,7 @@ import {
   validateReplicaSet,
   validateStatefulSet,
 } from '../validation/workloads.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { dropDisabledPodFields, dropDisabledSetFields } from './disabled-fields.js';
 import type { KindRules } from './kind-rules.js';
 import { podWarnings } from './pod-warnings.js';

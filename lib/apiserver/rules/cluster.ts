@@ -14,7 +14,7 @@ import { validateImmutable } from '../validation/immutable.js';
 import { labelProblems } from '../validation/names.js';
 import { validateNonnegative } from '../validation/numbers.js';
 import { validatePodTemplate } from '../validation/pod-spec.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
 import { limitRangeRules, resourceQuotaRules } from './limits.js';
 import { specChanged } from './spec-changed.js';

@@ -3,7 +3,7 @@ import type { Wire } from '../../object/wire.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import { validateImmutable } from '../validation/immutable.js';
 import { configKeyProblems } from '../validation/names.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
 import { typedRules } from './typed-rules.js';
 

@@ -5,7 +5,7 @@ import { forbidden } from '../status-error.js';
 import { validateImages } from '../validation/containers.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import { validatePodSpec } from '../validation/pod-spec.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { dropDisabledPodFields } from './disabled-fields.js';
 import type { KindRules } from './kind-rules.js';
 import type { ServerView } from './server-view.js';

@@ -2,7 +2,7 @@ import type { V1Service, V1ServiceSpec } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
 import { defaultService } from '../defaulting/service.js';
 import { validateService, validateServiceUpdate } from '../validation/services.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
 import { allocateAddresses, needsClusterIp, needsNodePort } from './service-addresses.js';
 import { typedRules } from './typed-rules.js';

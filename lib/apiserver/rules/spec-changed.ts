@@ -1,5 +1,5 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { withoutMembers } from '../without-members.js';
 
 /** Returns whether `spec` changed: the generation rule of most kinds. */

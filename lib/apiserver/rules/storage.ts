@@ -14,7 +14,7 @@ import type { FieldErrors } from '../validation/field-errors.js';
 import { validateImmutable } from '../validation/immutable.js';
 import { qualifiedNameProblems } from '../validation/names.js';
 import { validatePersistentVolume } from '../validation/persistent-volume.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
 import type { ServerView } from './server-view.js';
 import { typedRules } from './typed-rules.js';

@@ -10,7 +10,7 @@ import { CelCompileError } from '../../crd/cel/compile-error.js';
 import { typeText } from '../../crd/cel/types.js';
 import { compileAdmission } from '../admission/admission-cel.js';
 import { qualifiedNameProblems, subdomainProblems } from '../validation/names.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
 import { typedRules } from './typed-rules.js';
 

@@ -8,7 +8,7 @@ import { fieldAtom, shapeOf } from './atom.js';
 import type { Atom, ListType, MapType, Shape } from './atom.js';
 import { TypedConversionError } from './errors.js';
 import { listElement } from './list-element.js';
-import { valuesEqual } from './values-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 
 /** How an object differs from an earlier one, field by field. */
 export interface Comparison {
@@ -88,7 +88,7 @@ function ofShape(old: unknown, next: unknown, view: View): Differences | undefin
 function ofLeaf(old: unknown, next: unknown): Differences | undefined {
   if (old === undefined) return leafAdded;
   if (next === undefined) return leafRemoved;
-  return valuesEqual(old, next) ? undefined : leafModified;
+  return deepEqual(old, next) ? undefined : leafModified;
 }
 
 function ofMaps(old: unknown, next: unknown, map: MapType): Differences | undefined {
@@ -150,7 +150,7 @@ function ofItems(
 ): Differences | undefined {
   if (old.length <= 1 && next.length <= 1) return differences(old[0], next[0], atom);
   if (old.length >= 2 && next.length >= 2) {
-    return valuesEqual(old, next) ? undefined : leafModified;
+    return deepEqual(old, next) ? undefined : leafModified;
   }
   if (old.length >= 2) {
     const single = next.length === 0 ? undefined : differences(undefined, next[0], atom);

@@ -3,7 +3,7 @@ import type {
   ObjectMeta,
   UnstructuredObject,
 } from '../../object/kubernetes-object.js';
-import { valuesEqual } from './values-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 
 // What clients send and what a zero value has need not be what the type says.
 interface Metadata extends Omit<ObjectMeta, 'managedFields'> {
@@ -44,12 +44,12 @@ export function keepManagedFieldsTimes(
   if (!sameButForTimes(old, now)) return next;
   if (old.every((entry, at) => entry.time === now[at]?.time)) return next;
   const bare = withoutManagedFields(next);
-  return valuesEqual(withoutManagedFields(live), bare) ? withManagedFields(bare, old) : next;
+  return deepEqual(withoutManagedFields(live), bare) ? withManagedFields(bare, old) : next;
 }
 
 function sameButForTimes(old: readonly ManagedFieldsEntry[], now: readonly ManagedFieldsEntry[]) {
   if (old.length !== now.length) return false;
   return old.every((entry, at) =>
-    valuesEqual({ ...entry, time: undefined }, { ...now[at], time: undefined }),
+    deepEqual({ ...entry, time: undefined }, { ...now[at], time: undefined }),
   );
 }

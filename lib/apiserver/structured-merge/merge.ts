@@ -3,7 +3,7 @@ import type { PathElement } from '../../object/field-path.js';
 import { fieldAtom, shapeOf } from './atom.js';
 import type { Atom, ListType, MapType } from './atom.js';
 import { elementOfItem } from './list-element.js';
-import { valuesEqual } from './values-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 
 /**
  * `live` with `applied` merged over it: leaves of `applied` win, entries of maps, list-maps and
@@ -25,7 +25,7 @@ export function merge(live: unknown, applied: unknown, atom: Atom): unknown {
 }
 
 function keepApplied(live: unknown, applied: unknown): unknown {
-  return valuesEqual(live, applied) ? live : applied;
+  return deepEqual(live, applied) ? live : applied;
 }
 
 function mergeMaps(live: unknown, applied: unknown, map: MapType): unknown {

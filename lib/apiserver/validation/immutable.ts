@@ -1,4 +1,4 @@
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { FieldErrors } from './field-errors.js';
 
 /** A field that may not change. */

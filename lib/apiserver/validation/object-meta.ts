@@ -1,6 +1,6 @@
 import type { ObjectMeta, OwnerReference } from '../../object/kubernetes-object.js';
 import { groupOf, versionOf } from '../../object/resource-type.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { FieldErrors } from './field-errors.js';
 import {
   generateNameProblems,

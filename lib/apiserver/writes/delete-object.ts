@@ -6,7 +6,7 @@ import type { ServerCore } from '../server-core.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';
 import { conflict, notFound } from '../status-error.js';
 import type { DeleteOptions } from './delete-options.js';
-import { deepEqual } from './deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { removeObject } from './remove-object.js';
 import type { WriteHooks } from './write-hooks.js';
 

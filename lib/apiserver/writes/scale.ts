@@ -19,7 +19,7 @@ import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
 import type { ApplyRequest } from './managed-fields.js';
 import { applyFields, trackUpdate } from './managed-fields.js';
-import { deepEqual } from './deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { updateObject } from './update-object.js';
 import type { WriteRequest } from './write-request.js';
 import { withoutMembers } from '../without-members.js';

@@ -18,7 +18,7 @@ import {
   validateSameObject,
 } from '../validation/object-meta.js';
 import { checkName } from './check-name.js';
-import { deepEqual } from './deep-equal.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './remove-object.js';
 import type { WriteRequest, WriteResult } from './write-request.js';

@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { isMap, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
@@ -94,12 +94,12 @@ export function mergedValues({ text, file, defaults, before, schema }: ValuesMer
 
 function isUntouched(own: Document, path: ValuePath, before: ValueSchema): boolean {
   const old = defaultOf(before, path);
-  return old !== undefined && isEqual(plain(own, path), old);
+  return old !== undefined && deepEqual(plain(own, path), old);
 }
 
 function setIfOther(own: Document, defaults: Document, path: ValuePath): void {
   const value = plain(defaults, path);
-  if (!isEqual(plain(own, path), value)) own.setIn(path, own.createNode(value));
+  if (!deepEqual(plain(own, path), value)) own.setIn(path, own.createNode(value));
 }
 
 /** Returns the value at a path without comments. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { parseAllDocuments, stringify } from 'yaml';
 import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { textIfExists } from '../scaffold/plan-files.js';
@@ -56,7 +56,7 @@ export function areSameObjects(one: string, other: string): boolean {
   if (one === other) return true;
   return (['1.1', '1.2'] as const).every((version) => {
     const some = objectsIn(one, version);
-    return some !== undefined && isEqual(some, objectsIn(other, version));
+    return some !== undefined && deepEqual(some, objectsIn(other, version));
   });
 }
 

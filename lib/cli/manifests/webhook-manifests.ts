@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import omit from 'lodash/omit.js';
 import { parseAllDocuments } from 'yaml';
 import type { Convertible } from '../../crd/convertible.js';
@@ -130,7 +130,7 @@ export async function widenedWebhooks(
     );
     return { ...configuration, webhooks };
   });
-  return isEqual(objects, there) ? [] : admissionFile(folder, { before, objects });
+  return deepEqual(objects, there) ? [] : admissionFile(folder, { before, objects });
 }
 
 /** Reports webhooks that the kustomization does not list, since `create webhook` did not make them. */

@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { defaultFields } from '../../crd/validation/default-fields.js';
 import type { CustomResourceDefinition } from '../../object/kinds.js';
 import type { Schema } from '../../object/schema.js';
@@ -75,7 +75,7 @@ function withConstants(text: string, lacking: readonly TemplateField[]): string 
 
 function withContent(text: string, kind: string, content: Content): string {
   const fields = Object.keys(content);
-  const isSpec = isEqual(fields, ['spec']);
+  const isSpec = deepEqual(fields, ['spec']);
   const keys = fields.map((field) => `'${field}'`).join(' | ');
   const type = isSpec ? `${kind}['spec']` : `Pick<${kind}, ${keys === '' ? 'never' : keys}>`;
   const start = `const ${isSpec ? 'spec' : 'content'}: ${type} = `;

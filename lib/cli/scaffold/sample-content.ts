@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import merge from 'lodash/merge.js';
 import omit from 'lodash/omit.js';
 import { isMap, parseAllDocuments } from 'yaml';
@@ -106,7 +106,7 @@ export function withContent(text: string, { content, document: own }: SampleCont
   const before = own === undefined ? {} : contentOf(own);
   document.delete('spec');
   for (const [name, value] of Object.entries(content)) {
-    const isSame = isEqual(before[name], value);
+    const isSame = deepEqual(before[name], value);
     document.set(name, isSame ? own?.get(name, true) : document.createNode(value));
   }
   return document.toString({ lineWidth: 0 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import uniqWith from 'lodash/uniqWith.js';
 import { foreignTest, ofBuiltIn, testDefinition } from './foreign-kind.js';
 import { initFiles } from './init-project.js';
@@ -115,7 +115,7 @@ async function wantedOf(
   const text = whole.get(path) ?? '';
   const insertionsTo = (before: string): readonly WantedFile[] => {
     const all = single.flatMap((texts) => insertionsOf(before, texts.get(path) ?? before));
-    const insertions = uniqWith(all, isEqual);
+    const insertions = uniqWith(all, deepEqual);
     return insertions.length === 0 ? [] : [{ type: 'insert', path, insertions }];
   };
   const before = init.get(path);

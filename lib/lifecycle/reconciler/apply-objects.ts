@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { isStaleWrite } from '../../client/retry-on-conflict.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
@@ -98,7 +98,7 @@ async function update<CR extends LifecycleObject>(
     if (merged === current || putBacks.has(current, merged)) return current;
     const next = structuredClone(merged);
     await invokeCallbacks(pass, 'PRE_UPDATE', { desired, current: next });
-    if (isEqual(next, current)) return current;
+    if (deepEqual(next, current)) return current;
     const labels = { [updateVersionLabel]: versionLabelOf(pass.operatorVersion) };
     const written = await pass.live.update(withMetadata(next, { labels }), { signal: pass.signal });
     // The server reverted the whole write, as a webhook can: reporting it would repeat forever.

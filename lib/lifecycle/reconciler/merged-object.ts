@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { definition, rawDefinition } from '../../crd/openapi/definitions.js';
 import { hashObject } from '../../hash/hash-object.js';
 import { describeObject } from '../../object/describe-object.js';
@@ -41,7 +41,7 @@ export function mergedObject<CR extends LifecycleObject>(
     ...{ applied: before, desired: marked, current: own, schema },
     isWhole: (path) => isPodList(path) || isServicePorts(desired, path),
   });
-  return isEqual(merged, current) ? current : merged;
+  return deepEqual(merged, current) ? current : merged;
 }
 
 /** Returns the value of the last-applied annotation: the paths that we own. */

@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import omit from 'lodash/omit.js';
 import { isNotFound } from '../../object/api-error.js';
 import { createMergePatch } from '../../object/merge-patch.js';
@@ -41,13 +41,13 @@ export function settle<CR extends LifecycleObject>(pass: Pass<CR>, type: OwnCond
  */
 export async function writeStatus<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
   const before = statusOf(pass, pass.cr);
-  if (isEqual(before, withoutHeartbeats(pass.status))) return;
+  if (deepEqual(before, withoutHeartbeats(pass.status))) return;
   const { settings, live: client, signal } = pass;
   const { crManager, subresourceEnabled } = settings;
   const merge = {
     type: crManager.type,
     patch: (cr: CR) => createMergePatch(cr, crManager.withStatus(cr, pass.status)) as object,
-    stands: (now: CR) => isEqual(before, statusOf(pass, now)),
+    stands: (now: CR) => deepEqual(before, statusOf(pass, now)),
     ...(subresourceEnabled && { subresource: 'status' }),
   };
   try {

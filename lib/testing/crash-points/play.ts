@@ -1,4 +1,4 @@
-import isEqual from 'lodash/isEqual.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import uniqWith from 'lodash/uniqWith.js';
 import type { TypeMeta } from '../../object/kubernetes-object.js';
 import { VirtualClock } from '../../system/virtual-clock.js';
@@ -326,7 +326,7 @@ export class Play<C extends CrashCluster> {
 
   #writtenKinds(): readonly TypeMeta[] {
     const types = this.#trace.writes.map(({ apiVersion, kind }) => ({ apiVersion, kind }));
-    return uniqWith(types, isEqual);
+    return uniqWith(types, deepEqual);
   }
 }
 

@@ -6,7 +6,7 @@ import type { ControllerHost } from '../controller-host.js';
 import { DependentsClaim } from '../dependents-claim.js';
 import { failureMessage } from '../failure-message.js';
 import { followDependents } from '../follow-dependents.js';
-import { jsonEqual } from '../json-equal.js';
+import { deepEqual } from '../../../object/deep-equal.js';
 import { manager } from '../manager-name.js';
 import type { ObjectWriter } from '../object-writer.js';
 import { isPodFinished } from '../pod-state.js';
@@ -126,7 +126,7 @@ class DeploymentController {
     const minReadySeconds = deployment.spec?.minReadySeconds;
     const sameDelay = (current.spec?.minReadySeconds ?? 0) === (minReadySeconds ?? 0);
     let newest = current;
-    if (!sameDelay || !jsonEqual(before, annotations)) {
+    if (!sameDelay || !deepEqual(before, annotations)) {
       const metadata = { ...current.metadata, annotations };
       const spec = { ...current.spec, minReadySeconds: minReadySeconds ?? 0 };
       newest = await this.#writer.update({ ...current, metadata, spec } as ReplicaSet);
@@ -194,7 +194,7 @@ class DeploymentController {
       const set = this.#host.get(ReplicaSet, { namespace, name });
       if (set === undefined) continue;
       const annotations = { ...set.metadata.annotations, ...noted };
-      const sameNotes = jsonEqual(set.metadata.annotations, annotations);
+      const sameNotes = deepEqual(set.metadata.annotations, annotations);
       if (replicasOf(set) === replicas && sameNotes) continue;
       const metadata = { ...set.metadata, annotations };
       await this.#writer.update({
@@ -225,8 +225,8 @@ class DeploymentController {
     const nowMs = this.#host.now();
     const status = statusOf({ ...rollout, nowMs });
     const { annotations } = rollout.deployment.metadata;
-    const same = jsonEqual(live.status, status);
-    if (!same || !jsonEqual(live.metadata.annotations, annotations)) {
+    const same = deepEqual(live.status, status);
+    if (!same || !deepEqual(live.metadata.annotations, annotations)) {
       const metadata = { ...live.metadata, ...(annotations && { annotations }) };
       await this.#writer.update({ ...live, metadata, status }, 'status');
     }

@@ -1,7 +1,7 @@
 import { ownerReferenceTo } from '../../../object/owner-reference.js';
 import type { ObjectMeta } from '../../../object/kubernetes-object.js';
 import type { Deployment, ReplicaSet } from '../../../object/kinds.js';
-import { jsonEqual } from '../json-equal.js';
+import { deepEqual } from '../../../object/deep-equal.js';
 import { safeHash } from '../safe-hash.js';
 import { newReplicaSetAnnotations, sizeAnnotations } from './revision-annotations.js';
 
@@ -47,7 +47,7 @@ export function newReplicaSet(deployment: Deployment, size: NewReplicaSetSize): 
 
 /** Whether a ReplicaSet has the Deployment's template. */
 export function hasTemplateOf(set: ReplicaSet, deployment: Deployment): boolean {
-  return jsonEqual(withoutHash(set.spec?.template), withoutHash(deployment.spec?.template));
+  return deepEqual(withoutHash(set.spec?.template), withoutHash(deployment.spec?.template));
 }
 
 type Template = NonNullable<ReplicaSet['spec']>['template'];

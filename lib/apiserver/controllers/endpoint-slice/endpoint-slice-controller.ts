@@ -4,7 +4,7 @@ import type { LabelSelector } from '../../../object/label-selector.js';
 import { keyOf } from '../../../object/object-key.js';
 import { controllerOf, ownerReferenceTo } from '../../../object/owner-reference.js';
 import type { ControllerHost } from '../controller-host.js';
-import { jsonEqual } from '../json-equal.js';
+import { deepEqual } from '../../../object/deep-equal.js';
 import { manager } from '../manager-name.js';
 import { ObjectIndex, labelWords, selectorWords } from '../object-index.js';
 import type { ObjectWriter } from '../object-writer.js';
@@ -109,7 +109,7 @@ function sameList(
   live: readonly unknown[] | null | undefined,
   wanted: readonly unknown[],
 ): boolean {
-  return jsonEqual(live ?? [], wanted);
+  return deepEqual(live ?? [], wanted);
 }
 
 function chunked({ ports, endpoints }: EndpointGroup): EndpointGroup[] {
@@ -153,5 +153,5 @@ function concernsEndpoints(before: Pod, after: Pod): boolean {
     status?.phase,
     status?.conditions?.find(({ type }) => type === 'Ready')?.status,
   ];
-  return !jsonEqual(facts(before), facts(after));
+  return !deepEqual(facts(before), facts(after));
 }

@@ -8,7 +8,7 @@ import { keyOf } from '../../../object/object-key.js';
 import type { ResourceType } from '../../../object/resource-type.js';
 import type { CommittedChange } from '../../loopback.js';
 import type { ControllerHost } from '../controller-host.js';
-import { jsonEqual } from '../json-equal.js';
+import { deepEqual } from '../../../object/deep-equal.js';
 import { manager } from '../manager-name.js';
 import type { ObjectWriter } from '../object-writer.js';
 import type { WorkQueue } from '../work-queue.js';
@@ -67,7 +67,7 @@ class GarbageCollector {
     const { uid = '', ownerReferences: references = [] } = object.metadata;
     const before = previous?.metadata.ownerReferences ?? [];
     // Owners that wait for this object must see that it went, or that it blocks no longer.
-    if (type === 'DELETED' || !jsonEqual(before, references)) {
+    if (type === 'DELETED' || !deepEqual(before, references)) {
       for (const reference of [...before, ...references]) this.#wakeOwner(object, reference);
     }
     if (type === 'DELETED') {
@@ -75,7 +75,7 @@ class GarbageCollector {
       for (const dependent of this.#host.loopback.dependents(uid)) this.#add(dependent);
     } else if (isDeletingDependents(object) || isOrphaningDependents(object)) {
       this.#add({ resourceType, object });
-    } else if (references.length > 0 && !jsonEqual(before, references)) {
+    } else if (references.length > 0 && !deepEqual(before, references)) {
       this.#add({ resourceType, object });
     }
   }

@@ -11,7 +11,7 @@ import type { ControllerHost } from '../controller-host.js';
 import { newestRevision, pruneRevisions, templateOf } from '../controller-revisions.js';
 import { DependentsClaim } from '../dependents-claim.js';
 import { followDependents } from '../follow-dependents.js';
-import { jsonEqual } from '../json-equal.js';
+import { deepEqual } from '../../../object/deep-equal.js';
 import { manager } from '../manager-name.js';
 import type { ObjectWriter } from '../object-writer.js';
 import { isPodAvailable, isPodReady, isPodTerminating, nextAvailableInMs } from '../pod-state.js';
@@ -200,7 +200,7 @@ class StatefulSetController {
     for (const claim of this.#claims(set, ordinal)) {
       const before = claim.metadata.ownerReferences ?? [];
       const ownerReferences = claimOwnerReferences(before, { set, pod, scaledDown });
-      if (jsonEqual(before, ownerReferences)) continue;
+      if (deepEqual(before, ownerReferences)) continue;
       await this.#writer.updateMetadata(claim, { ownerReferences: [...ownerReferences] });
     }
   }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { jsonEqual } from '../../../lib/apiserver/controllers/json-equal.js';
+import { deepEqual } from '../../lib/object/deep-equal.js';
 
-describe('jsonEqual', () => {
+describe('deepEqual', () => {
   const pairs: readonly [a: unknown, b: unknown, equal: boolean][] = [
     [{ a: 1, b: 2 }, { b: 2, a: 1 }, true],
     [{ a: undefined }, {}, true],
@@ -11,6 +11,10 @@ describe('jsonEqual', () => {
     [[1, 2], [2, 1], false],
     [[1], [1, 2], false],
     [[], {}, false],
+    [{ at: new Date(1) }, { at: new Date(1) }, true],
+    [{ at: new Date(1) }, { at: new Date(2) }, false],
+    [{ a: undefined, b: 1 }, { b: 1, c: undefined }, true],
+    [{ a: undefined }, { b: 1 }, false],
     [{ 0: 1 }, [1], false],
     ['1', 1, false],
     [null, {}, false],
@@ -20,12 +24,12 @@ describe('jsonEqual', () => {
   ];
   for (const [a, b, equal] of pairs) {
     it(`says ${equal} for ${JSON.stringify(a)} and ${JSON.stringify(b)}`, () => {
-      expect(jsonEqual(a, b)).to.equal(equal);
-      expect(jsonEqual(b, a)).to.equal(equal);
+      expect(deepEqual(a, b)).to.equal(equal);
+      expect(deepEqual(b, a)).to.equal(equal);
     });
   }
 
   it('holds for every value and its copy', () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => jsonEqual(value, structuredClone(value))));
+    fc.assert(fc.property(fc.jsonValue(), (value) => deepEqual(value, structuredClone(value))));
   });
 });

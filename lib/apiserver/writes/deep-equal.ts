@@ -1,1 +1,0 @@
-export { deepEqual } from '../../object/deep-equal.js';
