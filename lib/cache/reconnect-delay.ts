@@ -1,8 +1,8 @@
+import { delayAfter, spread } from '../system/backoff.js';
 import type { Clock } from '../system/clock.js';
 import type { Random } from '../system/random.js';
 
-const shortestMs = 800;
-const longestMs = 30_000;
+const curve = { baseMs: 800, maxMs: 30_000 };
 /** Limits the delay for an unserved kind: each check costs one small request. */
 const longestLookMs = 5_000;
 const resetAfterMs = 120_000;
@@ -17,7 +17,7 @@ const resetAfterMs = 120_000;
 export class ReconnectDelay {
   readonly #clock: Clock;
   readonly #random: Random;
-  #baseMs = shortestMs;
+  #failures = 0;
   #healthySinceMs = -Infinity;
 
   constructor(clock: Clock, random: Random) {
@@ -28,9 +28,8 @@ export class ReconnectDelay {
   /** Counts a failure and returns the delay, in milliseconds. */
   next(): number {
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs - this.#healthySinceMs >= resetAfterMs) this.#baseMs = shortestMs;
-    const delayMs = this.#baseMs * (1 + this.#random.next());
-    this.#baseMs = Math.min(this.#baseMs * 2, longestMs);
+    if (nowMs - this.#healthySinceMs >= resetAfterMs) this.#failures = 0;
+    const delayMs = spread(delayAfter(++this.#failures, curve), this.#random, 1, 2);
     // The time without failures can begin only after the delay.
     this.#healthySinceMs = nowMs + delayMs;
     return delayMs;
@@ -45,7 +44,7 @@ export class ReconnectDelay {
    * Returns the delay for an error that a retry is unlikely to fix: 30 s, extended at random by up to 100 %.
    */
   longest(): number {
-    return longestMs * (1 + this.#random.next());
+    return spread(curve.maxMs, this.#random, 1, 2);
   }
 
   /**
@@ -54,6 +53,6 @@ export class ReconnectDelay {
    * reset a delay that failures have doubled, and does not interrupt the time without failures.
    */
   afterHealth(): number {
-    return shortestMs * (1 + this.#random.next());
+    return spread(curve.baseMs, this.#random, 1, 2);
   }
 }

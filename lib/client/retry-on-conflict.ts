@@ -1,4 +1,5 @@
 import { isApiError, isConflict, isInvalid } from '../object/api-error.js';
+import { delayAfter, spread } from '../system/backoff.js';
 import { sleep, systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { systemRandom } from '../system/random.js';
@@ -36,7 +37,8 @@ export async function retryOnConflict<T>(
       return await work();
     } catch (error) {
       if (!isStaleWrite(error) || attempt >= maxAttempts) throw error;
-      await sleep(clock, delayMs * 2 ** (attempt - 1) * (1 + random.next() / 10), signal);
+      const backoffMs = delayAfter(attempt, { baseMs: delayMs, maxMs: Infinity });
+      await sleep(clock, spread(backoffMs, random, 1, 1.1), signal);
     }
   }
 }

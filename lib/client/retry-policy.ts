@@ -1,3 +1,4 @@
+import { delayAfter, spread } from '../system/backoff.js';
 import type { Random } from '../system/random.js';
 import { ConnectionError } from '../system/connection-error.js';
 import { isOperatorError } from '../system/operator-error.js';
@@ -13,8 +14,7 @@ export interface RetryLimits {
   readonly maxResets?: number | undefined;
 }
 
-const firstDelayMs = 100;
-const longestDelayMs = 2_000;
+const curve = { baseMs: 100, maxMs: 2_000 };
 
 /**
  * Returns the delay before a refused request is sent again, in milliseconds: the server's, but after the
@@ -22,7 +22,7 @@ const longestDelayMs = 2_000;
  */
 export function refusalDelayMs(askedMs: number, retries: number): number {
   if (retries === 0) return askedMs;
-  return Math.max(askedMs, Math.min(firstDelayMs * 2 ** (retries - 1), longestDelayMs));
+  return Math.max(askedMs, delayAfter(retries, curve));
 }
 
 /**
@@ -39,8 +39,7 @@ export function resetDelayMs(
   const refused = error instanceof ConnectionError && !error.requestSent;
   if (!broken || refused || !request.repeatable) return undefined;
   if (resets === 0) return 0;
-  const delayMs = Math.min(firstDelayMs * 2 ** (resets - 1), longestDelayMs);
-  return delayMs * (0.5 + random.next() / 2);
+  return spread(delayAfter(resets, curve), random, 0.5, 1);
 }
 
 // `Date.parse` alone accepts almost anything: `-5` would be the year 2001.

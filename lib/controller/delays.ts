@@ -1,3 +1,4 @@
+import { delayAfter } from '../system/backoff.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Resolved } from '../system/resolved.js';
@@ -125,11 +126,10 @@ export class Backoff {
 
   /** Counts a failure of `key` and returns the delay, in milliseconds. */
   next(key: string): number {
-    const failures = this.#failures.get(key) ?? 0;
-    this.#failures.set(key, failures + 1);
-    const { baseDelayMs, maxDelayMs } = this.#options;
-    // `1 << failures` would turn negative at the 32nd failure and cause a hot loop.
-    return Math.min(baseDelayMs * 2 ** failures, maxDelayMs);
+    const failures = this.failures(key) + 1;
+    this.#failures.set(key, failures);
+    const { baseDelayMs: baseMs, maxDelayMs: maxMs } = this.#options;
+    return delayAfter(failures, { baseMs, maxMs });
   }
 
   /** Returns the number of failures of `key` since its last `forget`. */

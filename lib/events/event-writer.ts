@@ -9,6 +9,7 @@ import {
 import { describeObject } from '../object/describe-object.js';
 import { Event } from '../object/kinds.js';
 import { formatMicroTime } from '../object/micro-time.js';
+import { delayAfter, spread } from '../system/backoff.js';
 import { sleep } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import type { LogFields, Logger } from '../system/logger.js';
@@ -242,9 +243,7 @@ function isTransient(error: unknown): boolean {
 }
 
 function delayMs(error: unknown, tries: number, options: EventWriterOptions): number {
-  const { baseDelayMs, maxDelayMs, random } = options;
-  const backoffMs = Math.min(baseDelayMs * 2 ** (tries - 1), maxDelayMs);
+  const { baseDelayMs: baseMs, maxDelayMs: maxMs, random } = options;
   const askedMs = isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
-  // Jitter, so that replicas do not all return at once to a server that was unavailable.
-  return Math.max(askedMs, backoffMs) * (1 + random.next() / 4);
+  return spread(Math.max(askedMs, delayAfter(tries, { baseMs, maxMs })), random, 1, 1.25);
 }

@@ -1,3 +1,4 @@
+import { delayAfter, spread } from '../system/backoff.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
@@ -26,14 +27,15 @@ export interface ExponentialBackOffOptions {
  * @throws InvalidConfigError an option is out of its range.
  */
 export function exponentialBackOff(options: ExponentialBackOffOptions = {}): BackOff {
-  const curve = resolveExponentialBackOffOptions(options);
+  const resolved = resolveExponentialBackOffOptions(options);
+  const { maxIntervalMs: maxMs, randomizationFactor: factor, random, maxRetries } = resolved;
+  const curve = { baseMs: resolved.initialIntervalMs, factor: resolved.multiplier, maxMs };
   let retries = 0;
   return {
     next: () => {
-      if (retries >= curve.maxRetries) return undefined;
-      const middleMs = curve.initialIntervalMs * curve.multiplier ** retries++;
-      const spread = 1 + curve.randomizationFactor * (2 * curve.random.next() - 1);
-      return Math.min(Math.min(middleMs, curve.maxIntervalMs) * spread, curve.maxIntervalMs);
+      if (retries >= maxRetries) return undefined;
+      const middleMs = delayAfter(++retries, curve);
+      return Math.min(spread(middleMs, random, 1 - factor, 1 + factor), maxMs);
     },
   };
 }

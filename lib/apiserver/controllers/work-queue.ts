@@ -1,4 +1,5 @@
 import { isConflict, isNamespaceTerminating, isNotFound } from '../../object/api-error.js';
+import { delayAfter } from '../../system/backoff.js';
 import type { Timer } from '../../system/clock.js';
 import { nextTurn } from '../../system/event-loop.js';
 import type { Workload } from './workload.js';
@@ -16,8 +17,7 @@ export interface WorkQueueOptions<Key> {
   readonly workload: Workload;
 }
 
-const firstRetryMs = 5;
-const longestRetryMs = 30_000;
+const retryDelays = { baseMs: 5, maxMs: 30_000 };
 /** Failures in a row after which a key no longer counts as work that will soon be done. */
 const patience = 5;
 /** Reconciles between two turns of the event loop. */
@@ -137,7 +137,7 @@ export class WorkQueue<Key> {
     } else {
       workload.logger.warn('an embedded controller failed', fields);
     }
-    const delayMs = Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs);
+    const delayMs = delayAfter(failures, retryDelays);
     if (failures <= patience) this.addSoon(key, delayMs);
     else this.addLater(key, delayMs);
   }

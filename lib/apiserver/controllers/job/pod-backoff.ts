@@ -1,3 +1,5 @@
+import { delayAfter } from '../../../system/backoff.js';
+
 const longestMs = 600_000;
 
 interface BackoffRecord {
@@ -31,7 +33,7 @@ export class PodBackoff {
   waitMs(uid: string, nowMs: number): number {
     const record = this.#records.get(uid);
     if (record === undefined) return 0;
-    const backoffMs = Math.min(this.#firstMs * 2 ** (record.failures - 1), longestMs);
+    const backoffMs = delayAfter(record.failures, { baseMs: this.#firstMs, maxMs: longestMs });
     return Math.max(0, record.lastFailureMs + backoffMs - nowMs);
   }
 

@@ -1,3 +1,4 @@
+import { delayAfter } from '../../../system/backoff.js';
 import type { PodBehavior } from './pod-behavior.js';
 import type { ResolvedPodOptions } from './pod-options.js';
 
@@ -66,5 +67,6 @@ const longestRestartMs = 300_000;
 
 /** How long a container that crashed `restarts` times before waits until it is started again. */
 export function restartDelayMs(restarts: number, firstMs: number): number {
-  return Math.min(firstMs * 2 ** restarts, Math.max(firstMs, longestRestartMs));
+  const maxMs = Math.max(firstMs, longestRestartMs);
+  return delayAfter(restarts + 1, { baseMs: firstMs, maxMs });
 }
