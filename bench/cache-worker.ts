@@ -1,5 +1,5 @@
 // One informer in a process of its own: `cache-worker.ts <ours|theirs> <namespace> <objects>
-// [handler|reconcile]`, the kubeconfig in BENCH_KUBECONFIG. Prints what filling it cost; then, for a line on stdin, what
+// [handler|reconcile] [warm-up events]`, the kubeconfig in BENCH_KUBECONFIG. Prints what filling it cost; then, for a line on stdin, what
 // following the events that come cost, and how late each was.
 import { createInterface } from 'node:readline';
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
@@ -21,7 +21,8 @@ interface Followed {
 /** An informer that is ready to be started: code is loaded, connections are made. */
 type Start = () => Promise<Followed>;
 
-const [side = '', namespace = '', objects = '0', end = 'handler'] = process.argv.slice(2);
+const [side = '', namespace = '', objects = '0', end = 'handler', warmUp = '0'] =
+  process.argv.slice(2);
 const text = process.env['BENCH_KUBECONFIG'] ?? '';
 
 async function prepareOurs(): Promise<Start> {
@@ -87,7 +88,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-function cpuSeconds(since: NodeJS.CpuUsage): number {
+function cpuSeconds(since: NodeJS.CpuUsage | undefined): number {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1e6;
 }
@@ -96,28 +97,34 @@ function cpuSeconds(since: NodeJS.CpuUsage): number {
 async function follow(followed: Followed): Promise<object> {
   const latenciesMs: number[] = [];
   const firstUnhandled = new Map<string, bigint>();
-  let [events, lastMs, measuring] = [0, 0, false];
+  let [arrivals, startMs, lastMs] = [0, 0, 0];
+  const measured: { since?: NodeJS.CpuUsage } = {};
   const arrived: OnChange = (name = '', at = '0') => {
-    events++;
+    if (arrivals++ === Number(warmUp)) {
+      measured.since = process.cpuUsage();
+      startMs = performance.now();
+    }
     if (!firstUnhandled.has(name)) firstUnhandled.set(name, BigInt(at));
   };
   await followed.begin(arrived, (name = '') => {
     const at = firstUnhandled.get(name);
-    if (at === undefined || !measuring) return;
+    if (at === undefined) return;
     // One reconcile deals with all events of an object: it is as late as the first of them says.
     firstUnhandled.delete(name);
+    if (measured.since === undefined) return;
     latenciesMs.push(Number(process.hrtime.bigint() - at) / 1e6);
     lastMs = performance.now();
   });
-  const since = process.cpuUsage();
-  measuring = true;
+  arrivals = 0;
+  delete measured.since;
   process.stdout.write('{"ready":true}\n');
-  await until(() => events > 0);
-  const startMs = performance.now();
-  for (let seen = -1; seen !== events;) {
-    seen = events;
+  await until(() => measured.since !== undefined);
+  for (let seen = -1; seen !== arrivals;) {
+    seen = arrivals;
     await new Promise((resolve) => setTimeout(resolve, 1_500));
   }
+  const spent = cpuSeconds(measured.since);
+  const events = arrivals - Number(warmUp);
   latenciesMs.sort((a, b) => a - b);
   const at = (share: number): number => latenciesMs[Math.floor(latenciesMs.length * share)] ?? NaN;
   return {
@@ -126,7 +133,7 @@ async function follow(followed: Followed): Promise<object> {
     perSecond: events / ((lastMs - startMs) / 1_000),
     p50Ms: at(0.5),
     p99Ms: at(0.99),
-    cpuSeconds: cpuSeconds(since),
+    cpuSeconds: spent,
   };
 }
 

@@ -12,7 +12,7 @@ const [namespace = '', objects = '0'] = process.argv.slice(2);
 const watchers = new Set<ServerResponse>();
 let version = 1_000;
 
-/** As a server would store it, `managedFields` and all. */
+/** As a server sends it: `managedFields` and all, in Go's order. */
 function configMap(n: number): string {
   const uid = `0048f18e-bd83-44fc-837e-${String(n).padStart(12, '0')}`;
   const creationTimestamp = '2026-01-01T00:00:00Z';
@@ -20,8 +20,9 @@ function configMap(n: number): string {
   const manager = { manager: 'bench', operation: 'Update', apiVersion: 'v1' };
   const fieldsV1 = { 'f:data': { '.': {}, 'f:at': {}, 'f:key': {} } };
   const managedFields = [{ ...manager, time: creationTimestamp, fieldsType: 'FieldsV1', fieldsV1 }];
-  const meta = { name: `c-${n}`, namespace, uid, creationTimestamp, labels, managedFields };
-  const metadata = { ...meta, resourceVersion: String(++version) };
+  const resourceVersion = String(++version);
+  const head = { name: `c-${n}`, namespace, uid, resourceVersion, creationTimestamp };
+  const metadata = { ...head, labels, managedFields };
   const data = { key: 'x'.repeat(200), at: String(process.hrtime.bigint()) };
   return JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', metadata, data });
 }
