@@ -1,6 +1,6 @@
 import { deepEqual } from '../../object/deep-equal.js';
 import { DeclarativeController } from '../runtime/declarative-controller.js';
-import { unableViewWriter } from '../runtime/as-view-writer.js';
+import { unableViewWriter } from '../runtime/controller-options.js';
 import type { ControllerSpec, TargetSpec } from '../spec/operator-spec.js';
 import { allSettled } from './all-settled.js';
 import type { FormerController } from '../runtime/clean-up-target.js';

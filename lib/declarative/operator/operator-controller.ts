@@ -1,5 +1,5 @@
 import { setCondition } from '../../object/conditions.js';
-import { unableViewWriter } from '../runtime/as-view-writer.js';
+import { unableViewWriter } from '../runtime/controller-options.js';
 import type { DeclarativeControllerStatus, ReportedError } from '../runtime/controller-status.js';
 import type { ControllerSpec } from '../spec/operator-spec.js';
 import { InvalidSpecError } from '../spec/invalid-spec-error.js';

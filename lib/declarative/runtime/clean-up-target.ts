@@ -1,12 +1,23 @@
 import { asError } from '../../system/as-error.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import type { ResourceType } from '../../object/resource-type.js';
-import { createTargetWriter } from './create-target-writer.js';
-import { resolveKinds } from './resolve-kinds.js';
-import { takeBack } from './take-back.js';
-import { targetFieldManager } from './target-field-manager.js';
+import { resolveKinds } from './running-pipeline.js';
 import type { TargetSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/index.js';
+import type { Client } from '../../client/client.js';
+import { retryOnConflict } from '../../client/retry-on-conflict.js';
+import { isNotServed } from '../../cache/missing.js';
+import { keyString } from '../../object/object-key.js';
+import type { ObjectKey } from '../../object/kubernetes-object.js';
+import type { Clock } from '../../system/clock.js';
+import type { Random } from '../../system/random.js';
+import type { TargetWriter, WriteContext, WriterOptions } from './target-writer.js';
+import { operatorOfViewGroup } from '../spec/operator-spec.js';
+import type { Views } from '../views/views.js';
+import { Patcher } from './patcher.js';
+import { Updater } from './updater.js';
+import { ViewUpdater } from './view-updater.js';
+import { hashObject } from '../../hash/hash-object.js';
 
 /** A controller that has stopped, possibly in an earlier process. */
 export interface FormerController {
@@ -82,4 +93,91 @@ async function typeOf(
       return undefined;
     throw error;
   }
+}
+
+/** Options of {@link takeBack}. */
+export interface TakeBackParts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Namespaces to search; undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
+}
+
+/**
+ * Removes everything that a target wrote, in this process or an earlier one. Does nothing if the kind is
+ * unserved, the view server has stopped, or the process is not the leader; the leader removes it.
+ * @throws AggregateError the failed removals, after all others have been done.
+ */
+async function takeBack(writer: TargetWriter, parts: TakeBackParts): Promise<void> {
+  const { client, clock, random, namespaces } = parts;
+  const { signal } = new AbortController();
+  const context: WriteContext = { client, signal, namespaces };
+  const errors: unknown[] = [];
+  for (const key of await keysToTakeBack(writer, context)) {
+    const remove = (): Promise<unknown> => writer.write(key, undefined, context);
+    try {
+      await retryOnConflict(remove, { clock, random });
+    } catch (error) {
+      if (isOperatorError(error, 'Fenced')) return;
+      errors.push(new Error(keyString(key), { cause: error }));
+    }
+  }
+  if (errors.length > 0) throw new AggregateError(errors, 'could not be taken away');
+}
+
+async function keysToTakeBack(
+  writer: TargetWriter,
+  context: WriteContext,
+): Promise<readonly ObjectKey[]> {
+  try {
+    return await writer.written(context);
+  } catch (error) {
+    if (isNotServed(error) || isOperatorError(error, 'Stopped')) return [];
+    throw error;
+  }
+}
+
+/** Options of {@link createTargetWriter}. */
+export interface TargetWriterOptions extends WriterOptions {
+  readonly target: Pick<TargetSpec, 'type'>;
+  /** The view store. @defaultValue views are written with a client, like other kinds */
+  readonly views?: Pick<Views, 'server'> | undefined;
+}
+
+/**
+ * Creates the writer of a target.
+ * @throws OperatorError `InvalidOption`: the field manager is empty or longer than 128 characters.
+ */
+export function createTargetWriter({
+  target,
+  type,
+  fieldManager,
+  views,
+}: TargetWriterOptions): TargetWriter {
+  if (fieldManager === '' || fieldManager.length > 128) {
+    const got = `got ${fieldManager.length}`;
+    throw new OperatorError('InvalidOption', `fieldManager: want 1 to 128 characters, ${got}`);
+  }
+  const options = { type, fieldManager };
+  if (target.type === 'Patcher') return new Patcher(options);
+  const updater = new Updater(options);
+  const isView = operatorOfViewGroup(type.group) !== undefined;
+  return isView && views !== undefined
+    ? new ViewUpdater(updater, { ...options, store: views.server.loopback })
+    : updater;
+}
+
+/** The API server's limit. */
+const longestName = 128;
+
+/**
+ * Returns the field manager of a controller: `<operator>/<controller>`. A name above the API server's limit
+ * is cut and ends with a hash of the whole, the same in every process.
+ */
+export function targetFieldManager(operator: string, controller: string): string {
+  const name = `${operator}/${controller}`;
+  if (name.length <= longestName) return name;
+  const hash = hashObject(name).slice(0, 12);
+  return `${name.slice(0, longestName - hash.length - 1)}-${hash}`;
 }

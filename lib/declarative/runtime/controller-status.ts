@@ -1,5 +1,8 @@
-import type { Condition } from '../../object/conditions.js';
+import type { Condition, ConditionUpdate } from '../../object/conditions.js';
 import type { SpecProblem } from '../spec-problem.js';
+import { findCondition, setCondition } from '../../object/conditions.js';
+import type { Clock } from '../../system/clock.js';
+import { trimMiddle } from '../trim-middle.js';
 
 /** An error of a controller. */
 export interface ReportedError {
@@ -42,4 +45,77 @@ export interface DeclarativeControllerListener {
    * throw. @defaultValue no callback
    */
   readonly onStatus?: (() => void) | undefined;
+}
+
+/** The facts that determine the conditions of a controller. */
+export interface HealthFacts {
+  /** Why the controller cannot run; undefined if it can. */
+  readonly refused: string | undefined;
+  /** Text of the first current problem. */
+  readonly trouble: string | undefined;
+  /** Number of current problems. */
+  readonly troubleCount: number;
+  /** What the controller waits for that will not resolve by itself; undefined if nothing. */
+  readonly held: string | undefined;
+  /** What the controller waits for; undefined if nothing. */
+  readonly waiting: string | undefined;
+  /** Why the controller is throttled; undefined if it is not. */
+  readonly throttled: string | undefined;
+}
+
+/** The conditions of a controller: `Ready`, and `Throttled` once it has been throttled. */
+export class ControllerHealth {
+  readonly #clock: Clock;
+  #conditions: readonly Condition[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get conditions(): readonly Condition[] {
+    return this.#conditions;
+  }
+
+  /** @returns whether a condition has changed */
+  update(facts: HealthFacts): boolean {
+    const before = this.#conditions;
+    this.#conditions = setCondition(before, conditionOf(facts), this.#clock);
+    const throttled = throttledCondition(facts, this.#conditions);
+    if (throttled !== undefined) {
+      this.#conditions = setCondition(this.#conditions, throttled, this.#clock);
+    }
+    return this.#conditions !== before;
+  }
+}
+
+function throttledCondition(
+  { throttled }: HealthFacts,
+  conditions: readonly Condition[],
+): ConditionUpdate | undefined {
+  const type = 'Throttled';
+  if (throttled !== undefined) {
+    return { type, status: 'True', reason: 'Feedback', message: trimMiddle(throttled) };
+  }
+  if (findCondition(conditions, type) === undefined) return undefined;
+  return { type, status: 'False', reason: 'NotThrottled' };
+}
+
+function conditionOf({ refused, held, waiting, ...wrong }: HealthFacts): ConditionUpdate {
+  const type = 'Ready';
+  if (refused !== undefined) {
+    return { type, status: 'False', reason: 'NotReady', message: trimMiddle(refused) };
+  }
+  const { trouble, troubleCount } = wrong;
+  if (trouble !== undefined) {
+    const others = troubleCount <= 1 ? '' : ` (and ${troubleCount - 1} more)`;
+    const message = trimMiddle(trouble) + others;
+    return { type, status: 'Unknown', reason: 'ReconciliationFailed', message };
+  }
+  if (held !== undefined) {
+    return { type, status: 'Unknown', reason: 'Waiting', message: trimMiddle(held) };
+  }
+  if (waiting !== undefined) {
+    return { type, status: 'Unknown', reason: 'Starting', message: waiting };
+  }
+  return { type, status: 'True', reason: 'Ready', message: 'it follows its sources' };
 }

@@ -12,23 +12,23 @@ import { formatSpecPath } from '../spec-problem.js';
 import type { SpecProblem } from '../spec-problem.js';
 import type { ControllerSpec } from '../spec/operator-spec.js';
 import type { ViewWriter } from '../views/view-writers.js';
-import { asViewWriter, cannotRun } from './as-view-writer.js';
+import {
+  asViewWriter,
+  cannotRun,
+  resolveDeclarativeControllerOptions,
+} from './controller-options.js';
 import { checkCleanUp, cleanUpTarget } from './clean-up-target.js';
 import { compileController } from '../spec/compile-controller.js';
 import type { CompiledController } from '../spec/compile-controller.js';
-import { ControllerHealth } from './controller-health.js';
+import { ControllerHealth } from './controller-status.js';
 import type { DeclarativeControllerStatus, ReportedError } from './controller-status.js';
-import { resolveDeclarativeControllerOptions } from './declarative-controller-options.js';
 import type {
   DeclarativeControllerOptions,
   ResolvedDeclarativeControllerOptions,
-} from './declarative-controller-options.js';
+} from './controller-options.js';
 import type { Braked } from './feedback-brake.js';
-import { hotLoopError } from './hot-loop-report.js';
-import { Redaction } from './redaction.js';
-import { ReportedErrors } from './reported-errors.js';
-import { resolveKinds } from './resolve-kinds.js';
-import { RunningPipeline } from './running-pipeline.js';
+import { hotLoopError, Redaction, ReportedErrors } from './reported-errors.js';
+import { resolveKinds, RunningPipeline } from './running-pipeline.js';
 import type { RunningPipelineListener } from './running-pipeline.js';
 import type { SlowedWrite } from './target-reconciler.js';
 

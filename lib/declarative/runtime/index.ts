@@ -5,5 +5,5 @@ export type {
 } from './controller-status.js';
 export { DeclarativeController } from './declarative-controller.js';
 export type { StopControllerOptions } from './declarative-controller.js';
-export type { DeclarativeControllerOptions } from './declarative-controller-options.js';
+export type { DeclarativeControllerOptions } from './controller-options.js';
 export type { GrowthLimit } from './feedback-brake.js';

@@ -7,12 +7,20 @@ import { keyOf } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
-import { TargetFields } from './target-fields.js';
-import { bareObject, scopeProblem, targetObject } from './target-object.js';
-import type { TargetKey } from './target-object.js';
-import type { TargetOutcome, TargetWriter, WriteContext } from './target-writer.js';
-import type { WriterOptions } from './updater.js';
-import { writtenKeys } from './written-keys.js';
+import {
+  TargetFields,
+  bareObject,
+  scopeProblem,
+  targetObject,
+  writtenKeys,
+} from './target-writer.js';
+import type {
+  TargetKey,
+  TargetOutcome,
+  TargetWriter,
+  WriteContext,
+  WriterOptions,
+} from './target-writer.js';
 
 /**
  * Owns single fields of existing objects: exactly those that a document has.

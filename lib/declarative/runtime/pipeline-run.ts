@@ -14,7 +14,7 @@ import type { PipelinePlan } from '../engine/pipeline-plan.js';
 import type { StageFailure } from '../engine/stage-failure.js';
 import type { SpecPath } from '../spec-problem.js';
 import type { Lineage } from '../views/target-writes.js';
-import type { DocumentSource, StartedDocuments } from './document-source.js';
+import type { DocumentSource, StartedDocuments } from './document-sources.js';
 import { PipelineState } from './pipeline-state.js';
 import type { DesiredObject, DocumentReader } from './pipeline-state.js';
 

@@ -9,7 +9,7 @@ import type { PipelinePlan } from '../engine/pipeline-plan.js';
 import type { StageFailure } from '../engine/stage-failure.js';
 import type { SpecPath } from '../spec-problem.js';
 import type { Lineage } from '../views/target-writes.js';
-import type { SourceDocument } from './document-source.js';
+import type { SourceDocument } from './document-sources.js';
 
 /** Reads the current documents of a source. */
 export interface DocumentReader {

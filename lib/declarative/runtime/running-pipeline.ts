@@ -1,31 +1,37 @@
-import type { Controller, SourceContext, StartedSource } from '../../controller/index.js';
-import { controllerFor } from '../../controller/index.js';
+import type { Controller, SourceContext, StartedSource, Trigger } from '../../controller/index.js';
+import { controllerFor, eventTrigger } from '../../controller/index.js';
 import type { RequiredAccess } from '../../manager/access/required-access.js';
 import { groupOfType } from '../../object/resource-type.js';
-import type { ResourceType } from '../../object/resource-type.js';
+import type { ResourceType, GroupKind, TypeReference } from '../../object/resource-type.js';
 import type { Clock } from '../../system/clock.js';
 import type { PipelinePlan } from '../engine/pipeline-plan.js';
 import type { SpecPath } from '../spec-problem.js';
-import { operatorOfViewGroup } from '../spec/operator-spec.js';
-import type { ControllerSpec } from '../spec/operator-spec.js';
+import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
+import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';
 import type { PipelineInput } from '../spec/compile-controller.js';
 import type { TargetWrites } from '../views/target-writes.js';
 import type { Views } from '../views/views.js';
-import { createTargetWriter } from './create-target-writer.js';
-import type { DocumentSource } from './document-source.js';
+import { createTargetWriter, targetFieldManager } from './clean-up-target.js';
+import type { DocumentSource } from './document-sources.js';
 import type { Braked, GrowthLimit } from './feedback-brake.js';
 import { PipelineRun } from './pipeline-run.js';
 import type { PipelineRunListener } from './pipeline-run.js';
-import type { Redaction } from './redaction.js';
+import type { Redaction } from './reported-errors.js';
 import { describe } from './reported-errors.js';
-import type { ResolvedKinds } from './resolve-kinds.js';
-import { targetFieldManager } from './target-field-manager.js';
 import { TargetReconciler } from './target-reconciler.js';
 import type { SlowedWrite } from './target-reconciler.js';
-import { TargetWatch } from './target-watch.js';
 import type { TargetWriter } from './target-writer.js';
-import { triggerDocument } from './trigger-document.js';
-import { watchedDocuments } from './watched-documents.js';
+import {
+  triggerDocument,
+  watchedDocuments,
+  followProblems,
+  problemOf,
+} from './document-sources.js';
+import type { Client } from '../../client/client.js';
+import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import type { CacheEvent } from '../../cache/informer.js';
+import { keyOf } from '../../object/object-key.js';
+import { isOperatorError } from '../../system/operator-error.js';
 
 /** Parts of a {@link RunningPipeline}. */
 export interface RunningPipelineParts {
@@ -206,4 +212,111 @@ interface Started {
   readonly run: PipelineRun;
   readonly context: SourceContext;
   readonly watch: TargetWatch;
+}
+
+/** Context of a look-up of kinds. */
+export interface KindSearch {
+  /** The operator whose views a kind without a group refers to. */
+  readonly operator: string;
+  readonly client: Pick<Client, 'resourceType'>;
+  readonly views: { ensure(operator: string, kind: string): Promise<ResourceType> };
+}
+
+/** The kinds of a controller. */
+export interface ResolvedKinds {
+  /** The kind of each input; undefined if the input follows no objects. */
+  readonly inputs: readonly (TypeReference<KubernetesObject> | undefined)[];
+  readonly target: ResourceType;
+}
+
+/**
+ * Resolves the kinds of a controller, and creates its views. A native source with a version need not be
+ * served yet: the cache waits for it. All other kinds must be served.
+ * @throws OperatorError `UnknownKind`: a kind is not served.
+ * @throws the error of discovery.
+ */
+export async function resolveKinds(
+  inputs: readonly PipelineInput[],
+  { target }: ControllerSpec,
+  search: KindSearch,
+): Promise<ResolvedKinds> {
+  const types = inputs.map(async ({ spec }) =>
+    spec.type === 'Watcher' ? resolveSource(spec, search) : undefined,
+  );
+  const found = resolveTarget(target, search);
+  return { inputs: await Promise.all(types), target: await found };
+}
+
+async function resolveSource(
+  spec: ResourceSpec,
+  search: KindSearch,
+): Promise<TypeReference<KubernetesObject>> {
+  const reference = referenceTo(spec);
+  if (reference !== undefined && 'apiVersion' in reference) return reference;
+  return resolveTarget(spec, search);
+}
+
+async function resolveTarget(spec: ResourceSpec, search: KindSearch): Promise<ResourceType> {
+  const reference = referenceTo(spec);
+  if (reference !== undefined) return search.client.resourceType(reference);
+  const { apiGroup = viewGroupOf(search.operator), kind } = spec;
+  return search.views.ensure(operatorOfViewGroup(apiGroup) ?? search.operator, kind);
+}
+
+/** Returns the type to look up at the server; undefined for a view. */
+function referenceTo({
+  apiGroup: group,
+  version,
+  kind,
+}: ResourceSpec): { readonly apiVersion: string; readonly kind: string } | GroupKind | undefined {
+  if (group === undefined || operatorOfViewGroup(group) !== undefined) return undefined;
+  if (version === undefined) return { group, kind };
+  return { apiVersion: group === '' ? version : `${group}/${version}`, kind };
+}
+
+/** Options of {@link TargetWatch}. */
+export interface TargetWatchParts {
+  readonly type: ResourceType;
+  /** Called when an object may have drifted: it appeared, changed or was deleted. */
+  readonly changed: (key: ObjectKey, event: CacheEvent, trigger: Trigger) => void;
+  /** Called when {@link TargetWatch.problem} has changed. */
+  readonly troubled: () => void;
+}
+
+/**
+ * Watches the objects of a target, so that foreign changes and deletions are reverted at once. The cache
+ * follows the whole kind, once for all controllers.
+ */
+class TargetWatch {
+  readonly #informer;
+  readonly #endProblems: () => void;
+
+  constructor({ type, changed, troubled }: TargetWatchParts, context: SourceContext) {
+    this.#informer = context.cache.informer(type, { keepManagedFields: true });
+    this.#informer.addHandler((event) => {
+      changed(keyOf(event.object), event, eventTrigger(event, context.cluster));
+    });
+    this.#endProblems = followProblems(type, context, troubled);
+  }
+
+  /** Returns the cached object; undefined also if it is quarantined. */
+  get(key: ObjectKey): KubernetesObject | undefined {
+    try {
+      return this.#informer.get(key);
+    } catch (error) {
+      if (isOperatorError(error, 'Quarantined')) return undefined;
+      throw error;
+    }
+  }
+
+  /** Text of the problem that keeps drift unnoticed; undefined if there is no problem. */
+  get problem(): string | undefined {
+    const problem = problemOf(this.#informer);
+    return problem && `target: drift is not undone: ${problem.message}`;
+  }
+
+  stop(): void {
+    this.#endProblems();
+    this.#informer.release();
+  }
 }

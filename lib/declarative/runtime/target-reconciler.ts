@@ -29,7 +29,7 @@ import type { Braked, FeedbackWrite, GrowthLimit } from './feedback-brake.js';
 import { fullPassKey } from './pipeline-run.js';
 import type { PipelineCause } from './pipeline-run.js';
 import type { DesiredObject } from './pipeline-state.js';
-import type { Redaction } from './redaction.js';
+import type { Redaction } from './reported-errors.js';
 import type { TargetWriter } from './target-writer.js';
 
 /** Parts of a {@link TargetReconciler}. */

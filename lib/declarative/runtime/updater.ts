@@ -9,17 +9,21 @@ import { hashObject } from '../../hash/hash-object.js';
 import { keyOf, keyString, keyStringOf } from '../../object/object-key.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
-import { TargetFields } from './target-fields.js';
-import { bareObject, scopeProblem, targetObject } from './target-object.js';
-import type { TargetKey, TargetObject } from './target-object.js';
-import type { TargetOutcome, TargetWriter, WriteContext } from './target-writer.js';
-import { writtenKeys } from './written-keys.js';
-
-/** Options of the writers of a target. */
-export interface WriterOptions {
-  readonly type: ResourceType;
-  readonly fieldManager: string;
-}
+import {
+  TargetFields,
+  bareObject,
+  scopeProblem,
+  targetObject,
+  writtenKeys,
+} from './target-writer.js';
+import type {
+  TargetKey,
+  TargetObject,
+  TargetOutcome,
+  TargetWriter,
+  WriteContext,
+  WriterOptions,
+} from './target-writer.js';
 
 /**
  * Owns whole objects: creates them, replaces everything but metadata, and deletes them.

@@ -5,10 +5,15 @@ import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-obje
 import { keyOf } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { Document } from '../document.js';
-import { bareObject, largestView, metadataOf } from './target-object.js';
-import type { TargetKey } from './target-object.js';
-import type { TargetOutcome, TargetWriter, WriteContext } from './target-writer.js';
-import type { Updater, WriterOptions } from './updater.js';
+import { bareObject, largestView, metadataOf } from './target-writer.js';
+import type {
+  TargetKey,
+  TargetOutcome,
+  TargetWriter,
+  WriteContext,
+  WriterOptions,
+} from './target-writer.js';
+import type { Updater } from './updater.js';
 
 /** Options of {@link ViewUpdater}. */
 export interface ViewUpdaterOptions extends WriterOptions {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { documentsInTurn, PipelineRun } from '../../../lib/declarative/runtime/pipeline-run.js';
 import type { PipelineRunParts } from '../../../lib/declarative/runtime/pipeline-run.js';
-import type { DocumentListener } from '../../../lib/declarative/runtime/document-source.js';
-import { watchedDocuments } from '../../../lib/declarative/runtime/watched-documents.js';
+import type { DocumentListener } from '../../../lib/declarative/runtime/document-sources.js';
+import { watchedDocuments } from '../../../lib/declarative/runtime/document-sources.js';
 import { compilePlan } from '../../../lib/declarative/engine/compile-pipeline.js';
 import { TargetWrites } from '../../../lib/declarative/views/target-writes.js';
 import { compileContext } from '../../../lib/declarative/spec-problem.js';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { Redaction } from '../../../lib/declarative/runtime/redaction.js';
+import { Redaction } from '../../../lib/declarative/runtime/reported-errors.js';
 import { ApiError } from '../../../lib/object/api-error.js';
 
 const hiding = new Redaction(() => true);

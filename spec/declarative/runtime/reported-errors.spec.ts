@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { ReportedError } from '../../../lib/declarative/runtime/controller-status.js';
-import { Redaction } from '../../../lib/declarative/runtime/redaction.js';
-import { ReportedErrors } from '../../../lib/declarative/runtime/reported-errors.js';
+import { Redaction, ReportedErrors } from '../../../lib/declarative/runtime/reported-errors.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 const redaction = new Redaction(() => false);

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { bytesToText, textToBytes } from '../../../lib/declarative/runtime/byte-text.js';
 import {
+  bytesToText,
+  textToBytes,
   decodeSecret,
   encodeSecret,
   isSecret,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { CacheEvent } from '../../../lib/cache/informer.js';
-import { sourcePredicate } from '../../../lib/declarative/runtime/source-predicate.js';
+import { sourcePredicate } from '../../../lib/declarative/runtime/document-sources.js';
 import { readController } from './controller-scene.js';
 
 /** An update of an object from one metadata to another. */

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { createTargetWriter } from '../../../lib/declarative/runtime/create-target-writer.js';
-import { targetFieldManager } from '../../../lib/declarative/runtime/target-field-manager.js';
+import {
+  createTargetWriter,
+  targetFieldManager,
+} from '../../../lib/declarative/runtime/clean-up-target.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 

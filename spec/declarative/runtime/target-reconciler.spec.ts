@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ReconcileContext } from '../../../lib/controller/reconcile.js';
 import { defaultGrowthLimit } from '../../../lib/declarative/runtime/feedback-brake.js';
-import { Redaction } from '../../../lib/declarative/runtime/redaction.js';
+import { Redaction } from '../../../lib/declarative/runtime/reported-errors.js';
 import { TargetReconciler } from '../../../lib/declarative/runtime/target-reconciler.js';
 import { TargetWrites } from '../../../lib/declarative/views/target-writes.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';

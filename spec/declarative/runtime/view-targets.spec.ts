@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createTargetWriter } from '../../../lib/declarative/runtime/create-target-writer.js';
+import { createTargetWriter } from '../../../lib/declarative/runtime/clean-up-target.js';
 import type { TargetWriter, WriteContext } from '../../../lib/declarative/runtime/target-writer.js';
 import { Views } from '../../../lib/declarative/views/views.js';
 import { keyString } from '../../../lib/object/object-key.js';

@@ -3,7 +3,7 @@ import { EmbeddedApiServer } from '../../../lib/apiserver/index.js';
 import { Cache } from '../../../lib/cache/cache.js';
 import { createClient } from '../../../lib/client/http-client.js';
 import type { Document } from '../../../lib/declarative/document.js';
-import { createTargetWriter } from '../../../lib/declarative/runtime/create-target-writer.js';
+import { createTargetWriter } from '../../../lib/declarative/runtime/clean-up-target.js';
 import type { TargetWriter, WriteContext } from '../../../lib/declarative/runtime/target-writer.js';
 import { ViewKinds } from '../../../lib/declarative/views/view-kinds.js';
 import { Views } from '../../../lib/declarative/views/views.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { SourceContext } from '../../../lib/controller/sources.js';
-import { watchedDocuments } from '../../../lib/declarative/runtime/watched-documents.js';
+import { watchedDocuments } from '../../../lib/declarative/runtime/document-sources.js';
 import { ControllerScene, configMap, view, views } from './controller-scene.js';
 
 const nothing = (): void => undefined;

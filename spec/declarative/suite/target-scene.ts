@@ -1,6 +1,6 @@
 import { ensureCrd, retryOnConflict } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
-import { createTargetWriter } from '../../../lib/declarative/runtime/create-target-writer.js';
+import { createTargetWriter } from '../../../lib/declarative/runtime/clean-up-target.js';
 import type {
   TargetOutcome,
   TargetWriter,

@@ -2,7 +2,16 @@ import { compareResourceVersions } from '../../cache/resource-version.js';
 import type { Client } from '../../client/client.js';
 import type { CacheEvent, Informer } from '../../cache/informer.js';
 import { describeMissing, isNotServed } from '../../cache/missing.js';
-import { answerOf } from '../../controller/index.js';
+import {
+  answerOf,
+  and,
+  annotationChanged,
+  generationChanged,
+  labelChanged,
+  not,
+  or,
+  resourceVersionChanged,
+} from '../../controller/index.js';
 import type { Predicate, SourceContext } from '../../controller/index.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
@@ -14,17 +23,10 @@ import { asError } from '../../system/as-error.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
-import type { SourceSpec } from '../spec/operator-spec.js';
+import type { SourceSpec, BasicPredicate, PredicateSpec } from '../spec/operator-spec.js';
 import { targetText } from '../views/target-writes.js';
-import type { TargetWrites } from '../views/target-writes.js';
-import type {
-  DocumentListener,
-  DocumentSource,
-  SourceDocument,
-  StartedDocuments,
-} from './document-source.js';
+import type { TargetWrites, Lineage } from '../views/target-writes.js';
 import { decodeSecret, isSecret } from './secret-data.js';
-import { sourcePredicate } from './source-predicate.js';
 
 /**
  * Returns a source of the selected objects of a kind. The documents are the objects of the cache, not copies;
@@ -222,4 +224,115 @@ function asDocument(object: KubernetesObject): Document {
 function versionKey({ metadata }: KubernetesObject): string | undefined {
   const { uid = '', resourceVersion = '' } = metadata;
   return uid === '' || resourceVersion === '' ? undefined : `@${uid}/${resourceVersion}`;
+}
+
+/** A document of a source. */
+export interface SourceDocument {
+  readonly document: Document;
+  /** The object that the document was made from. Another object means that the document may have changed. */
+  readonly origin: object;
+  /** Stands for the document in comparisons. If absent, the whole document is compared. */
+  readonly key?: string | undefined;
+}
+
+/** Callbacks of a {@link DocumentSource}. */
+export interface DocumentListener {
+  /** Called when the document under `key` may have changed or may be gone. */
+  readonly changed: (key: string, event?: CacheEvent) => void;
+  /** Called when {@link StartedDocuments.problem} has changed. */
+  readonly troubled: () => void;
+}
+
+/** A source of documents for a pipeline. */
+export interface DocumentSource {
+  /** The name of the source in the pipeline. */
+  readonly name: string;
+  /** Starts to follow the source. The listener is notified of existing documents and of each change. */
+  start(context: SourceContext, listener: DocumentListener): StartedDocuments;
+}
+
+/** A started {@link DocumentSource}. */
+export interface StartedDocuments {
+  /** Returns the current document of a key. */
+  get(key: string): SourceDocument | undefined;
+  /** Returns the keys of all current documents. */
+  keys(): Iterable<string>;
+  /** Whether all documents that existed at the start are loaded. */
+  readonly synced: boolean;
+  /** Whether its kind is not served. */
+  readonly parked: boolean;
+  /** The current problem; undefined if there is no problem. */
+  readonly problem: Error | undefined;
+  /**
+   * An object that was never readable, so that the documents derived from it are unknown. Absent if every
+   * object was readable.
+   */
+  readonly unreadable?: string | undefined;
+  /** @throws the signal's reason, as soon as it is aborted. */
+  whenSynced(signal: AbortSignal): Promise<void>;
+  /**
+   * Waits until everything that the server has now is loaded. Absent if the source is always up to date.
+   * @throws the signal's reason, as soon as it is aborted; the server's error.
+   */
+  caughtUp?(signal: AbortSignal): Promise<void>;
+  /**
+   * Returns the writes of this process that led to a state of an object. Absent if the source has no
+   * lineages.
+   */
+  lineageOf?(origin: object): Lineage | undefined;
+  stop(): void;
+}
+
+const group = 'source.dcontroller.io';
+
+/** Returns the constant document of a source that follows no objects. */
+function triggerObject({ type, kind }: SourceSpec): Document {
+  const metadata = { name: type === 'OneShot' ? 'one-shot-trigger' : 'periodic-trigger' };
+  return { apiVersion: `${group}/v1alpha1`, kind, metadata };
+}
+
+/** Returns the single document of a `OneShot` source, or of a `Periodic` one without other sources. */
+export function triggerDocument(name: string, spec: SourceSpec): DocumentSource {
+  const document = triggerObject(spec);
+  const key = 'trigger';
+  const started: StartedDocuments = {
+    get: (asked) => (asked === key ? { document, origin: document } : undefined),
+    keys: () => [key],
+    synced: true,
+    parked: false,
+    problem: undefined,
+    whenSynced: () => Promise.resolve(),
+    stop: () => undefined,
+  };
+  return {
+    name,
+    start: (_context, { changed }) => {
+      changed(key);
+      return started;
+    },
+  };
+}
+
+const basic: Readonly<Record<BasicPredicate, () => Predicate>> = {
+  GenerationChanged: generationChanged,
+  ResourceVersionChanged: resourceVersionChanged,
+  LabelChanged: labelChanged,
+  AnnotationChanged: annotationChanged,
+};
+
+/**
+ * Returns the predicate for updates of an object. Additions and deletions always pass. (Under
+ * controller-runtime's rules, a `not` would filter out every added object.)
+ */
+export function sourcePredicate(spec: PredicateSpec): Predicate {
+  switch (spec.type) {
+    case 'basic':
+      return basic[spec.name]();
+    case 'and':
+      return and(...spec.predicates.map(sourcePredicate));
+    case 'or':
+      return or(...spec.predicates.map(sourcePredicate));
+    case 'not':
+      return not(sourcePredicate(spec.predicate));
+  }
 }

@@ -3,12 +3,14 @@ import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { Logger } from '../../system/logger.js';
 import type { Random } from '../../system/random.js';
 import type { SpecPath } from '../spec-problem.js';
-import type { ControllerSpec } from '../spec/operator-spec.js';
+import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/declarative-manager.js';
-import { isSecretSpec } from './as-view-writer.js';
 import type { DeclarativeControllerListener } from './controller-status.js';
 import { defaultGrowthLimit } from './feedback-brake.js';
 import type { GrowthLimit } from './feedback-brake.js';
+import { viewGroupOf } from '../spec/operator-spec.js';
+import { anyKindOf } from '../views/view-writers.js';
+import type { ViewWriter } from '../views/view-writers.js';
 
 /** Options of `DeclarativeController`. */
 export interface DeclarativeControllerOptions extends DeclarativeControllerListener {
@@ -67,4 +69,46 @@ export function resolveDeclarativeControllerOptions(
   };
   refuseUnknownOptions<DeclarativeControllerOptions>('DeclarativeController', options, resolved);
   return resolved;
+}
+
+/** State of a controller, read by the controllers that depend on its views. */
+export interface WriterState {
+  readonly progress: () => ViewWriter['progress'];
+  readonly trouble: () => string | undefined;
+}
+
+/** Describes a controller of an operator for the readers of what it writes. */
+export function asViewWriter(
+  operator: string,
+  { name, sources, target }: ControllerSpec,
+  { progress, trouble }: WriterState,
+): ViewWriter {
+  const group = viewGroupOf(operator);
+  const watched = sources.filter(({ type }) => type === 'Watcher');
+  const named = ({ apiGroup = group, kind }: ResourceSpec): string => `${apiGroup}/${kind}`;
+  return {
+    ...{ operator, name, sources: watched.map(named) },
+    target: target.kind === '' ? anyKindOf(target.apiGroup ?? group) : named(target),
+    readsSecrets: watched.some(isSecretSpec),
+    get progress() {
+      return progress();
+    },
+    get trouble() {
+      return trouble();
+    },
+  };
+}
+
+/** Returns the writer of a controller that cannot run; its readers wait. */
+export function unableViewWriter(operator: string, spec: ControllerSpec): ViewWriter {
+  const trouble = (): string => cannotRun;
+  return asViewWriter(operator, spec, { progress: () => 'unable', trouble });
+}
+
+/** The reason why a controller with problems writes nothing. */
+export const cannotRun = "it can't be run as it is specified";
+
+/** Whether a source or target is a Secret. */
+function isSecretSpec({ apiGroup, kind }: ResourceSpec): boolean {
+  return apiGroup === '' && kind === 'Secret';
 }
