@@ -1,11 +1,18 @@
-import type { ApplyOptions, CachingClient, Client, WriteDetails } from '../client/client.js';
+import type {
+  ApplyOptions,
+  CachingClient,
+  Client,
+  DeleteOptions,
+  WriteDetails,
+} from '../client/client.js';
 import { getIfExists } from '../client/get-if-exists.js';
 import { isStaleWrite } from '../client/retry-on-conflict.js';
 import type { OperatorEvents } from '../events/operator-events.js';
 import type { Recorder } from '../events/recorder.js';
 import { WriteReport } from '../events/recording-client.js';
-import { isAlreadyExists, isApiError, isInvalid } from '../object/api-error.js';
+import { isAlreadyExists, isApiError, isInvalid, isNotFound } from '../object/api-error.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
+import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import type { ResourceType, TypeReference } from '../object/resource-type.js';
@@ -153,6 +160,25 @@ export function asRead({ metadata: { uid, resourceVersion } }: KubernetesObject)
     ...(uid !== undefined && { uid }),
     ...(resourceVersion !== undefined && { resourceVersion }),
   };
+}
+
+/**
+ * Deletes an object in the version that was read.
+ * @returns the object if it still exists; undefined if it is gone
+ * @throws ApiError 409 (`isConflict`): it has changed since
+ */
+export async function deleteAsRead<T extends KubernetesObject>(
+  client: Client,
+  type: TypeReference<T>,
+  object: T,
+  options: Omit<DeleteOptions, 'preconditions'>,
+): Promise<T | undefined> {
+  try {
+    return await client.delete(type, keyOf(object), { ...options, preconditions: asRead(object) });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    return undefined;
+  }
 }
 
 /**

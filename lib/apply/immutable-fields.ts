@@ -16,7 +16,7 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { compareQuantities } from '../object/quantity.js';
 import { redactChanges } from '../object/redact.js';
 import { OperatorError } from '../system/operator-error.js';
-import { applyOptions, asNew, asRead } from './context.js';
+import { applyOptions, asNew, deleteAsRead } from './context.js';
 import type { ApplyContext } from './context.js';
 import type { Recreating } from './decide.js';
 import type { DesiredObject, Pair } from './desired-object.js';
@@ -135,12 +135,9 @@ export async function recreateObject(
   if (waiting !== undefined) return waiting;
   const { client, settings } = context;
   const { signal } = settings;
-  const remaining = await client.delete(desired.type, desired.ref, {
-    propagationPolicy: orphan ? 'Orphan' : 'Background',
-    preconditions: asRead(live),
-    signal,
-    details: { changes },
-  });
+  const propagationPolicy = orphan ? 'Orphan' : 'Background';
+  const deletion = { propagationPolicy, signal, details: { changes } } as const;
+  const remaining = await deleteAsRead(client, desired.type, live, deletion);
   if (remaining !== undefined && remaining.metadata.uid === live.metadata.uid) {
     const why = changes.map(({ path }) => path).join(', ');
     return pending(desired.ref, `is being deleted, to be made again with another ${why}`, { live });

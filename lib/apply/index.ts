@@ -3,7 +3,14 @@
  * imports from this file.
  */
 export { AppliedPart } from './applied-part.js';
-export { applySettings, asRead, readObject, recordingContext, reportFailure } from './context.js';
+export {
+  applySettings,
+  asRead,
+  deleteAsRead,
+  readObject,
+  recordingContext,
+  reportFailure,
+} from './context.js';
 export type { ApplyContext, ApplySettings } from './context.js';
 export { completeObject, desiredObject } from './desired-object.js';
 export type {
@@ -61,7 +68,13 @@ export type {
   Volume,
   VolumeMount,
 } from './pod-template.js';
-export { checkDeletions, deleteOrphan, leaving, mayBePruned } from './prune-object.js';
+export {
+  checkDeletions,
+  deleteOrphan,
+  isPruneGuarded,
+  leaving,
+  mayBePruned,
+} from './prune-object.js';
 export type { Candidate } from './prune-object.js';
 export { applyObject, causeOfRollout } from './reconcile-object.js';
 export { withoutForeignFields } from './removed-fields.js';

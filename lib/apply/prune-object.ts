@@ -1,4 +1,4 @@
-import { isConflict, isNotFound } from '../object/api-error.js';
+import { isConflict } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import { PersistentVolumeClaim } from '../object/kinds.js';
 import type {
@@ -6,11 +6,10 @@ import type {
   TypeMeta,
   UnstructuredObject,
 } from '../object/kubernetes-object.js';
-import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { ResourceType } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
-import { asRead, readObject, reportFailure } from './context.js';
+import { deleteAsRead, readObject, reportFailure } from './context.js';
 import type { ApplyContext } from './context.js';
 import { isContainer, isKind } from './kind-traits.js';
 import { allowDeletionsAnnotation, ownershipOf, pruneAnnotation, scopeLabel } from './ownership.js';
@@ -144,15 +143,13 @@ async function tryDelete(
   propagationPolicy: 'Background' | 'Foreground',
 ): Promise<DeleteAttempt> {
   const { signal } = settings;
-  const preconditions = asRead(object);
-  const options = { preconditions, propagationPolicy, signal, details: { cause } };
+  const options = { propagationPolicy, signal, details: { cause } };
   try {
-    const left = await client.delete(type, keyOf(object), options);
+    const left = await deleteAsRead(client, type, object, options);
     const { apiVersion, kind } = object;
     const remaining = left && ({ ...left, apiVersion, kind } as UnstructuredObject);
     return { isDeleted: true, remaining };
   } catch (error) {
-    if (isNotFound(error)) return { isDeleted: true };
     if (isConflict(error)) return { isDeleted: false };
     throw error;
   }

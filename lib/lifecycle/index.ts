@@ -1,25 +1,24 @@
-export type { Callback, CallbackArguments, CallbackState } from './callbacks/callback.js';
-export { CallbackDispatcher } from './callbacks/callback-dispatcher.js';
-export type { Callbacks } from './callbacks/callback-dispatcher.js';
-export { conditionsChanged, conditionValues } from './conditions/condition-values.js';
-export type { ConditionValues } from './conditions/condition-values.js';
+export type { Callback, CallbackArguments, CallbackState, Callbacks } from './callbacks.js';
+export { CallbackDispatcher } from './callbacks.js';
 export {
+  conditionValues,
+  conditionsChanged,
   markDeploying,
   markFailed,
   markFailedHealing,
   markHealthy,
   markUpgradeHealingDegraded,
   setLifecycleCondition,
-} from './conditions/marks.js';
-export type { Explanation, LifecycleConditionUpdate, Marked } from './conditions/marks.js';
-export type { PauseAnnotations } from '../status/index.js';
-export type { CrManager } from './cr-manager.js';
-export { lifecycle } from './lifecycle.js';
-export type { LifecycleOptions } from './lifecycle.js';
-export { lifecycleController } from './lifecycle-controller.js';
-export type { LifecycleControllerOptions } from './lifecycle-controller.js';
-export { phases } from './lifecycle-status.js';
+} from './conditions.js';
 export type {
+  ConditionValues,
+  Explanation,
+  LifecycleConditionUpdate,
+  Marked,
+} from './conditions.js';
+export type { PauseAnnotations } from '../status/index.js';
+export type {
+  CrManager,
   LifecycleCondition,
   LifecycleConditionType,
   LifecycleObject,
@@ -27,15 +26,17 @@ export type {
   NodePlacement,
   Phase,
 } from './lifecycle-status.js';
-export { createCrd } from './open-api/create-crd.js';
-export type { CreateCrdOptions, GroupKind } from './open-api/create-crd.js';
-export { lifecycleStatusProperties, openApi } from './open-api/lifecycle-status-schema.js';
+export { lifecycle, lifecycleController } from './lifecycle.js';
+export type { LifecycleControllerOptions, LifecycleOptions } from './lifecycle.js';
+export { phases } from './lifecycle-status.js';
+export { createCrd, lifecycleStatusProperties, openApi } from './open-api.js';
+export type { CreateCrdOptions, GroupKind } from './open-api.js';
 export { LifecycleReconciler } from './reconciler/lifecycle-reconciler.js';
 export type {
   HookContext,
   LifecycleReconcilerOptions,
   SanityResult,
-} from './reconciler/lifecycle-reconciler-options.js';
+} from './reconciler/settings.js';
 export type { LifecycleRequest } from './reconciler/pass.js';
 export { nextPhase, transitions } from './reconciler/phases.js';
 export type { LifecycleEvent, Transition } from './reconciler/phases.js';
@@ -61,6 +62,11 @@ export type {
   Specified,
   TextMap,
 } from './resource-builder/index.js';
-export { DowngradeError, isDowngrade } from './upgrade/downgrade-error.js';
-export { isSameVersion, isUpgrading, shouldTakeUpdatePath } from './upgrade/versions.js';
-export type { OwnedKinds } from './watches/owned-kinds.js';
+export {
+  DowngradeError,
+  isDowngrade,
+  isSameVersion,
+  isUpgrading,
+  shouldTakeUpdatePath,
+} from './versions.js';
+export type { OwnedKinds } from './owned-kinds.js';

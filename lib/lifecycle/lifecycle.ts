@@ -1,11 +1,11 @@
 import type { ObjectEvent, Recorder } from '../events/recorder.js';
 import { groupOfType } from '../object/resource-type.js';
 import type { ControllerStyle } from '../operator/index.js';
-import type { CrManager } from './cr-manager.js';
-import { lifecycleController } from './lifecycle-controller.js';
-import type { LifecycleObject } from './lifecycle-status.js';
+import type { CrManager, LifecycleObject } from './lifecycle-status.js';
 import { LifecycleReconciler } from './reconciler/lifecycle-reconciler.js';
-import type { LifecycleReconcilerOptions } from './reconciler/lifecycle-reconciler-options.js';
+import type { LifecycleReconcilerOptions } from './reconciler/settings.js';
+import { controllerFor } from '../controller/index.js';
+import type { ControllerBuilder, Controller, ControllerOptions } from '../controller/index.js';
 
 /** Options of {@link lifecycle}. */
 export interface LifecycleOptions<CR extends LifecycleObject>
@@ -84,4 +84,24 @@ function recorderOf(
 
 function finalizerOf(group: string, name: string): string {
   return `${group === '' ? name : `${name}.${group}`}/lifecycle`;
+}
+
+/** Options of {@link lifecycleController}. */
+export interface LifecycleControllerOptions extends ControllerOptions {
+  /** The version of the running operator, for example from its `package.json`. */
+  readonly operatorVersion: string;
+}
+
+/**
+ * Makes a controller that reconciles all configurations with `reconciler`. Add it to a Manager.
+ * @param configure - adds watches of other kinds. @defaultValue no other watches
+ */
+export function lifecycleController<CR extends LifecycleObject>(
+  reconciler: LifecycleReconciler<CR>,
+  { operatorVersion, ...options }: LifecycleControllerOptions,
+  configure: (controller: ControllerBuilder) => ControllerBuilder = (controller) => controller,
+): Controller {
+  return configure(controllerFor(reconciler.type).from(reconciler.ownedKinds))
+    .withOptions(options)
+    .complete((context) => reconciler.reconcile(context, operatorVersion));
 }

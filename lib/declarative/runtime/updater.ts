@@ -1,7 +1,7 @@
-import { asRead, withoutForeignFields } from '../../apply/index.js';
+import { deleteAsRead, withoutForeignFields } from '../../apply/index.js';
 import type { ForeignFieldsOptions } from '../../apply/index.js';
 import { getIfExists } from '../../client/get-if-exists.js';
-import { isInvalid, isNotFound } from '../../object/api-error.js';
+import { isInvalid } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
@@ -166,15 +166,9 @@ export class Updater implements TargetWriter {
     if (live === undefined || live.metadata.deletionTimestamp !== undefined) return 'unchanged';
     // Another writer has created it since.
     if (!this.#fields.isIn(live)) return 'unchanged';
-    try {
-      const preconditions = asRead(live);
-      const options = { preconditions, propagationPolicy: 'Background', signal } as const;
-      await client.delete(target.type, target.key, options);
-      return 'deleted';
-    } catch (error) {
-      if (isNotFound(error)) return 'unchanged';
-      throw error;
-    }
+    const options = { propagationPolicy: 'Background', signal } as const;
+    await deleteAsRead(client, target.type, live, options);
+    return 'deleted';
   }
 }
 

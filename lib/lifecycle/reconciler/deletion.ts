@@ -6,9 +6,9 @@ import type { KubernetesObject, UnstructuredObject } from '../../object/kubernet
 import { keyOf } from '../../object/object-key.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import { isOperatorError } from '../../system/operator-error.js';
-import type { Trouble } from '../conditions/explained-status.js';
+import type { Trouble } from '../conditions.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
-import type { OwnedKinds } from '../watches/owned-kinds.js';
+import type { OwnedKinds } from '../owned-kinds.js';
 import {
   deleteObject,
   identityOf,
@@ -17,10 +17,9 @@ import {
   waitUntilGone,
 } from './owned-objects.js';
 import { desiredList, isOurs } from './survey.js';
-import { failureText, isOfTheMoment, joined } from './failures.js';
-import { hasFinalizer, releaseFinalizers } from './held-configuration.js';
+import { failureText, isOfTheMoment, joined } from './pass.js';
+import { hasFinalizer, releaseFinalizers, settle, writeStatus } from './configuration.js';
 import { hasCallbacks, invokeCallbacks } from './user-code.js';
-import { settle, writeStatus } from './status.js';
 import type { Pass } from './pass.js';
 import { nextPhase } from './phases.js';
 

@@ -5,15 +5,13 @@ import { watchVerbs } from '../../manager/index.js';
 import type { AccessVerb, RequiredAccess } from '../../manager/index.js';
 import { Event } from '../../object/kinds.js';
 import { OperatorError } from '../../system/operator-error.js';
-import type { CrManager } from '../cr-manager.js';
-import type { LifecycleObject } from '../lifecycle-status.js';
-import { OwnedKinds } from '../watches/owned-kinds.js';
-import { carryOut, keepPerishables } from './carry-out.js';
+import type { CrManager, LifecycleObject } from '../lifecycle-status.js';
+import { OwnedKinds } from '../owned-kinds.js';
+import { carryOut, keepPerishables } from './apply-objects.js';
 import { deleteSystem } from './deletion.js';
-import { joined, partsOf, reportFailure } from './failures.js';
-import { isPaused, takeFinalizers } from './held-configuration.js';
-import type { LifecycleReconcilerOptions } from './lifecycle-reconciler-options.js';
-import { Pass } from './pass.js';
+import { joined, partsOf, reportFailure, Pass } from './pass.js';
+import { isPaused, takeFinalizers, writeStatus } from './configuration.js';
+import type { LifecycleReconcilerOptions, Settings } from './settings.js';
 import type { LifecycleRequest } from './pass.js';
 import {
   beginDeployment,
@@ -24,8 +22,6 @@ import {
   settleContradiction,
 } from './phases.js';
 import { resolveSettings } from './settings.js';
-import type { Settings } from './settings.js';
-import { writeStatus } from './status.js';
 import { problemRetryMs, survey, whyBlocked } from './survey.js';
 import { callUserCode } from './user-code.js';
 
@@ -155,7 +151,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
 const keepVerbs: readonly AccessVerb[] = [...watchVerbs, 'create', 'update', 'delete'];
 
 /** Returns the access that a reconciler needs, apart from its hooks. */
-export function lifecycleAccess<CR extends LifecycleObject>({
+function lifecycleAccess<CR extends LifecycleObject>({
   crManager,
   subresourceEnabled,
 }: Pick<Settings<CR>, 'crManager' | 'subresourceEnabled'>): readonly RequiredAccess[] {

@@ -15,7 +15,7 @@ import { setFieldsOf } from '../../object/set-fields.js';
 import { threeWayMerge } from '../../object/three-way-merge.js';
 import type { Clock } from '../../system/clock.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
-import { versionLabelOf } from './completed-object.js';
+import { versionLabelOf } from './survey.js';
 import type { Pass } from './pass.js';
 
 /** Inputs of {@link mergedObject}. */

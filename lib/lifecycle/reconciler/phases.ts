@@ -1,21 +1,22 @@
+import { asRead } from '../../apply/index.js';
 import omit from 'lodash/omit.js';
 import { hashObject } from '../../hash/hash-object.js';
 import { keyOf } from '../../object/object-key.js';
-import { deployCompleted, deployStarted, upgradeStarted } from '../conditions/explained-status.js';
 import {
+  deployCompleted,
+  deployStarted,
+  upgradeStarted,
   markDeploying,
   markFailed,
   markHealthy,
   markUpgradeHealingDegraded,
-} from '../conditions/marks.js';
-import type { Marked } from '../conditions/marks.js';
+} from '../conditions.js';
+import type { Marked } from '../conditions.js';
 import type { LifecycleObject, Phase } from '../lifecycle-status.js';
-import { isDowngrade } from '../upgrade/downgrade-error.js';
-import { isSameVersion, shouldTakeUpdatePath } from '../upgrade/versions.js';
-import { versionLabelOf } from './completed-object.js';
+import { isDowngrade, isSameVersion, shouldTakeUpdatePath } from '../versions.js';
+import { versionLabelOf, isOurs } from './survey.js';
 import type { Pass } from './pass.js';
-import { raise, settle } from './status.js';
-import { isOurs } from './survey.js';
+import { raise, settle } from './configuration.js';
 import type { SurveyedObject } from './survey.js';
 import { callUserCode } from './user-code.js';
 
@@ -69,7 +70,7 @@ export function nextPhase(phase: Phase, event: LifecycleEvent): Phase {
 }
 
 /** A hash of the spec of a configuration whose status contradicted itself. */
-export const configErrorAnnotation = 'operator-builder.io/config-error';
+const configErrorAnnotation = 'operator-builder.io/config-error';
 
 /**
  * Whether the status shows a deployment without a version, so that the next step is undefined. A deletion
@@ -117,10 +118,7 @@ export async function settleContradiction<CR extends LifecycleObject>(
 async function noteSpec<CR extends LifecycleObject>(pass: Pass<CR>, spec: string): Promise<void> {
   const { cr, live, settings, signal } = pass;
   if (cr.metadata.annotations?.[configErrorAnnotation] === spec) return;
-  const { uid, resourceVersion } = cr.metadata;
-  const body = {
-    metadata: { uid, resourceVersion, annotations: { [configErrorAnnotation]: spec } },
-  };
+  const body = { metadata: { ...asRead(cr), annotations: { [configErrorAnnotation]: spec } } };
   pass.cr = await live.patch(
     settings.crManager.type,
     keyOf(cr),

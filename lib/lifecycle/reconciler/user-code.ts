@@ -2,7 +2,7 @@ import { Deadline } from '../../client/deadline.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { OperatorError } from '../../system/operator-error.js';
-import type { CallbackState } from '../callbacks/callback.js';
+import type { CallbackState } from '../callbacks.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import type { Pass } from './pass.js';
 

@@ -1,4 +1,4 @@
-export type { DeploymentContainer } from './deployment-body.js';
+export type { DeploymentContainer } from './object-bodies.js';
 export type {
   AggregateClusterRoleOptions,
   ClusterObjectOptions,

@@ -12,12 +12,16 @@ import {
 } from '../../object/kinds.js';
 import { labelsProblem } from '../../object/names.js';
 import { OperatorError } from '../../system/operator-error.js';
-import { clusterRoleBindingBody, roleBindingBody } from './binding-body.js';
-import { newContainer } from './container.js';
-import { deploymentBody } from './deployment-body.js';
+import {
+  clusterRoleBindingBody,
+  roleBindingBody,
+  newContainer,
+  deploymentBody,
+  newObject,
+  plain,
+} from './object-bodies.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { DeploymentContainer } from './deployment-body.js';
-import { newObject, plain } from './new-object.js';
+import type { DeploymentContainer } from './object-bodies.js';
 import { checkOptions } from './object-options.js';
 import type {
   AggregateClusterRoleOptions,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { explainedStatus } from '../../../lib/lifecycle/conditions/explained-status.js';
-import type { Trouble } from '../../../lib/lifecycle/conditions/explained-status.js';
+import { explainedStatus } from '../../../lib/lifecycle/conditions.js';
+import type { Trouble } from '../../../lib/lifecycle/conditions.js';
 import { phases } from '../../../lib/lifecycle/index.js';
 import type { LifecycleStatus } from '../../../lib/lifecycle/index.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { completedObject } from '../../../lib/lifecycle/reconciler/completed-object.js';
+import { completedObject } from '../../../lib/lifecycle/reconciler/survey.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 
 const labels = { 'app.kubernetes.io/part-of': 'shop' };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rollouts, whyDegraded } from '../../../lib/lifecycle/reconciler/carry-out.js';
+import { rollouts, whyDegraded } from '../../../lib/lifecycle/reconciler/apply-objects.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 
 function workload(kind: string, parts: object): UnstructuredObject {

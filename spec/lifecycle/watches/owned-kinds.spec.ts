@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Cache } from '../../../lib/cache/index.js';
 import type { ReconcileKey } from '../../../lib/controller/keys.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
-import { OwnedKinds } from '../../../lib/lifecycle/watches/owned-kinds.js';
+import { OwnedKinds } from '../../../lib/lifecycle/owned-kinds.js';
 import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import { seededRandom } from '../../../lib/system/random.js';

@@ -1,7 +1,7 @@
 import compare from 'semver/functions/compare.js';
 import parse from 'semver/functions/parse.js';
-import type { LifecycleStatus } from '../lifecycle-status.js';
-import { DowngradeError } from './downgrade-error.js';
+import type { LifecycleStatus } from './lifecycle-status.js';
+import { OperatorError, isOperatorError } from '../system/operator-error.js';
 
 /** Whether two versions are equal: `v1.2.0` equals `1.2.0`, and `1.2` equals `1.2.0`. */
 export function isSameVersion(one: string, other: string): boolean {
@@ -39,4 +39,26 @@ function parsed(version: string): ReturnType<typeof parse> {
   if (core === '') return null;
   const numbers = core.split('.');
   return parse([...numbers, '0', '0'].slice(0, 3).join('.') + rest);
+}
+
+/** A newer operator has deployed the configuration. */
+export class DowngradeError extends OperatorError {
+  /** The requested version. */
+  readonly target: string;
+  /** The version that is deployed. */
+  readonly current: string;
+
+  constructor(target: string, current: string) {
+    super(
+      'Downgrade',
+      `version ${current} is deployed, and ${target} is older: run the operator of ${current} or a newer one`,
+    );
+    this.target = target;
+    this.current = current;
+  }
+}
+
+/** Whether `error` is a {@link DowngradeError}. */
+export function isDowngrade(error: unknown): error is DowngradeError {
+  return isOperatorError(error, 'Downgrade');
 }

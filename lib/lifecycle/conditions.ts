@@ -1,0 +1,264 @@
+import { placeCondition } from '../object/conditions.js';
+import { formatTime } from '../object/micro-time.js';
+import type { Clock } from '../system/clock.js';
+import type { LifecycleCondition, LifecycleStatus } from './lifecycle-status.js';
+import { isSameVersion } from './versions.js';
+
+/** The reason and message of a condition or an event. */
+export interface Explanation {
+  /** CamelCase, for machines, for example `DeployCompleted`. */
+  readonly reason: string;
+  /** For people. */
+  readonly message: string;
+}
+
+/** A status, and the event that reports it. */
+export interface Marked {
+  readonly status: LifecycleStatus;
+  readonly event: Explanation & { readonly type: 'Normal' | 'Warning' };
+}
+
+type Value = LifecycleCondition['status'];
+
+interface Mark {
+  readonly available: Value;
+  readonly progressing: Value;
+  readonly degraded: Value;
+  /** The condition that gets the reason and the message; the others get neither. */
+  readonly on: 'Available' | 'Progressing' | 'Degraded';
+  readonly event: 'Normal' | 'Warning';
+}
+
+// The conditions that the cluster-wide owner knows, for each state of a system.
+const healthy: Mark = {
+  ...{ available: 'True', progressing: 'False', degraded: 'False' },
+  ...{ on: 'Available', event: 'Normal' },
+};
+const upgradeHealingDegraded: Mark = {
+  ...{ available: 'True', progressing: 'True', degraded: 'True' },
+  ...{ on: 'Degraded', event: 'Normal' },
+};
+const failed: Mark = {
+  ...{ available: 'False', progressing: 'False', degraded: 'True' },
+  ...{ on: 'Degraded', event: 'Warning' },
+};
+const failedHealing: Mark = {
+  ...{ available: 'False', progressing: 'True', degraded: 'True' },
+  ...{ on: 'Degraded', event: 'Warning' },
+};
+const deploying: Mark = {
+  ...{ available: 'False', progressing: 'True', degraded: 'False' },
+  ...{ on: 'Progressing', event: 'Normal' },
+};
+
+/** Marks the system as deployed and healthy: Available. */
+export function markHealthy(status: LifecycleStatus, why: Explanation, clock: Clock): Marked {
+  return marked(healthy, { status, why, clock });
+}
+
+/** Marks the system as deployed, and being upgraded or repaired: Available, Progressing and Degraded. */
+export function markUpgradeHealingDegraded(
+  status: LifecycleStatus,
+  why: Explanation,
+  clock: Clock,
+): Marked {
+  return marked(upgradeHealingDegraded, { status, why, clock });
+}
+
+/** Marks the system as not available, without further attempts: Degraded. */
+export function markFailed(status: LifecycleStatus, why: Explanation, clock: Clock): Marked {
+  return marked(failed, { status, why, clock });
+}
+
+/** Marks the system as not available, and being repaired: Progressing and Degraded. */
+export function markFailedHealing(status: LifecycleStatus, why: Explanation, clock: Clock): Marked {
+  return marked(failedHealing, { status, why, clock });
+}
+
+/** Marks the system as being deployed: Progressing. */
+export function markDeploying(status: LifecycleStatus, why: Explanation, clock: Clock): Marked {
+  return marked(deploying, { status, why, clock });
+}
+
+interface Marking {
+  readonly status: LifecycleStatus;
+  readonly why: Explanation;
+  readonly clock: Clock;
+}
+
+function marked(mark: Mark, { status, why, clock }: Marking): Marked {
+  const values = {
+    Available: mark.available,
+    Progressing: mark.progressing,
+    Degraded: mark.degraded,
+  };
+  const conditions = Object.entries(values).reduce<readonly LifecycleCondition[]>(
+    (list, [type, value]) => {
+      const update = { type, status: value, ...(type === mark.on && why) };
+      return setLifecycleCondition(list, update, clock);
+    },
+    status.conditions ?? [],
+  );
+  return { status: { ...status, conditions }, event: { ...why, type: mark.event } };
+}
+
+/** A condition to set; the clock provides its times. */
+export type LifecycleConditionUpdate = Omit<
+  LifecycleCondition,
+  'lastHeartbeatTime' | 'lastTransitionTime'
+>;
+
+/**
+ * Returns the conditions with `update` in its place, or at the end. Reason, message and `lastHeartbeatTime`
+ * are always updated; `lastTransitionTime` changes only when the status flips.
+ */
+export function setLifecycleCondition(
+  conditions: readonly LifecycleCondition[],
+  update: LifecycleConditionUpdate,
+  clock: Clock,
+): readonly LifecycleCondition[] {
+  const lastHeartbeatTime = formatTime(clock.now());
+  return placeCondition<LifecycleCondition>(conditions, { ...update, lastHeartbeatTime }, clock);
+}
+
+/** A problem of a system. */
+export interface Trouble extends Explanation {
+  /** Nothing is retried before a user acts. @defaultValue false: it is retried */
+  readonly isBlocked?: boolean | undefined;
+}
+
+/** Inputs of {@link explainedStatus}. */
+export interface Findings {
+  /** Undefined if there is no problem. */
+  readonly trouble?: Trouble | undefined;
+  /** Objects that must roll out or be deleted first, with their progress. */
+  readonly waitingFor?: readonly string[] | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * Returns `status` with the conditions for its phase and the findings. The only place that decides conditions
+ * between the beginning and the end of a phase.
+ */
+export function explainedStatus(
+  status: LifecycleStatus,
+  { trouble, waitingFor = [], clock }: Findings,
+): LifecycleStatus {
+  switch (status.phase ?? '') {
+    case '':
+      return trouble === undefined ? status : failing(status, trouble, clock);
+    case 'Error':
+      return trouble === undefined ? status : markFailed(status, plain(trouble), clock).status;
+    case 'Deploying':
+      if (trouble !== undefined) return failing(status, trouble, clock);
+      return markDeploying(status, waiting(deployStarted(status), waitingFor), clock).status;
+    case 'Upgrading': {
+      const going = waiting(upgradeStarted(status), waitingFor);
+      const why = trouble === undefined ? going : plain(trouble);
+      return markUpgradeHealingDegraded(status, why, clock).status;
+    }
+    case 'Deployed':
+      return deployed(status, { trouble, waitingFor, clock });
+    case 'Deleting':
+      if (trouble !== undefined) return failing(status, trouble, clock);
+      return markDeploying(status, waiting(deletionStarted, waitingFor), clock).status;
+    case 'Deleted':
+      return withAll(status, ['Available', 'Progressing', 'Degraded'], clock);
+  }
+}
+
+/** Returns the explanation during a first deployment. */
+export function deployStarted({ targetVersion = '' }: LifecycleStatus): Explanation {
+  return { reason: 'DeployStarted', message: `deployment of ${targetVersion} has begun` };
+}
+
+/** Returns the explanation during an upgrade or a rollback. */
+export function upgradeStarted(status: LifecycleStatus): Explanation {
+  const { observedVersion = '', targetVersion = '' } = status;
+  if (isSameVersion(observedVersion, targetVersion)) {
+    return { reason: 'RollbackStarted', message: `rollback to ${targetVersion} has begun` };
+  }
+  const from = observedVersion === '' ? 'an unknown version' : observedVersion;
+  return {
+    reason: 'UpgradeStarted',
+    message: `upgrade from ${from} to ${targetVersion} has begun`,
+  };
+}
+
+/** Returns the explanation at the end of a deployment or an upgrade. */
+export function deployCompleted({ targetVersion = '' }: LifecycleStatus): Explanation {
+  return { reason: 'DeployCompleted', message: `${targetVersion} is deployed` };
+}
+
+const deletionStarted: Explanation = {
+  reason: 'DeletionStarted',
+  message: 'what it owns is being deleted',
+};
+
+function failing(status: LifecycleStatus, trouble: Trouble, clock: Clock): LifecycleStatus {
+  const mark = trouble.isBlocked === true ? markFailed : markFailedHealing;
+  return mark(status, plain(trouble), clock).status;
+}
+
+/** A deployed system stays Available; only Degraded shows the problem. */
+function deployed(
+  status: LifecycleStatus,
+  { trouble, waitingFor = [], clock }: Findings,
+): LifecycleStatus {
+  const { conditions = [] } = status;
+  if (trouble !== undefined) {
+    const degraded = { type: 'Degraded', status: 'True', ...plain(trouble) } as const;
+    return { ...status, conditions: setLifecycleCondition(conditions, degraded, clock) };
+  }
+  const said = (type: string): LifecycleCondition | undefined =>
+    conditions.find((one) => one.type === type);
+  const [available, progressing] = [said('Available'), said('Progressing')];
+  const isOver = waitingFor.length === 0 && !(available?.message ?? '').includes(waitsFor);
+  if (available?.status !== 'True' || progressing?.status !== 'False' || !isOver) {
+    return markHealthy(status, waiting(deployCompleted(status), waitingFor), clock).status;
+  }
+  return withAll(status, ['Degraded'], clock);
+}
+
+/** Sets all of `types` to False. */
+function withAll(status: LifecycleStatus, types: readonly string[], clock: Clock): LifecycleStatus {
+  const { conditions = [] } = status;
+  const next = types.reduce(
+    (list, type) => setLifecycleCondition(list, { type, status: 'False' }, clock),
+    conditions,
+  );
+  return { ...status, conditions: next };
+}
+
+const waitsFor = '; waiting for ';
+
+/** Further objects are counted, not named. */
+const maxNamed = 10;
+
+function waiting(why: Explanation, waitingFor: readonly string[]): Explanation {
+  if (waitingFor.length === 0) return why;
+  const named = waitingFor.slice(0, maxNamed).join('; ');
+  const more = waitingFor.length - maxNamed;
+  const rest = more > 0 ? `; and ${more} more` : '';
+  return { ...why, message: `${why.message}${waitsFor}${named}${rest}` };
+}
+
+function plain({ reason, message }: Trouble): Explanation {
+  return { reason, message };
+}
+
+/** The status of each condition, by its type. */
+export type ConditionValues = ReadonlyMap<string, LifecycleCondition['status']>;
+
+/** Returns the status of each condition, without reasons, messages and times. */
+export function conditionValues(
+  conditions: readonly LifecycleCondition[] | undefined,
+): ConditionValues {
+  return new Map(conditions?.map(({ type, status }) => [type, status]));
+}
+
+/** Whether a condition flipped, was added or was removed. Ignores reasons. */
+export function conditionsChanged(before: ConditionValues, after: ConditionValues): boolean {
+  if (before.size !== after.size) return true;
+  return [...after].some(([type, status]) => before.get(type) !== status);
+}

@@ -1,0 +1,180 @@
+import type { Lenient, PodSpec } from '../../apply/index.js';
+import { describeObject } from '../../object/describe-object.js';
+import { jsonCopy } from '../../object/json-copy.js';
+import { Service, RoleBinding } from '../../object/kinds.js';
+import type { KubernetesObject, ObjectMeta } from '../../object/kubernetes-object.js';
+import {
+  dns1123LabelProblem,
+  dns1123SubdomainProblem,
+  labelsProblem,
+  pathSegmentProblem,
+  qualifiedNameProblem,
+} from '../../object/names.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type {
+  NamespacedObjectOptions,
+  TextMap,
+  DeploymentOptions,
+  Specified,
+  ContainerOptions,
+  ClusterRoleBindingOptions,
+  RoleBindingOptions,
+} from './object-options.js';
+import type { Deployment } from '../../object/kinds.js';
+
+/**
+ * Makes an object of `type` from the metadata in `options`, `labels`, and `body`. The result is a copy;
+ * undefined members are left out.
+ * @throws OperatorError `InvalidObject`: the server would reject a name, label or annotation.
+ */
+export function newObject<T extends KubernetesObject>(
+  type: ResourceType<T>,
+  { name, namespace, annotations }: NamespacedObjectOptions,
+  content: { readonly labels: TextMap; readonly body?: object },
+): T {
+  const { labels, body } = content;
+  const metadata = {
+    name,
+    namespace,
+    ...(Object.keys(labels).length > 0 && { labels }),
+    annotations,
+  };
+  const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata, ...body };
+  const made = plain<KubernetesObject>(object) as T;
+  const problem = nameProblem(type, name) ?? metadataProblem(made.metadata);
+  if (problem !== undefined) refuse(describeObject(made), problem);
+  return made;
+}
+
+/** Makes a copy by JSON's rules: shares nothing, leaves out undefined members. */
+export function plain<T extends object>(value: Lenient<T>): T {
+  const { kind = 'object', metadata } = value as Partial<KubernetesObject>;
+  return jsonCopy(value as T, describeObject({ kind, name: metadata?.name ?? '' }));
+}
+
+/** @throws OperatorError `InvalidObject`: always; names `what` and the problem. */
+function refuse(what: string, problem: string): never {
+  throw new OperatorError('InvalidObject', `${what} can't be built: ${problem}`);
+}
+
+function nameProblem(type: ResourceType<KubernetesObject>, name: string): string | undefined {
+  const problem = ruleOfNames(type)(name);
+  return problem === undefined ? undefined : `name ${problem}`;
+}
+
+function ruleOfNames(type: ResourceType<KubernetesObject>): (name: string) => string | undefined {
+  // Only newer servers accept a label that begins with a digit; the others return the error.
+  if (type.kind === Service.kind) return dns1123LabelProblem;
+  return type.group === 'rbac.authorization.k8s.io' ? pathSegmentProblem : dns1123SubdomainProblem;
+}
+
+function metadataProblem({ namespace, labels = {}, annotations = {} }: ObjectMeta) {
+  const badNamespace = namespace === undefined ? undefined : dns1123LabelProblem(namespace);
+  if (badNamespace !== undefined) return `namespace ${badNamespace}`;
+  const badLabel = labelsProblem(labels);
+  if (badLabel !== undefined) return badLabel;
+  for (const key of Object.keys(annotations)) {
+    // The server validates the keys of annotations in lower case.
+    const badKey = qualifiedNameProblem(key.toLowerCase());
+    if (badKey !== undefined) return `annotation key ${JSON.stringify(key)}: ${badKey}`;
+  }
+  return undefined;
+}
+
+/** A container of a Deployment's Pods. */
+export type DeploymentContainer = NonNullable<
+  NonNullable<Deployment['spec']>['template']['spec']
+>['containers'][number];
+
+/**
+ * Returns the `spec` of a Deployment with the labels `labels`, which its Pods get too.
+ * @throws OperatorError `InvalidObject`: it would select all Pods, or none of its own.
+ */
+export function deploymentBody(
+  options: DeploymentOptions,
+  labels: TextMap,
+): Lenient<Specified<Deployment>> {
+  const { matchLabels, replicas = 1, podLabels, podAnnotations, spec } = options;
+  const problem = selectorProblem(options);
+  if (problem !== undefined) {
+    refuse(describeObject({ kind: 'Deployment' }, options), problem);
+  }
+  const metadata = {
+    labels: { ...labels, ...podLabels, ...matchLabels },
+    annotations: podAnnotations,
+  };
+  return {
+    spec: {
+      ...spec,
+      replicas,
+      selector: { matchLabels },
+      template: { metadata, spec: podSpecOf(options) },
+    },
+  };
+}
+
+function selectorProblem({ matchLabels, podLabels = {} }: DeploymentOptions): string | undefined {
+  if (Object.keys(matchLabels).length === 0) return 'matchLabels: want at least one';
+  const problem = labelsProblem(podLabels);
+  return problem === undefined ? undefined : `podLabels: ${problem}`;
+}
+
+function podSpecOf({ podSpec, serviceAccount, nodePlacement = {} }: DeploymentOptions): PodSpec {
+  const { nodeSelector, affinity, tolerations } = nodePlacement;
+  return {
+    ...podSpec,
+    ...(serviceAccount !== undefined && { serviceAccountName: serviceAccount }),
+    ...(nodeSelector !== undefined && { nodeSelector }),
+    ...(affinity !== undefined && { affinity }),
+    ...(tolerations !== undefined && { tolerations }),
+  };
+}
+
+/**
+ * Makes a container, as a copy of `options`.
+ * @throws OperatorError `InvalidObject`: the name is invalid, or the image is missing.
+ */
+export function newContainer(options: ContainerOptions): DeploymentContainer {
+  const { name, image } = options;
+  const problem = dns1123LabelProblem(name);
+  if (problem !== undefined) refuse(`container ${name}`, `name ${problem}`);
+  if (image.trim() === '' || image !== image.trim()) {
+    refuse(
+      `container ${name}`,
+      `image ${JSON.stringify(image)} must be one, without spaces around it`,
+    );
+  }
+  return plain<DeploymentContainer>(options);
+}
+
+const apiGroup = 'rbac.authorization.k8s.io';
+
+/** @throws OperatorError `InvalidObject`: the namespace of the ServiceAccount is missing. */
+export function roleBindingBody(options: RoleBindingOptions): object {
+  const { namespace, roleRef, serviceAccount: name, serviceAccountNamespace = namespace } = options;
+  if (serviceAccountNamespace === undefined) {
+    const problem =
+      'serviceAccountNamespace: it has to be given where the binding has no namespace';
+    refuse(describeObject(RoleBinding, options), problem);
+  }
+  return bindingBody(roleRef, { name, namespace: serviceAccountNamespace });
+}
+
+export function clusterRoleBindingBody(options: ClusterRoleBindingOptions): object {
+  const { clusterRole, serviceAccount: name, serviceAccountNamespace: namespace } = options;
+  return bindingBody({ kind: 'ClusterRole', name: clusterRole }, { name, namespace });
+}
+
+interface Subject {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+function bindingBody({ kind, name }: RoleBindingOptions['roleRef'], subject: Subject): object {
+  return {
+    roleRef: { apiGroup, kind, name },
+    subjects: [{ kind: 'ServiceAccount', name: subject.name, namespace: subject.namespace }],
+  };
+}
