@@ -217,6 +217,7 @@ export class Exchange {
         ...withIdentity(this.#headers(request, how.streaming), how.identity),
         ...(body !== undefined && { body }),
         ...(fences.length > 0 && { beforeSend }),
+        ...(isUrgent(request) && { urgent: true }),
       });
       status = response.status;
       this.#warnings.add(response.headers['warning'], call);
@@ -266,7 +267,7 @@ export class Exchange {
 
   async #admit(request: ApiRequest): Promise<void> {
     if (request.signal?.aborted === true) throw abortedError(request);
-    if (this.#limiter === undefined) return;
+    if (this.#limiter === undefined || isUrgent(request)) return;
     const { clock } = this.#options;
     const startMs = clock.monotonicMs();
     await this.#limiter.take(request.signal).catch(() => {
@@ -326,4 +327,12 @@ function checkFences({ call, fences = [] }: ApiRequest): void {
 
 function abortedError({ call, signal }: ApiRequest): OperatorError {
   return new OperatorError('Aborted', `${describeCall(call)}: aborted`, { cause: signal?.reason });
+}
+
+/**
+ * Returns true for requests about Leases. A Lease that is renewed late is lost, so its requests neither wait
+ * for the rate limit nor share connections with other requests, as with client-go's client for elections.
+ */
+function isUrgent({ path }: ApiRequest): boolean {
+  return path.startsWith('/apis/coordination.k8s.io/');
 }

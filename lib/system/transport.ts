@@ -14,6 +14,11 @@ export interface TransportRequest {
    * time-out. @defaultValue false
    */
   readonly streaming?: boolean;
+  /**
+   * Sent over a connection that only such requests share, so that it does not wait for other requests.
+   * @defaultValue false
+   */
+  readonly urgent?: boolean;
   /** Ends the request, and the response while it is read. */
   readonly signal?: AbortSignal;
   /**

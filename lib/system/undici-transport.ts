@@ -20,7 +20,7 @@ export interface UndiciTransportOptions {
   readonly tls?: TlsOptions | (() => TlsOptions | Promise<TlsOptions>) | undefined;
   /**
    * The maximum of connections for requests that are not streams, at least 1; further requests wait. Each
-   * stream has its own connection, without a limit. @defaultValue 64
+   * stream has its own connection, without a limit. Urgent requests share two more. @defaultValue 64
    */
   readonly maxConnections?: number | undefined;
   /** The time limit to open a connection, in milliseconds. @defaultValue 10_000 */
@@ -39,10 +39,15 @@ type ResolvedOptions = Resolved<Omit<UndiciTransportOptions, 'proxy'>> & {
   readonly proxy: string | undefined;
 };
 
+/** The connections of urgent requests: a second one, so that a request which hangs does not hold up the next. */
+const urgentConnections = 2;
+
 /** The connections of a transport. */
 interface Connections {
   /** Shared by the requests that are not streams. */
   readonly pool: Pool;
+  /** Shared by the urgent requests, which must not wait behind others. */
+  readonly urgent: Pool;
   /** Opens a new connection for a stream: a pool would replace it by an idle one when the stream ends. */
   readonly openStream: () => Client;
   readonly send: (
@@ -80,14 +85,18 @@ export class UndiciTransport implements Transport {
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {
-    const { signal, streaming = false } = request;
-    const { pool, openStream, send } = await this.#open();
+    const { signal, streaming = false, urgent = false } = request;
+    const { openStream, send, ...pools } = await this.#open();
     // Checked after the wait, during which an abort would go unnoticed.
     if (signal?.aborted === true) throw this.#aborted(request, signal);
     const stream = streaming ? openStream() : undefined;
     if (stream !== undefined) this.#others.add(stream);
     try {
-      const answer = await this.#send(stream ?? pool, request, send);
+      const answer = await this.#send(
+        stream ?? (urgent ? pools.urgent : pools.pool),
+        request,
+        send,
+      );
       return {
         status: answer.statusCode,
         headers: joinHeaders(answer.headers),
@@ -107,16 +116,18 @@ export class UndiciTransport implements Transport {
     const old = await this.#connections;
     this.#connections = undefined;
     if (old === undefined) return;
-    this.#others.add(old.pool);
-    const gone = (): unknown => this.#others.delete(old.pool);
-    // Not awaited: it takes as long as its last request. It fails if `close` is called first.
-    old.pool.close().then(gone, gone);
+    for (const pool of [old.pool, old.urgent]) {
+      this.#others.add(pool);
+      const gone = (): unknown => this.#others.delete(pool);
+      // Not awaited: it takes as long as its last request. It fails if `close` is called first.
+      pool.close().then(gone, gone);
+    }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     const connections = await this.#connections;
-    const pools = connections === undefined ? [] : [connections.pool];
+    const pools = connections === undefined ? [] : [connections.pool, connections.urgent];
     await Promise.all([...pools, ...this.#others].map((dispatcher) => dispatcher.destroy()));
   }
 
@@ -182,6 +193,7 @@ export class UndiciTransport implements Transport {
     const shared = { connect, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs };
     return {
       pool: new Pool(this.#origin, { ...shared, connections: maxConnections }),
+      urgent: new Pool(this.#origin, { ...shared, connections: urgentConnections }),
       openStream: () => new Client(this.#origin, shared),
       send,
     };
