@@ -2,11 +2,5 @@
 import type * as declarativeModule from '../lib/declarative/index.js';
 import { built } from './built.js';
 
-export const {
-  compilePlan,
-  DeclarativeManager,
-  evaluateWhole,
-  Operator,
-  OutputCollector,
-  Pipeline,
-} = await built<typeof declarativeModule>('declarative/index.js');
+export const { compilePlan, DeclarativeManager, Operator, OutputCollector, Pipeline } =
+  await built<typeof declarativeModule>('declarative/index.js');

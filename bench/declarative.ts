@@ -1,7 +1,8 @@
 import type { Document } from '../lib/declarative/document.js';
 import { ratioOf, rowOf } from './bench-result.js';
 import type { BenchResult } from './bench-result.js';
-import { OutputCollector, Pipeline, compilePlan, evaluateWhole } from './built-declarative.js';
+import { evaluateWhole } from '../spec/declarative/engine/evaluate-whole.js';
+import { OutputCollector, Pipeline, compilePlan } from './built-declarative.js';
 
 const rounds = 9;
 /** How many pods there are; of services a tenth. */

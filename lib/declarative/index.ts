@@ -33,11 +33,9 @@ export type { Document } from './document.js';
 export {
   compilePipeline,
   compilePlan,
-  evaluateWhole,
   netDeltas,
   OutputCollector,
   Pipeline,
-  stageReference,
   ZSet,
 } from './engine/index.js';
 export type {
@@ -47,10 +45,8 @@ export type {
   PipelinePlan,
   PipelineSettings,
   PipelineSource,
-  StageExample,
   StageFailure,
   StagePlan,
-  StageReference,
   ZSetEntry,
 } from './engine/index.js';
 export {
@@ -58,20 +54,9 @@ export {
   compileExpression,
   compileProjection,
   DataError,
-  expressionReference,
   isDataError,
-  languageNotes,
-  timeOfExamples,
 } from './expression/index.js';
-export type {
-  Expression,
-  ExpressionExample,
-  ExpressionOptions,
-  LanguageNote,
-  OperatorGroup,
-  OperatorReference,
-  Projection,
-} from './expression/index.js';
+export type { Expression, ExpressionOptions, Projection } from './expression/index.js';
 export { operatorGraph, toDot, toMermaid, toSvg } from './graph/index.js';
 export type {
   GraphController,

@@ -2,13 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { Document, isCollection, isMap, isPair } from 'yaml';
 import type { Pair } from 'yaml';
-import {
-  expressionReference,
-  languageNotes,
-  stageReference,
-  timeOfExamples,
-} from '../../lib/declarative/index.js';
-import type { OperatorReference, StageReference } from '../../lib/declarative/index.js';
+import { expressionReference } from './reference/expression-reference.js';
+import { languageNotes } from './reference/language-notes.js';
+import { timeOfExamples } from './reference/operator-reference.js';
+import type { OperatorReference } from './reference/operator-reference.js';
+import { stageReference } from './reference/stage-reference.js';
+import type { StageReference } from './reference/stage-reference.js';
 
 const page = 'docs/declarative-reference.md';
 

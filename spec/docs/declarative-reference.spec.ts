@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { expressionReference, languageNotes, stageReference } from '../../lib/declarative/index.js';
 import {
   committedReference,
   declarativeReference,
 } from '../../scripts/docs/declarative-reference.js';
+import { expressionReference } from '../../scripts/docs/reference/expression-reference.js';
+import { languageNotes } from '../../scripts/docs/reference/language-notes.js';
+import { stageReference } from '../../scripts/docs/reference/stage-reference.js';
 
 describe('docs/declarative-reference.md', () => {
   it('is what the code says of itself; scripts/docs/draw.ts writes it anew', async () => {

@@ -1,13 +1,10 @@
 export { compilePipeline, compilePlan } from './compile-pipeline.js';
 export type { PipelineSettings } from './compile-pipeline.js';
 export type { Delta, IncrementalNode } from './delta.js';
-export { evaluateWhole } from './evaluate-whole.js';
 export { OutputCollector } from './output-collector.js';
 export type { OutputChange } from './output-collector.js';
 export { Pipeline } from './pipeline.js';
 export type { PipelinePlan, PipelineSource, StagePlan } from './pipeline-plan.js';
-export { stageReference } from './reference/stage-reference.js';
-export type { StageExample, StageReference } from './reference/stage-reference.js';
 export type { StageFailure } from './stage-failure.js';
 export { ZSet, netDeltas } from './z-set.js';
 export type { ZSetEntry } from './z-set.js';

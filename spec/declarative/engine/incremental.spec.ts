@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Document } from '../../../lib/declarative/document.js';
 import type { Delta } from '../../../lib/declarative/engine/delta.js';
 import { canonicalText, documentKey } from '../../../lib/declarative/engine/document-key.js';
-import { evaluateWhole } from '../../../lib/declarative/engine/evaluate-whole.js';
+import { evaluateWhole } from './evaluate-whole.js';
 import { OutputCollector } from '../../../lib/declarative/engine/output-collector.js';
 import type { OutputChange } from '../../../lib/declarative/engine/output-collector.js';
 import { Pipeline } from '../../../lib/declarative/engine/pipeline.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { stageNames } from '../../../lib/declarative/engine/compile-stage.js';
-import { evaluateWhole } from '../../../lib/declarative/engine/evaluate-whole.js';
+import { evaluateWhole } from './evaluate-whole.js';
 import { Pipeline } from '../../../lib/declarative/engine/pipeline.js';
-import { stageReference } from '../../../lib/declarative/engine/reference/stage-reference.js';
+import { stageReference } from '../../../scripts/docs/reference/stage-reference.js';
 import { added, listed, planOf } from './pipelines.js';
 
 describe('The reference of stages', () => {

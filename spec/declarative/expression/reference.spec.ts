@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { operators } from '../../../lib/declarative/expression/operators/operators.js';
-import { expressionReference } from '../../../lib/declarative/expression/reference/expression-reference.js';
-import { languageNotes } from '../../../lib/declarative/expression/reference/language-notes.js';
-import { timeOfExamples } from '../../../lib/declarative/expression/reference/operator-reference.js';
+import { expressionReference } from '../../../scripts/docs/reference/expression-reference.js';
+import { languageNotes } from '../../../scripts/docs/reference/language-notes.js';
+import { timeOfExamples } from '../../../scripts/docs/reference/operator-reference.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { evaluate, problemsOf } from './evaluate.js';
 

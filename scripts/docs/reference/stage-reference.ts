@@ -1,4 +1,4 @@
-import type { Document } from '../../document.js';
+import type { Document } from '../../../lib/declarative/index.js';
 
 /** A pipeline with its input and result. A spec runs every example. */
 export interface StageExample {

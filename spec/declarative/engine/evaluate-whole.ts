@@ -1,10 +1,14 @@
-import { isJsonObject, memberOf, withMember } from '../../object/json.js';
-import type { Document } from '../document.js';
-import { compareSortKeys, compareTexts, sortKeyOf } from './sort-key.js';
-import { canonicalText, documentKey } from './document-key.js';
-import type { GatherStep } from './gather-node.js';
-import type { JoinPlan } from './join-plan.js';
-import type { PipelinePlan } from './pipeline-plan.js';
+import { isJsonObject, memberOf, withMember } from '../../../lib/object/json.js';
+import type { Document } from '../../../lib/declarative/document.js';
+import {
+  compareSortKeys,
+  compareTexts,
+  sortKeyOf,
+} from '../../../lib/declarative/engine/sort-key.js';
+import { canonicalText, documentKey } from '../../../lib/declarative/engine/document-key.js';
+import type { GatherStep } from '../../../lib/declarative/engine/gather-node.js';
+import type { JoinPlan } from '../../../lib/declarative/engine/join-plan.js';
+import type { PipelinePlan } from '../../../lib/declarative/engine/pipeline-plan.js';
 
 /**
  * Evaluates a pipeline on all documents of its sources from scratch, and tries every combination. Serves as
