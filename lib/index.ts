@@ -345,7 +345,6 @@ export type {
   DaemonSetOptions,
   DeploymentOptions,
   Fillable,
-  HashPrefixes,
   HorizontalPodAutoscalerOptions,
   IngressOptions,
   JobOptions,

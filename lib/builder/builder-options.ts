@@ -13,7 +13,6 @@ import type { Logger } from '../system/logger.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import type { OptionNames } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
-import type { Resolved } from '../system/resolved.js';
 
 /** Options of {@link Builder}. */
 export interface BuilderOptions<Order extends string = string> {
@@ -104,16 +103,6 @@ export interface BuilderOptions<Order extends string = string> {
   readonly logger?: Logger | undefined;
   /** Cancels running calls and prevents new ones. */
   readonly signal?: AbortSignal | undefined;
-  /** Prefixes of the environment variables that carry hashes. */
-  readonly hashPrefixes?: HashPrefixes | undefined;
-}
-
-/** Prefixes of the names of hash variables. */
-export interface HashPrefixes {
-  /** @defaultValue 'CONFIGMAP_HASH_' */
-  readonly configMap?: string | undefined;
-  /** @defaultValue 'SECRET_HASH_' */
-  readonly secret?: string | undefined;
 }
 
 /** A client that may also list the owned kinds, as the client of a controller's reconcile does. */
@@ -131,7 +120,6 @@ export interface BuilderSettings extends ApplySettings {
   readonly rollout: 'ordered' | 'parallel';
   readonly orderCreation: boolean;
   readonly onResult: ((result: ObjectResult) => void) | undefined;
-  readonly hashPrefixes: Resolved<HashPrefixes>;
 }
 
 /**
@@ -141,9 +129,8 @@ export interface BuilderSettings extends ApplySettings {
  */
 export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings {
   refuseUnknownOptions('Builder', options, optionNames);
-  const { owner, labels = {}, rolloutOrder, scope, hashPrefixes = {} } = options;
+  const { owner, labels = {}, rolloutOrder, scope } = options;
   const { rollout = 'ordered', orderCreation = false, onlyOwned = false, onResult } = options;
-  const { configMap = 'CONFIGMAP_HASH_', secret = 'SECRET_HASH_' } = hashPrefixes;
   checkLabels(labels);
   checkScope(scope);
   // Each reconcile runs this, and spreading this many members is slow.
@@ -156,7 +143,6 @@ export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings 
     orderCreation,
     rollout: resolveRollout(rollout),
     namespace: namespaceOf(owner, options.namespace),
-    hashPrefixes: { configMap, secret },
   };
 }
 
@@ -165,7 +151,7 @@ const optionNames: OptionNames<BuilderOptions> = {
   ...{ scope: true, owns: true, onlyOwned: true, kinds: true, onImmutable: true, adopt: true },
   ...{ adoptManagers: true, rolloutOrder: true, rollout: true, orderCreation: true },
   ...{ maxDeletions: true, onResult: true, recorder: true, emitter: true, pruneClaims: true },
-  ...{ clock: true, logger: true, signal: true, hashPrefixes: true },
+  ...{ clock: true, logger: true, signal: true },
 };
 
 function resolveRollout(given: string): 'ordered' | 'parallel' {

@@ -1,6 +1,6 @@
 export { Builder } from './builder.js';
 export type { BuilderChain } from './builder.js';
-export type { BuilderClient, BuilderOptions, HashPrefixes } from './builder-options.js';
+export type { BuilderClient, BuilderOptions } from './builder-options.js';
 export type { ChainedName, ChainNames, NoNames, Owning, WithName } from './chain-names.js';
 export type { ChainReferences, Mount, MountOptions } from './chain-references.js';
 export type { ConfigMapOptions, SecretOptions } from './kinds/configuration.js';

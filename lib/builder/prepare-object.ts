@@ -54,8 +54,7 @@ export function finishObject(
   stamps: readonly Stamp[],
 ): DesiredObject {
   const template = podTemplateIn(complete);
-  const variables =
-    template === undefined ? [] : stampVariables(template, stamps, context.settings.hashPrefixes);
+  const variables = template === undefined ? [] : stampVariables(template, stamps);
   const object =
     template === undefined
       ? complete

@@ -304,7 +304,7 @@ function digestOf(
   const { apiVersion, kind } = owner;
   const { uid, name, namespace: home, annotations, deletionTimestamp } = owner.metadata;
   const whose = [apiVersion, kind, uid, name, home, annotations, deletionTimestamp];
-  const { adopt, adoptManagers, rollout, orderCreation, hashPrefixes } = settings;
+  const { adopt, adoptManagers, rollout, orderCreation } = settings;
   const visited = owns?.map((type) => [apiVersionOf(type), type.kind]);
   const options = [
     whose,
@@ -316,7 +316,7 @@ function digestOf(
     onImmutable,
     pruneClaims,
   ];
-  const rules = [adopt, adoptManagers, rolloutOrder, rollout, orderCreation, hashPrefixes];
+  const rules = [adopt, adoptManagers, rolloutOrder, rollout, orderCreation];
   const others = links.map(({ options: own, workload, requires, selects, scaleTarget }) => [
     ...[own, workload, requires, selects, scaleTarget],
   ]);

@@ -6,8 +6,6 @@ import type { ConfigurationData } from '../hash/data-hash.js';
 import { ConfigMap, Job, Secret } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
-import type { Resolved } from '../system/resolved.js';
-import type { HashPrefixes } from './builder-options.js';
 import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
 import type { PreparedObject } from './prepare-object.js';
@@ -29,12 +27,8 @@ export interface StampVariable {
 export function stampVariables(
   { spec }: PodTemplate,
   stamps: readonly Stamp[],
-  prefixes: Resolved<HashPrefixes>,
 ): readonly StampVariable[] {
-  const names = variableNames(stamps, {
-    prefixes,
-    taken: spec === undefined ? new Set() : ownVariables(spec),
-  });
+  const names = variableNames(stamps, spec === undefined ? new Set() : ownVariables(spec));
   return stamps
     .map((stamp, index) => ({ name: names[index] ?? '', stamp }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
@@ -78,25 +72,19 @@ export function changedSources(
     }));
 }
 
-interface NamingRules {
-  readonly prefixes: Resolved<HashPrefixes>;
-  /** Variable names that the user's containers already use. */
-  readonly taken: ReadonlySet<string>;
-}
-
 // `my-map` and `my.map` have the same plain name. Both then get a hash suffix, so that neither name depends
-// on the order.
-function variableNames(stamps: readonly Stamp[], rules: NamingRules): readonly string[] {
-  const plain = stamps.map((stamp) => plainName(stamp, rules.prefixes));
+// on the order. The user's containers may use a name already.
+function variableNames(stamps: readonly Stamp[], taken: ReadonlySet<string>): readonly string[] {
+  const plain = stamps.map(plainName);
   return plain.map((name, index) => {
     const meets = plain.some((other, at) => other === name && at !== index);
     const { kind, name: object } = stamps[index] as Stamp;
-    return meets || rules.taken.has(name) ? `${name}_${shortHash(`${kind}/${object}`)}` : name;
+    return meets || taken.has(name) ? `${name}_${shortHash(`${kind}/${object}`)}` : name;
   });
 }
 
-function plainName({ kind, name }: Stamp, prefixes: Resolved<HashPrefixes>): string {
-  const prefix = kind === 'ConfigMap' ? prefixes.configMap : prefixes.secret;
+function plainName({ kind, name }: Stamp): string {
+  const prefix = kind === 'ConfigMap' ? 'CONFIGMAP_HASH_' : 'SECRET_HASH_';
   return prefix + name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
 }
 

@@ -30,8 +30,6 @@ export interface WorkQueueOptions {
   readonly agingEvery?: number | undefined;
   /** Returns the group of a key; groups take turns. @defaultValue the namespace, before the `/` */
   readonly groupOf?: ((key: string) => string) | undefined;
-  /** Returns the section of a key; sections take turns. @defaultValue the cluster, before `//` */
-  readonly sectionOf?: ((key: string) => string) | undefined;
   /**
    * Called with each key as it is handed out, before it can be added again. It must not throw.
    * @defaultValue nothing
@@ -104,7 +102,6 @@ export class WorkQueue {
   readonly #metrics: WorkQueueMetrics;
   readonly #labels: { readonly name: string; readonly controller: string };
   readonly #groupOf: (key: string) => string;
-  readonly #sectionOf: (key: string) => string;
   readonly #onHandOut: (key: string) => void;
   readonly #backoff: Backoff;
   readonly #delayed = new Map<string, DelayedKey>();
@@ -126,16 +123,15 @@ export class WorkQueue {
   /** @throws OperatorError `InvalidOption`: an option is out of its range. */
   constructor(options: WorkQueueOptions) {
     const { name, clock = systemClock, metrics = noMetrics, backoff, agingEvery = 8 } = options;
-    const { groupOf = namespaceIn, sectionOf = clusterIn, onHandOut = () => undefined } = options;
+    const { groupOf = namespaceIn, onHandOut = () => undefined } = options;
     refuseUnknownOptions<WorkQueueOptions>('WorkQueue', options, {
-      ...{ name, clock, metrics, backoff, agingEvery, groupOf, sectionOf, onHandOut },
+      ...{ name, clock, metrics, backoff, agingEvery, groupOf, onHandOut },
     });
     if (!(Number.isInteger(agingEvery) && agingEvery >= 1)) {
       throw new OperatorError('InvalidOption', `WorkQueue: agingEvery ${agingEvery}: want 1, 2, …`);
     }
     this.#clock = clock;
     this.#groupOf = groupOf;
-    this.#sectionOf = sectionOf;
     this.#onHandOut = onHandOut;
     this.#backoff = new Backoff(backoff);
     this.#readyList = new ReadyList(agingEvery);
@@ -299,7 +295,7 @@ export class WorkQueue {
   }
 
   #enqueue(key: string, priority: number): void {
-    const [section, group] = [this.#sectionOf(key), this.#groupOf(key)];
+    const [section, group] = [clusterIn(key), this.#groupOf(key)];
     const ticket = { key, section, group, priority, taken: false };
     this.#ready.set(key, { ticket, sinceMs: this.#clock.monotonicMs() });
     this.#readyList.add(ticket);

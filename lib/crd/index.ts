@@ -2,11 +2,7 @@ export type { Convertible } from './convertible.js';
 export { CelCompileError } from './cel/compile-error.js';
 export type { CelIssue } from './cel/compile-error.js';
 export { CustomResource } from './definition/custom-resource.js';
-export type {
-  NamedDefinition,
-  ValidateOptions,
-  WebhookClientConfig,
-} from './definition/custom-resource.js';
+export type { NamedDefinition, WebhookClientConfig } from './definition/custom-resource.js';
 export { defineResource, versionOfResource } from './definition/define-resource.js';
 export type { DefinedResource, ObjectOf, ObjectOfVersion } from './definition/define-resource.js';
 export { InvalidDefinitionError } from './definition/invalid-definition-error.js';

@@ -31,8 +31,6 @@ export interface UndiciTransportOptions {
    * them. @defaultValue none
    */
   readonly proxy?: string | undefined;
-  /** The lifetime of an idle connection, in milliseconds. @defaultValue 60_000 */
-  readonly keepAliveMs?: number | undefined;
 }
 
 type ResolvedOptions = Resolved<Omit<UndiciTransportOptions, 'proxy'>> & {
@@ -41,6 +39,8 @@ type ResolvedOptions = Resolved<Omit<UndiciTransportOptions, 'proxy'>> & {
 
 /** The connections of urgent requests: a second one, so that a request which hangs does not hold up the next. */
 const urgentConnections = 2;
+/** The lifetime of an idle connection. */
+const idleMs = 60_000;
 
 /** The connections of a transport. */
 interface Connections {
@@ -187,10 +187,10 @@ export class UndiciTransport implements Transport {
 
   async #createConnections(): Promise<Connections> {
     const { Client, Pool, buildConnector, send } = await import('./undici-parts.js');
-    const { maxConnections, keepAliveMs } = this.#options;
+    const { maxConnections } = this.#options;
     const onFailure = (error: Error): unknown => this.#connectFailures.add(error);
     const connect = newConnector(buildConnector, this.#options, onFailure);
-    const shared = { connect, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs };
+    const shared = { connect, keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs };
     return {
       pool: new Pool(this.#origin, { ...shared, connections: maxConnections }),
       urgent: new Pool(this.#origin, { ...shared, connections: urgentConnections }),
@@ -259,16 +259,15 @@ function serverUrl(server: string): URL {
 }
 
 function resolveUndiciTransportOptions(options: UndiciTransportOptions): ResolvedOptions {
-  const { server, tls = {}, maxConnections = 64, proxy } = options;
-  const { connectTimeoutMs = 10_000, keepAliveMs = 60_000 } = options;
-  for (const [name, value] of Object.entries({ maxConnections, connectTimeoutMs, keepAliveMs })) {
+  const { server, tls = {}, maxConnections = 64, connectTimeoutMs = 10_000, proxy } = options;
+  for (const [name, value] of Object.entries({ maxConnections, connectTimeoutMs })) {
     if (Number.isInteger(value) && value >= 1) continue;
     throw new OperatorError('InvalidOption', `${name}: want a whole number from 1, got ${value}`);
   }
   if (proxy !== undefined && !isProxyUrl(proxy)) {
     throw new OperatorError('InvalidOption', 'proxy: want an http, https or socks5 URL');
   }
-  const resolved = { server, tls, maxConnections, connectTimeoutMs, keepAliveMs, proxy };
+  const resolved = { server, tls, maxConnections, connectTimeoutMs, proxy };
   refuseUnknownOptions<UndiciTransportOptions>('UndiciTransport', options, resolved);
   return resolved;
 }

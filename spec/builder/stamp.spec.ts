@@ -2,12 +2,11 @@ import { expect } from 'chai';
 import { stampTemplate, stampVariables } from '../../lib/builder/stamp.js';
 import type { Stamp } from '../../lib/builder/stamp.js';
 
-const prefixes = { configMap: 'CONFIGMAP_HASH_', secret: 'SECRET_HASH_' };
 const image = 'registry.example/web:1';
 
 function namesOf(stamps: readonly Stamp[], env: readonly { name: string }[] = []): string[] {
   const template = { spec: { containers: [{ name: 'web', image, env: [...env] }] } };
-  return stampVariables(template, stamps, prefixes).map(({ name }) => name);
+  return stampVariables(template, stamps).map(({ name }) => name);
 }
 
 describe('Stamps', () => {
@@ -46,7 +45,7 @@ describe('Stamps', () => {
     const template = { spec: { containers: [{ name: 'web', image }] } };
     const before = structuredClone(template);
     const stamps: Stamp[] = [{ kind: 'ConfigMap', name: 'env', hash: '1' }];
-    const stamped = stampTemplate(template, stampVariables(template, stamps, prefixes));
+    const stamped = stampTemplate(template, stampVariables(template, stamps));
     expect(stamped.spec?.containers[0]?.env).to.have.length(1);
     expect(template).to.deep.equal(before);
   });

@@ -20,7 +20,6 @@ import { InvalidDefinitionError } from './invalid-definition-error.js';
 import type { ResolvedDefinition, ResolvedVersion } from './resolve-definition.js';
 import { schemaFormProblems } from './schema-form.js';
 import { validateStructure } from './schema-structure.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
 
 /** The address of a conversion webhook, as the API server reaches it. */
 export type WebhookClientConfig = NonNullable<
@@ -31,12 +30,6 @@ export type WebhookClientConfig = NonNullable<
 
 /** A CustomResourceDefinition with a name. */
 export type NamedDefinition = CustomResourceDefinition & { metadata: { name: string } };
-
-/** Options of {@link CustomResource.validate}. */
-export interface ValidateOptions {
-  /** Validates a write of the status subresource only. @defaultValue false */
-  readonly statusOnly?: boolean;
-}
 
 /**
  * A custom resource made by `defineResource`: its `ResourceType` (for `Client` and `controllerFor`), its
@@ -159,23 +152,17 @@ export class CustomResource<out T extends KubernetesObject, in I>
    * stay invalid
    * @throws OperatorError `InvalidObject`: wrong kind or version
    */
-  validate(
-    object: KubernetesObject,
-    old?: KubernetesObject,
-    options: ValidateOptions = {},
-  ): readonly StatusCause[] {
-    const { statusOnly = false } = options;
-    refuseUnknownOptions<ValidateOptions>('validate', options, { statusOnly });
+  validate(object: KubernetesObject, old?: KubernetesObject): readonly StatusCause[] {
     const errors = new FieldErrors();
     const schema = this.#schemaOf(object);
     const stored = this.#asStored(object);
     validateResource(stored, {
-      ...{ schema, errors, statusOnly },
+      ...{ schema, errors },
       old: old === undefined ? undefined : this.#asStored(old),
     });
     const version = versionOf(object.apiVersion);
     const scale = this.#definition.versions.find(({ name }) => name === version)?.scale;
-    if (!statusOnly) validateScaleSpec(stored, scale, errors);
+    validateScaleSpec(stored, scale, errors);
     validateScaleStatus(stored, scale, errors);
     return errors.causes;
   }

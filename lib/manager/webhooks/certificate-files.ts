@@ -14,10 +14,6 @@ import { errorMessage } from '../../system/as-error.js';
 export interface CertificateFilesOptions {
   /** A folder with `tls.crt` and `tls.key`, such as a mounted Secret of cert-manager. */
   readonly folder: string;
-  /** @defaultValue 'tls.crt' */
-  readonly certificateName?: string | undefined;
-  /** @defaultValue 'tls.key' */
-  readonly keyName?: string | undefined;
   /** Interval of reading the files, in milliseconds, at least 1. @defaultValue 10_000 */
   readonly intervalMs?: number | undefined;
 }
@@ -28,14 +24,14 @@ export interface CertificateFilesOptions {
  * change, the previous certificate stays in use. Each such problem is logged once.
  */
 export function certificateFiles(options: CertificateFilesOptions): CertificateSource {
-  const { folder, certificateName = 'tls.crt', keyName = 'tls.key', intervalMs = 10_000 } = options;
-  const names = { folder, certificateName, keyName, intervalMs };
-  refuseUnknownOptions<CertificateFilesOptions>('certificateFiles', options, names);
+  const { folder, intervalMs = 10_000 } = options;
+  const known = { folder, intervalMs };
+  refuseUnknownOptions<CertificateFilesOptions>('certificateFiles', options, known);
   if (!(intervalMs >= 1)) {
     throw new OperatorError('InvalidOption', `intervalMs ${intervalMs}: want 1 or more`);
   }
   const read = async (): Promise<ServingCertificate> => {
-    const paths = [`${folder}/${certificateName}`, `${folder}/${keyName}`];
+    const paths = [`${folder}/tls.crt`, `${folder}/tls.key`];
     const [certificate = '', privateKey = ''] = await Promise.all(
       paths.map((path) => readFile(path, 'utf8')),
     );
