@@ -141,6 +141,7 @@ export interface Batch {
   readonly event: Event;
   readonly at: Moment;
   readonly items: Map<string, BatchItem>;
+  dueMs: number;
 }
 
 /** An event of a {@link Batch}. */
@@ -150,12 +151,13 @@ export interface BatchItem {
 }
 
 /**
- * Collects the like events of one reconcile, which become one Event. A batch is due `delayMs` after its first
- * event. An object that comes again belongs to the next reconcile, so it begins the next batch.
+ * Collects the like events of one reconcile, which become one Event. A batch is due `delayMs` after its last
+ * event, and takes events for ten delays. An object that comes again belongs to the next reconcile, so it
+ * begins the next batch.
  */
 export class BatchBook {
   readonly #options: { readonly delayMs: number; readonly capacity: number };
-  /** Oldest first, and so in the order in which they are due. */
+  /** In the order of their last events, and so in the order in which they are due. */
   readonly #batches = new Map<string, Batch>();
 
   constructor(options: { readonly delayMs: number; readonly capacity: number }) {
@@ -170,11 +172,16 @@ export class BatchBook {
   add(key: string, item: BatchItem, at: Moment, newEvent: () => Event): Batch | undefined {
     const object = referenceKey(item.related);
     const open = this.#batches.get(key);
-    if (open?.items.has(object) === false) {
+    const { delayMs } = this.#options;
+    const dueMs = at.monotonicMs + delayMs;
+    if (open?.items.has(object) === false && dueMs - open.at.monotonicMs <= 10 * delayMs) {
       open.items.set(object, item);
+      open.dueMs = dueMs;
+      this.#batches.delete(key);
+      this.#batches.set(key, open);
       return undefined;
     }
-    const batch = { event: newEvent(), at, items: new Map([[object, item]]) };
+    const batch = { event: newEvent(), at, items: new Map([[object, item]]), dueMs };
     const isFull = open === undefined && this.#batches.size >= this.#options.capacity;
     const [oldest] = isFull ? this.#batches : [];
     const ended = oldest?.[1] ?? open;
@@ -187,7 +194,7 @@ export class BatchBook {
   take(nowMs: number): Batch[] {
     const due: Batch[] = [];
     for (const [key, batch] of this.#batches) {
-      if (batch.at.monotonicMs + this.#options.delayMs > nowMs) break;
+      if (batch.dueMs > nowMs) break;
       this.#batches.delete(key);
       due.push(batch);
     }
@@ -196,7 +203,7 @@ export class BatchBook {
 
   /** Returns the time when {@link take} is next due; undefined if no batch is open. */
   nextMs(): number | undefined {
-    for (const { at } of this.#batches.values()) return at.monotonicMs + this.#options.delayMs;
+    for (const { dueMs } of this.#batches.values()) return dueMs;
     return undefined;
   }
 }

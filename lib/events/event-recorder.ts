@@ -77,8 +77,8 @@ export interface EventRecorderOptions {
   /** Milliseconds without another like event after which a series ends. @defaultValue 360_000 */
   readonly seriesFinishMs?: number | undefined;
   /**
-   * Milliseconds in which like events about several objects of one owner become one Event; see
-   * {@link ObjectEvent.item}.
+   * Longest time between two like events about objects of one owner that become one Event, in milliseconds;
+   * see {@link ObjectEvent.item}. The Event is written after ten times this time at most.
    * @defaultValue 1_000
    */
   readonly combineMs?: number | undefined;
@@ -95,11 +95,12 @@ const topicBurst = 10;
 /**
  * Writes events.k8s.io/v1 Events in the background and in order.
  *
- * Flow: the Normal events of one second with an `item`, about several objects of one owner, become one event
- * that names all of them. An event like one recorded in the last six minutes only increases a count (`series`). Any other event
- * becomes an Event if its object is within its limits: 10 events of one reason and action, 25 Normal and 25
- * Warning events in all, then one every five minutes. Further events are combined into one summary Event per
- * reason, with their number and the kinds of the related objects, written when no more came for five seconds.
+ * Flow: Normal events with an `item`, about several objects of one owner and within a second, become one
+ * event that names all of them. An event like one recorded in the last six minutes only increases a count
+ * (`series`). Any other event becomes an Event if its object is within its limits: 10 events of one reason and
+ * action, 25 Normal and 25 Warning events in all, then one every five minutes. Further events are combined
+ * into one summary Event per reason, with their number and the kinds of the related objects, written when no
+ * more came for five seconds.
  *
  * Guarantees: {@link EventRecorder.record} returns at once and never throws. The limits lose no event. Events
  * that the server does not accept are counted and logged. Events not yet written when the process ends are lost:

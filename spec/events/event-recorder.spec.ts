@@ -326,14 +326,14 @@ describe('EventRecorder', () => {
     const configured = { reason: 'Configured', action: 'Apply' } as const;
     const notes = (fake: FakeClient): unknown[] => bodies(fake).map(({ note }) => note);
 
-    it('are one Event with the objects in its note, one second after the first of them', async () => {
+    it('are one Event with the objects in its note, one second after the last of them', async () => {
       const { clock, fake, recorder, counts } = setUp();
       recorder.record(wrote('ConfigMap a'));
       await clock.advance(600);
       recorder.record(wrote('Service a'));
       recorder.record(wrote('PersistentVolumeClaim a-data'));
       recorder.record(wrote('StatefulSet a'));
-      await clock.advance(399);
+      await clock.advance(999);
       expect(fake.calls).to.be.empty;
       await clock.advance(1);
       expect(fake.calls).to.have.length(1);
@@ -344,6 +344,19 @@ describe('EventRecorder', () => {
       });
       expect(bodies(fake)[0]).not.to.have.any.keys('related', 'series');
       expect(counts).to.deep.equal({ written: 1 });
+      expect(clock.pendingTimers).to.equal(0);
+    });
+
+    it('wait for ten seconds at most, and no event is lost then', async () => {
+      const { clock, fake, recorder } = setUp();
+      for (let n = 0; n < 30; n++) {
+        recorder.record(wrote(`ConfigMap c-${n}`));
+        await clock.advance(900);
+      }
+      await recorder.flush();
+      expect(notes(fake)).to.have.length(3);
+      const shown = notes(fake).flatMap((note) => (note as string).match(/ConfigMap c-\d+/g) ?? []);
+      expect(shown).to.deep.equal(Array.from({ length: 30 }, (_, n) => `ConfigMap c-${n}`));
       expect(clock.pendingTimers).to.equal(0);
     });
 
