@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Environment, TextOutput } from '../feed/text-output.js';
+import type { Environment, TextOutput } from '../feed/text-logger.js';
 import type { Clock } from '../system/clock.js';
 
 /** An interactive terminal. */

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { asError } from '../system/as-error.js';
 import { isOperatorError } from '../system/operator-error.js';
-import { readableMessage } from '../feed/brief-error.js';
+import { readableMessage } from '../feed/text-logger.js';
 import { exitCodes } from './command-context.js';
 import type { CommandContext } from './command-context.js';
 import { createProgram } from './program.js';

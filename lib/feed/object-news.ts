@@ -1,11 +1,12 @@
+import omit from 'lodash/omit.js';
+import { appliedHashAnnotation } from '../apply/index.js';
+import { describeObject } from '../object/describe-object.js';
 import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
 import type { FieldChange } from '../object/diff-by-path.js';
-import { describeObject } from '../object/describe-object.js';
 import { isJsonObject } from '../object/json.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { redactChanges } from '../object/redact.js';
 import { groupOf, isBuiltInGroup } from '../object/resource-type.js';
-import { withoutBookkeeping } from './bookkeeping.js';
 
 /** A change of an object in a cluster. */
 export interface ObjectChange {
@@ -187,4 +188,22 @@ function brief(value: unknown): string {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** Annotation in which client-side `kubectl apply` stores the applied object. */
+export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Annotations that change with every write and repeat other fields. */
+const bookkeeping: readonly string[] = [
+  ...[appliedHashAnnotation, lastAppliedAnnotation, 'deployment.kubernetes.io/revision'],
+];
+
+/** Returns `object` without annotations that only tools read; their changes are not reported. */
+export function withoutBookkeeping(object: UnstructuredObject): UnstructuredObject {
+  const { annotations } = object.metadata;
+  if (annotations === undefined) return object;
+  const shown = omit(annotations, bookkeeping);
+  const metadata = omit(object.metadata, 'annotations');
+  const isEmpty = Object.keys(shown).length === 0;
+  return { ...object, metadata: isEmpty ? metadata : { ...metadata, annotations: shown } };
 }

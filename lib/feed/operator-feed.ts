@@ -1,13 +1,16 @@
+import picocolors from 'picocolors';
 import type { Client } from '../client/client.js';
-import type { ControllerEventListener } from '../controller/index.js';
 import { reconcileFailed } from '../controller/index.js';
+import type { ControllerEventListener } from '../controller/index.js';
 import type { GroupKind } from '../object/resource-type.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
-import { failureLines, newsLines } from './news-lines.js';
-import type { NewsLines, NewsPlace } from './news-lines.js';
+import { isOperatorError } from '../system/operator-error.js';
 import { newsOf } from './object-news.js';
-import { ObservedObjects, observed } from './observed-objects.js';
+import type { ObjectNews } from './object-news.js';
+import { observed, ObservedObjects } from './observed-objects.js';
+import { briefError, durationText, usesColors } from './text-logger.js';
+import type { Environment, TextOutput } from './text-logger.js';
 
 /** Options of {@link OperatorFeed}. */
 export interface OperatorFeedOptions extends NewsPlace {
@@ -67,5 +70,65 @@ export function withoutFailures(logger: Logger): Logger {
       if (!message.startsWith(reconcileFailed)) logger.error(message, fields);
     },
     child: (fields) => withoutFailures(logger.child(fields)),
+  };
+}
+
+/** Writes one line of text for each event. */
+export interface NewsLines {
+  /** Writes a line that is not about an object. */
+  say(text: string): void;
+  tell(news: ObjectNews): void;
+}
+
+/** Output of {@link newsLines}. */
+export interface NewsPlace {
+  readonly stdout: TextOutput;
+  readonly env: Environment;
+}
+
+/** Returns a writer to standard output, with colours at a terminal. */
+export function newsLines({ stdout, env }: NewsPlace): NewsLines {
+  const colors = picocolors.createColors(usesColors({ env }, stdout));
+  const marks: Readonly<Record<ObjectNews['mark'], string>> = {
+    created: colors.green('+'),
+    changed: colors.yellow('~'),
+    removed: colors.red('-'),
+    noted: colors.dim('·'),
+    warned: colors.red('!'),
+  };
+  return {
+    say: (text) => void stdout.write(`${text}\n`),
+    tell: ({ mark, text, detail }) => {
+      const rest = detail === '' ? '' : `  ${colors.dim(detail)}`;
+      stdout.write(`${marks[mark]} ${text}${rest}\n`);
+    },
+  };
+}
+
+/** The same failure of the same key is printed again only after this time. */
+const repeatedAfterMs = 1_000;
+
+/**
+ * Returns a listener that writes a line for each failed reconcile. It omits equal failures of quick retries.
+ */
+export function failureLines(lines: NewsLines, clock: Clock): ControllerEventListener {
+  const last = new Map<string, { readonly text: string; readonly atMs: number }>();
+  return (event) => {
+    if (event.type !== 'reconciled') return;
+    const { controller, kind, key, outcome, error, againInMs } = event;
+    const id = `${controller} ${key}`;
+    if (outcome === 'success' || outcome === 'requeueAfter') last.delete(id);
+    const isEnded = isOperatorError(error, 'Aborted') || isOperatorError(error, 'Stopped');
+    if (isEnded || (outcome !== 'error' && outcome !== 'terminal' && outcome !== 'timeout')) return;
+    const subject = `${kind} ${key}`;
+    const text = `${subject}: ${briefError(error, subject)}`;
+    const [former, atMs] = [last.get(id), clock.monotonicMs()];
+    if (former?.text === text && atMs - former.atMs < repeatedAfterMs) return;
+    last.set(id, { text, atMs });
+    const next =
+      againInMs === undefined
+        ? 'not again before it changes'
+        : `again in ${durationText(againInMs)}`;
+    lines.tell({ mark: 'warned', text: `${text} (${next})`, detail: '' });
   };
 }

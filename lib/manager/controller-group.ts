@@ -12,7 +12,7 @@ import type { Metrics } from '../system/metrics.js';
 import type { Random } from '../system/random.js';
 import type { Tracer } from '../system/tracer.js';
 import type { ManagedCluster } from './managed-cluster.js';
-import { unwindMs } from './runnable-group.js';
+import { unwindMs } from './runnable.js';
 
 /** Dependencies that the controllers of a manager share. */
 export interface ControllerGroupParts {

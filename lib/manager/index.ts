@@ -2,14 +2,14 @@ export { builderAccess } from './access/builder-access.js';
 export { ownVerbs, watchVerbs } from './access/required-access.js';
 export type { AccessVerb, RequiredAccess } from './access/required-access.js';
 export type { PreflightMode } from './access/preflight.js';
-export type { HealthCheck } from './health-check.js';
+export type { HealthCheck } from './manager-health.js';
 export type { HealthOptions } from './health/health-options.js';
 export type { InspectorOptions } from './inspector/index.js';
 export { LeaderElector } from './leader-election.js';
 export type { LeaderCallbacks, LeaderContext } from './leader-election.js';
 export type { LeaderElectorOptions } from './leader-election-options.js';
-export type { LeaderElectionOptions, Leadership, LeadershipCallbacks } from './leadership.js';
-export { isLeaseForbidden, LeaseForbiddenError } from './lease-store.js';
+export type { LeaderElectionOptions, Leadership, LeadershipCallbacks } from './leader-election.js';
+export { isLeaseForbidden, LeaseForbiddenError } from './lease.js';
 export type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 export { Manager } from './manager.js';
 export type { Added, ControllerPhase, ManagerAddOptions } from './manager-entries.js';
@@ -27,7 +27,7 @@ export type {
 } from './manager-status.js';
 export type { MetricsOptions } from './metrics/metrics-options.js';
 export type { Runnable, RunnableContext, RunnablePhase } from './runnable.js';
-export type { RunnableState } from './runnable-group.js';
+export type { RunnableState } from './runnable.js';
 export { Sharding, shardSelector } from './sharding/index.js';
 export type {
   MemberPhase,

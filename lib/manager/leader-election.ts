@@ -1,21 +1,24 @@
+import type { Client } from '../client/client.js';
 import type { Fence } from '../client/fence.js';
+import { Lease } from '../object/kinds.js';
 import { sleep } from '../system/clock.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { isOperatorError, OperatorError } from '../system/operator-error.js';
 import { whenAborted } from '../system/when-aborted.js';
-import { leaderElectionMetrics } from './leader-election-metrics.js';
-import type { LeaderElectionMetrics } from './leader-election-metrics.js';
-import { jitterFactor, resolveLeaderElectorOptions } from './leader-election-options.js';
+import type { RequiredAccess } from './access/required-access.js';
+import {
+  jitterFactor,
+  leaderElectionMetrics,
+  resolveLeaderElectorOptions,
+} from './leader-election-options.js';
 import type {
+  LeaderElectionMetrics,
   LeaderElectorOptions,
   ResolvedLeaderElectorOptions,
 } from './leader-election-options.js';
-import type { Leadership } from './leadership.js';
 import { LeaseClaim } from './lease-claim.js';
-import { LeaseDeadline } from './lease-deadline.js';
-import { LeaseFence, closedFence } from './lease-fence.js';
+import { closedFence, LeaseDeadline, LeaseFence } from './lease-fence.js';
 import type { Moment } from './lease-fence.js';
-import { LeaseObserver } from './lease-observer.js';
-import { LeaseStore } from './lease-store.js';
+import { LeaseObserver, LeaseStore } from './lease.js';
 
 /** Argument of `onStartedLeading`. */
 export interface LeaderContext {
@@ -329,4 +332,76 @@ function lostOf(error: unknown, lease: string): OperatorError {
   const known = isOperatorError(error, 'LeadershipLost');
   const why = known ? error.message : 'the election failed';
   return new OperatorError('LeadershipLost', `Lease ${lease}: lost: ${why}`, { cause: error });
+}
+
+/** Callbacks of a {@link Leadership}. */
+export interface LeadershipCallbacks {
+  /** Called when this process starts to lead. */
+  onStartedLeading(): void;
+  /** Called when it has stopped leading; writes are refused already. */
+  onStoppedLeading(): void;
+  /** Called with the new leader, which may be this process. */
+  onNewLeader(identity: string): void;
+}
+
+/** Interface of leader election that a manager uses. */
+export interface Leadership {
+  /** Refuses writes while this process does not lead. */
+  readonly fence: Fence;
+  readonly isLeader: boolean;
+  /** Error of the last attempt to take part in the election; undefined if it succeeded. Absent if unknown. */
+  readonly problem?: unknown;
+  /**
+   * Runs as a candidate until `signal` is aborted; then releases the lease and resolves.
+   * @throws OperatorError the reason of the end: the lease was lost.
+   */
+  run(callbacks: LeadershipCallbacks, signal: AbortSignal): Promise<void>;
+}
+
+/** Options that a manager sets itself. */
+type OwnParts = 'client' | 'clock' | 'random' | 'logger' | 'metrics';
+
+/** The Lease that a manager competes for. */
+export interface LeaderElectionOptions extends Omit<LeaderElectorOptions, OwnParts> {
+  /**
+   * Reads and writes the Lease. Use a separate client if the manager's has a rate limit.
+   * @defaultValue that of the first cluster
+   */
+  readonly client?: Client | undefined;
+}
+
+/** Returns the requested leader election, or a leadership that always leads. */
+export function leadershipOf(
+  wanted: LeaderElectionOptions | Leadership | undefined,
+  parts: Pick<LeaderElectorOptions, OwnParts>,
+): Leadership {
+  if (wanted === undefined) return soleLeadership();
+  if ('run' in wanted) return wanted;
+  const { client = parts.client } = wanted;
+  return new LeaderElector({ ...wanted, ...parts, client });
+}
+
+/** Returns the access that an election needs. */
+export function electionAccess(
+  wanted: LeaderElectionOptions | Leadership | undefined,
+): readonly RequiredAccess[] {
+  if (wanted === undefined || 'run' in wanted) return [];
+  const { namespace, name } = wanted;
+  return [
+    // RBAC cannot restrict `create` by name.
+    { type: Lease, verbs: ['create'], namespace },
+    { type: Lease, verbs: ['get', 'update'], namespace, names: [name] },
+  ];
+}
+
+/** Returns the leadership of a manager without leader election: it always leads. */
+function soleLeadership(): Leadership {
+  return {
+    fence: { check: () => undefined },
+    isLeader: true,
+    run: async (callbacks, signal) => {
+      callbacks.onStartedLeading();
+      await whenAborted(signal);
+    },
+  };
 }

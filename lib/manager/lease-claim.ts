@@ -3,16 +3,8 @@ import type { Lease } from '../object/kinds.js';
 import { formatMicroTime } from '../object/micro-time.js';
 import { momentOf } from './lease-fence.js';
 import type { Moment } from './lease-fence.js';
-import type { LeaseObserver } from './lease-observer.js';
-import {
-  leaseRecordOf,
-  newLease,
-  releasedLease,
-  renewedLease,
-  takenLease,
-} from './lease-record.js';
-import type { LeaseHolding } from './lease-record.js';
-import type { LeaseStore } from './lease-store.js';
+import type { LeaseObserver, LeaseHolding, LeaseStore } from './lease.js';
+import { leaseRecordOf, newLease, releasedLease, renewedLease, takenLease } from './lease.js';
 import type { ResolvedLeaderElectorOptions } from './leader-election-options.js';
 
 /** The outcome of one attempt to acquire or renew the Lease. */

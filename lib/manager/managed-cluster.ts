@@ -1,22 +1,25 @@
-import { Cache } from '../cache/cache.js';
 import type { CacheOptions } from '../cache/cache-options.js';
+import { Cache } from '../cache/cache.js';
 import { cachedClient } from '../cache/cached-client.js';
 import type { CachedClient } from '../cache/cached-client.js';
-import type { Client } from '../client/client.js';
-import type { ControllerCluster } from '../controller/index.js';
 import type { QuarantinedObject } from '../cache/quarantine.js';
-import { fenced } from '../client/fenced.js';
+import type { Client } from '../client/client.js';
 import type { Fence } from '../client/fence.js';
+import { fenced } from '../client/fenced.js';
+import type { ControllerCluster } from '../controller/index.js';
 import { EventRecorder } from '../events/event-recorder.js';
-import { eventName } from '../events/recorder.js';
-import { silentRecorder } from '../events/recorder.js';
+import { eventName, silentRecorder } from '../events/recorder.js';
 import type { ObjectEvent, Recorder } from '../events/recorder.js';
 import { hashObject } from '../hash/hash-object.js';
+import { sleep } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
 import { withMetricLabels } from '../system/labelled-metrics.js';
+import type { Logger } from '../system/logger.js';
 import type { Metrics } from '../system/metrics.js';
+import { OperatorError } from '../system/operator-error.js';
 import type { Random } from '../system/random.js';
+import { checkClusterName } from './manager-options.js';
+import type { ResolvedManagerOptions } from './manager-options.js';
 import { endRecorder } from './recorder-end.js';
 
 /** Limits what a manager caches, by kind; see `CacheOptions` for each field. */
@@ -130,4 +133,106 @@ function quarantineEvent(object: QuarantinedObject): ObjectEvent {
     action: 'Cache',
     note: `The operator can't read this object (${reason}); change or delete it`,
   };
+}
+
+/** A cluster that is being removed. */
+interface Leaving {
+  readonly cluster: ManagedCluster;
+  readonly ended: Promise<void>;
+}
+
+/** The clusters of a manager. */
+export class ManagerClusters {
+  readonly #clusters = new Map<string, ManagedCluster>();
+  readonly #leaving = new Map<string, Leaving>();
+  readonly #indexes: ((cache: Cache) => void)[] = [];
+
+  /** Active clusters by name; the first is home. The map changes as clusters are added and removed. */
+  get byName(): ReadonlyMap<string, ManagedCluster> {
+    return this.#clusters;
+  }
+
+  /** All clusters, including those that are being removed. */
+  get all(): readonly ManagedCluster[] {
+    const leaving = [...this.#leaving.values()].map(({ cluster }) => cluster);
+    return [...this.#clusters.values(), ...leaving];
+  }
+
+  /**
+   * @throws OperatorError `InvalidOption`: the name is taken or invalid. A name stays taken while its cluster
+   * is being removed; otherwise reconciles of both clusters would overlap.
+   */
+  checkName(name: string): void {
+    checkClusterName(name, this.#clusters);
+    if (!this.#leaving.has(name)) return;
+    const message = `cluster ${name} is being removed: wait until removeCluster() has resolved`;
+    throw new OperatorError('InvalidOption', `manager: ${message}`);
+  }
+
+  add(cluster: ManagedCluster): void {
+    for (const declareIn of this.#indexes) declareIn(cluster.cache);
+    this.#clusters.set(cluster.name, cluster);
+  }
+
+  /** Declares an index in the cache of every cluster, including clusters added later. */
+  index(declareIn: (cache: Cache) => void): void {
+    for (const { cache } of this.#clusters.values()) declareIn(cache);
+    this.#indexes.push(declareIn);
+  }
+
+  /** Removes a cluster that no controller has started to use. */
+  drop({ name }: ManagedCluster): void {
+    this.#clusters.delete(name);
+  }
+
+  /**
+   * Removes a cluster; its name stays taken until `leave` has settled. A repeated call waits for the first
+   * one. An unknown name is not an error.
+   */
+  async remove(name: string, leave: (cluster: ManagedCluster) => Promise<void>): Promise<void> {
+    const cluster = this.#clusters.get(name);
+    if (cluster === undefined) {
+      await this.#leaving.get(name)?.ended;
+      return;
+    }
+    this.#clusters.delete(name);
+    const ended = leave(cluster).finally(() => this.#leaving.delete(name));
+    this.#leaving.set(name, { cluster, ended });
+    await ended;
+  }
+
+  /** Resolves when all removals have ended, even if they failed. */
+  async left(): Promise<void> {
+    await Promise.allSettled([...this.#leaving.values()].map(({ ended }) => ended));
+  }
+}
+
+/**
+ * Resolves when the caches of the first cluster have synced. It does not wait for unserved kinds.
+ * @throws OperatorError `Aborted`: `cacheSyncTimeoutMs` is over.
+ * @throws the signal's reason, as soon as it is aborted.
+ */
+export async function homeCachesSynced(
+  home: ManagedCluster | undefined,
+  options: Pick<ResolvedManagerOptions, 'cacheSyncTimeoutMs' | 'clock' | 'logger'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { cacheSyncTimeoutMs: ms, clock } = options;
+  const over = new AbortController();
+  const waiting = AbortSignal.any([signal, over.signal]);
+  const synced = home?.cache.waitForSync(waiting, { parked: 'pass' });
+  const late = ms === Infinity ? undefined : sleep(clock, ms, waiting);
+  void late?.then(
+    () => over.abort(new OperatorError('Timeout', `caches: not synced after ${ms} ms`)),
+    () => undefined,
+  );
+  try {
+    await synced;
+  } finally {
+    over.abort();
+  }
+  for (const { parked, kind, apiVersion, problem } of home?.cache.status() ?? []) {
+    if (!parked) continue;
+    options.logger.warn(`${kind} (${apiVersion}) is not served: waits for it`, { problem });
+  }
 }

@@ -2,8 +2,8 @@ import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import type { Metrics } from '../system/metrics.js';
 import { EventLoopMonitor } from './health/event-loop-monitor.js';
-import { answerHealth } from './health/health-endpoint.js';
 import { HealthChecks } from './health/health-checks.js';
+import { answerHealth } from './health/health-endpoint.js';
 import type { ResolvedHealthOptions } from './health/health-options.js';
 import {
   cachesCheck,
@@ -61,4 +61,14 @@ export class ManagerHealth {
     const answer = (question: Parameters<typeof answerHealth>[1]) => answerHealth(paths, question);
     return new HttpEndpoint({ name: 'health-server', host, port, clock, answer });
   }
+}
+
+/** One check of `/healthz` or `/readyz`. */
+export interface HealthCheck {
+  /** One path segment: `/readyz/<name>` runs only this check, `?exclude=<name>` omits it. */
+  readonly name: string;
+  /** Returns or resolves if healthy; throws a short description of the problem, without secrets. */
+  check(signal: AbortSignal): void | Promise<void>;
+  /** Returns the text that `?verbose` adds to `ok`; short and without secrets. */
+  remark?(): string | undefined;
 }

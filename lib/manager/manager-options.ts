@@ -15,7 +15,7 @@ import { resolveHealthOptions } from './health/health-options.js';
 import type { HealthOptions, ResolvedHealthOptions } from './health/health-options.js';
 import { resolveInspectorOptions } from './inspector/index.js';
 import type { InspectorOptions, ResolvedInspectorOptions } from './inspector/index.js';
-import type { LeaderElectionOptions, Leadership } from './leadership.js';
+import type { LeaderElectionOptions, Leadership } from './leader-election.js';
 import type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 import { resolveMetricsOptions } from './metrics/metrics-options.js';
 import type { MetricsOptions, ResolvedMetricsOptions } from './metrics/metrics-options.js';

@@ -8,11 +8,10 @@ import { OperatorError } from '../system/operator-error.js';
 import { whenAborted } from '../system/when-aborted.js';
 import { reviewClusters } from './access/review-clusters.js';
 import { ControllerGroup } from './controller-group.js';
-import { homeCachesSynced } from './home-caches-synced.js';
-import { electionAccess } from './leadership.js';
-import type { Leadership } from './leadership.js';
-import type { ManagedCluster } from './managed-cluster.js';
-import type { ManagerClusters } from './manager-clusters.js';
+import { homeCachesSynced } from './managed-cluster.js';
+import { electionAccess } from './leader-election.js';
+import type { Leadership } from './leader-election.js';
+import type { ManagedCluster, ManagerClusters } from './managed-cluster.js';
 import type {
   ControllerEntry,
   ControllerPhase,
@@ -22,7 +21,7 @@ import type {
 import type { ResolvedManagerOptions } from './manager-options.js';
 import type { ElectionStatus, ManagerPhase } from './manager-status.js';
 import { eventAccess } from './recorder-end.js';
-import { RunnableGroup, unwindMs } from './runnable-group.js';
+import { RunnableGroup, unwindMs } from './runnable.js';
 import type { RunnablePhase } from './runnable.js';
 
 /** Dependencies of a {@link ManagerRun}. */

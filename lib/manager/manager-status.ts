@@ -3,8 +3,7 @@ import type { ControllerStatus } from '../controller/index.js';
 import type { ManagedCluster } from './managed-cluster.js';
 import type { ControllerPhase, ManagerEntries } from './manager-entries.js';
 import type { ManagerRun } from './manager-run.js';
-import type { RunnableState } from './runnable-group.js';
-import type { RunnablePhase } from './runnable.js';
+import type { RunnableState, RunnablePhase } from './runnable.js';
 import type { Sharding, ShardingStatus } from './sharding/index.js';
 
 /** Lifecycle phase of a manager. */

@@ -1,4 +1,7 @@
+import { ChangeNotifier } from '../cache/change-notifier.js';
+import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
+import { OperatorError } from '../system/operator-error.js';
 
 /** The point at which a manager starts a {@link Runnable}. */
 export type RunnablePhase =
@@ -33,4 +36,121 @@ export interface Runnable {
    * error. Returning before `signal` is aborted counts as ready and finished.
    */
   run(context: RunnableContext): Promise<void>;
+}
+
+/** State of a runnable. */
+export type RunnableState = 'waiting' | 'starting' | 'ready' | 'ended' | 'failed';
+
+/** Dependencies that the groups of a manager share. */
+export interface RunnableGroupParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Time for runnables to become ready, in milliseconds. */
+  readonly startTimeoutMs: number;
+  /** Called with the error of a runnable that fails before it is stopped. */
+  readonly failed: (error: unknown) => void;
+}
+
+interface Started {
+  readonly runnable: Runnable;
+  readonly ending: AbortController;
+  state: RunnableState;
+  over: Promise<void>;
+}
+
+/** Minimum time for a runnable to end after a stop, in milliseconds, even if no grace period is left. */
+export const unwindMs = 1_000;
+
+/** Starts and stops the runnables of one phase. */
+export class RunnableGroup {
+  readonly phase: RunnablePhase;
+  readonly #parts: RunnableGroupParts;
+  readonly #started = new Map<Runnable, Started>();
+  readonly #changes = new ChangeNotifier();
+
+  constructor(phase: RunnablePhase, parts: RunnableGroupParts) {
+    this.phase = phase;
+    this.#parts = parts;
+  }
+
+  /** Returns the state of `runnable`; undefined if it was not started. */
+  state(runnable: Runnable): RunnableState | undefined {
+    return this.#started.get(runnable)?.state;
+  }
+
+  /** Starts a runnable. A synchronous throw counts as a failure like a later one. */
+  start(runnable: Runnable): void {
+    const ending = new AbortController();
+    const over = Promise.resolve();
+    const started: Started = { runnable, ending, state: 'starting', over };
+    this.#started.set(runnable, started);
+    started.over = this.#run(started);
+  }
+
+  /**
+   * Waits until every runnable is ready or has ended.
+   * @throws OperatorError `Timeout`: a runnable was not ready in time; the message names it.
+   * @throws the signal's reason, as soon as it is aborted.
+   */
+  async whenReady(signal: AbortSignal): Promise<void> {
+    const { clock, startTimeoutMs: ms } = this.#parts;
+    const waiting = (): string[] =>
+      [...this.#started.values()]
+        .filter(({ state }) => state === 'starting')
+        .map(({ runnable }) => runnable.name);
+    const isReady = (): boolean => waiting().length === 0;
+    const timeout = ms === Infinity ? undefined : { clock, ms };
+    if (await this.#changes.until(isReady, { signal, timeout })) return;
+    const message = `not ready after ${ms} ms: ${waiting().join(', ')} (${this.phase})`;
+    throw new OperatorError('Timeout', message);
+  }
+
+  /**
+   * Aborts all runnables, or one, and waits at most `graceMs` for their end.
+   * @returns the names of those that have not ended
+   */
+  async stop(graceMs: number, only?: Runnable): Promise<readonly string[]> {
+    const stopping = [...this.#started.values()].filter(
+      ({ runnable }) => only === undefined || runnable === only,
+    );
+    const left = new Set(stopping);
+    const ended = stopping.map(async (each) => {
+      each.ending.abort(new OperatorError('Stopped', `${each.runnable.name} has to end`));
+      await each.over;
+      left.delete(each);
+      this.#changes.notify();
+    });
+    void Promise.all(ended);
+    const timeout = { clock: this.#parts.clock, ms: Math.max(graceMs, unwindMs) };
+    await this.#changes.until(() => left.size === 0, { timeout });
+    for (const each of stopping) {
+      if (this.#started.get(each.runnable) === each) this.#started.delete(each.runnable);
+    }
+    return [...left].map(({ runnable }) => runnable.name);
+  }
+
+  async #run(started: Started): Promise<void> {
+    const { runnable, ending } = started;
+    const logger = this.#parts.logger.child({ runnable: runnable.name });
+    const become = (state: RunnableState): void => {
+      started.state = state;
+      this.#changes.notify();
+    };
+    const ready = (): void => {
+      if (started.state === 'starting') become('ready');
+    };
+    try {
+      await runnable.run({ signal: ending.signal, logger, ready });
+      become('ended');
+    } catch (error) {
+      become('failed');
+      if (!ending.signal.aborted) {
+        logger.error(`${runnable.name} failed`, { error });
+        this.#parts.failed(error);
+      } else if (error !== ending.signal.reason) {
+        // The runnable was being stopped: its error does not fail the manager.
+        logger.warn(`${runnable.name} failed while it ended`, { error });
+      }
+    }
+  }
 }

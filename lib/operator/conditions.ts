@@ -2,7 +2,7 @@ import { isReconcileFailed } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
 import { isApiError } from '../object/api-error.js';
 import type { ApiError } from '../object/api-error.js';
-import { briefError } from '../feed/brief-error.js';
+import { briefError } from '../feed/text-logger.js';
 import { failureKindOf } from '../controller/index.js';
 import { conditionReason, cutCharacters } from '../object/conditions.js';
 import type { ConditionUpdate } from '../object/conditions.js';

@@ -4,10 +4,10 @@ import { defaultClient } from '../client/default-client.js';
 import type { ConnectedClient } from '../client/http-client.js';
 import type { KubeConfigClientOptions } from '../client/kube-config.js';
 import { bothOf } from '../controller/index.js';
-import { readableMessage } from '../feed/brief-error.js';
+import { readableMessage } from '../feed/text-logger.js';
 import { missingAccess } from '../manager/access/missing-access.js';
 import type { RequiredAccess } from '../manager/access/required-access.js';
-import { electionAccess } from '../manager/leadership.js';
+import { electionAccess } from '../manager/leader-election.js';
 import { Manager } from '../manager/manager.js';
 import type { ManagerOptions } from '../manager/manager-options.js';
 import type { MetricsOptions } from '../manager/metrics/metrics-options.js';
@@ -19,10 +19,8 @@ import { generatedCertificates } from '../manager/webhooks/generated-certificate
 import { asError } from '../system/as-error.js';
 import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
-import { isPod, readCommandLine, usageOf } from './command-line.js';
-import type { CommandLine } from './command-line.js';
-import { beginFeed, outputOf } from './run-output.js';
-import type { RunPlace } from './run-output.js';
+import { isPod, readCommandLine, usageOf, beginFeed, outputOf } from './command-line.js';
+import type { CommandLine, RunPlace } from './command-line.js';
 
 /** Options of {@link Operator.run}: those of a manager. Most defaults depend on where the operator runs. */
 export interface OperatorRunOptions extends Omit<

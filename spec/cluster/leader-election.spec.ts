@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
 import { LeaderElector } from '../../lib/manager/leader-election.js';
-import { isLeaseForbidden } from '../../lib/manager/lease-store.js';
+import { isLeaseForbidden } from '../../lib/manager/lease.js';
 import { Lease } from '../../lib/object/kinds.js';
 import type { ConfigMap, Namespace } from '../../lib/object/kinds.js';
 import { systemRandom } from '../../lib/system/random.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { appliedHashAnnotation } from '../../lib/apply/index.js';
-import { lastAppliedAnnotation } from '../../lib/feed/bookkeeping.js';
+import { lastAppliedAnnotation } from '../../lib/feed/object-news.js';
 import { applyResource } from '../../lib/cli/plan/applied-resource.js';
 import { dryRun } from '../../lib/client/dry-run.js';
 import { clientFromKubeConfig, ensureCrd } from '../../lib/client/index.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { briefError, durationText, readableMessage } from '../../lib/feed/brief-error.js';
+import { briefError, durationText, readableMessage } from '../../lib/feed/text-logger.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import type { StatusCause } from '../../lib/object/api-error.js';
 import { OperatorError } from '../../lib/system/operator-error.js';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { usesColors } from '../../lib/feed/text-output.js';
-import { textLogger } from '../../lib/feed/text-logger.js';
+import { usesColors, textLogger } from '../../lib/feed/text-logger.js';
 import type { Logger } from '../../lib/system/logger.js';
 
 function logged(level: 'debug' | 'info', log: (logger: Logger) => void): string {

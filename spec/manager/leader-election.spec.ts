@@ -2,8 +2,12 @@ import { expect } from 'chai';
 import { fenced, forwarding } from '../../lib/client/index.js';
 import type { ObjectEvent } from '../../lib/events/index.js';
 import { LeaderElector } from '../../lib/manager/leader-election.js';
-import { releasedLease, renewedLease, takenLease } from '../../lib/manager/lease-record.js';
-import { isLeaseForbidden } from '../../lib/manager/lease-store.js';
+import {
+  releasedLease,
+  renewedLease,
+  takenLease,
+  isLeaseForbidden,
+} from '../../lib/manager/lease.js';
 import { Lease } from '../../lib/object/kinds.js';
 import type { ConfigMap } from '../../lib/object/kinds.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { LeaseDeadline } from '../../lib/manager/lease-deadline.js';
-import { LeaseFence, momentOf } from '../../lib/manager/lease-fence.js';
+import { LeaseDeadline, LeaseFence, momentOf } from '../../lib/manager/lease-fence.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 const validMs = 2_000;

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { LeaseObserver } from '../../lib/manager/lease-observer.js';
-import { newLease } from '../../lib/manager/lease-record.js';
+import { LeaseObserver, newLease } from '../../lib/manager/lease.js';
 import type { Clock } from '../../lib/system/clock.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { newLease, takenLease } from '../../lib/manager/lease-record.js';
-import { LeaseStore } from '../../lib/manager/lease-store.js';
+import { newLease, takenLease, LeaseStore } from '../../lib/manager/lease.js';
 import { isConflict } from '../../lib/object/api-error.js';
 import { Election, leaseKey } from './leader-election-setup.js';
 

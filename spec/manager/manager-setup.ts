@@ -4,7 +4,7 @@ import { done } from '../../lib/controller/result.js';
 import type { EmbeddedClusterOptions } from '../../lib/embedded/embedded-cluster-options.js';
 import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
 import type { ConnectedClient } from '../../lib/client/http-client.js';
-import type { Leadership, LeadershipCallbacks } from '../../lib/manager/leadership.js';
+import type { Leadership, LeadershipCallbacks } from '../../lib/manager/leader-election.js';
 import { Manager } from '../../lib/manager/manager.js';
 import type { ManagerOptions } from '../../lib/manager/manager-options.js';
 import type { Runnable, RunnablePhase } from '../../lib/manager/runnable.js';

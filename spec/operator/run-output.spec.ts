@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { readCommandLine } from '../../lib/operator/command-line.js';
-import { outputOf } from '../../lib/operator/run-output.js';
-import type { RunPlace } from '../../lib/operator/run-output.js';
+import { readCommandLine, outputOf } from '../../lib/operator/command-line.js';
+import type { RunPlace } from '../../lib/operator/command-line.js';
 import { errorMessage } from '../../lib/system/as-error.js';
 import { silentLogger } from '../../lib/system/logger.js';
 

@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander';
 import { resolve } from 'node:path';
 import type { ResourcePlan } from '../plan/plan-resource.js';
-import { readableMessage } from '../../feed/brief-error.js';
-import { usesColors } from '../../feed/text-output.js';
+import { readableMessage, usesColors } from '../../feed/text-logger.js';
 import { exitCodes } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';

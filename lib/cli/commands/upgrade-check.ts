@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { resolve } from 'node:path';
-import { usesColors } from '../../feed/text-output.js';
+import { usesColors } from '../../feed/text-logger.js';
 import { exitCodes } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clusterText } from '../../feed/text-output.js';
+import { clusterText } from '../../feed/text-logger.js';
 import type { ConnectedClient } from '../../client/http-client.js';
 import type { Logger } from '../../system/logger.js';
 import type { CommandContext } from '../command-context.js';

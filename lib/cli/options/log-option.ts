@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { usesColors } from '../../feed/text-output.js';
+import { usesColors } from '../../feed/text-logger.js';
 import type { Logger } from '../../system/logger.js';
 import type { CommandContext } from '../command-context.js';
 

@@ -6,7 +6,7 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { createMergePatch } from '../../object/merge-patch.js';
 import { keyOf } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';
-import { lastAppliedAnnotation } from '../../feed/bookkeeping.js';
+import { lastAppliedAnnotation } from '../../feed/object-news.js';
 
 /** Options of applying a file, named as in `kubectl apply`. */
 export interface ApplyingOptions {

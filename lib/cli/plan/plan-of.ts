@@ -9,7 +9,7 @@ import type { KubernetesObject, UnstructuredObject } from '../../object/kubernet
 import { referenceTo } from '../../object/object-reference.js';
 import { redactChanges, redactObject } from '../../object/redact.js';
 import { groupOf, isBuiltInGroup } from '../../object/resource-type.js';
-import { withoutBookkeeping } from '../../feed/bookkeeping.js';
+import { withoutBookkeeping } from '../../feed/object-news.js';
 import { hashSources } from './hash-of.js';
 import type { PlannedObjectState } from './planned-objects.js';
 

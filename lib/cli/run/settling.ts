@@ -4,7 +4,7 @@ import type { ControllerEvent, ReconciledEvent } from '../../controller/index.js
 import { sleep } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
-import { briefError } from '../../feed/brief-error.js';
+import { briefError } from '../../feed/text-logger.js';
 
 /** Parts of {@link Settling}. */
 export interface SettlingParts {

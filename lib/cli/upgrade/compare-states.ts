@@ -8,7 +8,7 @@ import { referenceTo } from '../../object/object-reference.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import { redactChanges } from '../../object/redact.js';
 import { groupOf, isBuiltInGroup } from '../../object/resource-type.js';
-import { withoutBookkeeping } from '../../feed/bookkeeping.js';
+import { withoutBookkeeping } from '../../feed/object-news.js';
 import { hashSources } from '../plan/hash-of.js';
 import { isOperatorsOwn, usersOf } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 import type { Histogram, Metrics } from '../../system/metrics.js';
 import { OperatorError } from '../../system/operator-error.js';
-import type { HealthCheck } from '../health-check.js';
+import type { HealthCheck } from '../manager-health.js';
 
 /** Options of {@link EventLoopMonitor}. */
 export interface EventLoopMonitorOptions {

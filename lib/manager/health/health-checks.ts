@@ -1,7 +1,7 @@
 import { sleep } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
-import type { HealthCheck } from '../health-check.js';
+import type { HealthCheck } from '../manager-health.js';
 import { errorMessage } from '../../system/as-error.js';
 
 /** Result of one check. */

@@ -3,8 +3,8 @@ import { describeMissing } from '../../cache/missing.js';
 import type { ActiveReconcile } from '../../controller/index.js';
 import { describeObject } from '../../object/describe-object.js';
 import { OperatorError } from '../../system/operator-error.js';
-import type { HealthCheck } from '../health-check.js';
-import { isLeaseForbidden } from '../lease-store.js';
+import type { HealthCheck } from '../manager-health.js';
+import { isLeaseForbidden } from '../lease.js';
 import type { ManagerStatus } from '../manager-status.js';
 import { errorMessage } from '../../system/as-error.js';
 

@@ -2,8 +2,7 @@ import type { Missing } from '../../cache/missing.js';
 import type { ReconcileOutcome } from '../../controller/index.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import type { ManagerPhase } from '../manager-status.js';
-import type { RunnableState } from '../runnable-group.js';
-import type { RunnablePhase } from '../runnable.js';
+import type { RunnableState, RunnablePhase } from '../runnable.js';
 import type { Shown } from './shown.js';
 
 /** An object of a cluster. */

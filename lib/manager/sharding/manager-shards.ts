@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.js';
 import { Lease } from '../../object/kinds.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { RequiredAccess } from '../access/required-access.js';
-import type { LeaderElectionOptions, Leadership } from '../leadership.js';
+import type { LeaderElectionOptions, Leadership } from '../leader-election.js';
 import { Sharding } from './sharding.js';
 import type { ShardingOptions } from './sharding-options.js';
 

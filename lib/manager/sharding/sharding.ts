@@ -4,7 +4,7 @@ import type { Timer } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { elapsedMs, momentOf } from '../lease-fence.js';
 import type { Moment } from '../lease-fence.js';
-import type { HealthCheck } from '../health-check.js';
+import type { HealthCheck } from '../manager-health.js';
 import type { Runnable, RunnableContext } from '../runnable.js';
 import { hashOfKey } from './shard-hash.js';
 import { ShardMachine } from './shard-machine.js';

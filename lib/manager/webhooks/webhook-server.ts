@@ -7,7 +7,7 @@ import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { OptionNames } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { whenAborted } from '../../system/when-aborted.js';
-import type { HealthCheck } from '../health-check.js';
+import type { HealthCheck } from '../manager-health.js';
 import type { Runnable, RunnableContext } from '../runnable.js';
 import type { CertificateSource } from './certificate-source.js';
 import { HttpsListener } from './https-listener.js';

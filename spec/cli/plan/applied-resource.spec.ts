@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lastAppliedAnnotation } from '../../../lib/feed/bookkeeping.js';
+import { lastAppliedAnnotation } from '../../../lib/feed/object-news.js';
 import { applyResource } from '../../../lib/cli/plan/applied-resource.js';
 import type { ApplyingOptions } from '../../../lib/cli/plan/applied-resource.js';
 import type { Client } from '../../../lib/client/index.js';

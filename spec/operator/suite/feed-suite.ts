@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ConfigMap } from '../../../lib/object/kinds.js';
-import type { RunPlace } from '../../../lib/operator/run-output.js';
+import type { RunPlace } from '../../../lib/operator/command-line.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { Stage, Tenant, operatorName } from './stage.js';
 

@@ -10,7 +10,7 @@ import { readCommandLine } from '../../../lib/operator/command-line.js';
 import { Operator } from '../../../lib/operator/index.js';
 import type { OperatorOptions, OperatorRunOptions } from '../../../lib/operator/index.js';
 import { runOperator } from '../../../lib/operator/run-operator.js';
-import type { RunPlace } from '../../../lib/operator/run-output.js';
+import type { RunPlace } from '../../../lib/operator/command-line.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type {

@@ -1,0 +1,223 @@
+import type { Client } from '../client/client.js';
+import { Deadline } from '../client/deadline.js';
+import { isApiError, isForbidden, isNotFound } from '../object/api-error.js';
+import { Lease } from '../object/kinds.js';
+import { formatMicroTime } from '../object/micro-time.js';
+import type { Clock } from '../system/clock.js';
+import { isOperatorError, OperatorError } from '../system/operator-error.js';
+
+/** Options of {@link LeaseStore}. */
+export interface LeaseStoreOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Limits of one attempt: a timeout and a signal. */
+export interface AttemptLimits {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Reads and writes one Lease on the server, with a timeout and errors that name the remedy. */
+export class LeaseStore {
+  readonly #options: LeaseStoreOptions;
+
+  constructor(options: LeaseStoreOptions) {
+    this.#options = options;
+  }
+
+  /** `namespace/name`, for messages. */
+  get key(): string {
+    return `${this.#options.namespace}/${this.#options.name}`;
+  }
+
+  /** @returns the Lease; undefined if it does not exist */
+  async get(signal: AbortSignal): Promise<Lease | undefined> {
+    const { client, namespace, name } = this.#options;
+    try {
+      return await client.get(Lease, { namespace, name }, { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw this.#explain('get', error);
+    }
+  }
+
+  async create(lease: Lease, signal: AbortSignal): Promise<Lease> {
+    try {
+      return await this.#options.client.create(lease, { signal });
+    } catch (error) {
+      throw this.#explain('create', error);
+    }
+  }
+
+  /** @throws ApiError 409: the Lease has changed since `lease` was read, or is deleted. */
+  async update(lease: Lease, signal: AbortSignal): Promise<Lease> {
+    try {
+      return await this.#options.client.update(lease, { signal });
+    } catch (error) {
+      throw this.#explain('update', error);
+    }
+  }
+
+  /**
+   * Runs `attempt` and rejects at the timeout even if the client hangs.
+   * @throws OperatorError `Timeout`
+   */
+  async within<T>(limits: AttemptLimits, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { timeoutMs, signal } = limits;
+    const deadline = new Deadline(signal, this.#options.clock, timeoutMs);
+    try {
+      return await deadline.until(attempt(deadline.signal));
+    } catch (error) {
+      if (!deadline.expired) throw error;
+      const message = `Lease ${this.key}: no answer within ${Math.round(timeoutMs)} ms`;
+      throw new OperatorError('Timeout', message, { cause: error });
+    } finally {
+      deadline.release();
+    }
+  }
+
+  #explain(verb: string, error: unknown): unknown {
+    if (!isForbidden(error) || !isApiError(error)) return error;
+    return new LeaseForbiddenError(verb, this.#options, error);
+  }
+}
+
+/** RBAC forbids this process to take part in the election; `message` contains the rule to add. */
+export class LeaseForbiddenError extends OperatorError {
+  /** The forbidden verb: `get`, `create` or `update`. */
+  readonly verb: string;
+
+  constructor(verb: string, key: { namespace: string; name: string }, cause: unknown) {
+    const { namespace, name } = key;
+    const rule =
+      '{ apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, update] }';
+    const remedy = `add the rule ${rule} to a Role in namespace ${namespace}`;
+    super('LeaseForbidden', `${verb} Lease ${namespace}/${name}: forbidden; ${remedy}`, { cause });
+    this.verb = verb;
+  }
+}
+
+/** Returns whether `error` is a {@link LeaseForbiddenError}. */
+export function isLeaseForbidden(error: unknown): error is LeaseForbiddenError {
+  return isOperatorError(error, 'LeaseForbidden');
+}
+
+/** The holder's data in a Lease. Its times must not be compared with a local clock: clocks differ. */
+export interface LeaseRecord {
+  /** `''` if the Lease is free. */
+  readonly holder: string;
+  /** Lease duration after a renewal, in milliseconds; undefined if absent. */
+  readonly durationMs: number | undefined;
+  /** Time of the renewal on the holder's clock, unparsed; used only to distinguish records. */
+  readonly renewTime: string;
+  /** Number of holder changes. */
+  readonly transitions: number;
+}
+
+/** Values that a holder writes when it takes or renews the Lease. */
+export interface LeaseHolding {
+  readonly identity: string;
+  readonly durationMs: number;
+  /** Wall-clock time in milliseconds since 1970; informational. */
+  readonly nowMs: number;
+}
+
+/** Reads a Lease; a missing or invalid field counts as unset. */
+export function leaseRecordOf({ spec }: Lease): LeaseRecord {
+  // The types require a spec, but a Lease created by hand may lack it.
+  const { holderIdentity, leaseDurationSeconds, leaseTransitions, renewTime } = spec ?? {};
+  return {
+    holder: holderIdentity ?? '',
+    durationMs: isPositive(leaseDurationSeconds) ? leaseDurationSeconds * 1_000 : undefined,
+    renewTime: renewTime ?? '',
+    transitions: isPositive(leaseTransitions) ? leaseTransitions : 0,
+  };
+}
+
+/** Returns a new Lease to create. */
+export function newLease(key: { namespace: string; name: string }, holding: LeaseHolding): Lease {
+  const now = formatMicroTime(holding.nowMs);
+  const spec = { ...renewal(holding, now), acquireTime: now, leaseTransitions: 0 };
+  return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { ...key }, spec };
+}
+
+/** Returns `lease` with a new holder; other fields are unchanged. */
+export function takenLease(lease: Lease, holding: LeaseHolding): Lease {
+  const now = formatMicroTime(holding.nowMs);
+  const leaseTransitions = leaseRecordOf(lease).transitions + 1;
+  const spec = { ...lease.spec, ...renewal(holding, now), acquireTime: now, leaseTransitions };
+  return { ...lease, spec };
+}
+
+/** Returns `lease` with a renewal of its holder. */
+export function renewedLease(lease: Lease, holding: LeaseHolding): Lease {
+  return { ...lease, spec: { ...lease.spec, ...renewal(holding, formatMicroTime(holding.nowMs)) } };
+}
+
+/**
+ * Returns `lease` without a holder. Like client-go, it sets a duration of one second, the minimum, so that a
+ * reader that ignores the empty holder sees the Lease expire soon.
+ */
+export function releasedLease(lease: Lease, nowMs: number): Lease {
+  const now = formatMicroTime(nowMs);
+  const nobody = { holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
+  return { ...lease, spec: { ...lease.spec, ...nobody } };
+}
+
+function renewal({ identity, durationMs }: LeaseHolding, renewTime: string) {
+  // Rounded up to whole seconds: others must not take the Lease early.
+  const leaseDurationSeconds = Math.ceil(durationMs / 1_000);
+  return { holderIdentity: identity, leaseDurationSeconds, renewTime };
+}
+
+function isPositive(value: number | undefined): value is number {
+  return Number.isFinite(value) && Number(value) > 0;
+}
+
+/**
+ * Decides from its own observations whether the holder of a Lease is alive. A holder counts as alive for its
+ * lease duration after a new record is first seen. Only this process' monotonic clock counts, so clocks that
+ * differ or jump do no harm.
+ */
+export class LeaseObserver {
+  readonly #clock: Clock;
+  readonly #defaultDurationMs: number;
+  #seen = '';
+  #seenMs = 0;
+  #durationMs = 0;
+  #holder = '';
+
+  /** @param defaultDurationMs - duration of a Lease that has no duration field */
+  constructor(clock: Clock, defaultDurationMs: number) {
+    this.#clock = clock;
+    this.#defaultDurationMs = defaultDurationMs;
+  }
+
+  /** The holder last seen; `''` if the Lease is free. */
+  get holder(): string {
+    return this.#holder;
+  }
+
+  /** Milliseconds until the holder's lease expires; 0 if it has expired or the Lease is free. */
+  get remainingMs(): number {
+    if (this.#holder === '') return 0;
+    return Math.max(0, this.#seenMs + this.#durationMs - this.#clock.monotonicMs());
+  }
+
+  /**
+   * Records the server's latest response. A deleted Lease changes nothing: its holder may not have noticed.
+   */
+  observe(lease: Lease): void {
+    // Only the spec counts: a changed label is not a renewal.
+    const seen = JSON.stringify(lease.spec ?? null);
+    if (seen === this.#seen) return;
+    const { holder, durationMs = this.#defaultDurationMs } = leaseRecordOf(lease);
+    this.#seen = seen;
+    this.#seenMs = this.#clock.monotonicMs();
+    this.#holder = holder;
+    this.#durationMs = durationMs;
+  }
+}
