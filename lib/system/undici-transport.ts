@@ -7,6 +7,7 @@ import { isProxyUrl } from './proxy-tunnel.js';
 import { askingFirst } from './asking-dispatcher.js';
 import type { Resolved } from './resolved.js';
 import type { Transport, TransportRequest, TransportResponse } from './transport.js';
+import { readingOf } from './body-reader.js';
 import { refuseUnknownOptions } from './known-options.js';
 
 /** Options of {@link UndiciTransport}. */
@@ -100,7 +101,10 @@ export class UndiciTransport implements Transport {
       return {
         status: answer.statusCode,
         headers: joinHeaders(answer.headers),
-        body: this.#readBody(answer.body, request, stream),
+        body: readingOf(answer.body, {
+          explain: (error) => this.#describe(error, request),
+          end: () => this.#endStream(stream),
+        }),
       };
     } catch (error) {
       await this.#endStream(stream);
@@ -155,20 +159,6 @@ export class UndiciTransport implements Transport {
       signal.addEventListener('abort', onAbort, { once: true });
       sent.finally(settled).then(resolve, reject);
     });
-  }
-
-  async *#readBody(
-    body: AsyncIterable<Uint8Array>,
-    request: TransportRequest,
-    stream: Client | undefined,
-  ): AsyncGenerator<Uint8Array> {
-    try {
-      yield* body;
-    } catch (error) {
-      throw this.#describe(error, request);
-    } finally {
-      await this.#endStream(stream);
-    }
   }
 
   async #endStream(stream: Client | undefined): Promise<void> {

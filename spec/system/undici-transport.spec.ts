@@ -106,6 +106,18 @@ describe('UndiciTransport', () => {
     expect(server.sockets.size).to.equal(4);
   });
 
+  it('yields every byte in order to a reader that is slower than the server', async () => {
+    const sent = Buffer.from(Array.from({ length: 2_000_000 }, (_, n) => n % 251));
+    const transport = await start((_, response) => response.end(sent));
+    const { body } = await transport.request(get('/', { streaming: true }));
+    const read: Uint8Array[] = [];
+    for await (const chunk of body) {
+      read.push(chunk);
+      await new Promise(setImmediate);
+    }
+    expect(Buffer.concat(read).equals(sent)).to.equal(true);
+  });
+
   it('frees the connection when the loop over a stream is left', async () => {
     const transport = await start((_, response) => response.write('first'));
     const { body } = await transport.request(get('/', { streaming: true }));
