@@ -1,15 +1,10 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { isName, missingMethods } from './check-resources.js';
-import type { Awaitable, CrudOperations, States } from './crud-operations.js';
-import { ExecutionFailedError } from './execution-failed-error.js';
-import { InvalidConfigError } from './invalid-config-error.js';
+import { isName, missingMethods } from './resource-set.js';
+import { ExecutionFailedError, InvalidConfigError, resourceFailed } from './errors.js';
 import { passContextOf } from './pass-context.js';
 import type { PassContext } from './pass-context.js';
-import type { Patch, PatchPart } from './patch.js';
-import { resolvePatchOrder } from './patch-order.js';
-import type { Resource } from './resource.js';
+import type { Resource } from './resource-set.js';
 import type { ResourceContext, StepName } from './resource-context.js';
-import { resourceFailed } from './resource-failed-error.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of a {@link CrudResource}. */
@@ -192,4 +187,110 @@ function checkOperations(operations: unknown): void {
   const missing = missingMethods(operations, operationNames);
   if (missing.length === 0) return;
   throw new InvalidConfigError(`resource ${name}: operations: no method ${missing.join(', ')}`);
+}
+
+/** The result of a step, or a promise of it. */
+export type Awaitable<R> = R | Promise<R>;
+
+/**
+ * The steps of a CRUD resource. `T` is the reconciled object. `State` is the state that the resource
+ * compares, for example ConfigMaps or the response of a cloud API. `Change` is the content of one part of a
+ * patch.
+ *
+ * ## Flow
+ * Current state, desired state, patch, then the parts of the patch that were set. Cancellation of the chain
+ * or of the resource is checked before each step.
+ */
+export interface CrudOperations<T extends KubernetesObject, State, Change> {
+  /** Identifies the resource; not empty. */
+  readonly name: string;
+  /** Returns the current state. Called for live objects and for objects that are being deleted. */
+  getCurrentState(context: ResourceContext, object: T): Awaitable<State>;
+  /**
+   * Returns the desired state, from the spec of `object`. Called for live objects and for objects that are
+   * being deleted. During a deletion, an error counts only if `newDeletePatch` reads `desired`.
+   */
+  getDesiredState(context: ResourceContext, object: T): Awaitable<State>;
+  /** Returns the changes to make for a live object; undefined if there are no changes. */
+  newUpdatePatch(
+    context: ResourceContext,
+    object: T,
+    states: States<State>,
+  ): Awaitable<Patch<Change> | undefined>;
+  /** Returns the changes to make for an object that is being deleted; undefined if there are no changes. */
+  newDeletePatch(
+    context: ResourceContext,
+    object: T,
+    states: States<State>,
+  ): Awaitable<Patch<Change> | undefined>;
+  applyCreateChange(context: ResourceContext, object: T, change: Change): Awaitable<void>;
+  applyDeleteChange(context: ResourceContext, object: T, change: Change): Awaitable<void>;
+  applyUpdateChange(context: ResourceContext, object: T, change: Change): Awaitable<void>;
+}
+
+/** The two states that a patch is computed from. */
+export interface States<State> {
+  readonly current: State;
+  readonly desired: State;
+}
+
+/** A part of a {@link Patch}. */
+export type PatchPart = 'create' | 'delete' | 'update';
+
+/** A change that was set; it may be undefined. */
+export interface SetChange<Change> {
+  readonly change: Change;
+}
+
+/**
+ * The changes that a CRUD resource will make, in up to three parts. A part that was set is applied, whatever
+ * its value.
+ */
+export class Patch<Change> {
+  readonly #changes = new Map<PatchPart, SetChange<Change>>();
+
+  /** Sets the argument of `applyCreateChange`. @returns this */
+  setCreateChange(change: Change): this {
+    return this.#set('create', change);
+  }
+
+  /** Sets the argument of `applyDeleteChange`. @returns this */
+  setDeleteChange(change: Change): this {
+    return this.#set('delete', change);
+  }
+
+  /** Sets the argument of `applyUpdateChange`. @returns this */
+  setUpdateChange(change: Change): this {
+    return this.#set('update', change);
+  }
+
+  /** Returns the change of a part; undefined if it was not set. */
+  changeOf(part: PatchPart): SetChange<Change> | undefined {
+    return this.#changes.get(part);
+  }
+
+  #set(part: PatchPart, change: Change): this {
+    this.#changes.set(part, { change });
+    return this;
+  }
+}
+
+const defaultOrder: readonly PatchPart[] = ['create', 'delete', 'update'];
+
+/** @throws InvalidConfigError `order` does not name each part once. */
+function resolvePatchOrder(
+  order: readonly PatchPart[] = defaultOrder,
+  resource: string,
+): readonly PatchPart[] {
+  const given: unknown = order;
+  if (!Array.isArray(given)) throw notAnOrder(resource, typeof given);
+  const isWhole =
+    order.length === defaultOrder.length && defaultOrder.every((part) => order.includes(part));
+  if (!isWhole) throw notAnOrder(resource, `[${order.join(', ')}]`);
+  return Object.freeze([...order]);
+}
+
+function notAnOrder(resource: string, got: string): InvalidConfigError {
+  const want = 'want create, delete and update, each once';
+  return new InvalidConfigError(`resource ${resource}: order: ${want}, got ${got}`);
 }

@@ -1,18 +1,58 @@
 import type { Recorder } from '../events/recorder.js';
+import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
+import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
-import { OperatorError } from '../system/operator-error.js';
+import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
-import type { ContextKey } from './context-key.js';
-import { ExecutionFailedError } from './execution-failed-error.js';
-import { ResourceScope } from './pass.js';
-import type { Pass, Place } from './pass.js';
 import type {
+  ResourceContext,
+  ContextKey,
   Cancellation,
   NotReadyOptions,
-  ResourceContext,
   StepName,
 } from './resource-context.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import { OperatorError } from '../system/operator-error.js';
+import { ExecutionFailedError } from './errors.js';
+
+/** Options of {@link newResourceContext}. */
+export interface ResourceContextOptions {
+  readonly client: ResourceContext['client'];
+  /** @defaultValue a signal that is never aborted */
+  readonly signal?: AbortSignal | undefined;
+  /** @defaultValue logs nothing */
+  readonly logger?: Logger | undefined;
+  /** @defaultValue records nothing */
+  readonly recorder?: Recorder | undefined;
+  /** @defaultValue the system clock */
+  readonly clock?: Clock | undefined;
+  /** @defaultValue the system's random source */
+  readonly random?: Random | undefined;
+  /** The field manager of the objects that ready-made resources apply. @defaultValue each resource's name */
+  readonly fieldManager?: string | undefined;
+  /** The name of the resource set. @defaultValue '' */
+  readonly resourceSet?: string | undefined;
+}
+
+const silentRecorder: Recorder = { record: () => undefined };
+
+/**
+ * Makes the context of one reconcile of one object, for direct calls of `processUpdate` and `processDelete`
+ * and for tests of a resource. Make a new one for each reconcile: it holds the values that resources share.
+ * Afterwards it shows their requests: `reconciliationCanceled`, `finalizersKept`, `requeueAfterMs`.
+ */
+export function newResourceContext(options: ResourceContextOptions): ResourceContext {
+  const { client, signal = new AbortController().signal } = options;
+  const { logger = silentLogger, recorder = silentRecorder } = options;
+  const { clock = systemClock, random = systemRandom, resourceSet = '', fieldManager } = options;
+  refuseUnknownOptions<ResourceContextOptions>('newResourceContext', options, {
+    ...{ client, signal, logger, recorder, clock, random, resourceSet, fieldManager },
+  });
+  const pass = new Pass(resourceSet);
+  const parts = { client, signal, logger, recorder, clock, random, fieldManager };
+  return new PassContext(parts, pass, { place: pass.place, scope: new ResourceScope() });
+}
 
 /** The parts that all contexts of a reconcile share. */
 export interface PassParts {
@@ -188,4 +228,56 @@ export function passContextOf(context: ResourceContext): PassContext {
 function fieldsOf({ resourceSet, resource, step }: Place): Record<string, string> {
   const set = resourceSet === '' ? {} : { resourceSet };
   return resource === '' ? { ...set } : { ...set, resource, step };
+}
+
+/** A place in a chain. */
+export type Place = Pick<ResourceContext, 'resourceSet' | 'resource' | 'step'>;
+
+/** The state of one reconcile of one object, which all its contexts share. */
+class Pass {
+  reconciliationCanceled: Cancellation | undefined;
+  requeueAfterMs: number | undefined;
+  /** Whether a resource holds the ones after it. */
+  isHeld = false;
+  /** The resources that were not started because the chain ended early. */
+  notStarted: readonly string[] = [];
+  isUpdateAllowed = false;
+  isUpdateNecessary = false;
+  isDeletionAllowed = false;
+  /** The current place. Shows where a reconcile hangs. */
+  place: Place;
+  readonly values = new Map<ContextKey<unknown>, unknown>();
+  readonly #kept = new Map<string, Cancellation>();
+  readonly #waiting = new Map<string, Cancellation>();
+
+  constructor(resourceSet: string) {
+    this.place = { resourceSet, resource: '', step: 'initContext' };
+  }
+
+  get finalizersKept(): readonly Cancellation[] {
+    return [...this.#kept.values()];
+  }
+
+  /** Records that a resource keeps the finalizer. Its first reason stays. */
+  keepFinalizers(by: Cancellation): void {
+    if (!this.#kept.has(by.resource)) this.#kept.set(by.resource, by);
+  }
+
+  get waiting(): readonly Cancellation[] {
+    return [...this.#waiting.values()];
+  }
+
+  notReady(by: Cancellation, holdsChain: boolean): void {
+    this.#waiting.set(`${by.resource} ${by.reason}`, by);
+    this.isHeld ||= holdsChain;
+  }
+
+  requeueAfter(ms: number): void {
+    this.requeueAfterMs = Math.min(ms, this.requeueAfterMs ?? Infinity);
+  }
+}
+
+/** The state of one resource of a reconcile. */
+class ResourceScope {
+  canceled: Cancellation | undefined;
 }

@@ -1,14 +1,11 @@
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { faultInResources } from './check-resources.js';
-import { ExecutionFailedError } from './execution-failed-error.js';
+import { faultInResources } from './resource-set.js';
+import { ExecutionFailedError, resourceFailed } from './errors.js';
 import { passContextOf } from './pass-context.js';
-import type { PassContext } from './pass-context.js';
-import type { Place } from './pass.js';
-import type { Resource } from './resource.js';
+import type { PassContext, Place } from './pass-context.js';
+import type { Resource, DeletionOrder, ResourceSet } from './resource-set.js';
 import type { Cancellation, ResourceContext } from './resource-context.js';
-import { resourceFailed } from './resource-failed-error.js';
-import type { DeletionOrder, ResourceSet } from './resource-set.js';
 
 /** The method of the resources that a reconcile calls. */
 export type PassMethod = 'ensureCreated' | 'ensureDeleted';

@@ -3,10 +3,8 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ControllerStyle } from '../operator/index.js';
 import { Framework } from './framework/framework.js';
 import type { FrameworkOptions } from './framework/framework-options.js';
-import { ResourceRouter } from './resource-router.js';
-import { ResourceSet } from './resource-set.js';
-import type { ResourceSetOptions } from './resource-set.js';
-import type { Resource } from './resource.js';
+import { ResourceRouter, ResourceSet } from './resource-set.js';
+import type { ResourceSetOptions, Resource } from './resource-set.js';
 import { withRetry } from './with-retry.js';
 import { wrap } from './wrap.js';
 

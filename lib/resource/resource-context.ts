@@ -3,7 +3,6 @@ import type { Recorder } from '../events/recorder.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import type { Random } from '../system/random.js';
-import type { ContextKey } from './context-key.js';
 
 /** A method of a resource, or a step of a CRUD resource. */
 export type StepName =
@@ -104,4 +103,27 @@ export interface ResourceContext {
   get<V>(key: ContextKey<V>): V | undefined;
   /** Returns the value. @throws ExecutionFailedError it was not set; the error names the key. */
   need<V>(key: ContextKey<V>): V;
+}
+
+declare const valueType: unique symbol;
+
+/** Names a value of type `V` in a `ResourceContext`. Two keys of the same name are distinct. */
+export interface ContextKey<V> {
+  /** Shown in errors. */
+  readonly name: string;
+  readonly [valueType]?: (value: V) => V;
+}
+
+/**
+ * Makes a unique key for a value that the resources of one reconcile share.
+ *
+ * @example
+ * ```ts
+ * const region = contextKey<string>('region');
+ * context.set(region, 'eu-west-1');
+ * context.need(region); // 'eu-west-1', a string
+ * ```
+ */
+export function contextKey<V>(name: string): ContextKey<V> {
+  return Object.freeze({ name });
 }

@@ -1,14 +1,30 @@
-import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { ResourceContext } from './resource-context.js';
+import { describeObject } from '../object/describe-object.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import type { OptionNames } from '../system/known-options.js';
-import { faultInResources, isName } from './check-resources.js';
-import type { Awaitable } from './crud-operations.js';
-import { ExecutionFailedError } from './execution-failed-error.js';
-import { InvalidConfigError } from './invalid-config-error.js';
-import { messageOf } from './message-of.js';
-import type { Resource } from './resource.js';
-import type { ResourceContext } from './resource-context.js';
+import type { Awaitable } from './crud-resource.js';
+import {
+  ExecutionFailedError,
+  InvalidConfigError,
+  messageOf,
+  NoResourceSetError,
+} from './errors.js';
+
+/**
+ * A link of a chain: brings one thing to its desired state, and deletes it. `T` is the reconciled object.
+ * Both methods are called repeatedly and must be idempotent. An error ends the chain and requeues the object.
+ */
+export interface Resource<T extends KubernetesObject = KubernetesObject> {
+  /** Identifies the resource in its set, in logs, metrics and errors; not empty. */
+  readonly name: string;
+  /** Called for a live `object`: after it was created or changed, and on each resync. */
+  ensureCreated(context: ResourceContext, object: T): Promise<void>;
+  /** Called while `object` is being deleted; it stays until every resource of its set has returned. */
+  ensureDeleted(context: ResourceContext, object: T): Promise<void>;
+  /** The resource that a wrapper wraps; absent on other resources. */
+  readonly wrapped?: Resource<T> | undefined;
+}
 
 /** The order of `ensureDeleted`: the last resource first, or as in creation. */
 export type DeletionOrder = 'reverse' | 'creation';
@@ -102,4 +118,121 @@ function checkOptions(options: ResourceSetOptions<never>): void {
   }
   const fault = faultInResources(resources);
   if (fault !== undefined) throw new InvalidConfigError(`ResourceSet ${name}: ${fault}`);
+}
+
+/** Returns the problem with a list of resources, or undefined. Plain JavaScript can pass anything. */
+export function faultInResources(resources: unknown): string | undefined {
+  if (!Array.isArray(resources)) return 'resources: want an array';
+  if (resources.length === 0) return 'no resources: want at least one';
+  const list = resources as readonly unknown[];
+  return firstOf(list.map(faultInResource)) ?? faultInNames('resource', list as readonly Named[]);
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/** Returns the problem with the names of `list`, or undefined if all differ. */
+function faultInNames(what: string, list: readonly Named[]): string | undefined {
+  const names = list.map(({ name }) => name);
+  const twice = new Set(names.filter((name, index) => names.indexOf(name) !== index));
+  if (twice.size === 0) return undefined;
+  return `more than one ${what} is named ${[...twice].join(', ')}: want a name of its own for each`;
+}
+
+/** Whether `value` is a valid name: a string that is not empty. */
+export function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function faultInResource(resource: unknown, index: number): string | undefined {
+  const where = `resources[${index}]`;
+  if (typeof resource !== 'object' || resource === null) return `${where}: want a resource`;
+  const { name } = resource as { readonly name?: unknown };
+  if (!isName(name)) return `${where}: its name is missing`;
+  const missing = missingMethods(resource, ['ensureCreated', 'ensureDeleted']);
+  return missing.length === 0 ? undefined : `resource ${name}: no method ${missing.join(', ')}`;
+}
+
+/** Returns those of `methods` that the object lacks. */
+export function missingMethods(object: object, methods: readonly string[]): readonly string[] {
+  const members = object as Readonly<Record<string, unknown>>;
+  return methods.filter((method) => typeof members[method] !== 'function');
+}
+
+function firstOf(faults: readonly (string | undefined)[]): string | undefined {
+  return faults.find((fault) => fault !== undefined);
+}
+
+/** Options of a {@link ResourceRouter}. */
+export interface ResourceRouterOptions<T extends KubernetesObject> {
+  /** At least one; names must differ. */
+  readonly resourceSets: readonly ResourceSet<T>[];
+}
+
+/** Selects the set that handles an object, so that chains can have versions. */
+export class ResourceRouter<T extends KubernetesObject = KubernetesObject> {
+  readonly resourceSets: readonly ResourceSet<T>[];
+
+  /** @throws InvalidConfigError there are no sets, two have the same name, or one is not a set. */
+  constructor(options: ResourceRouterOptions<T>) {
+    const { resourceSets } = options;
+    refuseUnknownOptions<ResourceRouterOptions<T>>('ResourceRouter', options, { resourceSets });
+    const fault = faultInSets(options.resourceSets);
+    if (fault !== undefined) throw new InvalidConfigError(`ResourceRouter: ${fault}`);
+    this.resourceSets = Object.freeze([...options.resourceSets]);
+  }
+
+  /**
+   * Returns the set that handles the object.
+   * @throws NoResourceSetError no set handles it; another framework may.
+   * @throws ExecutionFailedError several sets handle it, or the `handles` function of one failed; names the
+   * sets.
+   */
+  resourceSet(object: T): ResourceSet<T> {
+    const [set, ...more] = this.resourceSetsOf(object);
+    const what = describeObject(object);
+    if (set === undefined) {
+      const asked = namesOf(this.resourceSets);
+      throw new NoResourceSetError(`${what}: no resource set handles it; asked were ${asked}`);
+    }
+    if (more.length === 0) return set;
+    const remedy = 'let the handles function of one of them say so';
+    const names = namesOf([set, ...more]);
+    throw new ExecutionFailedError(`${what}: several resource sets handle it: ${names}; ${remedy}`);
+  }
+
+  /**
+   * Returns every set that handles the object; there should be one.
+   * @throws ExecutionFailedError the `handles` function of a set failed; the error names the set.
+   */
+  resourceSetsOf(object: T): readonly ResourceSet<T>[] {
+    return this.resourceSets.filter((set) => set.handles(object));
+  }
+}
+
+function namesOf(sets: readonly { readonly name: string }[]): string {
+  return sets.map(({ name }) => name).join(', ');
+}
+
+function faultInSets(sets: unknown): string | undefined {
+  if (!Array.isArray(sets)) return 'resourceSets: want an array';
+  if (sets.length === 0) return 'no resource sets: want at least one';
+  const list = sets as readonly unknown[];
+  const wrong = list.findIndex((set) => !(set instanceof ResourceSet));
+  if (wrong >= 0) return `resourceSets[${wrong}]: want a ResourceSet`;
+  return faultInNames('resource set', list as readonly ResourceSet[]);
+}
+
+/** Returns the resources that reconcile an object. */
+export type ResourceFunc<T extends KubernetesObject> = (
+  context: ResourceContext,
+  object: T,
+) => readonly Resource<T>[];
+
+/** Makes a function that returns the same resources for every object. */
+export function defaultResourceSetResourceFunc<T extends KubernetesObject>(
+  resources: readonly Resource<T>[],
+): ResourceFunc<T> {
+  return () => resources;
 }

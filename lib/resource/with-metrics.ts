@@ -1,12 +1,11 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { Counter, Histogram, Metrics } from '../system/metrics.js';
-import { isName } from './check-resources.js';
+import { isName } from './resource-set.js';
 import type { CrudResource } from './crud-resource.js';
-import { InvalidConfigError } from './invalid-config-error.js';
-import { prometheusNamespace, prometheusSubsystem } from './prometheus-names.js';
-import type { Resource } from './resource.js';
-import { wrapSteps } from './wrap-steps.js';
-import type { Step } from './wrap-steps.js';
+import { InvalidConfigError } from './errors.js';
+import type { Resource } from './resource-set.js';
+import { wrapSteps } from './wrap.js';
+import type { Step } from './wrap.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import type { OptionNames } from '../system/known-options.js';
 
@@ -113,3 +112,9 @@ async function measured<T extends KubernetesObject, R>(
     kept.seconds.observe((context.clock.monotonicMs() - startedMs) / 1_000, labels);
   }
 }
+
+/** The default first part of the metrics' names. */
+export const prometheusNamespace = 'operatorkit';
+
+/** The default second part of the metrics' names. */
+export const prometheusSubsystem = 'framework';

@@ -1,17 +1,15 @@
 import { failureKindOf, retryAfterMsOf, readableError } from '../controller/index.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { sleep } from '../system/clock.js';
-import type { BackOffFactory } from './back-off.js';
 import type { CrudResource } from './crud-resource.js';
-import { exponentialBackOff } from './exponential-back-off.js';
-import { InvalidConfigError } from './invalid-config-error.js';
-import { messageOf } from './message-of.js';
-import { nextWaitMs } from './next-wait-ms.js';
-import { isPermanent } from './permanent-error.js';
-import type { Resource } from './resource.js';
-import { wrapSteps } from './wrap-steps.js';
-import type { Step } from './wrap-steps.js';
+import { InvalidConfigError, messageOf, isPermanent } from './errors.js';
+import type { Resource } from './resource-set.js';
+import { wrapSteps } from './wrap.js';
+import type { Step } from './wrap.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
+import { delayAfter, spread } from '../system/backoff.js';
+import { systemRandom } from '../system/random.js';
+import type { Random } from '../system/random.js';
 
 /** Options of {@link withRetry}. */
 export interface RetryOptions {
@@ -97,4 +95,88 @@ function tellRetry<T extends KubernetesObject>(
   const { attempt, waitMs } = fields;
   const text = `${resource}, ${name}: try ${attempt} failed, the next one is in ${waitMs} ms`;
   context.logger.warn(`${text}: ${messageOf(error)}`, { ...fields });
+}
+
+/** Options of {@link exponentialBackOff}. */
+export interface ExponentialBackOffOptions {
+  /** The first delay in milliseconds, above 0. @defaultValue 500 */
+  readonly initialIntervalMs?: number | undefined;
+  /** The factor between one delay and the next, at least 1. @defaultValue 1.5 */
+  readonly multiplier?: number | undefined;
+  /** The random spread of a delay, 0 to 1: 0.5 is ± 50 %. @defaultValue 0.5 */
+  readonly randomizationFactor?: number | undefined;
+  /** The longest delay in milliseconds; at least `initialIntervalMs`. @defaultValue 60_000 */
+  readonly maxIntervalMs?: number | undefined;
+  /** The number of retries after the first attempt, 0 or more. @defaultValue Infinity */
+  readonly maxRetries?: number | undefined;
+  /** @defaultValue the system's random source */
+  readonly random?: Random | undefined;
+}
+
+/**
+ * Returns growing delays: the nth is `initialIntervalMs * multiplier ** (n - 1)`, spread at random, and never
+ * longer than `maxIntervalMs`.
+ * @throws InvalidConfigError an option is out of its range.
+ */
+export function exponentialBackOff(options: ExponentialBackOffOptions = {}): BackOff {
+  const resolved = resolveExponentialBackOffOptions(options);
+  const { maxIntervalMs: maxMs, randomizationFactor: factor, random, maxRetries } = resolved;
+  const curve = { baseMs: resolved.initialIntervalMs, factor: resolved.multiplier, maxMs };
+  let retries = 0;
+  return {
+    next: () => {
+      if (retries >= maxRetries) return undefined;
+      const middleMs = delayAfter(++retries, curve);
+      return Math.min(spread(middleMs, random, 1 - factor, 1 + factor), maxMs);
+    },
+  };
+}
+
+function resolveExponentialBackOffOptions(options: ExponentialBackOffOptions): Required<{
+  readonly [K in keyof ExponentialBackOffOptions]: Exclude<ExponentialBackOffOptions[K], undefined>;
+}> {
+  const { initialIntervalMs = 500, multiplier = 1.5, randomizationFactor = 0.5 } = options;
+  const { maxIntervalMs = 60_000, maxRetries = Infinity, random = systemRandom } = options;
+  // Negated, so that NaN is rejected too.
+  const wrong = [
+    !(initialIntervalMs > 0) && `initialIntervalMs: want above 0, got ${initialIntervalMs}`,
+    !(multiplier >= 1) && `multiplier: want at least 1, got ${multiplier}`,
+    !(randomizationFactor >= 0 && randomizationFactor <= 1) &&
+      `randomizationFactor: want 0 to 1, got ${randomizationFactor}`,
+    !(maxIntervalMs >= initialIntervalMs) &&
+      `maxIntervalMs: want at least initialIntervalMs (${initialIntervalMs}), got ${maxIntervalMs}`,
+    !(maxRetries >= 0) && `maxRetries: want 0 or more, got ${maxRetries}`,
+  ].find((fault) => fault !== false);
+  if (wrong !== undefined) throw new InvalidConfigError(`exponentialBackOff: ${wrong}`);
+  const limits = { initialIntervalMs, multiplier, maxIntervalMs, maxRetries };
+  const resolved = { ...limits, randomizationFactor, random };
+  refuseUnknownOptions<ExponentialBackOffOptions>('exponentialBackOff', options, resolved);
+  return resolved;
+}
+
+/** Exponential back-off, from 500 ms by a factor of 1.5 up to 60 s, ± 50 %; ends after 7 retries. */
+export function defaultBackOffFactory(): BackOffFactory {
+  return (random) => exponentialBackOff({ maxRetries: 7, random });
+}
+
+/** Yields the delays between the attempts of one operation. Make a new one for each operation. */
+export interface BackOff {
+  /** Returns the milliseconds to wait before the next attempt; undefined ends the attempts. */
+  next(): number | undefined;
+}
+
+/** Makes a {@link BackOff}. `random` spreads the delays. */
+export type BackOffFactory = (random?: Random) => BackOff;
+
+/**
+ * Returns the delay before the next retry; undefined ends the retries.
+ * @throws InvalidConfigError the delay is invalid. NaN, for example, would retry at once, forever.
+ */
+export function nextWaitMs(backOff: BackOff, cause: unknown): number | undefined {
+  const waitMs: unknown = backOff.next();
+  if (waitMs === undefined) return undefined;
+  if (typeof waitMs === 'number' && waitMs >= 0) return waitMs;
+  const got = typeof waitMs === 'number' ? waitMs : `a value of type ${typeof waitMs}`;
+  const want = 'want milliseconds, 0 or more, or undefined to give up';
+  throw new InvalidConfigError(`backOffFactory: next(): ${want}, got ${got}`, { cause });
 }

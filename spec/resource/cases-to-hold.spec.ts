@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { CrudResource } from '../../lib/resource/crud-resource.js';
-import { isExecutionFailed } from '../../lib/resource/execution-failed-error.js';
-import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
+import { isExecutionFailed, isInvalidConfig } from '../../lib/resource/errors.js';
 import { processDelete, processUpdate } from '../../lib/resource/process.js';
-import type { Resource } from '../../lib/resource/resource.js';
+import type { Resource } from '../../lib/resource/resource-set.js';
 import { unwrap } from '../../lib/resource/wrap.js';
 import { withRetry } from '../../lib/resource/with-retry.js';
 import { Notes, deleteSteps, failureOf, newPass, tenant, updateSteps } from './chain-setup.js';

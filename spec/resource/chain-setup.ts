@@ -1,11 +1,9 @@
 import type { Client } from '../../lib/client/client.js';
-import { CrudResource } from '../../lib/resource/crud-resource.js';
-import type { CrudResourceOptions } from '../../lib/resource/crud-resource.js';
-import type { CrudOperations } from '../../lib/resource/crud-operations.js';
-import { newResourceContext } from '../../lib/resource/new-resource-context.js';
-import type { ResourceContextOptions } from '../../lib/resource/new-resource-context.js';
-import { Patch } from '../../lib/resource/patch.js';
-import type { Resource } from '../../lib/resource/resource.js';
+import { CrudResource, Patch } from '../../lib/resource/crud-resource.js';
+import type { CrudResourceOptions, CrudOperations } from '../../lib/resource/crud-resource.js';
+import { newResourceContext } from '../../lib/resource/pass-context.js';
+import type { ResourceContextOptions } from '../../lib/resource/pass-context.js';
+import type { Resource } from '../../lib/resource/resource-set.js';
 import type { ResourceContext, StepName } from '../../lib/resource/resource-context.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 

@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { CrudResource } from '../../lib/resource/crud-resource.js';
-import { isExecutionFailed } from '../../lib/resource/execution-failed-error.js';
-import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
-import type { States } from '../../lib/resource/crud-operations.js';
-import { Patch } from '../../lib/resource/patch.js';
-import type { PatchPart } from '../../lib/resource/patch.js';
+import { CrudResource, Patch } from '../../lib/resource/crud-resource.js';
+import { isExecutionFailed, isInvalidConfig } from '../../lib/resource/errors.js';
+import type { States, PatchPart } from '../../lib/resource/crud-resource.js';
 import { processUpdate } from '../../lib/resource/process.js';
 import type { ResourceContext } from '../../lib/resource/resource-context.js';
 import { OperatorError } from '../../lib/system/operator-error.js';

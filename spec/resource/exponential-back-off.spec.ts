@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { BackOff } from '../../lib/resource/back-off.js';
-import { defaultBackOffFactory } from '../../lib/resource/default-back-off-factory.js';
-import { exponentialBackOff } from '../../lib/resource/exponential-back-off.js';
-import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
+import type { BackOff } from '../../lib/resource/with-retry.js';
+import { defaultBackOffFactory, exponentialBackOff } from '../../lib/resource/with-retry.js';
+import { isInvalidConfig } from '../../lib/resource/errors.js';
 import { seededRandom } from '../../lib/system/random.js';
 import { tries } from '../sample.js';
 

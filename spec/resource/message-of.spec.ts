@@ -1,10 +1,13 @@
 import { expect } from 'chai';
-import { messageOf } from '../../lib/resource/message-of.js';
-import { isPermanent, PermanentError } from '../../lib/resource/permanent-error.js';
+import {
+  messageOf,
+  isPermanent,
+  PermanentError,
+  isResourceFailed,
+} from '../../lib/resource/errors.js';
 import { processUpdate } from '../../lib/resource/process.js';
-import { isResourceFailed } from '../../lib/resource/resource-failed-error.js';
-import type { Resource } from '../../lib/resource/resource.js';
-import { withLogging } from '../../lib/resource/with-logging.js';
+import type { Resource } from '../../lib/resource/resource-set.js';
+import { withLogging } from '../../lib/resource/wrap.js';
 import { withRetry } from '../../lib/resource/with-retry.js';
 import { failureOf, newPass, tenant } from './chain-setup.js';
 

@@ -1,16 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isExecutionFailed } from '../../lib/resource/execution-failed-error.js';
-import { PermanentError } from '../../lib/resource/permanent-error.js';
+import { isExecutionFailed, PermanentError, isResourceFailed } from '../../lib/resource/errors.js';
 import {
   placeOf,
   processDelete,
   processUpdate,
   runResourceSet,
 } from '../../lib/resource/process.js';
-import { isResourceFailed } from '../../lib/resource/resource-failed-error.js';
-import type { ResourceFailedError } from '../../lib/resource/resource-failed-error.js';
-import type { Resource } from '../../lib/resource/resource.js';
+import type { ResourceFailedError } from '../../lib/resource/errors.js';
+import type { Resource } from '../../lib/resource/resource-set.js';
 import type { ResourceContext, StepName } from '../../lib/resource/resource-context.js';
 import { ResourceSet } from '../../lib/resource/resource-set.js';
 import { OperatorError } from '../../lib/system/operator-error.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { contextKey } from '../../lib/resource/context-key.js';
-import { isExecutionFailed } from '../../lib/resource/execution-failed-error.js';
-import { newResourceContext } from '../../lib/resource/new-resource-context.js';
+import { contextKey } from '../../lib/resource/resource-context.js';
+import { isExecutionFailed } from '../../lib/resource/errors.js';
+import { newResourceContext } from '../../lib/resource/pass-context.js';
 import { processDelete, processUpdate } from '../../lib/resource/process.js';
 import type { ResourceContext } from '../../lib/resource/resource-context.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { defaultResourceSetResourceFunc } from '../../lib/resource/default-resource-set-resource-func.js';
-import { isExecutionFailed } from '../../lib/resource/execution-failed-error.js';
-import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
-import { isNoResourceSet } from '../../lib/resource/no-resource-set-error.js';
-import { ResourceRouter } from '../../lib/resource/resource-router.js';
-import { ResourceSet } from '../../lib/resource/resource-set.js';
+import {
+  defaultResourceSetResourceFunc,
+  ResourceRouter,
+  ResourceSet,
+} from '../../lib/resource/resource-set.js';
+import { isExecutionFailed, isInvalidConfig, isNoResourceSet } from '../../lib/resource/errors.js';
 import type { ResourceSetOptions } from '../../lib/resource/resource-set.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 import { Notes, newPass, tenant } from './chain-setup.js';

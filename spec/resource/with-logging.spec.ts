@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
+import { isInvalidConfig } from '../../lib/resource/errors.js';
 import { processUpdate } from '../../lib/resource/process.js';
-import type { Resource } from '../../lib/resource/resource.js';
-import { withLogging } from '../../lib/resource/with-logging.js';
+import type { Resource } from '../../lib/resource/resource-set.js';
+import { withLogging } from '../../lib/resource/wrap.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { rememberingLogger } from '../manager/manager-setup.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
-import type { Resource } from '../../lib/resource/resource.js';
+import { isInvalidConfig } from '../../lib/resource/errors.js';
+import type { Resource } from '../../lib/resource/resource-set.js';
 import { withMetrics } from '../../lib/resource/with-metrics.js';
 import type { OperationMetricsOptions } from '../../lib/resource/with-metrics.js';
 import { withRetry } from '../../lib/resource/with-retry.js';

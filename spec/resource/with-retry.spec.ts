@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
-import { PermanentError } from '../../lib/resource/permanent-error.js';
+import { isInvalidConfig, PermanentError } from '../../lib/resource/errors.js';
 import { processDelete, processUpdate } from '../../lib/resource/process.js';
 import type { ResourceContext } from '../../lib/resource/resource-context.js';
 import { withRetry } from '../../lib/resource/with-retry.js';

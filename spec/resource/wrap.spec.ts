@@ -1,11 +1,9 @@
 import { expect } from 'chai';
 import { CrudResource } from '../../lib/resource/crud-resource.js';
 import { processDelete, processUpdate } from '../../lib/resource/process.js';
-import type { Resource } from '../../lib/resource/resource.js';
+import type { Resource } from '../../lib/resource/resource-set.js';
 import type { ResourceContext } from '../../lib/resource/resource-context.js';
-import { unwrap, wrap } from '../../lib/resource/wrap.js';
-import { wrapSteps } from '../../lib/resource/wrap-steps.js';
-import { withLogging } from '../../lib/resource/with-logging.js';
+import { unwrap, wrap, wrapSteps, withLogging } from '../../lib/resource/wrap.js';
 import { withMetrics } from '../../lib/resource/with-metrics.js';
 import { withRetry } from '../../lib/resource/with-retry.js';
 import { RecordedMetrics } from '../manager/leader-election-metrics.js';

@@ -3,6 +3,10 @@ import type { Source } from '../../controller/index.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import type { Counter, Gauge, Metrics } from '../../system/metrics.js';
+import type { Clock } from '../../system/clock.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import type { EventRecorder } from '../../events/event-recorder.js';
+import type { ObjectEvent, Recorder } from '../../events/recorder.js';
 
 /** The prefixes of the names of a framework's metrics. */
 export interface MetricNames {
@@ -109,5 +113,70 @@ function tellTimes(
     [deletions, deletionTimestamp],
   ] as const) {
     if (time !== undefined) gauge.set(Date.parse(time) / 1_000, labels);
+  }
+}
+
+/** Options of {@link tellWhenStuck}. */
+export interface StuckWatch {
+  /** The signal of the reconcile: aborted with `Timeout` when its time is over. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** The time-out of a reconcile, in milliseconds; `Infinity` for no limit. */
+  readonly timeoutMs: number;
+  /** Called once, with the milliseconds that the work has taken so far. */
+  readonly tell: (lastedMs: number) => void;
+}
+
+/** Without a time-out, a reconcile is reported after this many milliseconds. */
+const longPassMs = 60_000;
+
+/**
+ * Waits for `work`, and reports if it is still running after its time-out: hung work would otherwise not be
+ * located.
+ */
+export async function tellWhenStuck<R>(watch: StuckWatch, work: () => Promise<R>): Promise<R> {
+  const { signal, clock, timeoutMs, tell } = watch;
+  const startedMs = clock.monotonicMs();
+  const tellNow = (): void => tell(clock.monotonicMs() - startedMs);
+  const onAbort = (): void => {
+    if (isOperatorError(signal.reason, 'Timeout')) tellNow();
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  const timer = timeoutMs === Infinity ? clock.setTimer(tellNow, longPassMs) : undefined;
+  try {
+    return await work();
+  } finally {
+    timer?.cancel();
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/**
+ * The built-in recorder of a framework without a `recorder` option. It may be stopped between two runs of the
+ * framework; it then holds no timer, and the next event starts it again.
+ */
+export class OwnRecorder implements Recorder {
+  readonly #make: () => EventRecorder;
+  #current: EventRecorder | undefined;
+
+  constructor(make: () => EventRecorder) {
+    this.#make = make;
+  }
+
+  record(event: ObjectEvent): void {
+    this.#current ??= this.#make();
+    this.#current.record(event);
+  }
+
+  /** Resolves when all recorded events are written or discarded. */
+  async flush(): Promise<void> {
+    await this.#current?.flush();
+  }
+
+  /** Discards unwritten events. The next event starts a new recorder. */
+  async stop(): Promise<void> {
+    const current = this.#current;
+    this.#current = undefined;
+    await current?.stop();
   }
 }

@@ -10,14 +10,12 @@ import { deepFreeze } from '../../object/deep-freeze.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import { keyString } from '../../object/object-key.js';
 import type { Logger } from '../../system/logger.js';
-import { describePlace } from '../describe-place.js';
-import { messageOf } from '../message-of.js';
-import { newResourceContext } from '../new-resource-context.js';
+import { describePlace, messageOf, isResourceFailed } from '../errors.js';
+import { newResourceContext } from '../pass-context.js';
 import { notStartedOf, placeOf, runResourceSet } from '../process.js';
 import type { PassMethod } from '../process.js';
 import type { Cancellation, ResourceContext } from '../resource-context.js';
-import { isResourceFailed } from '../resource-failed-error.js';
-import type { ResourceFailedError } from '../resource-failed-error.js';
+import type { ResourceFailedError } from '../errors.js';
 import type { ResourceSet } from '../resource-set.js';
 import type { FrameworkMetrics } from './framework-metrics.js';
 import {
@@ -28,8 +26,8 @@ import {
   overlapCondition,
   readinessOf,
 } from './object-state.js';
-import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
-import { tellWhenStuck } from './stuck-watch.js';
+import type { ResolvedFrameworkOptions } from './framework-options.js';
+import { tellWhenStuck } from './framework-metrics.js';
 import { Turns } from '../../system/turns.js';
 
 /** The inputs of one reconcile of an object; a controller's `ReconcileContext` is one. */

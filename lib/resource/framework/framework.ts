@@ -15,21 +15,15 @@ import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object
 import { keyOf } from '../../object/object-key.js';
 import { noMetrics } from '../../system/metrics.js';
 import { OperatorError } from '../../system/operator-error.js';
-import { InvalidConfigError } from '../invalid-config-error.js';
-import { messageOf } from '../message-of.js';
-import { crdInstaller } from './crd-installer.js';
-import { feedEvents } from './feed-events.js';
-import type { FrameworkEvents } from './feed-events.js';
-import { metricsSource, newFrameworkMetrics } from './framework-metrics.js';
+import { InvalidConfigError, messageOf } from '../errors.js';
+import { crdInstaller, resolveFrameworkOptions } from './framework-options.js';
+import { feedEvents, toldSource } from './feed-events.js';
+import type { FrameworkEvents, ToldSource } from './feed-events.js';
+import { metricsSource, newFrameworkMetrics, OwnRecorder } from './framework-metrics.js';
 import type { FrameworkMetrics } from './framework-metrics.js';
-import type { FrameworkOptions } from './framework-options.js';
+import type { FrameworkOptions, ResolvedFrameworkOptions } from './framework-options.js';
 import { FrameworkReconciler } from './framework-reconciler.js';
 import type { FrameworkPass, FrameworkTelling } from './framework-reconciler.js';
-import { OwnRecorder } from './own-recorder.js';
-import { resolveFrameworkOptions } from './resolve-framework-options.js';
-import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
-import { toldSource } from './told-source.js';
-import type { ToldSource } from './told-source.js';
 
 /** Options of adding a framework's controller to a manager. */
 export type FrameworkAddOptions = Pick<ManagerAddOptions, 'phase' | 'shards' | 'requires'>;
@@ -269,7 +263,7 @@ interface FrameworkSources {
 }
 
 /** Returns the access that a framework needs, apart from its resources. */
-export function frameworkAccess<T extends KubernetesObject>({
+function frameworkAccess<T extends KubernetesObject>({
   type,
   crd,
   recorder,
@@ -294,7 +288,7 @@ type Parts = Pick<
 >;
 
 /** Runs reconciles directly when called, without a queue. */
-export class DirectPasses {
+class DirectPasses {
   readonly #reconcile: (pass: FrameworkPass) => Promise<Result>;
   readonly #parts: Parts;
 

@@ -8,10 +8,10 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { StatusWriter, pauseOf, statusConditions } from '../../status/index.js';
 import type { StatusWriting, WrittenStatus } from '../../status/index.js';
 import { isOperatorError } from '../../system/operator-error.js';
-import { messageOf } from '../message-of.js';
+import { messageOf } from '../errors.js';
 import type { Cancellation } from '../resource-context.js';
 import type { ResourceSet } from '../resource-set.js';
-import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
+import type { ResolvedFrameworkOptions } from './framework-options.js';
 
 /** An object, the id that distinguishes it from all others, and the context that writes to it. */
 export interface StatedObject<T extends KubernetesObject> {
@@ -166,7 +166,7 @@ export function describeKeepers(keepers: readonly Cancellation[]): string {
 export const overlapCondition = 'ResourceSetsOverlap';
 
 /** Returns the condition that reports an overlap, or undefined if it is already set. */
-export function overlapToTell(
+function overlapToTell(
   framework: string,
   conditions: readonly Condition[],
   sets: readonly { readonly name: string }[],
@@ -185,7 +185,7 @@ export function overlapToTell(
  * Returns the condition that reports the end of an overlap, or undefined if this framework reported no
  * overlap.
  */
-export function overlapEndToTell(
+function overlapEndToTell(
   framework: string,
   conditions: readonly Condition[],
 ): ConditionUpdate | undefined {
@@ -196,7 +196,7 @@ export function overlapEndToTell(
 }
 
 /** Makes an overlap terminal: the choice of sets depends on the object alone, so retries are useless. */
-export function overlapError(cause: unknown): TerminalError {
+function overlapError(cause: unknown): TerminalError {
   return new TerminalError(messageOf(cause), { cause });
 }
 

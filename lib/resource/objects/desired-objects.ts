@@ -4,17 +4,22 @@ import {
   desiredObject,
   refId,
   validateObject,
+  isAbsentKind,
 } from '../../apply/index.js';
-import type { ApplyContext, DesiredObject, WantedObject } from '../../apply/index.js';
+import type { ApplyContext, DesiredObject, WantedObject, Pair } from '../../apply/index.js';
 import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject } from '../../object/json.js';
+import { isJsonObject, withoutMember } from '../../object/json.js';
 import { jsonCopy } from '../../object/json-copy.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
-import type { Keeper } from './current-objects.js';
-import { keptMarks } from './kept-marks.js';
+import { keptMarks } from './kept-objects.js';
+import { fieldPath } from '../../object/field-path.js';
+import { fieldManagersOf } from '../../object/managed-fields.js';
+import { ownerReferenceTo } from '../../object/owner-reference.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { KeptTypes } from './kept-objects.js';
 
 /**
  * Completes and checks the desired objects of a resource: owner, labels, and the hash of the whole object.
@@ -128,4 +133,94 @@ function placeOf(
   }
   const place = given === '' ? home : given;
   return place === '' ? refuse('set metadata.namespace, its owner is in none') : place;
+}
+
+/** Returns the labels of `allowed` that `desired` sets too. Others may have set them to another value. */
+export function contestedLabels(
+  desired: UnstructuredObject,
+  allowed: readonly string[],
+): readonly string[] {
+  const { labels = {} } = desired.metadata;
+  return allowed.filter((label) => Object.hasOwn(labels, label));
+}
+
+/**
+ * Returns `desired` without the labels of `allowed` that others have set on the live object, so that applying
+ * leaves them unchanged. The hash still covers the whole object, so that changes of these labels cause no
+ * writes.
+ */
+export function withoutOthersLabels(
+  { desired, live }: Pair,
+  allowed: readonly string[],
+  manager: string,
+): DesiredObject {
+  const { metadata } = desired.object;
+  const kept = contestedLabels(desired.object, allowed).filter((label) =>
+    isSetByOthers(live, label, { manager, wanted: metadata.labels?.[label] }),
+  );
+  if (kept.length === 0) return desired;
+  const labels = kept.reduce((left, label) => withoutMember(left, label), metadata.labels ?? {});
+  const object = { ...desired.object, metadata: { ...metadata, labels } };
+  return { ...desired, object, creation: object };
+}
+
+function isSetByOthers(
+  live: UnstructuredObject,
+  label: string,
+  { manager, wanted }: { readonly manager: string; readonly wanted: string | undefined },
+): boolean {
+  const { labels = {}, managedFields } = live.metadata;
+  if (!Object.hasOwn(labels, label)) return false;
+  // Without `managedFields`, only the value shows the setter.
+  if (managedFields === undefined) return labels[label] !== wanted;
+  const owners = fieldManagersOf(live, fieldPath('metadata', 'labels', label));
+  return owners.some(({ name, operation }) => name !== manager || operation !== 'Apply');
+}
+
+/** The resource whose objects are listed. */
+export interface Keeper {
+  /** The name of the resource. */
+  readonly name: string;
+  readonly types: KeptTypes;
+}
+
+/**
+ * Lists the existing objects that the resource made for its owner, by its labels and the controlling owner; a
+ * copy with the same labels does not count. Makes no request where the kinds are cached.
+ * @throws OperatorError `InvalidOwner`: the owner was not read from a server.
+ */
+export async function currentObjects(
+  { client, settings }: ApplyContext,
+  { name, types }: Keeper,
+): Promise<readonly KubernetesObject[]> {
+  const { owner, signal } = settings;
+  const { namespace } = owner.metadata;
+  const { uid } = ownerReferenceTo(owner);
+  const labelSelector = Object.entries(keptMarks(owner, name))
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  const served = await types.served(client);
+  // A namespaced owner has no cluster-scoped objects.
+  const searched = served.filter((type) => type.namespaced || namespace === undefined);
+  const lists = await Promise.all(
+    searched.map(async (type) => {
+      try {
+        const within = type.namespaced ? namespace : undefined;
+        const selected = { namespace: within, labelSelector, controllerUid: uid, signal };
+        return withType(type, (await client.list(type, selected)).items);
+      } catch (error) {
+        if (isAbsentKind(error)) return [];
+        throw error;
+      }
+    }),
+  );
+  return lists.flat();
+}
+
+// The items of a list have no apiVersion and kind.
+function withType(
+  type: ResourceType<KubernetesObject>,
+  items: readonly KubernetesObject[],
+): readonly KubernetesObject[] {
+  return items.map((item) => ({ ...item, apiVersion: apiVersionOf(type), kind: type.kind }));
 }

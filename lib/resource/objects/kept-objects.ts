@@ -10,26 +10,38 @@ import {
   recordingContext,
   refId,
   reportFailure,
+  failed,
+  resultsOf,
+  kindKey,
+  servedType,
+  servedTypes,
 } from '../../apply/index.js';
 import type { ApplyContext, DesiredObject, Outcome, Pair } from '../../apply/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
-import type { TypeReference } from '../../object/resource-type.js';
+import type { TypeReference, ResourceType } from '../../object/resource-type.js';
 import { rolloutStatus } from '../../object/rollout-status.js';
-import { isOperatorError } from '../../system/operator-error.js';
-import { contextKey } from '../context-key.js';
-import type { CrudOperations, States } from '../crud-operations.js';
-import { InvalidConfigError } from '../invalid-config-error.js';
-import { Patch } from '../patch.js';
+import { isOperatorError, OperatorError } from '../../system/operator-error.js';
+import { contextKey } from '../resource-context.js';
+import type { CrudOperations, States } from '../crud-resource.js';
+import { InvalidConfigError } from '../errors.js';
+import { Patch } from '../crud-resource.js';
 import type { ResourceContext } from '../resource-context.js';
-import { contestedLabels, withoutOthersLabels } from './allowed-labels.js';
-import { claimObjects } from './claimed-objects.js';
-import { currentObjects } from './current-objects.js';
-import type { Keeper } from './current-objects.js';
-import { asDesired, desiredObjects } from './desired-objects.js';
-import { KeptTypes } from './kept-types.js';
-import { outcomeOf, settleOutcomes } from './object-outcomes.js';
-import type { KeptObjectsOptions } from './objects-resource-options.js';
+import {
+  contestedLabels,
+  withoutOthersLabels,
+  currentObjects,
+  asDesired,
+  desiredObjects,
+} from './desired-objects.js';
+import type { Keeper } from './desired-objects.js';
+import type { KeptObjectsOptions } from './objects-resource.js';
+import { ownerUidLabel } from '../../object/owner-reference.js';
+import { labelValueOf } from '../../object/label-value.js';
+import { describeObject } from '../../object/describe-object.js';
+import type { ObjectReference } from '../../object/object-reference.js';
+import type { Client } from '../../client/client.js';
+import { apiVersionOf } from '../../object/resource-type.js';
 
 interface KeptOptions<
   T extends KubernetesObject,
@@ -242,4 +254,99 @@ function checkOptions<T extends KubernetesObject, K extends KubernetesObject>({
   if (/^[\x20-\x7e]{1,128}$/.test(fieldManager)) return;
   const message = `resource ${name}: want a fieldManager of 1 to 128 printable characters, got ${JSON.stringify(fieldManager)}`;
   throw new InvalidConfigError(message);
+}
+
+// Holds the name of the resource that keeps the object.
+const resourceLabel = 'operator-builder.io/resource';
+
+/** Returns the labels by which the resource `name` finds the objects that it keeps for `owner`. */
+export function keptMarks(owner: KubernetesObject, name: string): Readonly<Record<string, string>> {
+  return { [ownerUidLabel]: owner.metadata.uid ?? '', [resourceLabel]: labelValueOf(name) };
+}
+
+/** The resource of this reconcile that desires each object, by the object's id. */
+const claims = contextKey<Map<string, string>>('the objects that resources of this pass keep');
+
+/**
+ * Claims these objects for `resource`.
+ * @throws OperatorError `DuplicateObject`: another resource of this reconcile desires one of them too; both
+ * would overwrite it in every reconcile.
+ */
+function claimObjects(
+  context: ResourceContext,
+  resource: string,
+  refs: readonly ObjectReference[],
+): void {
+  const claimed = context.get(claims) ?? new Map<string, string>();
+  context.set(claims, claimed);
+  for (const ref of refs) {
+    const id = refId(ref);
+    const other = claimed.get(id) ?? resource;
+    if (other !== resource) {
+      const message = `${describeObject(ref)} is desired by the resources ${other} and ${resource}: let one of them keep it`;
+      throw new OperatorError('DuplicateObject', message);
+    }
+    claimed.set(id, resource);
+  }
+}
+
+// Garbage collection and finalizers may take longer; the watch reports the end too.
+const pendingRetryMs = 5_000;
+
+/** Returns the outcome of `work` on one object. A failure is recorded, and is an outcome too. */
+async function outcomeOf(
+  run: ApplyContext,
+  ref: ObjectReference,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
+  try {
+    return await work();
+  } catch (error) {
+    const outcome = failed(ref, error);
+    if (outcome.state === 'failed') reportFailure(run, ref, outcome.error);
+    return outcome;
+  }
+}
+
+/**
+ * Ends a step that has run for every object. If an object is pending, cancels the chain: later resources may
+ * need that object.
+ * @throws ReconcileFailedError some objects failed; the others are done.
+ */
+function settleOutcomes(context: ResourceContext, outcomes: readonly Outcome[]): void {
+  const results = resultsOf(outcomes);
+  const waiting = results.filter(({ operation }) => operation === 'pending');
+  if (waiting.length === 0) return;
+  const reasons = waiting.map(({ ref, reason = '' }) => `${describeObject(ref)} ${reason}`);
+  const waits = waiting.map(({ requeueAfterMs = pendingRetryMs }) => requeueAfterMs);
+  context.requeueAfter(Math.min(...waits));
+  context.cancelReconciliation(reasons.join('; '));
+}
+
+/** The kinds of a resource that keeps objects, resolved against the server. */
+export class KeptTypes {
+  readonly #types: ReadonlyMap<string, TypeReference<KubernetesObject>>;
+
+  constructor(types: readonly TypeReference<KubernetesObject>[]) {
+    this.#types = new Map(types.map((type) => [kindKey(type), type]));
+  }
+
+  /** Returns every kind that the server knows; the others cannot have objects. */
+  served(client: Client): Promise<readonly ResourceType<KubernetesObject>[]> {
+    return servedTypes(client, [...this.#types.values()]);
+  }
+
+  /**
+   * Returns the served type of the kind of `object`.
+   * @throws OperatorError `InvalidObject`: the kind is not one of the resource's kinds.
+   * @throws OperatorError `UnknownKind`: the server does not know the kind.
+   */
+  async typeOf(client: Client, object: KubernetesObject): Promise<ResourceType<KubernetesObject>> {
+    const { apiVersion, kind } = object;
+    const type = this.#types.get(kindKey({ apiVersion, kind }));
+    if (type !== undefined && apiVersionOf(type) === apiVersion) return servedType(client, type);
+    const kinds = [...this.#types.values()].map((each) => `${apiVersionOf(each)} ${each.kind}`);
+    const message = `${describeObject(object)}: ${apiVersion} ${kind} is none of the kinds of this resource (${kinds.join(', ')}); add it to types, or correct it`;
+    throw new OperatorError('InvalidObject', message);
+  }
 }
