@@ -165,7 +165,7 @@ function items(
   const list: readonly unknown[] = Array.isArray(live) ? live : [];
   let last = -1;
   for (const [index, item] of desired.entries()) {
-    const element = matched.get(index);
+    const element = matched[index];
     if (element === undefined) {
       report(found, [...path, `i:${index}`], { type: 'missing' });
       continue;

@@ -46,19 +46,21 @@ export interface Difference {
 
 /** {@link desiredDifferences} of two values anywhere in an object. */
 export function differences({ desired, live, path }: Comparison): readonly Difference[] {
-  if (isSame(desired, live)) return [];
+  if (desired === live) return [];
   if (isJsonObject(desired) && isJsonObject(live)) {
-    return Object.entries(desired).flatMap(([name, value]) =>
-      differences({
-        desired: value,
-        live: memberOf(live, name),
-        path: [...path, fieldElement(name)],
-      }),
-    );
+    const found: Difference[] = [];
+    for (const [name, value] of Object.entries(desired)) {
+      const there = memberOf(live, name);
+      if (value === there) continue;
+      const below = [...path, fieldElement(name)];
+      found.push(...differences({ desired: value, live: there, path: below }));
+    }
+    return found;
   }
   if (Array.isArray(desired) && Array.isArray(live)) return listDifferences(desired, live, path);
   // Empty values such as `env: []` and `labels: {}` are not stored.
   if (live === undefined && isEmpty(desired)) return [];
+  if (isAmount(desired) && isAmount(live) && sameAmount(desired, live)) return [];
   return [{ path, from: live, to: desired }];
 }
 
@@ -105,11 +107,6 @@ function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (isJsonObject(value)) return Object.values(value).every(isEmpty);
   return value === '' || value === null;
-}
-
-function isSame(desired: unknown, live: unknown): boolean {
-  if (deepEqual(desired, live)) return true;
-  return isAmount(desired) && isAmount(live) && sameAmount(desired, live);
 }
 
 function isAmount(value: unknown): value is string | number {

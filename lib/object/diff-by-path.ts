@@ -86,9 +86,21 @@ function compareMembers(
   path: string,
   [from, to]: Pair<Readonly<Record<string, unknown>>>,
 ): void {
-  for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) {
-    compare(into, memberPath(path, name), [memberOf(from, name), memberOf(to, name)]);
+  for (const name of Object.keys(from)) compareMember(into, path, name, [from, to]);
+  for (const name of Object.keys(to)) {
+    if (!Object.hasOwn(from, name)) compareMember(into, path, name, [from, to]);
   }
+}
+
+function compareMember(
+  into: Comparison,
+  path: string,
+  name: string,
+  [from, to]: Pair<Readonly<Record<string, unknown>>>,
+): void {
+  const pair = [memberOf(from, name), memberOf(to, name)] as const;
+  // Most fields are the same, and need no path.
+  if (pair[0] !== pair[1]) compare(into, memberPath(path, name), pair);
 }
 
 function compareLists(into: Comparison, path: string, [from, to]: Pair<readonly unknown[]>): void {

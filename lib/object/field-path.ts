@@ -51,12 +51,24 @@ export function fieldPath(...names: readonly string[]): FieldPath {
  * @throws OperatorError `InvalidValue`: the text is not an element.
  */
 export function parsePathElement(element: PathElement): ParsedElement {
+  if (element.startsWith('f:')) return { type: 'field', name: element.slice(2) };
+  const known = parsedElements.get(element);
+  if (known !== undefined) return known;
+  const parsed = parseElement(element);
+  if (parsedElements.size >= mostParsedElements) parsedElements.clear();
+  parsedElements.set(element, parsed);
+  return parsed;
+}
+
+// The keys of containers and ports are the same in most objects.
+const parsedElements = new Map<PathElement, ParsedElement>();
+const mostParsedElements = 1_000;
+
+function parseElement(element: PathElement): ParsedElement {
   if (element.length < 2) throw invalid(element, 'key must be 2 characters long:');
   if (element[1] !== ':') throw invalid(element, `missing colon: ${element}`);
   const rest = element.slice(2);
   switch (element.charAt(0)) {
-    case 'f':
-      return { type: 'field', name: rest };
     case 'k':
       return { type: 'key', keys: parseKeys(element, rest) };
     case 'v':
@@ -75,7 +87,7 @@ export function parsePathElement(element: PathElement): ParsedElement {
  * @throws OperatorError `InvalidValue`: the text is not an element.
  */
 export function canonicalElement(text: string): PathElement | undefined {
-  if (text.startsWith('f:') || plainKey.test(text)) return text;
+  if (isPlainElement(text)) return text;
   if (text.length >= 2 && text[1] === ':' && !'kvi'.includes(text.charAt(0))) return undefined;
   const parsed = parsePathElement(text);
   switch (parsed.type) {
@@ -88,6 +100,11 @@ export function canonicalElement(text: string): PathElement | undefined {
     case 'index':
       return indexElement(parsed.index);
   }
+}
+
+/** Whether `text` is an element in the server's form; false for rare forms, which have to be parsed. */
+export function isPlainElement(text: string): boolean {
+  return text.startsWith('f:') || plainKey.test(text);
 }
 
 // The most common form of a list key, which is canonical without parsing.

@@ -1,5 +1,5 @@
 import { OperatorError } from '../system/operator-error.js';
-import { canonicalElement, comparePathElements } from './field-path.js';
+import { canonicalElement, comparePathElements, isPlainElement } from './field-path.js';
 import type { PathElement } from './field-path.js';
 import type { FieldsV1 } from './kubernetes-object.js';
 
@@ -214,8 +214,28 @@ export function leavesOf(node: FieldNode): FieldNode {
  * @throws OperatorError `InvalidValue`: an element is invalid, or its value is not an object.
  */
 export function canonicalRoot(fields: FieldsV1): FieldNode {
+  if (fields[self] === undefined && isCanonical(fields)) return fields;
   const { node } = canonicalNode(fields);
   return node === undefined ? leaf : withoutSelf(node);
+}
+
+/** Whether `fields` is certainly in the server's form. Copies nothing; a server's own fields pass. */
+function isCanonical(fields: unknown): boolean {
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return false;
+  let last: string | undefined;
+  for (const text in fields) {
+    const isSelf = text === self;
+    if (!isSelf && !isPlainElement(text)) return false;
+    // `.` comes first, and never alone.
+    if (last !== undefined && (isSelf || isBehind(last, text))) return false;
+    if (!isSelf && !isCanonical((fields as FieldsV1)[text])) return false;
+    last = text;
+  }
+  return last !== self;
+}
+
+function isBehind(last: string, element: PathElement): boolean {
+  return last !== self && comparePathElements(last, element) >= 0;
 }
 
 /** Returns `node` without its own field: the root of the elements below it. */

@@ -36,16 +36,8 @@ export function uncoveredPaths(
   options: UncoveredPathsOptions = {},
 ): FieldPath[] {
   const walk = new Walk(options.live);
-  walk.members(ownedPart(desired), applied.root, []);
+  walk.object(desired, applied.root);
   return walk.uncovered;
-}
-
-function ownedPart(desired: KubernetesObject): object {
-  const typeMeta = ['apiVersion', 'kind', 'metadata'];
-  const fields = Object.entries(desired).filter(([name]) => !typeMeta.includes(name));
-  const metadata = Object.entries(desired.metadata).filter(([name]) => !unowned.has(name));
-  const owned = metadata.length === 0 ? {} : { metadata: Object.fromEntries(metadata) };
-  return { ...owned, ...Object.fromEntries(fields) };
 }
 
 // The server never records an owner of these.
@@ -60,46 +52,66 @@ const unowned = new Set([
   'managedFields',
 ]);
 
+const ownedApart = new Set(['apiVersion', 'kind', 'metadata']);
+
 class Walk {
   readonly uncovered: FieldPath[] = [];
   readonly #live: KubernetesObject | undefined;
+  /** The path of the current field; copied only for fields that are not covered. */
+  readonly #path: PathElement[] = [];
   #sets: readonly FieldSet[] | undefined;
 
   constructor(live: KubernetesObject | undefined) {
     this.#live = live;
   }
 
-  members(value: object, node: FieldNode, path: FieldPath): void {
-    for (const [name, member] of Object.entries(value)) {
-      if (isNothing(member)) continue;
+  object(desired: KubernetesObject, root: FieldNode): void {
+    const metadata = ownedMetadata(desired.metadata);
+    if (metadata !== undefined) this.#field(metadata, root['f:metadata'], 'f:metadata');
+    this.#members(desired, root, ownedApart);
+  }
+
+  #members(value: object, node: FieldNode, without?: ReadonlySet<string>): void {
+    for (const name of Object.keys(value)) {
+      const member = (value as Readonly<Record<string, unknown>>)[name];
+      if (isNothing(member) || without?.has(name) === true) continue;
       const element = fieldElement(name);
-      this.#field(member, node[element], [...path, element]);
+      this.#field(member, node[element], element);
     }
   }
 
-  #field(value: unknown, node: FieldNode | undefined, path: FieldPath): void {
-    if (node === undefined) this.uncovered.push(path);
-    else if (isLeaf(node)) this.#whole(value, path);
-    else if (Array.isArray(value)) this.#items(value, node, path);
-    else if (isJsonObject(value) && Object.keys(value).length > 0) this.members(value, node, path);
-    else if (!isMember(node)) this.uncovered.push(path);
+  #field(value: unknown, node: FieldNode | undefined, element: PathElement): void {
+    this.#path.push(element);
+    if (node === undefined) this.#miss();
+    else if (isLeaf(node)) this.#whole(value);
+    else if (Array.isArray(value)) this.#items(value, node);
+    else if (isJsonObject(value) && Object.keys(value).length > 0) this.#members(value, node);
+    else if (!isMember(node)) this.#miss();
+    this.#path.pop();
   }
 
-  #items(items: readonly unknown[], node: FieldNode, path: FieldPath): void {
+  #miss(): void {
+    this.uncovered.push([...this.#path]);
+  }
+
+  #items(items: readonly unknown[], node: FieldNode): void {
     const elements = elementsOf(node);
     const matched = matchItems(items, elements);
     for (const [index, item] of items.entries()) {
-      const element = matched.get(index);
-      if (element === undefined) this.uncovered.push([...path, nameOf(item, index, elements)]);
-      else this.#field(item, node[element], [...path, element]);
+      const element = matched[index];
+      if (element === undefined) {
+        this.uncovered.push([...this.#path, nameOf(item, index, elements)]);
+      } else {
+        this.#field(item, node[element], element);
+      }
     }
   }
 
   /** Handles a field with nothing below it: if it is atomic, all of `value` is covered. */
-  #whole(value: unknown, path: FieldPath): void {
+  #whole(value: unknown): void {
     if (this.#live === undefined || !isJsonObject(value)) return;
     for (const [name, member] of Object.entries(value)) {
-      const below = [...path, fieldElement(name)];
+      const below = [...this.#path, fieldElement(name)];
       if (this.#isTaken(below) || (!isEmpty(member) && !this.#isThere(below))) {
         this.uncovered.push(below);
       }
@@ -123,21 +135,24 @@ class Walk {
   }
 }
 
-/** Returns the path element of each item of a list, by index; items that the set lacks have none. */
+function ownedMetadata(metadata: object): object | undefined {
+  const owned = Object.entries(metadata).filter(([name]) => !unowned.has(name));
+  return owned.every(([, value]) => isNothing(value)) ? undefined : Object.fromEntries(owned);
+}
+
+/** Returns the path element of each item of a list; undefined for items that the set lacks. */
 export function matchItems(
   list: readonly unknown[],
   elements: readonly PathElement[],
-): ReadonlyMap<number, PathElement> {
-  const left = new Set(elements);
-  const matched = new Map<number, PathElement>();
+): readonly (PathElement | undefined)[] {
+  const left = [...elements];
+  const matched = list.map(() => undefined as PathElement | undefined);
   // Entries with all their keys come first: `{port: 80}` must not match the UDP port's element.
   for (const exactly of [true, false]) {
-    for (const [index, item] of list.entries()) {
-      if (matched.has(index)) continue;
-      const element = [...left].find((each) => isItem(item, each, exactly));
-      if (element === undefined) continue;
-      matched.set(index, element);
-      left.delete(element);
+    for (let index = 0; index < list.length && left.length > 0; index++) {
+      if (matched[index] !== undefined) continue;
+      const at = left.findIndex((each) => isItem(list[index], each, exactly));
+      if (at >= 0) [matched[index]] = left.splice(at, 1);
     }
   }
   return matched;
