@@ -110,14 +110,16 @@ function isEmpty(value: unknown): boolean {
 }
 
 function isAmount(value: unknown): value is string | number {
-  return typeof value === 'number' || (typeof value === 'string' && /^[-+.0-9]/.test(value));
+  // A failed parse is slow: hashes, versions and addresses begin like a quantity, too.
+  return typeof value === 'number' || (typeof value === 'string' && amount.test(value));
 }
+
+const amount = /^[-+]?[0-9.]{1,30}(?:[numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,3})?$/;
 
 function sameAmount(one: string | number, other: string | number): boolean {
   try {
     return equalQuantities(parseQuantity(one), parseQuantity(other));
   } catch {
-    // No quantity, only a text that begins like one: a version, an address.
     return false;
   }
 }

@@ -1,6 +1,8 @@
 import { describeObject } from '../object/describe-object.js';
+import type { FieldChange } from '../object/diff-by-path.js';
+import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
-import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './differences.js';
+import { appliedChanges, driftOf, isUnchanged } from './differences.js';
 import { applyOptions, asNew, readObject, whileStale, withVersion } from './context.js';
 import type { ApplyContext } from './context.js';
 import { decide, decideAdopted, decideRefused } from './decide.js';
@@ -84,19 +86,22 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
   const cause = drift.length > 0 ? 'drift' : causeOfRollout(causes);
   try {
     const ready = await emptyMaps(context, { desired, live: handed });
-    const details = { changes: expectedChanges(decision, drift), cause };
-    const options = applyOptions(context, details);
+    let changes: readonly FieldChange[] | undefined;
+    const changesIn = (after: KubernetesObject): readonly FieldChange[] =>
+      (changes ??= appliedChanges({ before: live, after: after as UnstructuredObject, drift }));
+    const options = applyOptions(context, { changes: changesIn, cause });
     const { object: after } = await context.client.apply(
       withVersion(desired.object, ready),
       options,
     );
-    const changes = appliedChanges({ before: live, after, drift });
     warnOfDroppedManagers(context, { desired, before: live, after });
     const object = await releaseFields(context, { desired, live: after });
-    if (isHeld) return pending(ref, hold ?? '', { live: object, changes, blocks: false });
+    if (isHeld) {
+      return pending(ref, hold ?? '', { live: object, changes: changesIn(after), blocks: false });
+    }
     const isSettled = isUnchanged({ desired, live: object }, context.settings.controllerName);
     return done('configured', ref, {
-      ...{ changes, live: object, isSettled },
+      ...{ changes: changesIn(after), live: object, isSettled },
       ...(causes.length > 0 && { causes }),
     });
   } catch (error) {

@@ -1,3 +1,4 @@
+import { copyJson } from '../object/json.js';
 import type { Client } from '../client/client.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
 import { keyString, keyStringOf } from '../object/object-key.js';
@@ -165,7 +166,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   written(key: string, answer: T): void {
     try {
       // Copy: the caller may modify the answer, and the cache's objects are frozen.
-      const copy = structuredClone(answer);
+      const copy = copyJson(answer);
       this.overlay.written(this.#intake(copy, this.store.get(checkedKey(copy))));
     } catch {
       // The object will be quarantined when the watch shows it. Reads wait until then.

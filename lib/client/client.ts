@@ -77,8 +77,12 @@ export interface WatchOptions extends CallOptions {
 
 /** Details of a write for its event. Only a `recordingClient` reads them. */
 export interface WriteDetails {
-  /** Changed fields; values of a Secret are redacted before they are reported. @defaultValue `[]` */
-  readonly changes?: readonly FieldChange[] | undefined;
+  /**
+   * Changed fields, or a function of the object after the write; values of a Secret are redacted before they
+   * are reported. @defaultValue `[]`
+   */
+  readonly changes?:
+    readonly FieldChange[] | ((after: KubernetesObject) => readonly FieldChange[]) | undefined;
   /** Human-readable cause. */
   readonly cause?: string | undefined;
 }

@@ -127,7 +127,7 @@ export class WriteReport {
     if (verb === 'update' && isSame && object.metadata.resourceVersion === resourceVersion) return;
     const name = object?.metadata.name ?? ref.name;
     if (name === undefined) this.#collectionDeleted(target);
-    else this.#written(outcomeOf(verb, result), target, { ...ref, name, ...uidOf(object) });
+    else this.#written(outcomeOf(verb, result), target, { ...ref, name, ...uidOf(object) }, object);
   }
 
   #failed({ verb, ref }: WriteTarget, error: unknown): void {
@@ -145,9 +145,16 @@ export class WriteReport {
     });
   }
 
-  #written(outcome: Outcome, { verb, details = {} }: WriteTarget, ref: ObjectReference): void {
+  #written(
+    outcome: Outcome,
+    { verb, details = {} }: WriteTarget,
+    ref: ObjectReference,
+    object: KubernetesObject | undefined,
+  ): void {
     const { changes = [], cause } = details;
-    const shown = redactChanges(ref.kind, changes);
+    const all =
+      typeof changes === 'function' ? (object === undefined ? [] : changes(object)) : changes;
+    const shown = redactChanges(ref.kind, all);
     const payload: ObjectWritten = { ref, owner: this.#owner, changes: shown, cause };
     this.#options.emitter?.emit(outcome, payload);
     const text = detailsText(payload);

@@ -82,20 +82,23 @@ export function assignMembers<T extends object>(
 
 /** Deep-copies a JSON value. Unlike `structuredClone` it does not recurse, so any depth works. */
 export function copyJson<T>(value: T): T {
-  const open: [copy: object, source: object][] = [];
+  const open: [copy: Json, source: Json][] = [];
   const copyOf = (source: unknown): unknown => {
     if (typeof source !== 'object' || source === null) return source;
-    const copy = Array.isArray(source) ? [] : {};
-    open.push([copy, source]);
+    const copy = (Array.isArray(source) ? [] : {}) as Json;
+    open.push([copy, source as Json]);
     return copy;
   };
   const copied = copyOf(value);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [copy, source] = next;
     // The member names of a list are its indexes, in order.
-    for (const [name, inner] of Object.entries(source)) {
-      setMember(copy as Record<string, unknown>, name, copyOf(inner));
+    for (const name of Object.keys(source)) {
+      const inner = source[name];
+      setMember(copy, name, typeof inner === 'object' ? copyOf(inner) : inner);
     }
   }
   return copied as T;
 }
+
+type Json = Record<string, unknown>;

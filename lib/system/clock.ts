@@ -27,11 +27,22 @@ export interface Clock {
 // Node's timers treat longer delays as 1 ms.
 const longestDelayMs = 2 ** 31 - 1;
 
+let uptimeMs: number | undefined;
+
+// Reading the uptime is a system call, and leaders do it for each request. What is sent in a turn of the event
+// loop leaves at its end, so one reading a turn is as current as one for each request.
+function uptimeOfTurn(): number {
+  if (uptimeMs !== undefined) return uptimeMs;
+  setImmediate(() => (uptimeMs = undefined));
+  uptimeMs = uptime() * 1_000;
+  return uptimeMs;
+}
+
 /** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
-  uptimeMs: () => uptime() * 1_000,
+  uptimeMs: uptimeOfTurn,
   setTimer: (callback, delayMs) => {
     const timeout = { handle: undefined as ReturnType<typeof setTimeout> | undefined };
     const arm = (leftMs: number): void => {
