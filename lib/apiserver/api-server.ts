@@ -56,50 +56,59 @@ import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link EmbeddedApiServer}. */
 export interface EmbeddedApiServerOptions {
-  /** @defaultValue the machine's clock */
+  /** Clock of the server. @defaultValue the system clock */
   readonly clock?: Clock;
-  /** Source of uids, generated names and addresses. @defaultValue the machine's */
+  /** Source of uids, generated names and addresses. @defaultValue the system's */
   readonly random?: Random;
   /**
-   * Bearer tokens and whom they stand for; requests with any other token get 401, but for those that
-   * the server issued to ServiceAccounts. @defaultValue none
+   * Users by bearer token. Requests with any other token get 401, except for tokens that the server issued to
+   * ServiceAccounts. @defaultValue none
    */
   readonly users?: Readonly<Record<string, string | UserOptions>>;
   /**
-   * Whether roles and bindings decide who may do what. Requests without a token are anonymous then
-   * and may do next to nothing; the default roles of a cluster are there.
-   * @defaultValue false: everyone who is known may do everything, and who shows no token is the
-   * administrator
+   * Enforce Roles and their bindings. Requests without a token are then anonymous and have almost no
+   * permissions, and the default roles of a cluster exist.
+   * @defaultValue false: all known users may do everything, and requests without a token are the
+   * administrator's
    */
   readonly rbac?: boolean;
   /**
-   * Where the Services are that webhooks name, by `namespace/name`: a base URL
-   * (`https://127.0.0.1:9443`), or a function that answers in their place. @defaultValue none
+   * Targets of the Services that webhooks name, by `namespace/name`: a base URL (`https://127.0.0.1:9443`),
+   * or a function that answers in place of the Service. @defaultValue none
    */
   readonly services?: WebhookServices;
   /**
-   * Whether custom resources are what their writers make of them, without a cluster around: namespaces
-   * need not be there; an object may be in none, and has the path of a cluster-scoped one then; names
-   * may be whatever can stand in a path; labels, annotations and owners are not checked; deletes leave
-   * no finalizers for a garbage collector; a status counts for no generation, also where it is a field
-   * like any other. @defaultValue false
+   * Store custom resources as their writers send them, without the rules that need a cluster.
+   *
+   * - Namespaces need not exist. A namespaced object may have no namespace; it then has the path of a
+   *   cluster-scoped object.
+   * - Names may be anything that is valid in a path.
+   * - Labels, annotations and owner references are not validated.
+   * - Deletes add no finalizers for a garbage collector.
+   * - A change of `status` never increases the generation, even without a status subresource.
+   *
+   * @defaultValue false
    */
   readonly looseCustomResources?: boolean;
   /**
-   * How many changes the log keeps, at least 1: a watch or a continued list that needs older ones
-   * gets 410. @defaultValue 10_000
+   * The number of changes that the log keeps, at least 1. A watch or a continued list that needs older ones
+   * gets 410.
+   * @defaultValue 10_000
    */
   readonly logLength?: number;
   /**
-   * The most bytes of JSON that these changes have together, at least 1: older ones are dropped.
+   * The maximum size of all kept changes in bytes of JSON, at least 1. The server discards older changes.
    * @defaultValue Infinity
    */
   readonly logBytes?: number;
-  /** How many requests {@link EmbeddedApiServer.requests} keeps, at least 1. @defaultValue 100_000 */
+  /**
+   * The number of requests that {@link EmbeddedApiServer.requests} keeps, at least 1. @defaultValue 100_000
+   */
   readonly requestLogLength?: number;
   /**
-   * How far apart the bookmarks of a watch are, in milliseconds, at least 1. `Infinity`: a watch gets
-   * one when it ends. @defaultValue 60_000, as a real server
+   * The interval of a watch's bookmarks in milliseconds, at least 1. With `Infinity`, a watch gets one only
+   * when it ends.
+   * @defaultValue 60_000, as a real server
    */
   readonly bookmarkEveryMs?: number;
 }
@@ -109,17 +118,16 @@ type ResolvedOptions = Required<EmbeddedApiServerOptions>;
 const serializedObjects = 1024;
 
 /**
- * A Kubernetes API server in this process, for tests and demonstrations; it keeps everything in
- * memory and is not made for production data. It answers requests as a function
- * ({@link EmbeddedApiServer.handle}): through {@link EmbeddedApiServer.transport} without a socket,
- * or over HTTP after {@link EmbeddedApiServer.listen}.
+ * A Kubernetes API server in this process, for tests and demonstrations. It keeps everything in memory and is
+ * not made for production data. It accepts requests as calls of {@link EmbeddedApiServer.handle}, through
+ * {@link EmbeddedApiServer.transport} without a socket, and over HTTP after {@link EmbeddedApiServer.listen}.
  */
 export class EmbeddedApiServer {
-  /** What was asked of the server, for API budgets in tests. */
+  /** Log of the requests, for API budgets in tests. */
   readonly requests: RequestLog;
   /** Rules that make requests fail, for tests. */
   readonly faults: Faults;
-  /** How the server's own controllers read and write. */
+  /** Reads and writes of the server's own controllers. */
   readonly loopback: Loopback;
   readonly #options: ResolvedOptions;
   readonly #core: ServerCore;
@@ -168,15 +176,16 @@ export class EmbeddedApiServer {
     return String(this.#core.log.revision);
   }
 
-  /** How many watches are open. */
+  /** The number of open watches. */
   get openWatches(): number {
     return this.#watches.open.size;
   }
 
   /**
-   * A way in without a socket.
-   * @param user - who asks, in place of a bearer token; whoever shows none is the administrator.
-   * @param authorizer - decides what the user may do. @defaultValue the server's roles, if it has any
+   * Creates a transport without a socket.
+   * @param user - the user of all requests. If undefined, a bearer token identifies the user, and requests
+   * without an `Authorization` header are the administrator's.
+   * @param authorizer - authorizes the requests. @defaultValue the server's roles, if it has any
    */
   transport(
     user?: string | UserOptions,
@@ -190,12 +199,16 @@ export class EmbeddedApiServer {
     }, options);
   }
 
-  /** Answers a request; errors are answers too. @throws OperatorError `ConnectionFailed` by a fault. */
+  /**
+   * Answers a request. Errors become error responses.
+   * @throws OperatorError `ConnectionFailed`: a fault breaks the connection.
+   * @throws OperatorError `Stopped`: the server was stopped.
+   */
   handle(request: TransportRequest): Promise<TransportResponse> {
     return this.#handleAs(request, {});
   }
 
-  /** Serves over HTTP, on the loopback interface unless told otherwise. @returns the URL */
+  /** Serves over HTTP, or over HTTPS with `tls`; by default on the loopback interface. @returns the URL */
   async listen(options: ListenOptions = {}): Promise<string> {
     refuseUnknownOptions('EmbeddedApiServer.listen', options, listenOptionNames);
     const { access, allowedHosts, ...address } = options;
@@ -206,8 +219,8 @@ export class EmbeddedApiServer {
   }
 
   /**
-   * What answers the connections of a listener, for who listens by itself.
-   * @param access - who may come in, and what they may do. @defaultValue what the server itself says
+   * Returns the handlers of a listener's connections, for a caller with its own listener.
+   * @param access - authenticates and authorizes the clients. @defaultValue the server's users and roles
    * @param allowedHosts - as in {@link ListenOptions}, for a listener without `access`.
    * @internal
    */
@@ -228,19 +241,19 @@ export class EmbeddedApiServer {
     };
   }
 
-  /** Forgets every change up to now: watches and continued lists from older versions get 410. */
+  /** Discards all changes from the log: watches and continued lists from older versions get 410. */
   compact(): void {
     this.#core.log.compact();
   }
 
-  /** Ends every open watch, as a server does that restarts. */
+  /** Ends every open watch, as the restart of a server does. */
   dropWatches(): void {
     this.#watches.open.end();
   }
 
   /**
-   * What the server stores at the moment, to be brought back by {@link EmbeddedApiServer.restore}.
-   * Cheap: it shares every object with the server.
+   * Returns the current content of the store, for {@link EmbeddedApiServer.restore}. Cheap: objects are
+   * shared, not copied.
    */
   snapshot(): StoreSnapshot {
     const { log } = this.#core;
@@ -249,9 +262,9 @@ export class EmbeddedApiServer {
   }
 
   /**
-   * Brings back what was stored at the snapshot. Versions go on (what changed since gets a new one),
-   * open watches end, and watches and continued lists from before get 410: clients list again. The
-   * request log, faults and time stay as they are.
+   * Restores the content of a snapshot. Objects that changed since get new versions, open watches end, and
+   * older versions are gone (410), so that clients list again. The request log, faults and time stay
+   * unchanged.
    */
   restore(snapshot: StoreSnapshot): void {
     restoreSnapshot(this.#core.log, snapshot);
@@ -259,7 +272,7 @@ export class EmbeddedApiServer {
     this.dropWatches();
   }
 
-  /** Ends every watch and connection. Requests after it fail with `Stopped`. */
+  /** Ends every watch and connection. Later requests fail with `Stopped`. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.dropWatches();
@@ -278,7 +291,7 @@ export class EmbeddedApiServer {
       if (isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Aborted')) {
         throw error;
       }
-      // A defect of the server: its client gets what a crashed handler gives.
+      // A defect of the server: the client gets the answer of a crashed handler.
       const message = (error instanceof Error && error.stack) || errorMessage(error);
       return errorResponse(internalError(message));
     }
@@ -306,7 +319,7 @@ export class EmbeddedApiServer {
     return response;
   }
 
-  /** @throws StatusError 401: nobody knows who asks; 403: it may not be who it wants to be. */
+  /** @throws StatusError 401: the client is unknown; 403: it may not impersonate the requested user. */
   #identify(request: TransportRequest, info: RequestInfo, asking: ServerAsking): Asker {
     return identify(this.#core.access, request, {
       ...asking,
@@ -371,13 +384,13 @@ export class EmbeddedApiServer {
   }
 }
 
-/** What answers the connections of a listener: what `listenHttp` takes. */
+/** The handlers of a listener's connections, as `listenHttp` takes them. */
 export interface Entrance extends Pick<ListenSettings, 'admit'> {
   readonly handler: ConnectionHandler;
 }
 
 interface ServerAsking extends Asking {
-  /** What there is to be found. @defaultValue all that the server serves */
+  /** Discovery documents of the listener. @defaultValue those of all served groups */
   readonly discovery?: DiscoveryHandler | undefined;
 }
 
@@ -385,7 +398,7 @@ interface AskedResource {
   readonly info: ResourceRequest;
   readonly request: TransportRequest;
   readonly asker: Asker;
-  /** It is refused: the answer, if no fault comes first. */
+  /** The refusal to answer with, unless a fault comes first; undefined if the user may send the request. */
   readonly denied: StatusError | undefined;
   readonly discovery: DiscoveryHandler;
 }

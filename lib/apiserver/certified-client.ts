@@ -1,26 +1,26 @@
 import type { Socket } from 'node:net';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 
-/** What the client certificate of a connection says. */
+/** Content of a connection's client certificate. */
 export interface CertifiedClient {
-  /** It is signed by the authority of the server, and good at the moment. */
+  /** True if the server's authority signed the certificate and it is valid now. */
   readonly trusted: boolean;
-  /** CN of its subject. */
+  /** CN of the subject. */
   readonly user: string;
-  /** O of its subject. */
+  /** O of the subject. */
   readonly groups: readonly string[];
-  /** Its SHA-256 fingerprint, in hexadecimal. */
+  /** SHA-256 fingerprint of the certificate, in hexadecimal. */
   readonly fingerprint: string;
 }
 
-/** @returns undefined: the connection has no client certificate */
+/** Reads the client certificate of a connection. @returns undefined if the connection has none */
 export function certifiedClient(socket: Socket): CertifiedClient | undefined {
   if (!('getPeerCertificate' in socket)) return undefined;
   const secure = socket as TLSSocket;
   const certificate = secure.getPeerCertificate(true) as Partial<DetailedPeerCertificate>;
   const { subject, fingerprint256 = '' } = certificate;
   if (subject === undefined) return undefined;
-  // Several values of a name come as a list, which the types don't say.
+  // A name with several values comes as a list, which the types omit.
   const { O: groups = [], CN: user = '' } = subject as unknown as {
     readonly O?: string | readonly string[];
     readonly CN?: string;

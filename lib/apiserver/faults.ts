@@ -7,13 +7,13 @@ import type { ResourceRequest, Verb } from './requests/request-info.js';
 import { failure } from './status-error.js';
 
 /**
- * Requests that a fault befalls; what is not named does not matter. Without a `resource` the bookkeeping
- * of managers is left alone: access and token reviews, leases, events, and look-ups of
+ * Selects the requests of a fault; an undefined field matches everything. Without a `resource`, the fault
+ * skips the bookkeeping of managers: access and token reviews, leases, events, and reads of
  * CustomResourceDefinitions.
  */
 export interface FaultMatch {
   readonly verb?: Verb;
-  /** The plural; `*` is any, bookkeeping included. */
+  /** The plural; `*` matches every resource, bookkeeping included. */
   readonly resource?: string;
   readonly subresource?: string;
   readonly namespace?: string;
@@ -21,9 +21,9 @@ export interface FaultMatch {
   readonly user?: string;
 }
 
-/** What happens instead of an answer, or before it. */
+/** The effect of a fault on a request. */
 export type FaultEffect =
-  /** An error answer. */
+  /** Answers with an error. */
   | {
       readonly type: 'status';
       /** The HTTP status code, 400 to 599. */
@@ -32,28 +32,28 @@ export type FaultEffect =
       readonly message?: string;
       readonly retryAfterSeconds?: number;
     }
-  /** The answer comes later, by so many milliseconds. */
+  /** Delays the request by `ms` milliseconds. */
   | { readonly type: 'latency'; readonly ms: number }
-  /** The connection breaks: before the server has done anything, or after it has done all. */
+  /** Breaks the connection before or after the server handles the request. */
   | { readonly type: 'reset'; readonly when: 'before' | 'after' };
 
 /** A rule of fault injection. */
 export interface FaultRule {
   readonly match?: FaultMatch;
   readonly effect: FaultEffect;
-  /** How often it strikes at most. @defaultValue no limit */
+  /** The maximum number of requests that the rule affects. @defaultValue no limit */
   readonly times?: number;
-  /** The chance, 0 to 1, that it strikes a request that it matches. @defaultValue 1 */
+  /** The probability, 0 to 1, that the rule affects a matching request. @defaultValue 1 */
   readonly probability?: number;
-  /** It may never strike: `testCluster` does not report it then. @defaultValue false */
+  /** Accept a rule that affects no request; otherwise `testCluster` reports it. @defaultValue false */
   readonly optional?: boolean;
 }
 
-/** A rule that is in force. */
+/** An active rule. */
 export interface Fault {
-  /** How often it has struck. */
+  /** The number of requests that the rule has affected. */
   readonly struck: number;
-  /** Takes it out of force. */
+  /** Deactivates the rule. */
   remove(): void;
 }
 
@@ -74,7 +74,7 @@ export class Faults {
     this.#random = random;
   }
 
-  /** Puts a rule in force. */
+  /** Activates a rule. */
   add(rule: FaultRule): Fault {
     const active: ActiveRule = { rule, struck: 0 };
     this.#rules.add(active);
@@ -87,19 +87,20 @@ export class Faults {
     };
   }
 
-  /** Rules that have never struck so far, in force or not, but for those that are `optional`. */
+  /** Rules that have affected no request yet, active or not, except those that are `optional`. */
   get notStruck(): readonly FaultRule[] {
     return [...this.#notStruck];
   }
 
-  /** Takes every rule out of force. */
+  /** Deactivates all rules. */
   clear(): void {
     this.#rules.clear();
   }
 
   /**
-   * Strikes a request before it is handled. @returns whether its connection breaks after it.
-   * @throws StatusError or `ConnectionFailed`, as a rule wants it.
+   * Applies the rules to a request before the server handles it.
+   * @returns true if the connection must break after the request is handled
+   * @throws StatusError or `ConnectionFailed`, as a rule specifies.
    * @internal
    */
   async strike(info: ResourceRequest, user: string, signal?: AbortSignal): Promise<boolean> {
@@ -135,7 +136,7 @@ function matchable({ verb, resource, subresource, namespace, name }: ResourceReq
   return subresource === undefined ? own : { ...own, subresource };
 }
 
-/** What the client of a broken connection gets. */
+/** Returns the error that a client gets when a fault breaks its connection. */
 export function connectionReset(): OperatorError {
   return new OperatorError('ConnectionFailed', 'the connection was reset (an injected fault)');
 }

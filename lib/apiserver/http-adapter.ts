@@ -9,70 +9,77 @@ import { bodyLimitBytes } from './requests/body.js';
 import { errorResponse } from './requests/responses.js';
 import { methodNotAllowed, tooLarge } from './status-error.js';
 
-/** Answers a request, streams included. */
+/** Handles a request. The response may be a stream. */
 export type RequestHandler = (request: TransportRequest) => Promise<TransportResponse>;
 
-/** Where a request comes from. */
+/** Origin of a request. */
 export interface Origin {
-  /** What the client certificate says, if there is one. */
+  /** Content of the client certificate; undefined without one. */
   readonly certified: CertifiedClient | undefined;
-  /** What {@link ListenSettings.admit} said; undefined: there is no such thing. */
+  /** Result of {@link ListenSettings.admit}; undefined if it leaves the decision to the handler. */
   readonly visitor?: Visitor | undefined;
 }
 
-/** Answers a request that came over a connection. */
+/** Handles a request that came over a connection. */
 export type ConnectionHandler = (
   request: TransportRequest,
   origin: Origin,
 ) => Promise<TransportResponse>;
 
-/** The certificates of a server that speaks HTTPS, in PEM. */
+/** Certificates of an HTTPS server, in PEM format. */
 export interface ListenTls {
   readonly certificate: string;
   readonly privateKey: string;
-  /** Whose client certificates are believed. @defaultValue undefined: none is asked for */
+  /**
+   * The authority whose client certificates the server trusts.
+   * @defaultValue undefined: the server requests no client certificates
+   */
   readonly clientAuthority?: string | undefined;
 }
 
-/** Where to listen. */
+/** The address to listen on. */
 export interface ListenAddress {
-  /** @defaultValue 0: any free port */
+  /** The port to listen on. @defaultValue 0: any free port */
   readonly port?: number;
   /** The address to bind to. @defaultValue '127.0.0.1' */
   readonly host?: string;
-  /** @defaultValue undefined: plain HTTP */
+  /** Certificates for HTTPS. @defaultValue undefined: plain HTTP */
   readonly tls?: ListenTls | undefined;
 }
 
-/** Where to listen, and for whom. */
+/** Options of `EmbeddedApiServer.listen`. */
 export interface ListenOptions extends ListenAddress {
-  /** Who may come in here, and what they may do. @defaultValue what the server itself says */
+  /** Authenticates and authorizes the clients of this listener. @defaultValue the server's users and roles */
   readonly access?: ListenerAccess | undefined;
   /**
-   * Host names that requests without credentials may be sent to, beside `localhost` and IP addresses.
-   * Not together with `access`, which decides by itself. @defaultValue none
+   * Host names that requests without credentials may use, beside `localhost` and IP addresses. Not together
+   * with `access`, which admits requests itself. @defaultValue none
    */
   readonly allowedHosts?: readonly string[] | undefined;
 }
 
-/** Where {@link listenHttp} listens, and whom it reads bodies of. */
+/** Settings of {@link listenHttp}. */
 export interface ListenSettings extends ListenAddress {
   /**
-   * Identifies or refuses the client before the body is read; undefined leaves it to the handler.
-   * @defaultValue all bodies are read
+   * Identifies or refuses the client before the server reads the body. Undefined leaves the decision to the
+   * handler.
+   * @defaultValue the server reads all bodies
    */
   readonly admit?: ((head: RequestHead) => Promise<Visitor | undefined>) | undefined;
 }
 
 /** A server that listens. */
 export interface Listener {
-  /** For example `http://127.0.0.1:41231`. */
+  /** The URL of the server, for example `http://127.0.0.1:41231`. */
   readonly url: string;
-  /** Ends every connection. */
+  /** Stops listening and ends every connection. */
   close(): Promise<void>;
 }
 
-/** Serves `handler` over HTTP/1.1, or HTTPS. @throws the error of the socket: the address is in use, … */
+/**
+ * Serves `handler` over HTTP/1.1, or over HTTPS with `tls`.
+ * @throws the error of the socket, for example when the address is in use.
+ */
 export async function listenHttp(
   handler: ConnectionHandler,
   options: ListenSettings = {},
@@ -81,7 +88,7 @@ export async function listenHttp(
   const server = await newServer(tls, (incoming, outgoing) => {
     void serve({ handler, admit }, incoming, outgoing);
   });
-  // Watches go on for as long as both sides like.
+  // No limit: watches stay open until one side closes them.
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -99,7 +106,7 @@ async function newServer(tls: ListenTls | undefined, listener: RequestListener):
   const { certificate, privateKey, clientAuthority } = tls;
   const own = { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' } as const;
   if (clientAuthority === undefined) return https.createServer(own, listener);
-  // Certificates are asked for; who has none may have a token.
+  // Client certificates are optional: a client without one may have a token.
   const clients = { ca: clientAuthority, requestCert: true, rejectUnauthorized: false };
   return https.createServer({ ...own, ...clients }, listener);
 }
@@ -128,7 +135,7 @@ async function serve(
     const response = await respond(handlers, incoming, abort.signal);
     await send(response, outgoing);
   } catch {
-    // A fault's reset, or a stream that broke: there is no answer to give any more.
+    // A fault broke the connection, or a stream failed: no answer can be sent.
     outgoing.destroy();
   }
 }
@@ -146,14 +153,14 @@ async function respond(
     headers: flatHeaders(incoming),
   };
   const origin = { certified: certifiedClient(incoming.socket), visitor: await admit?.(head) };
-  // What is left of it is dropped with the answer.
+  // The unread body is dropped with the answer.
   if (origin.visitor?.refused !== undefined) return handler({ ...head, signal }, origin);
   const body = await readBody(incoming);
   if (body === undefined) return errorResponse(tooLarge(bodyLimitBytes));
   return handler({ ...head, ...(body.length === 0 ? {} : { body }), signal }, origin);
 }
 
-/** @returns undefined: it is over the limit; the rest of it is read and dropped. */
+/** Reads the body. @returns undefined if it exceeds the limit; the rest of it is read and discarded */
 async function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -180,7 +187,7 @@ async function send(response: TransportResponse, outgoing: ServerResponse): Prom
     leave();
     return;
   }
-  // A watch waits for its next event, and would do so after its reader has gone.
+  // A watch waits for its next event, so without this it would outlive its client.
   outgoing.once('close', leave);
   outgoing.writeHead(response.status, response.headers);
   outgoing.flushHeaders();

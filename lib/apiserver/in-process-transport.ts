@@ -5,14 +5,11 @@ import type { RequestHandler } from './http-adapter.js';
 
 /** Options of `EmbeddedApiServer.transport`. */
 export interface InProcessOptions {
-  /**
-   * Whether watches give the stored objects themselves, frozen, in place of copies.
-   * @defaultValue false
-   */
+  /** Deliver the stored, frozen objects in watch events instead of copies. @defaultValue false */
   readonly sharesObjects?: boolean | undefined;
 }
 
-/** A {@link Transport} that calls `handler` in place of a connection. */
+/** Creates a {@link Transport} that calls `handler` instead of opening a connection. */
 export function inProcessTransport(
   handler: RequestHandler,
   { sharesObjects = false }: InProcessOptions = {},
@@ -38,7 +35,7 @@ export function inProcessTransport(
   };
 }
 
-/** Ends a watch with its request's signal, and with the transport. */
+/** Ends a watch when its request is aborted or the transport closes. */
 function follow({ signal }: TransportRequest, stream: WatchStream, open: Set<WatchStream>): void {
   open.add(stream);
   const onAbort = (): void => stream.fail(aborted(signal));

@@ -1,7 +1,7 @@
 import type { ObjectKey, UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ResourceType } from '../object/resource-type.js';
 
-/** A change that the server has committed, in the order of its log. */
+/** A committed change, in the order of the server's log. */
 export interface CommittedChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly resourceType: ResourceType;
@@ -12,7 +12,7 @@ export interface CommittedChange {
 
 /** Options of the writes of {@link Loopback}. */
 export interface LoopbackWriteOptions {
-  /** Recorded as the field manager and in the request log, for example `kube-controller-manager`. */
+  /** The field manager, for example `kube-controller-manager`. */
   readonly manager: string;
   readonly subresource?: string | undefined;
 }
@@ -26,11 +26,11 @@ export interface LoopbackDeleteOptions {
 
 /** Options of {@link Loopback.put}. */
 export interface LoopbackPutOptions {
-  /** Recorded as the manager of all that the object has, by an apply. */
+  /** The field manager of the whole object, recorded as an apply. */
   readonly manager: string;
-  /** The bytes of its JSON, about. */
+  /** The approximate size of the object's JSON, in bytes. */
   readonly bytes: number;
-  /** Do everything but store. @defaultValue false */
+  /** Run all steps but do not store the object. @defaultValue false */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -38,31 +38,31 @@ export interface LoopbackPutOptions {
 export interface PutObject {
   /** The object before the write. */
   readonly live: UnstructuredObject | undefined;
-  /** The stored object: the live one itself if nothing changed. */
+  /** The stored object; the same instance as `live` if nothing changed. */
   readonly stored: UnstructuredObject;
 }
 
 /**
- * How the server's own controllers read and write: through the same write path as a request over
- * HTTP, without one. Objects that it hands out are frozen and shared. Writes throw `StatusError`.
+ * Reads and writes of the server's own controllers: the write path of HTTP requests, without HTTP. Returned
+ * objects are frozen and shared. Writes throw `StatusError`.
  */
 export interface Loopback {
   get(type: ResourceType, key: ObjectKey): UnstructuredObject | undefined;
   list(type: ResourceType, namespace?: string): readonly UnstructuredObject[];
-  /** Every kind that is served now, one (the storage) version of each. */
+  /** Returns every kind that is served now, in its storage version. */
   resourceTypes(): readonly ResourceType[];
-  /** Objects with an owner reference to `uid`, of any kind. */
+  /** Returns the objects of any kind with an owner reference to `uid`. */
   dependents(uid: string): readonly { resourceType: ResourceType; object: UnstructuredObject }[];
-  /** Calls `listener` after each committed change. @returns what ends it. */
+  /** Calls `listener` after each committed change. @returns ends the subscription */
   subscribe(listener: (change: CommittedChange) => void): () => void;
   create(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
-  /** Replaces an object (or its subresource); a `resourceVersion` in it must be the live one. */
+  /** Replaces an object (or its subresource). If it has a `resourceVersion`, this must be the live one. */
   update(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
   /**
-   * Stores a loose custom resource as it is, as far as it is its manager's alone: a compare, and a commit.
-   * The object has a name, labels and annotations and any content, without nulls; parts of it are shared
-   * and frozen.
-   * @returns undefined: nothing is done, for the object is to be written as others are
+   * Stores a loose custom resource with one comparison and one commit, if no other manager has a part in it.
+   * The object has a name, labels, annotations and any content without nulls. The store shares and freezes
+   * parts of it.
+   * @returns undefined if nothing was written; the caller must then use a regular write
    */
   put(object: UnstructuredObject, options: LoopbackPutOptions): PutObject | undefined;
   delete(type: ResourceType, key: ObjectKey, options?: LoopbackDeleteOptions): Promise<void>;

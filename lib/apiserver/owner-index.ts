@@ -2,13 +2,13 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { LogEntry } from './storage/log-entry.js';
 import type { MvccLog } from './storage/mvcc-log.js';
 
-/** Where an object is stored. */
+/** Location of a stored object. */
 export interface StoredAt {
   readonly collection: string;
   readonly key: string;
 }
 
-/** Finds the dependents of an owner by its uid, whatever their kinds. */
+/** Finds the dependents of an owner by its uid, of any kind. */
 export class OwnerIndex {
   readonly #dependents = new Map<string, Map<string, StoredAt>>();
 
@@ -16,7 +16,7 @@ export class OwnerIndex {
     log.subscribe((entry) => this.#follow(entry));
   }
 
-  /** Where the objects with an owner reference to `uid` are stored. */
+  /** Returns the locations of the objects with an owner reference to `uid`. */
   dependentsOf(uid: string): readonly StoredAt[] {
     return [...(this.#dependents.get(uid)?.values() ?? [])];
   }

@@ -9,7 +9,7 @@ import { jsonResponse, textResponse } from './requests/responses.js';
 import type { ServerCore } from './server-core.js';
 import { methodNotAllowed } from './status-error.js';
 
-/** What answers requests for paths that name no resource. */
+/** Parts of the server that answer requests for paths without a resource. */
 export interface PlainHandlers {
   readonly core: ServerCore;
   readonly discovery: DiscoveryHandler;
@@ -47,7 +47,7 @@ function openApi(source: OpenApiSource, { segments }: PlainRequest): TransportRe
 }
 
 function swaggerProto(): TransportResponse {
-  // As it is asked for, it is no media type that a client of Go could read.
+  // The requested media type contains an `@`, which clients in Go cannot parse.
   return textResponse(200, swaggerProtoType.replace('@', '.'), emptySwaggerProto());
 }
 

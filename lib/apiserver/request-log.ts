@@ -2,26 +2,26 @@ import type { Verb } from './requests/request-info.js';
 
 /** One request that the server answered. */
 export interface RequestEntry {
-  /** `get` for paths that name no resource. */
+  /** The verb; `get` for a path without a resource. */
   readonly verb: Verb;
-  /** The plural, or the path of a request for no resource. */
+  /** The plural, or the path of a request without a resource. */
   readonly resource: string;
   readonly group: string;
   readonly subresource: string | undefined;
-  /** Empty: none. */
+  /** The namespace, or empty without one. */
   readonly namespace: string;
-  /** Empty: a collection, or an object without a name yet. */
+  /** The name, or empty for a collection and for an object that has no name yet. */
   readonly name: string;
   readonly user: string;
   /** The HTTP status code of the answer. */
   readonly code: number;
-  /** The user had no right to it. Absent: it had. */
+  /** True if the user had no permission, else absent. */
   readonly denied?: true;
-  /** It was said to be a dry run by its query; a delete may say it in its body, too. Absent: it was not. */
+  /** True if the query requests a dry run, else absent. The body of a delete is not considered. */
   readonly dryRun?: true;
 }
 
-/** A place in the log; see {@link RequestLog.since}. */
+/** A position in the log; see {@link RequestLog.since}. */
 export interface RequestMark {
   readonly count: number;
 }
@@ -35,25 +35,25 @@ const writing: ReadonlySet<Verb> = new Set([
 ]);
 
 /**
- * The requests that a server answered, oldest first, for API budgets in tests; the loopback's own calls
- * are not in it. It can be iterated: `[...requests.since(mark)]`.
+ * The requests that a server answered, oldest first, for API budgets in tests. Calls of the loopback are not
+ * recorded. The log is iterable: `[...requests.since(mark)]`.
  */
 export class RequestLog {
   readonly #capacity: number;
   #entries: RequestEntry[] = [];
   #dropped = 0;
 
-  /** @param capacity - how many requests are kept; older ones are forgotten. */
+  /** @param capacity - the number of requests to keep; the log discards older ones. */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
-  /** The requests that are kept. */
+  /** The recorded requests. */
   get entries(): readonly RequestEntry[] {
     return this.#entries;
   }
 
-  /** How many requests are kept. */
+  /** The number of recorded requests. */
   get length(): number {
     return this.#entries.length;
   }
@@ -62,34 +62,34 @@ export class RequestLog {
     return this.#entries[Symbol.iterator]();
   }
 
-  /** How many of them were writes. */
+  /** The number of recorded writes. */
   get writes(): number {
     return this.count(({ verb }) => writing.has(verb));
   }
 
-  /** How many of them were reads (watches count once). */
+  /** The number of recorded reads; a watch counts once. */
   get reads(): number {
     return this.count(({ verb }) => !writing.has(verb));
   }
 
-  /** The present end of the log. */
+  /** Returns the current end of the log. */
   mark(): RequestMark {
     return { count: this.#dropped + this.#entries.length };
   }
 
-  /** The requests after `mark`, as a log of their own. */
+  /** Returns the requests after `mark` as a separate log. */
   since({ count }: RequestMark): RequestLog {
     const later = new RequestLog(this.#capacity);
     later.#entries = this.#entries.slice(Math.max(0, count - this.#dropped));
     return later;
   }
 
-  /** How many requests `matches` holds for. */
+  /** Returns the number of requests for which `matches` returns true. */
   count(matches: (entry: RequestEntry) => boolean): number {
     return this.#entries.filter(matches).length;
   }
 
-  /** How many requests there were by `verb resource`, for example `patch deployments/status`. */
+  /** Counts the requests by `verb resource`, for example `patch deployments/status`. */
   byVerbAndResource(): Readonly<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const { verb, resource, subresource } of this.#entries) {
@@ -99,16 +99,16 @@ export class RequestLog {
     return counts;
   }
 
-  /** Forgets all. */
+  /** Discards all requests. */
   clear(): void {
     this.#dropped += this.#entries.length;
     this.#entries = [];
   }
 
-  /** Called by the server. */
+  /** Records a request. Called by the server. */
   add(entry: RequestEntry): void {
     this.#entries.push(entry);
-    // Cut in bulk, so that a full log costs nothing for each request.
+    // Cuts in bulk, so that a full log does not copy its entries on each request.
     if (this.#entries.length < this.#capacity * 2) return;
     const kept = this.#entries.slice(-this.#capacity);
     this.#dropped += this.#entries.length - kept.length;

@@ -13,31 +13,31 @@ import type { ServerView } from './rules/server-view.js';
 import { TakenAddresses } from './rules/taken-addresses.js';
 import type { MvccLog } from './storage/mvcc-log.js';
 
-/** What every part of the server works on. */
+/** State that all parts of the server share. */
 export interface ServerCore {
   readonly log: MvccLog;
   readonly kinds: KindRegistry;
   readonly clock: Clock;
-  /** What wakes watches. */
+  /** Timers that wake watches. */
   readonly alarms: SharedAlarms;
-  /** How far apart the bookmarks of a watch are. */
+  /** The interval of a watch's bookmarks, in milliseconds. */
   readonly bookmarkEveryMs: number;
   readonly random: Random;
   readonly access: AccessControl;
-  /** What the server asks of others while it writes. */
+  /** Calls of other servers, such as webhooks, during a write. */
   readonly outside: Outside;
-  /** Chance that a write does not repeat when it is begun anew. */
+  /** Source of values that differ when a write is repeated, such as uids of webhook calls. */
   readonly systemRandom: Random;
   readonly webhooks: WebhookConfigurations;
   readonly policies: AdmissionPolicies;
   readonly webhookClient: WebhookClient;
-  /** Custom resources are what their writers make of them; see `EmbeddedApiServerOptions`. */
+  /** Store custom resources without the rules that need a cluster; see `EmbeddedApiServerOptions`. */
   readonly looseCustomResources: boolean;
-  /** What the rules of kinds see of it. */
+  /** The part of the server that the rules of kinds can read. */
   readonly view: ServerView;
 }
 
-/** Puts the parts together. */
+/** Creates the core from its parts. */
 export function createServerCore(parts: Omit<ServerCore, 'view' | 'alarms'>): ServerCore {
   const { log, clock, random } = parts;
   const view: ServerView = {
@@ -56,12 +56,12 @@ export function createServerCore(parts: Omit<ServerCore, 'view' | 'alarms'>): Se
   return { ...parts, view, alarms: new SharedAlarms(clock) };
 }
 
-/** The key of an object in its collection. */
+/** Returns the key of an object in its collection. */
 export function storageKey(namespace: string, name: string): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
-/** The stored object of that name, in the version that `kind` is served in. */
+/** Returns the stored object with this name, in the version of `kind`. */
 export function findObject(
   core: ServerCore,
   kind: ServedKind,
@@ -71,13 +71,13 @@ export function findObject(
   return stored === undefined ? undefined : kind.fromStorage(stored);
 }
 
-/** The kind whose rules hold for writes through `kind`: for a built-in one, its stored version. */
+/** Returns the kind whose rules apply to writes through `kind`: for a built-in kind, its storage version. */
 export function rulingKind(core: ServerCore, kind: ServedKind): ServedKind {
   if (kind.custom !== undefined || kind.isStorageVersion) return kind;
   return core.kinds.storedIn(kind.collection) ?? kind;
 }
 
-/** Whether objects of `kind` are what their writers make of them. */
+/** Returns true if objects of `kind` are stored without the rules that need a cluster. */
 export function isLoose({ looseCustomResources }: ServerCore, kind: ServedKind): boolean {
   return looseCustomResources && kind.custom !== undefined;
 }

@@ -25,7 +25,7 @@ import { updateObject } from './writes/update-object.js';
 import type { WriteHooks } from './writes/write-hooks.js';
 import type { WriteRequest } from './writes/write-request.js';
 
-/** The {@link Loopback} of a server: the write path without requests. */
+/** The {@link Loopback} of a server: its write path without requests. */
 export class ServerLoopback implements Loopback {
   readonly #core: ServerCore;
   readonly #owners: OwnerIndex;
@@ -133,7 +133,7 @@ export class ServerLoopback implements Loopback {
     return kind;
   }
 
-  /** Begins `work` anew as often as it takes, where it may have to ask webhooks. */
+  /** Runs `work`, and repeats it as often as needed if it may have to call webhooks. */
   #run<T>(work: () => T): T | Promise<T> {
     const { outside } = this.#core;
     return outside.needed ? outside.run(work) : work();

@@ -1,12 +1,12 @@
 import { ApiError } from '../object/api-error.js';
 import type { Status, StatusCause, StatusDetails } from '../object/api-error.js';
 
-// `Symbol.for`: who answers for a server may have another copy of this package.
+// `Symbol.for`, because an error may come from another copy of this package.
 const brand = Symbol.for('operator-builder.StatusError');
 
 /**
- * An error answer of this server: its `body` is the `Status` that goes over the wire. It is an
- * `ApiError`, so that `isNotFound`, `isConflict`, … tell what it is.
+ * An error answer of this server; `body` is the `Status` in the response. It is an `ApiError`, so that
+ * `isNotFound`, `isConflict`, … classify it.
  */
 export class StatusError extends ApiError {
   readonly [brand] = true;
@@ -17,19 +17,19 @@ export class StatusError extends ApiError {
   }
 }
 
-/** Whether `error` is an answer of this server (and not a defect of it). */
+/** Returns true if `error` is an answer of this server and not a defect. */
 export function isStatusError(error: unknown): error is StatusError {
   return typeof error === 'object' && error !== null && brand in error;
 }
 
-/** What an error is about: the collection's plural, its group, the object's name. */
+/** The subject of an error: the collection's plural, its group, the object's name. */
 export interface Subject {
   readonly group: string;
   readonly plural: string;
   readonly name?: string | undefined;
 }
 
-/** A `Status` of a failure; members that are empty are left out, as Go does. */
+/** Creates a failure with a `Status`. Empty members are omitted, as in Go. */
 export function failure(
   code: number,
   reason: string,
@@ -57,40 +57,40 @@ function detailsOf({ group, plural, name = '' }: Subject): StatusDetails {
   };
 }
 
-/** `deployments.apps`, or `pods` for the core group. */
+/** Returns `deployments.apps`, or `pods` for the core group. */
 export function qualifiedPlural({ group, plural }: Subject): string {
   return group === '' ? plural : `${plural}.${group}`;
 }
 
-/** 404: no such object. */
+/** 404: the object does not exist. */
 export function notFound(subject: Subject): StatusError {
   const message = `${qualifiedPlural(subject)} "${subject.name ?? ''}" not found`;
   return failure(404, 'NotFound', message, detailsOf(subject));
 }
 
-/** 404: nothing is served at that path. */
+/** 404: nothing is served at this path. */
 export function unknownResource(): StatusError {
   return failure(404, 'NotFound', 'the server could not find the requested resource', {});
 }
 
-/** 409: an object of the name exists. */
+/** 409: an object with this name exists. */
 export function alreadyExists(subject: Subject): StatusError {
   const message = `${qualifiedPlural(subject)} "${subject.name ?? ''}" already exists`;
   return failure(409, 'AlreadyExists', message, detailsOf(subject));
 }
 
-/** 409: a precondition did not hold. */
+/** 409: a precondition failed. */
 export function conflict(subject: Subject, why: string): StatusError {
   const what = `${qualifiedPlural(subject)} "${subject.name ?? ''}"`;
   const message = `Operation cannot be fulfilled on ${what}: ${why}`;
   return failure(409, 'Conflict', message, detailsOf(subject));
 }
 
-/** The reason of a {@link conflict} by a stale `resourceVersion`. */
+/** The reason of a {@link conflict} after a stale `resourceVersion`. */
 export const objectWasModified =
   'the object has been modified; please apply your changes to the latest version and try again';
 
-/** 422: the object does not pass validation. */
+/** 422: the object is invalid. */
 export function invalid(
   subject: { readonly group: string; readonly kind: string; readonly name: string },
   causes: readonly StatusCause[],
@@ -108,17 +108,17 @@ export function invalid(
   return failure(422, 'Invalid', `${qualified} "${name}" is invalid: ${text}`, details);
 }
 
-/** 400: the request can't be understood. */
+/** 400: the request is malformed. */
 export function badRequest(message: string): StatusError {
   return failure(400, 'BadRequest', message);
 }
 
-/** 401: an unknown token. */
+/** 401: the token is unknown. */
 export function unauthorized(): StatusError {
   return failure(401, 'Unauthorized', 'Unauthorized');
 }
 
-/** 403: admission or authorization refuses. */
+/** 403: admission or authorization refused the request. */
 export function forbidden(
   subject: Subject,
   why: string,
@@ -131,31 +131,31 @@ export function forbidden(
   return failure(403, 'Forbidden', `${what} is forbidden: ${why}`, details);
 }
 
-/** 405: the resource is there, that verb is not. */
+/** 405: the resource exists but does not support this verb. */
 export function methodNotAllowed(): StatusError {
   const message = 'the server does not allow this method on the requested resource';
   return failure(405, 'MethodNotAllowed', message, {});
 }
 
-/** 406: no representation that the client accepts. */
+/** 406: the server has no representation that the client accepts. */
 export function notAcceptable(types: readonly string[]): StatusError {
   const message = `only the following media types are accepted: ${types.join(', ')}`;
   return failure(406, 'NotAcceptable', message);
 }
 
-/** 410: the version asked for is gone from the log. */
+/** 410: the requested version is no longer in the log. */
 export function expired(message: string, rest?: string): StatusError {
   const { body } = failure(410, 'Expired', message);
   return new StatusError(rest === undefined ? body : { ...body, metadata: { continue: rest } });
 }
 
-/** 413: the body is over the limit. */
+/** 413: the body exceeds the limit. */
 export function tooLarge(limitBytes: number): StatusError {
   const message = `Request entity too large: limit is ${limitBytes}`;
   return failure(413, 'RequestEntityTooLarge', message);
 }
 
-/** 415: a body of another type than those that are decoded. */
+/** 415: the server cannot decode the media type of the body. */
 export function unsupportedMediaType(types: readonly string[]): StatusError {
   const message = `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`;
   return failure(415, 'UnsupportedMediaType', message);

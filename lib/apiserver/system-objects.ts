@@ -3,7 +3,7 @@ import { createObject } from './writes/create-object.js';
 import { decodeObject } from './writes/decode-object.js';
 import { immortalNamespaces } from './writes/namespace-lifecycle.js';
 
-/** Creates what a new cluster has before anyone asks: its namespaces. */
+/** Creates the objects of a new cluster: its namespaces. */
 export function createSystemObjects(core: ServerCore): void {
   const kind = core.kinds.find('', 'v1', 'namespaces');
   if (kind === undefined) throw new Error('the data has no namespaces');

@@ -30,7 +30,7 @@ function prepareProcess(): void {
     process.exit();
   });
 
-  // Project code may wait forever, which Node ends with 0, or may end the process itself.
+  // Node exits with 0 if project code waits forever. Project code may also end the process itself.
   process.once('exit', (code) => {
     if (done || code !== exitCodes.success) return;
     process.exitCode = exitCodes.failure;
@@ -38,7 +38,7 @@ function prepareProcess(): void {
     process.stderr.write(`error: the command did not come to its end: ${cause}\n`);
   });
 
-  // The process must not wait for unhandled failures either.
+  // Exit at once: the command may wait forever for the result of the rejected promise.
   process.on('unhandledRejection', (reason) => {
     const what = isOperatorError(reason) ? reason.message : inspect(reason);
     process.stderr.write(`error: a promise that nobody waited for was rejected: ${what}\n`);

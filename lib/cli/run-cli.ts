@@ -31,7 +31,10 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
   }
 }
 
-/** Messages of this package are self-explanatory; other errors get a hint to their trace. */
+/**
+ * Returns the message of an error. Messages of this package are complete; others get a hint at their
+ * trace.
+ */
 function explained(thrown: unknown, { env }: CommandContext): string {
   const error = asError(thrown);
   const trace = env['OPERATOR_BUILDER_DEBUG'] === undefined ? '' : `\n${stacksOf(error)}`;

@@ -49,7 +49,7 @@ export async function watchFiles(
     waits = true;
     last = last.then(async () => {
       await sleep(clock, settleMs, signal).catch(() => undefined);
-      // Changes from here on may not have been seen.
+      // A change from here on may be missed by the read below, so it needs another check.
       waits = false;
       const now = await contentOf(await directories.follow());
       // Other files in the directories may have changed, such as the log.

@@ -1,2 +1,4 @@
-/** A JSON object that a pipeline works on: of a join `{ Kind: object, … }`, else an object. Never written into. */
+/**
+ * A JSON object that a pipeline works on, never mutated: `{ Kind: object, … }` for a join, else an object.
+ */
 export type Document = Readonly<Record<string, unknown>>;

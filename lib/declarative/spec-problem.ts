@@ -1,25 +1,27 @@
-/** Where in a specification: member names and places in lists, as `['controllers', 0, 'pipeline']`. */
+/**
+ * A path in a specification: member names and list indices, for example `['controllers', 0, 'pipeline']`.
+ */
 export type SpecPath = readonly (string | number)[];
 
-/** Something that is wrong with a specification, found before anything runs. */
+/** A problem of a specification, found before any controller runs. */
 export interface SpecProblem {
   readonly path: SpecPath;
-  /** What is wrong, and what is wanted instead. */
+  /** The problem and the expected value. */
   readonly message: string;
-  /** What was probably meant, for example `@concat`. */
+  /** The probably intended text, for example `@concat`. */
   readonly suggestion?: string | undefined;
 }
 
-/** Where what is compiled stands, and where its problems go: all of them are told, not the first. */
+/** The path of the compiled part, and a receiver of all its problems, not only the first. */
 export interface CompileContext {
   readonly path: SpecPath;
-  /** Notes a problem at `path`, or below it. */
+  /** Reports a problem at `path`, or below it. */
   report(problem: Omit<SpecProblem, 'path'>, ...below: SpecPath): void;
-  /** The context of a member. */
+  /** Returns the context of a member. */
   at(...below: SpecPath): CompileContext;
 }
 
-/** A context that collects problems in `problems`. */
+/** Returns a context that adds problems to `problems`. */
 export function compileContext(problems: SpecProblem[], path: SpecPath = []): CompileContext {
   return {
     path,
@@ -30,7 +32,7 @@ export function compileContext(problems: SpecProblem[], path: SpecPath = []): Co
   };
 }
 
-/** `controllers[0].pipeline["@select"]`, for people. */
+/** Formats a path for messages: `controllers[0].pipeline["@select"]`. */
 export function formatSpecPath(path: SpecPath): string {
   return path
     .map((part, place) => {

@@ -1,9 +1,10 @@
 const mark = ' … ';
 
 /**
- * `text`, with at most `most` characters (UTF-16 units): of a longer one the beginning and the end,
- * which say what it is about and what is wrong. No surrogate pair is cut in two.
- * @param most - at least 5 @defaultValue 1_000
+ * Returns `text` with at most `most` characters (UTF-16 units). A longer text keeps its beginning and its
+ * end, which usually name the subject and the problem. Surrogate pairs stay whole.
+ * @param most - at least 5
+ * @defaultValue 1_000
  */
 export function trimMiddle(text: string, most = 1_000): string {
   if (text.length <= most) return text;

@@ -31,7 +31,7 @@ export interface EmbeddedClusterOptions {
    * @defaultValue false
    */
   readonly simulateWorkloads?: boolean | undefined;
-  /** Single controllers to switch on or off, in deviation from `simulateWorkloads`. */
+  /** Controllers to switch on or off, regardless of `simulateWorkloads`. */
   readonly controllers?: ControllersOptions['controllers'];
   /** Options of the simulated pods. */
   readonly pods?: PodOptions | undefined;

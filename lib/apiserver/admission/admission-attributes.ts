@@ -2,16 +2,19 @@ import type { UserInfo } from '../auth/user-info.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { AdmittedWrite } from '../writes/write-hooks.js';
 
-/** A request as admission sees it, whatever it writes. */
+/** The parts of a request that admission reads, for all of its writes. */
 export interface AdmissionRequest {
   readonly kind: ServedKind;
-  /** What is written, where it is not the resource itself: a Scale, an Eviction. @defaultValue `kind` */
+  /**
+   * The kind of the body, if it differs from the resource's kind: a Scale, an Eviction.
+   * @defaultValue `kind`
+   */
   readonly objectKind?: ServedKind | undefined;
-  /** Empty: the resource itself. */
+  /** The subresource; empty for the resource itself. */
   readonly subresource: string;
-  /** Of a Namespace: its own name. */
+  /** The namespace; for a Namespace, its own name. */
   readonly namespace: string;
-  /** Empty: it has none yet. */
+  /** The name; empty if the object has no name yet. */
   readonly name: string;
   readonly user: UserInfo;
   readonly dryRun: boolean;
@@ -21,5 +24,5 @@ export interface AdmissionRequest {
   readonly warn: (text: string) => void;
 }
 
-/** A write that is to be admitted. */
+/** A write to admit. */
 export interface AdmissionAttributes extends AdmissionRequest, AdmittedWrite {}

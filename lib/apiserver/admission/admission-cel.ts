@@ -40,7 +40,7 @@ const requestType = structType(
   ]),
 );
 
-/** What expressions of admission see. */
+/** The variables of admission expressions. */
 export const admissionVariables: ReadonlyMap<string, CelType> = new Map([
   ['object', dynType],
   ['oldObject', dynType],
@@ -52,12 +52,15 @@ function texts(...names: readonly string[]): Map<string, CelType> {
   return new Map(names.map((name) => [name, stringType]));
 }
 
-/** Compiles an expression of admission. @throws CelCompileError */
+/**
+ * Compiles an admission expression.
+ * @throws CelCompileError
+ */
 export function compileAdmission(source: string): CelProgram {
   return compileCel(source, admissionVariables);
 }
 
-/** JSON without a schema, as expressions see it. */
+/** Converts JSON without a schema to a CEL value. */
 export function jsonValue(value: unknown): CelValue {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string' || typeof value === 'boolean') return value;

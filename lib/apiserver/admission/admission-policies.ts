@@ -19,10 +19,10 @@ import { PolicyPrograms } from './policy-program.js';
 type Policy = Wire<V1ValidatingAdmissionPolicy>;
 type Binding = Wire<V1ValidatingAdmissionPolicyBinding>;
 
-/** Which writes a policy or a binding is about. */
+/** The writes that a policy or a binding matches. */
 export type MatchResources = Wire<V1MatchResources>;
 
-/** Something that a policy wants to hold. */
+/** A compiled validation of a policy. */
 export interface PolicyValidation {
   readonly expression: string;
   readonly program: CelProgram;
@@ -31,14 +31,14 @@ export interface PolicyValidation {
   readonly reason: string | undefined;
 }
 
-/** A policy, compiled. */
+/** A compiled policy with its bindings. */
 export interface CompiledPolicy {
   readonly name: string;
   readonly constraints: MatchResources;
   readonly ignoresFailures: boolean;
   readonly paramKind: { readonly apiVersion?: string; readonly kind?: string } | undefined;
   readonly bindings: readonly CompiledBinding[];
-  /** A text: why it can't be compiled. */
+  /** The compiled expressions, or a text with the compile error. */
   readonly programs: CompiledPrograms | string;
 }
 
@@ -49,7 +49,7 @@ export interface CompiledPrograms {
   readonly validations: readonly PolicyValidation[];
 }
 
-/** Where a policy is in force, and what it does there. */
+/** A compiled binding: the writes that it matches, and its actions. */
 export interface CompiledBinding {
   readonly name: string;
   readonly resources: MatchResources;
@@ -61,7 +61,7 @@ const group = 'admissionregistration.k8s.io';
 const policies = `${group}/validatingadmissionpolicies`;
 const bindings = `${group}/validatingadmissionpolicybindings`;
 
-/** The ValidatingAdmissionPolicies that are bound at the moment. */
+/** The ValidatingAdmissionPolicies that currently have bindings. */
 export class AdmissionPolicies {
   readonly #log: MvccLog;
   #state = '';
@@ -71,12 +71,12 @@ export class AdmissionPolicies {
     this.#log = log;
   }
 
-  /** Whether none is in force. */
+  /** If true, no policy is in force. */
   get empty(): boolean {
     return this.#log.collection(bindings).size === 0 || this.#log.collection(policies).size === 0;
   }
 
-  /** All that are bound. */
+  /** Returns all policies with bindings. */
   all(): readonly CompiledPolicy[] {
     const [ofPolicies, ofBindings] = [policies, bindings].map((name) => this.#log.collection(name));
     const state = `${ofPolicies?.end ?? 0} ${ofBindings?.end ?? 0}`;
@@ -128,8 +128,9 @@ function compiledPrograms(spec: NonNullable<Policy['spec']>): CompiledPrograms |
 }
 
 /**
- * The parameters of a policy by a binding: one evaluation for each; undefined is one without.
- * @returns a text: why the binding can't be used
+ * Returns the parameters of a policy for a binding. The policy is evaluated once per parameter;
+ * undefined stands for an evaluation without one.
+ * @returns a text with the reason if the binding cannot be used
  */
 export function paramsOf(
   core: ServerCore,

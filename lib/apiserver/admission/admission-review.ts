@@ -4,23 +4,23 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { AdmissionAttributes, AdmissionRequest } from './admission-attributes.js';
 import type { Webhook } from './webhook-configurations.js';
 
-/** What a webhook says. */
+/** The response of a webhook. */
 export interface AdmissionResponse {
   readonly allowed: boolean;
   readonly warnings: readonly string[];
   /** The `Status` of a refusal. */
   readonly status: Readonly<Record<string, unknown>> | undefined;
-  /** A JSON patch as text; undefined: nothing is changed. */
+  /** A JSON patch as text; undefined if nothing changes. */
   readonly patch: string | undefined;
 }
 
-/** Who reviews, and in which version. */
+/** The webhook of a review, and the kind in which it receives the object. */
 export interface ReviewedBy {
   readonly webhook: Pick<Webhook, 'admissionReviewVersions'>;
   readonly kind: ServedKind;
 }
 
-/** An `AdmissionReview` that asks, without its uid. */
+/** Returns an `AdmissionReview` request without its uid. */
 export function admissionReview(
   attributes: AdmissionAttributes,
   { webhook, kind }: ReviewedBy,
@@ -59,7 +59,7 @@ function versionOf(
   };
 }
 
-/** The object of a write in the version of another kind. */
+/** Converts the object of a write to the version of another kind. */
 export function inVersion(
   object: UnstructuredObject | undefined,
   { kind: from, objectKind }: AdmissionRequest,
@@ -69,7 +69,10 @@ export function inVersion(
   return from === to || objectKind !== undefined ? object : to.fromStorage(from.toStorage(object));
 }
 
-/** Reads the answer to a review. @returns a text: why it is none */
+/**
+ * Reads the response to a review.
+ * @returns a text with the problem if the response is invalid
+ */
 export function readAdmissionResponse(
   body: unknown,
   asked: { readonly uid: string; readonly apiVersion: string; readonly mutating: boolean },

@@ -7,7 +7,7 @@ import { compileAdmission, jsonValue } from './admission-cel.js';
 import { admissionReview } from './admission-review.js';
 import type { Webhook } from './webhook-configurations.js';
 
-/** The `matchConditions` of a webhook, compiled when they are first needed. */
+/** The `matchConditions` of a webhook, compiled at their first use. */
 export class MatchConditions {
   readonly #webhook: Webhook;
   #programs: readonly CelProgram[] | undefined;
@@ -17,8 +17,9 @@ export class MatchConditions {
   }
 
   /**
-   * Whether all conditions hold.
-   * @throws StatusError 403: one can't be evaluated, none is false, and failures count.
+   * Returns whether all conditions are true.
+   * @throws StatusError 403: a condition fails to evaluate, no condition is false, and the failure
+   *   policy is Fail.
    */
   hold(attributes: AdmissionAttributes, kind: ServedKind): boolean {
     const { matchConditions = [], failurePolicy } = this.#webhook;
@@ -30,7 +31,7 @@ export class MatchConditions {
       object: jsonValue(object),
       oldObject: jsonValue(oldObject),
       request: jsonValue(rest),
-      // Webhooks are not given it.
+      // Conditions of webhooks have no access to the namespace.
       namespaceObject: null,
     };
     const problems: string[] = [];

@@ -7,13 +7,14 @@ import { isEmptySelector, selects } from '../validation/label-selector.js';
 import type { AdmissionAttributes } from './admission-attributes.js';
 import type { ConfiguredWebhook } from './webhook-configurations.js';
 
-/** A rule of a webhook has no names. */
+/** A rule of a policy or a webhook. Rules of webhooks have no resource names. */
 type Rule = Wire<V1NamedRuleWithOperations>;
 type Selectors = Pick<Wire<V1MatchResources>, 'objectSelector' | 'namespaceSelector'>;
 
 /**
- * In which version of its kind `webhook` wants to see the write; undefined: it does not want to.
- * @throws StatusError 404: the namespace whose labels count is not there; 403: a condition fails.
+ * Returns the version of the kind in which `webhook` receives the write; undefined if it does not
+ * match.
+ * @throws StatusError 404: the namespace for the selector does not exist; 403: a condition fails.
  */
 export function invokedKind(
   core: ServerCore,
@@ -26,8 +27,9 @@ export function invokedKind(
 }
 
 /**
- * In which version of its kind a write is seen by what is about these resources; undefined: it is
- * about others. @throws StatusError 404: the namespace whose labels count is not there.
+ * Returns the version of the kind in which `resources` match a write; undefined if they do not
+ * match.
+ * @throws StatusError 404: the namespace for the selector does not exist.
  */
 export function matchedKind(
   core: ServerCore,
@@ -42,7 +44,10 @@ export function matchedKind(
   return excluded === undefined ? kind : undefined;
 }
 
-/** Nothing may stand between an administrator and a webhook that blocks everything. */
+/**
+ * Returns whether a kind skips admission: an administrator must be able to remove a webhook or
+ * policy that blocks everything.
+ */
 function isExempt({ type }: ServedKind): boolean {
   return (
     type.group === 'admissionregistration.k8s.io' &&

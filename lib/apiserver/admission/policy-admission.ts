@@ -17,7 +17,7 @@ import { admissionReview } from './admission-review.js';
 import { matchedKind } from './match-webhook.js';
 import type { PolicyValues } from './policy-program.js';
 
-/** Why a policy refuses. */
+/** The refusal of a policy. */
 interface Denial {
   readonly message: string;
   readonly reason: string | undefined;
@@ -30,8 +30,8 @@ const codes: Readonly<Partial<Record<string, number>>> = {
 };
 
 /**
- * Has the ValidatingAdmissionPolicies that are bound judge a write.
- * @throws StatusError 422 (or the reason that a policy gives): one refuses it.
+ * Evaluates all bound ValidatingAdmissionPolicies for a write.
+ * @throws StatusError 422 (or the reason in the policy): a policy refuses the write.
  */
 export function checkPolicies(core: ServerCore, attributes: AdmissionAttributes): void {
   const denials: { readonly message: string; readonly reason: string | undefined }[] = [];
@@ -132,7 +132,10 @@ function valuesOf(
   };
 }
 
-/** @returns undefined: all hold; otherwise that one does not, or why it can't be told */
+/**
+ * Evaluates the match conditions of a policy.
+ * @returns undefined if all are true, `unmet` if one is false, else the evaluation errors
+ */
 function conditionsOf({ conditions }: CompiledPrograms, values: PolicyValues): string | undefined {
   const problems: string[] = [];
   for (const { expression, program } of conditions) {

@@ -6,7 +6,7 @@ import { CelError } from '../../crd/cel/values.js';
 import type { CelMap, CelValue } from '../../crd/cel/values.js';
 import { admissionVariables } from './admission-cel.js';
 
-/** The values of what expressions see. */
+/** The values of an expression's variables. */
 export type PolicyValues = Readonly<Record<string, CelValue>>;
 
 /** A variable of a policy: `variables` of its spec. */
@@ -20,7 +20,10 @@ export class PolicyPrograms {
   readonly #types: Map<string, CelType>;
   readonly #variables: readonly { readonly name: string; readonly program: CelProgram }[];
 
-  /** @throws CelCompileError a variable can't be compiled. */
+  /**
+   * Compiles the variables.
+   * @throws CelCompileError a variable cannot be compiled.
+   */
   constructor(variables: readonly PolicyVariable[]) {
     this.#types = new Map([...admissionVariables, ['params', dynType]]);
     const fields = new Map<string, CelType>();
@@ -33,12 +36,15 @@ export class PolicyPrograms {
     this.#types.set('variables', structType('kubernetes.variables', fields));
   }
 
-  /** @throws CelCompileError */
+  /**
+   * Compiles an expression.
+   * @throws CelCompileError
+   */
   compile(expression: string): CelProgram {
     return compileCel(expression, this.#types);
   }
 
-  /** `values` with the variables, each computed when it is first used. */
+  /** Returns `values` with the policy's variables, each computed at its first use. */
   withVariables(values: PolicyValues): PolicyValues {
     const all: Record<string, CelValue> = { ...values };
     const programs = new Map(this.#variables.map(({ name, program }) => [name, program]));

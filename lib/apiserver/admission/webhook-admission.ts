@@ -22,19 +22,19 @@ const optionKinds = {
   DELETE: 'DeleteOptions',
 } as const;
 
-/** A webhook that wants to see a write. */
+/** A webhook that matches a write. */
 interface Invoked extends ConfiguredWebhook {
   readonly kind: ServedKind;
 }
 
-/** What a webhook's call led to. */
+/** The result of a webhook call. */
 type Outcome = { readonly response: AdmissionResponse } | { readonly failure: string };
 
-/** Has the configured webhooks and policies admit the writes of a request. */
+/** Runs the configured webhooks and policies for the writes of a request. */
 export class WebhookAdmission implements WriteHooks {
   readonly #core: ServerCore;
   readonly #request: AdmissionRequest;
-  /** The name that the write came with. */
+  /** The name in the original object. */
   #name: string | undefined;
 
   constructor(core: ServerCore, request: AdmissionRequest) {
@@ -42,11 +42,14 @@ export class WebhookAdmission implements WriteHooks {
     this.#request = request;
   }
 
-  /** Mutating webhooks, one after the other; again where one has changed what another had seen. */
+  /**
+   * Calls mutating webhooks one after the other. A webhook with `IfNeeded` is called again if a
+   * later one changed the object.
+   */
   admit(write: AdmittedWrite & { readonly object: UnstructuredObject }): UnstructuredObject {
     this.#name = write.object.metadata.name;
     const { object } = this.#mutate(write, 0, new Set());
-    // Only a write without an object has none after it.
+    // Only a deletion has no object.
     return object ?? write.object;
   }
 
@@ -134,7 +137,10 @@ export class WebhookAdmission implements WriteHooks {
     return { key, ask };
   }
 
-  /** @returns undefined: it was not reached, which does not matter to it */
+  /**
+   * Checks the outcome of a webhook call.
+   * @returns undefined: the call failed, and the webhook's failure policy ignores that
+   */
   #verdict({ webhook }: Invoked, outcome: Outcome): AdmissionResponse | undefined {
     if ('failure' in outcome) {
       if (webhook.failurePolicy === 'Ignore') return undefined;
@@ -175,7 +181,7 @@ export class WebhookAdmission implements WriteHooks {
       const operations: unknown = JSON.parse(patch);
       if (Array.isArray(operations)) return operations as readonly JsonPatchOperation[];
     } catch {
-      // Told below.
+      // Reported below.
     }
     if (failurePolicy === 'Ignore') return [];
     const why = 'received undecodable patch in webhook response';
@@ -207,7 +213,7 @@ function decoded(kind: ServedKind, value: Readonly<Record<string, unknown>>): Un
   }
 }
 
-/** The `Status` of a refusal, as the real server completes it. */
+/** Returns the `Status` of a refusal, completed as on the real server. */
 function refusal(name: string, { status: given = {} }: AdmissionResponse): StatusError {
   const { code, message = '', reason = '', details, metadata = {} } = given;
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;

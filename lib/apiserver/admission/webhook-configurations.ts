@@ -7,9 +7,9 @@ import type { MvccLog } from '../storage/mvcc-log.js';
 /** A webhook of either kind; a validating one has no `reinvocationPolicy`. */
 export type Webhook = Wire<V1MutatingWebhook>;
 
-/** A webhook and where it is configured. */
+/** A webhook and its identity in the configuration. */
 export interface ConfiguredWebhook {
-  /** The name of its configuration, and its place in it: its identity. */
+  /** The identity: the name of the configuration, the index in it, and the webhook's name. */
   readonly id: string;
   readonly webhook: Webhook;
   readonly conditions: MatchConditions;
@@ -21,7 +21,7 @@ const collections = {
   validating: `${group}/validatingwebhookconfigurations`,
 } as const;
 
-/** The webhooks that are configured at the moment. */
+/** The currently configured webhooks. */
 export class WebhookConfigurations {
   readonly #log: MvccLog;
   readonly #known = new Map<string, { end: number; webhooks: readonly ConfiguredWebhook[] }>();
@@ -30,12 +30,12 @@ export class WebhookConfigurations {
     this.#log = log;
   }
 
-  /** Whether there is none at all. */
+  /** If true, no webhook is configured. */
   get empty(): boolean {
     return Object.values(collections).every((name) => this.#log.collection(name).size === 0);
   }
 
-  /** All webhooks of a kind, by the names of their configurations. */
+  /** Returns all webhooks of a kind, ordered by the names of their configurations. */
   all(type: 'mutating' | 'validating'): readonly ConfiguredWebhook[] {
     const collection = this.#log.collection(collections[type]);
     const known = this.#known.get(type);

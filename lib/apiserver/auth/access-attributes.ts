@@ -2,29 +2,29 @@ import type { RequestInfo } from '../requests/request-info.js';
 import { parseFieldSelector } from '../../object/field-selector.js';
 import { isOperatorError } from '../../system/operator-error.js';
 
-/** What a request asks to be allowed. */
+/** The attributes of a request that authorization checks. */
 export interface AccessAttributes {
   readonly verb: string;
   readonly group: string;
-  /** The plural. */
+  /** The plural of the resource. */
   readonly resource: string;
-  /** Empty: the resource itself. */
+  /** The subresource; empty for the resource itself. */
   readonly subresource: string;
-  /** Empty: the whole cluster. */
+  /** The namespace; empty for the whole cluster. */
   readonly namespace: string;
-  /** Empty: a collection. */
+  /** The name of the object; empty for a collection. */
   readonly name: string;
-  /** A path that names no resource; the rest does not matter then. */
+  /** A path that names no resource. If set, the other fields except the verb do not matter. */
   readonly path?: string | undefined;
 }
 
-/** What `info` asks to be allowed. */
+/** Returns the attributes of a request. */
 export function attributesOf(info: RequestInfo): AccessAttributes {
   if (info.type === 'plain') {
     return pathAttributes(info.method.toLowerCase(), info.path);
   }
   const { verb, group, resource, subresource = '', name } = info;
-  // A namespace is in itself: a role of the namespace can allow reading it.
+  // A namespace counts as inside itself: a role in the namespace can allow reading it.
   const own = group === '' && resource === 'namespaces';
   return {
     verb,
@@ -36,12 +36,15 @@ export function attributesOf(info: RequestInfo): AccessAttributes {
   };
 }
 
-/** Of a request for a path that names no resource. */
+/** Returns the attributes of a request for a path that names no resource. */
 export function pathAttributes(verb: string, path: string): AccessAttributes {
   return { verb, path, group: '', resource: '', subresource: '', namespace: '', name: '' };
 }
 
-/** A list or watch of one object by its name is allowed by the name, too. */
+/**
+ * Returns the name in the field selector of a list or watch: a rule for that name also allows the
+ * request.
+ */
 function selectedName(verb: string, query: URLSearchParams): string {
   const selector = query.get('fieldSelector') ?? '';
   if (selector === '' || (verb !== 'list' && verb !== 'watch')) return '';
@@ -49,13 +52,16 @@ function selectedName(verb: string, query: URLSearchParams): string {
     const term = parseFieldSelector(selector).find(({ field }) => field === 'metadata.name');
     return term?.operator === '=' ? term.value : '';
   } catch (error) {
-    // What is wrong with it is said by who reads the selector.
+    // The code that reads the selector reports the error.
     if (isOperatorError(error, 'InvalidSelector')) return '';
     throw error;
   }
 }
 
-/** `User "x" cannot list resource "pods" in API group "" in the namespace "n"`. */
+/**
+ * Returns the message of a refusal: `User "x" cannot list resource "pods" in API group "" in the
+ * namespace "n"`.
+ */
 export function describeAccess(username: string, attributes: AccessAttributes): string {
   const { verb, group, resource, subresource, namespace, path } = attributes;
   const who = `User ${JSON.stringify(username)} cannot ${verb}`;
@@ -66,7 +72,7 @@ export function describeAccess(username: string, attributes: AccessAttributes): 
   return `${who} resource ${what} in API group ${JSON.stringify(group)} ${where}`;
 }
 
-/** Reviews of the client itself: resources by group. */
+/** Reviews that a client may create about itself: resources by group. */
 export const selfReviews: Readonly<Record<string, readonly string[]>> = {
   'authorization.k8s.io': ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
   'authentication.k8s.io': ['selfsubjectreviews'],
@@ -74,12 +80,15 @@ export const selfReviews: Readonly<Record<string, readonly string[]>> = {
 
 const openPath = /^\/(api|apis|openapi)(\/|$)|^\/(healthz|livez|readyz|version)\/?$/;
 
-/** Whether each known client may read a path: discovery, schemas, the version, health. */
+/** Returns whether every known client may read a path: discovery, schemas, the version, health. */
 export function isOpenPath(path: string): boolean {
   return openPath.test(path);
 }
 
-/** Whether a request asks who the client is and what it may do: each known client may. */
+/**
+ * Returns whether a request is a client's review of its own identity or rights, which every known
+ * client may create.
+ */
 export function isSelfReview(
   asked: Pick<AccessAttributes, 'verb' | 'group' | 'resource'>,
 ): boolean {

@@ -11,18 +11,18 @@ import { ServiceAccountTokens } from './service-account-tokens.js';
 import { mastersGroup } from './user-info.js';
 import type { UserInfo, UserOptions } from './user-info.js';
 
-/** What {@link AccessControl} is made from. */
+/** Options of {@link AccessControl}. */
 export interface AccessControlOptions {
   readonly log: MvccLog;
   readonly clock: Clock;
   readonly random: Random;
-  /** Bearer tokens and whom they stand for. */
+  /** Bearer tokens and their users. */
   readonly users: Readonly<Record<string, string | UserOptions>>;
-  /** Whether roles and bindings decide; without it whoever is known may do everything. */
+  /** If true, roles and bindings decide. If false, every known client may do everything. */
   readonly rbac: boolean;
 }
 
-/** Who asks, and what they may do. */
+/** Authentication and authorization of a server. */
 export class AccessControl {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
@@ -39,8 +39,9 @@ export class AccessControl {
   }
 
   /**
-   * Checks the rights that a user gives away, by what `authorizer` lets it do itself.
-   * @returns undefined: there is nothing to check, without RBAC
+   * Returns the check of the rights that a user grants. The check compares them with what
+   * `authorizer` allows the user itself.
+   * @returns undefined without RBAC: there is nothing to check
    */
   grantsOf(authorizer: Authorizer): GrantCheck | undefined {
     if (authorizer === this.authorizer || authorizer.rulesFor === undefined) return this.#grants;
@@ -53,7 +54,7 @@ export class AccessControl {
     });
   }
 
-  /** The rules that hold for `user` in `namespace`, for a review of them. */
+  /** Returns the rules of `user` in `namespace`, for a review. */
   rulesFor(user: UserInfo, namespace: string): ResolvedRules {
     const unlimited = this.#grants === undefined || user.groups.includes(mastersGroup);
     if (!unlimited) return this.#resolver.rulesFor(user, namespace);

@@ -9,35 +9,38 @@ import type { Visitor } from './listener-access.js';
 import { anonymous, userInfoOf } from './user-info.js';
 import type { UserInfo } from './user-info.js';
 
-/** What is known of who asks. */
+/** The known facts about the client of a request. */
 export interface Asking {
-  /** The user itself, in place of credentials. */
+  /** The user itself; replaces credentials. */
   readonly known?: UserInfo | undefined;
-  /** Decides what it may do. @defaultValue the authorizer of the server */
+  /**
+   * The authorizer of the client's requests.
+   * @defaultValue the authorizer of the server
+   */
   readonly authorizer?: Authorizer | undefined;
-  /** What its certificate says. */
+  /** The identity in the client's certificate. */
   readonly certified?: CertifiedClient | undefined;
-  /** What the access of its listener said, in place of credentials. */
+  /** The result of the listener's own authentication; replaces credentials. */
   readonly visitor?: Visitor | undefined;
 }
 
-/** Who asks, and what decides what it may do. */
+/** The user of a request, and the authorizer of its requests. */
 export interface Asker {
   readonly user: UserInfo;
   readonly authorizer: Authorizer;
-  /** When it must ask anew, in milliseconds since 1970; undefined: never. */
+  /** The time at which the client must authenticate again, in milliseconds since 1970; undefined: never. */
   readonly untilMs?: number | undefined;
 }
 
-/** {@link Asking}, and who is told of refusals. */
+/** Options of `identify`: {@link Asking} and a callback for refusals. */
 export interface IdentifyOptions extends Asking {
   /** Called before a refusal is thrown. */
   readonly onRefused: (user: UserInfo, refusal: StatusError) => void;
 }
 
 /**
- * Finds out who asks, and for whom it wants to be taken.
- * @throws StatusError 401: nobody knows who asks; 403: it may not be who it wants to be.
+ * Authenticates the client of a request and applies its impersonation headers.
+ * @throws StatusError 401: the client is unknown; 403: it may not impersonate that user.
  */
 export function identify(
   access: AccessControl,

@@ -5,16 +5,16 @@ import type { ServiceAccountTokens, TokenVerdict } from './service-account-token
 import { administrator, anonymous, userInfoOf } from './user-info.js';
 import type { UserInfo, UserOptions } from './user-info.js';
 
-/** What an {@link Authenticator} goes by. */
+/** Options of an {@link Authenticator}. */
 export interface AuthenticatorOptions {
-  /** Bearer tokens and whom they stand for. */
+  /** Bearer tokens and their users. */
   readonly users: Readonly<Record<string, string | UserOptions>>;
   readonly tokens: ServiceAccountTokens;
-  /** Whoever shows nothing is anonymous, not the administrator. */
+  /** If true, a client without credentials is anonymous, not the administrator. */
   readonly anonymous: boolean;
 }
 
-/** Finds out who asks. */
+/** Authenticates requests. */
 export class Authenticator {
   readonly #users: ReadonlyMap<string, UserInfo>;
   readonly #options: AuthenticatorOptions;
@@ -26,8 +26,8 @@ export class Authenticator {
   }
 
   /**
-   * Who asks, by a client certificate or by a token.
-   * @returns undefined: the certificate or the token is nobody's
+   * Returns the user of a client certificate or a bearer token.
+   * @returns undefined: the certificate or the token is invalid
    */
   authenticate(
     { headers }: TransportRequest,
@@ -40,11 +40,14 @@ export class Authenticator {
     return 'user' in verdict ? verdict.user : undefined;
   }
 
-  /** Whom a token stands for. @param audiences - whom it must be for; the server if not given. */
+  /**
+   * Returns the user of a token.
+   * @param audiences - the accepted audiences of the token; defaults to that of the server.
+   */
   tokenUser(token: string, audiences: readonly string[] = [serverAudience]): TokenVerdict {
     const known = this.#users.get(token);
     if (known !== undefined) {
-      // Tokens of a list are for the server only.
+      // Configured tokens are for the server only.
       return audiences.includes(serverAudience)
         ? { user: known, audiences: [serverAudience] }
         : { error: 'invalid bearer token' };

@@ -8,26 +8,29 @@ import type { RuleResolver } from './rule-resolver.js';
 import { mastersGroup } from './user-info.js';
 import type { UserInfo } from './user-info.js';
 
-/** What an authorizer says of a request. */
+/** The decision of an authorizer on a request. */
 export interface Decision {
   readonly allowed: boolean;
-  /** Why; empty: there is nothing to say. */
+  /** The reason; may be empty. */
   readonly reason: string;
 }
 
-/** Decides who may do what. */
+/** Decides which requests a user may make. */
 export interface Authorizer {
   authorize(user: UserInfo, attributes: AccessAttributes): Decision;
-  /** The rules that hold for `user` in a namespace, for a review. @defaultValue those of the server */
+  /**
+   * Returns the rules of `user` in a namespace, for a review.
+   * @defaultValue the rules of the server
+   */
   rulesFor?(user: UserInfo, namespace: string): readonly PolicyRule[];
-  /** Called for each request that is refused. A review is not one: it only asks. */
+  /** Called for each refused request. A denied access review is not a refused request. */
   onRefused?(user: UserInfo, attributes: AccessAttributes): void;
 }
 
-/** Without RBAC whoever is known may do everything. */
+/** The authorizer without RBAC: every known client may do everything. */
 export const allowAll: Authorizer = { authorize: () => ({ allowed: true, reason: '' }) };
 
-/** Decides by roles and their bindings; members of `system:masters` may do everything. */
+/** Authorizes by roles and their bindings. Members of `system:masters` may do everything. */
 export class RbacAuthorizer implements Authorizer {
   readonly #resolver: RuleResolver;
 
@@ -48,7 +51,10 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-/** Decides on a request. @returns 403: `user` may not do it; undefined: it may */
+/**
+ * Returns the error of a refused request.
+ * @returns 403: `user` may not do it; undefined: it may
+ */
 export function refusalOf(
   authorizer: Authorizer,
   user: UserInfo,
@@ -60,7 +66,7 @@ export function refusalOf(
   return accessForbidden(user, attributes, reason);
 }
 
-/** 403: `user` may not do what `attributes` say. */
+/** Returns a 403 for `user` and the request with these `attributes`. */
 function accessForbidden(
   user: UserInfo,
   attributes: AccessAttributes,
@@ -73,7 +79,7 @@ function accessForbidden(
   return forbidden({ group, plural, name }, why);
 }
 
-// Messages may be shown by browsers.
+// Browsers may show these messages.
 function htmlEscaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -7,9 +7,9 @@ import { decodeObject } from '../writes/decode-object.js';
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * Creates the roles that a new cluster has and that people and operators are given: `cluster-admin`,
- * `admin`, `edit`, `view`, `system:discovery`, `system:basic-user`, … Those of the cluster's own
- * programs are left out.
+ * Creates the roles of a new cluster that people and operators use: `cluster-admin`, `admin`,
+ * `edit`, `view`, `system:discovery`, `system:basic-user`, … The roles of the cluster's own
+ * components are left out.
  */
 export function createBootstrapRoles(core: ServerCore): void {
   const data = readDocument('bootstrap-roles') as { roles: Item[]; bindings: Item[] };
@@ -34,7 +34,7 @@ function createAll(
       fieldValidation: 'Ignore' as const,
       warn: () => undefined,
     };
-    // The rules of those with an aggregation rule come from the others.
+    // Roles with an aggregation rule get their rules from the other roles.
     const own = 'aggregationRule' in value ? withoutMembers(value, 'rules') : value;
     createObject(core, { request, object: decodeObject(request, { value: own }) });
   }

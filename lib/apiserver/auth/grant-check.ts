@@ -19,21 +19,21 @@ const checked = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
 export interface Grant {
   readonly plural: string;
   readonly object: UnstructuredObject;
-  /** Absent for a create. */
+  /** The previous object; undefined for a create. */
   readonly old: UnstructuredObject | undefined;
-  /** The name in the request's path: a create has none. */
+  /** The name in the request's path; empty for a create. */
   readonly requestedName: string;
 }
 
-/** Whether a write to `group`/`plural` may give rights away. */
+/** Returns whether a write to `group`/`plural` may grant rights. */
 export function isGrant(type: { readonly group: string; readonly plural: string }): boolean {
   return type.group === group && checked.includes(type.plural);
 }
 
-/** Finds the rules that a user has, and those that it gives. */
+/** Finds the rules that a user has, and the rules of a role that it grants. */
 export type GrantedRules = Pick<RuleResolver, 'rulesFor' | 'roleRules'>;
 
-/** Refuses those who would give rights that they don't have themselves. */
+/** Refuses writes by which a user would grant rights that it does not have itself. */
 export class GrantCheck {
   readonly #authorizer: Authorizer;
   readonly #resolver: GrantedRules;
@@ -43,7 +43,10 @@ export class GrantCheck {
     this.#resolver = resolver;
   }
 
-  /** @throws StatusError 403: `user` lacks some of what it gives; 404: there is no such role. */
+  /**
+   * Checks a write of a role or a binding.
+   * @throws StatusError 403: `user` lacks a right that it grants; 404: the role does not exist.
+   */
   check(user: UserInfo, grant: Grant): void {
     if (user.groups.includes(mastersGroup)) return;
     if (grant.plural.endsWith('bindings')) this.#checkBinding(user, grant);
@@ -117,7 +120,10 @@ function refused({ plural, object }: Grant, why: string): StatusError {
   return forbidden({ group, plural, name: object.metadata.name }, why);
 }
 
-/** The garbage collector may take owners and finalizers away from what it could not create. */
+/**
+ * Returns whether a write changes only metadata such as owners and finalizers. The garbage
+ * collector may do so without the granted rights.
+ */
 function onlyForCollector({ object, old }: Grant): boolean {
   if (old === undefined) return false;
   const rest = (given: UnstructuredObject): unknown => {

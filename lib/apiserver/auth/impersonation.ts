@@ -20,8 +20,9 @@ interface Wanted {
 }
 
 /**
- * Whom a request is to be handled for: whom its `Impersonate-…` headers name, if `user` may be them.
- * @throws StatusError 403: it may not; 400: no user is named.
+ * Returns the user to handle a request for: the user in its `Impersonate-…` headers, if `user` may
+ * impersonate it, else `user` itself.
+ * @throws StatusError 403: `user` may not impersonate it; 400: the headers name no user.
  */
 export function impersonated(
   { headers }: TransportRequest,
@@ -57,7 +58,7 @@ function readHeaders(headers: TransportRequest['headers']): Wanted | undefined {
     const value = headers[header] ?? '';
     if (name === 'impersonate-user') username = value;
     else if (name === 'impersonate-uid') uid = value;
-    // Headers that come several times are one with commas here.
+    // A repeated header arrives as one, joined by commas.
     else if (name === 'impersonate-group') groups.push(...splitValues(value));
     else if (name.startsWith(extraPrefix)) {
       extra[unescaped(name.slice(extraPrefix.length))] = splitValues(value);
@@ -78,7 +79,7 @@ function unescaped(key: string): string {
   try {
     return decodeURIComponent(key);
   } catch {
-    // Kept as it came, like the real server does.
+    // Keep an invalid encoding unchanged, as the real server does.
     return key;
   }
 }

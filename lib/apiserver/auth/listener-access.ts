@@ -6,43 +6,47 @@ import type { Authorizer } from './authorizer.js';
 import type { UserOptions } from './user-info.js';
 import { errorMessage } from '../../system/as-error.js';
 
-/** A request without its body, which is not read before it is known who asks. */
+/** A request without its body. Authentication happens before the body is read. */
 export type RequestHead = Pick<TransportRequest, 'method' | 'path' | 'headers'>;
 
-/** Somebody whom a {@link ListenerAccess} knows. */
+/** A client that a {@link ListenerAccess} has authenticated. */
 export interface Session {
   readonly user: string | UserOptions;
   /**
-   * Decides what it may do. Asked for the verb `impersonate` too: who must not stand for others is
-   * refused that, and else it is asked for the user that is stood for.
+   * Authorizes the requests of this client. It must refuse the verb `impersonate` to clients that
+   * may not impersonate; otherwise it also authorizes the requests of the impersonated user.
    */
   readonly authorizer: Authorizer;
   /**
-   * When it ends, in milliseconds since 1970 by the server's clock: watches end then.
+   * The end of the session, in milliseconds since 1970 by the server's clock. The server ends its
+   * watches then.
    * @defaultValue undefined: never
    */
   readonly untilMs?: number | undefined;
 }
 
-/** Who may come in by a listener, and what they may do: in place of what the server itself says. */
+/** Authentication and authorization of a listener, in place of the server's own. */
 export interface ListenerAccess {
   /**
-   * Finds out who asks.
+   * Authenticates a request.
    * @param nowMs - the time of the server, in milliseconds since 1970.
-   * @returns undefined: nobody knows (401)
+   * @returns undefined: the client is unknown (401)
    * @throws StatusError another answer.
    */
   authenticate(head: RequestHead, nowMs: number): Promise<Session | undefined>;
-  /** Whether the listener shows a group; those that it does not are not there. @defaultValue all */
+  /**
+   * Returns whether the listener serves a group. Other groups do not exist for its clients.
+   * @defaultValue all groups
+   */
   readonly serves?: ((group: string) => boolean) | undefined;
 }
 
-/** Who comes in by a listener: whom it knows, or the answer to whom it does not. */
+/** The client of a listener: its session, or the refusal if it is unknown. */
 export type Visitor =
   | { readonly session: Session; readonly refused?: undefined }
   | { readonly refused: StatusError; readonly session?: undefined };
 
-/** Whom `access` lets in. A defect of `access` is a 500, as one of the server. */
+/** Authenticates a request by `access`. An unexpected error of `access` becomes a 500. */
 export async function admit(
   access: ListenerAccess,
   head: RequestHead,
@@ -58,9 +62,9 @@ export async function admit(
 }
 
 /**
- * Refuses requests that a website in a browser of this machine could have sent, since the server
- * takes every request without credentials for the administrator's. A website can't know a token, so a
- * request with an `Authorization` header is left to the server.
+ * Refuses requests that a website in a browser on this machine could have sent, because the server
+ * treats every request without credentials as the administrator's. A website cannot know a token,
+ * so the server handles requests with an `Authorization` header itself.
  */
 export function websiteGuard(
   allowedHosts: readonly string[] = [],

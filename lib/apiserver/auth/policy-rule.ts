@@ -33,7 +33,7 @@ function urlCovers(owner: string, path: string): boolean {
   return owner.endsWith(all) && path.startsWith(owner.replace(/\*+$/, ''));
 }
 
-/** Whether `rule` allows what `attributes` ask for. */
+/** Returns whether `rule` allows a request with these `attributes`. */
 export function ruleAllows(rule: PolicyRule, attributes: AccessAttributes): boolean {
   if (!hasOrAll(rule.verbs, attributes.verb)) return false;
   if (attributes.path !== undefined) return pathMatches(rule, attributes.path);
@@ -46,7 +46,7 @@ export function ruleAllows(rule: PolicyRule, attributes: AccessAttributes): bool
   return resourceNames.length === 0 || resourceNames.includes(name);
 }
 
-/** The parts of `wanted`, each with one verb and one resource, that no rule of `owned` covers. */
+/** Returns the parts of `wanted`, each with one verb and one resource, that no rule of `owned` covers. */
 export function uncovered(
   owned: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
@@ -75,7 +75,7 @@ function breakDown(rule: PolicyRule): PolicyRule[] {
   return parts;
 }
 
-/** Whether `owner` allows all that `part` does, which has at most one of everything. */
+/** Returns whether `owner` allows everything in `part`, which has at most one value per field. */
 function covers(owner: PolicyRule, part: PolicyRule): boolean {
   const [verb = ''] = part.verbs;
   if (!hasOrAll(owner.verbs, verb)) return false;
@@ -91,12 +91,12 @@ function covers(owner: PolicyRule, part: PolicyRule): boolean {
   return owned.length === 0 || (name !== undefined && owned.includes(name));
 }
 
-/** Rules for one resource each, with their verbs together, as messages show them: sorted. */
+/** Formats rules for messages: one rule per resource with all its verbs, sorted. */
 export function describeRules(parts: readonly PolicyRule[]): string {
   const merged = new Map<string, PolicyRule>();
   for (const { verbs, ...rest } of parts) {
     const key = JSON.stringify(rest);
-    // Rules for paths are not put together.
+    // Rules for paths are not merged.
     const id = rest.nonResourceURLs === undefined ? key : `${key} ${verbs.join()}`;
     const known = merged.get(id);
     merged.set(id, { ...rest, verbs: [...(known?.verbs ?? []), ...verbs] });
@@ -121,7 +121,7 @@ function describe(rule: PolicyRule): string {
   return `{${members.join(', ')}}`;
 }
 
-/** A list of texts as Go prints it: `["a" "b"]`. */
+/** Formats a list of texts as Go prints it: `["a" "b"]`. */
 export function quotedList(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
 }

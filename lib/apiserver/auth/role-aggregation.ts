@@ -17,8 +17,9 @@ const collection = `${group}/clusterroles`;
 type ClusterRole = UnstructuredObject & Wire<V1ClusterRole>;
 
 /**
- * Keeps the rules of ClusterRoles with an `aggregationRule` what the roles that they select have
- * together. Works within the commit of a change, so that it holds as soon as the answer is there.
+ * Keeps the rules of ClusterRoles with an `aggregationRule` equal to the union of the rules of the
+ * selected roles. It runs within the commit of a change, so that the rules are current when the
+ * client gets its answer.
  */
 export function aggregateRoles(core: ServerCore): void {
   core.log.subscribe((entry) => {

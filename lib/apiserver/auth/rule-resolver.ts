@@ -14,34 +14,34 @@ import type { UserInfo } from './user-info.js';
 
 const group = 'rbac.authorization.k8s.io';
 
-/** A binding of either kind: what both say. */
+/** The common fields of both kinds of bindings. */
 type Binding = Wire<V1RoleBinding | V1ClusterRoleBinding>;
 type Subject = Wire<RbacV1Subject>;
 
-/** What a binding refers to. */
+/** The role reference of a binding. */
 export type RoleReference = Binding['roleRef'];
 
-/** A rule that holds for a user. */
+/** A rule that applies to a user. */
 export interface GrantedRule {
   readonly rule: PolicyRule;
-  /** By what: `ClusterRoleBinding "b" of ClusterRole "r" to User "u"`. */
+  /** Returns the source of the rule: `ClusterRoleBinding "b" of ClusterRole "r" to User "u"`. */
   readonly source: () => string;
 }
 
-/** The rules that hold for a user in a namespace. */
+/** The rules of a user in a namespace. */
 export interface ResolvedRules {
   readonly granted: readonly GrantedRule[];
-  /** Roles that bindings refer to and that are not there. */
+  /** Errors for missing roles that bindings refer to. */
   readonly errors: readonly string[];
 }
 
-/** The rules of a role; an error text if there is no such role. */
+/** The rules of a role, or an error text if the role does not exist. */
 export type RoleRules = { readonly rules: readonly PolicyRule[] } | { readonly error: string };
 
-/** How many answers for users and namespaces are remembered, at most. */
+/** The maximum number of cached results per user and namespace. */
 const remembered = 1000;
 
-/** Finds the rules that roles and bindings give a user, as they are stored at the moment. */
+/** Resolves the rules that the stored roles and bindings give a user. */
 export class RuleResolver {
   readonly #log: MvccLog;
   readonly #resolved = new Map<string, ResolvedRules>();
@@ -51,7 +51,10 @@ export class RuleResolver {
     this.#log = log;
   }
 
-  /** @param namespace - empty: what holds in the whole cluster only. */
+  /**
+   * Returns the rules of `user`.
+   * @param namespace - If empty, only cluster-wide rules.
+   */
   rulesFor(user: UserInfo, namespace: string): ResolvedRules {
     this.#forgetIfChanged();
     const key = JSON.stringify([user.username, user.groups, namespace]);
@@ -63,14 +66,14 @@ export class RuleResolver {
     return resolved;
   }
 
-  /** The rules of what a binding in `namespace` refers to. */
+  /** Returns the rules of the role that a binding in `namespace` refers to. */
   roleRules({ kind, name }: RoleReference, namespace: string): RoleRules {
     const plural = kind === 'Role' ? 'roles' : 'clusterroles';
     const key = kind === 'Role' ? `${namespace}/${name}` : name;
     const role = this.#log.collection(`${group}/${plural}`).get(key) as
       (UnstructuredObject & Wire<V1ClusterRole>) | undefined;
     if (role !== undefined) {
-      // Decoded roles have null where there are no rules.
+      // Decoded roles without rules have null.
       return { rules: (role.rules as PolicyRule[] | null | undefined) ?? [] };
     }
     const subject = qualifiedPlural({ group, plural: plural.slice(0, -1) });
@@ -121,7 +124,7 @@ function appliesTo(user: UserInfo, subject: Subject, bound: string): boolean {
       return user.groups.includes(subject.name);
     case 'ServiceAccount': {
       const account = serviceAccountOf(user.username);
-      // Decoded subjects may have an empty namespace.
+      // The namespace of a decoded subject may be empty.
       return account?.name === subject.name && account.namespace === (subject.namespace || bound);
     }
     default:

@@ -7,17 +7,17 @@ import type { MvccLog } from '../storage/mvcc-log.js';
 import { authenticatedGroup, serviceAccountGroups } from './user-info.js';
 import type { UserInfo } from './user-info.js';
 
-/** Whom tokens are for where nobody else is named, and who issues them. */
+/** The default audience of tokens, and their issuer. */
 export const serverAudience = 'https://kubernetes.default.svc';
 
-/** An object that a token is good as long as. */
+/** An object that a token is bound to: the token is invalid once the object is gone. */
 export interface BoundObject {
   readonly kind: 'Pod' | 'Secret' | 'Node';
   readonly name: string;
   readonly uid: string;
 }
 
-/** What a token is to be issued for. */
+/** The contents of a token to issue. */
 export interface TokenOrder {
   readonly account: UnstructuredObject;
   readonly audiences: readonly string[];
@@ -25,7 +25,7 @@ export interface TokenOrder {
   readonly bound?: BoundObject | undefined;
 }
 
-/** Whom a token stands for, or why it stands for nobody. */
+/** The user of a token, or the reason why the token is invalid. */
 export type TokenVerdict =
   { readonly user: UserInfo; readonly audiences: readonly string[] } | { readonly error: string };
 
@@ -50,7 +50,7 @@ interface Claims {
 
 const boundKinds = { pod: 'pods', secret: 'secrets', node: 'nodes' } as const;
 
-/** What the issuer works on. */
+/** The dependencies of the token issuer. */
 interface Parts {
   readonly log: MvccLog;
   readonly clock: Clock;
@@ -58,9 +58,9 @@ interface Parts {
 }
 
 /**
- * Issues and verifies tokens of ServiceAccounts: JWTs with the claims of the real server's, signed
- * with a key (HMAC) that only this server has. A token ends with its time, with its account, and
- * with the object that it is bound to.
+ * Issues and verifies tokens of ServiceAccounts: JWTs with the claims of the real server, signed
+ * (HMAC) with a key that only this server has. A token becomes invalid when it expires, or when its
+ * account or the bound object is deleted.
  */
 export class ServiceAccountTokens {
   readonly #parts: Parts;
@@ -70,7 +70,10 @@ export class ServiceAccountTokens {
     this.#parts = parts;
   }
 
-  /** @returns the token: a secret */
+  /**
+   * Issues a token.
+   * @returns the token: a secret
+   */
   issue({ account, audiences, expirationSeconds, bound }: TokenOrder): string {
     const { clock, random } = this.#parts;
     const { namespace = '', name = '', uid = '' } = account.metadata;
@@ -93,8 +96,9 @@ export class ServiceAccountTokens {
   }
 
   /**
-   * @param audiences - whom it must be for, one of them at least.
-   * @returns undefined: it is no token of this server
+   * Verifies a token.
+   * @param audiences - the accepted audiences; the token must have at least one of them.
+   * @returns undefined: it is not a token of this server
    */
   verify(token: string, audiences: readonly string[] = [serverAudience]): TokenVerdict | undefined {
     const claims = this.#claimsOf(token);
@@ -121,7 +125,7 @@ export class ServiceAccountTokens {
       return `service account UID (${uid}) does not match claim (${serviceaccount.uid})`;
     }
     for (const kind of ['pod', 'secret', 'node'] as const) {
-      // A pod's node is a remark; only a token of its own is bound to a node.
+      // The node of a bound pod is only informative. A token without a pod is bound to its node.
       if (kind === 'node' && claims.pod !== undefined) continue;
       const { [kind]: bound } = claims;
       if (bound === undefined) continue;
@@ -142,7 +146,7 @@ export class ServiceAccountTokens {
     const given = Buffer.from(signature, 'base64url');
     const wanted = this.#sign(`${header}.${payload}`);
     if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined;
-    // Signed here: it is what it was when it was issued.
+    // The signature is valid, so the claims are unchanged since their issue.
     const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
     return isJsonObject(claims) ? (claims as unknown as Claims) : undefined;
   }

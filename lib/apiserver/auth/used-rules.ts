@@ -6,22 +6,33 @@ import { refuseUnknownOptions } from '../../system/known-options.js';
 
 /** Options of {@link usedRoles} and {@link usedRolesText}. */
 export interface UsedRolesOptions {
-  /** Whose requests count, for example `system:serviceaccount:shop:operator`. @defaultValue all */
+  /**
+   * The user whose requests count, for example `system:serviceaccount:shop:operator`.
+   * @defaultValue all users
+   */
   readonly user?: string | undefined;
   /** The name of the roles. @defaultValue 'used' */
   readonly name?: string | undefined;
   /**
-   * Count what was refused for want of a rule, too: what the run wanted, not what it had.
+   * Counts requests that failed for lack of a rule, too: the roles then have all rights that the
+   * run needed.
    * @defaultValue false
    */
   readonly denied?: boolean | undefined;
-  /** Rules name the objects where a request did: tighter, but only right for fixed names. @defaultValue false */
+  /**
+   * Adds the requested object names to the rules. Such rules are tighter, but correct only for
+   * fixed names.
+   * @defaultValue false
+   */
   readonly names?: boolean | undefined;
-  /** Everything in one ClusterRole, whatever the namespace. @defaultValue false */
+  /**
+   * Puts all rules into one ClusterRole, whatever the namespace.
+   * @defaultValue false
+   */
   readonly clusterWide?: boolean | undefined;
 }
 
-/** A Role or a ClusterRole of rules that were used. */
+/** A Role or a ClusterRole with the used rules. */
 export interface UsedRole {
   readonly apiVersion: 'rbac.authorization.k8s.io/v1';
   readonly kind: 'Role' | 'ClusterRole';
@@ -30,9 +41,9 @@ export interface UsedRole {
 }
 
 /**
- * The least roles that allow what was asked of a server: a ClusterRole for what has no namespace
- * (lists of all namespaces, too), and a Role for each namespace that needs more than that. Requests
- * for paths that everyone may read (discovery, `/version`) need none.
+ * Returns the least roles that allow the recorded requests: a ClusterRole for requests without a
+ * namespace (also lists of all namespaces), and a Role for each namespace that needs more. Requests
+ * for paths that everyone may read (discovery, `/version`) need no rule.
  *
  * @param entries - for example `cluster.requests.entries`
  */
@@ -52,7 +63,7 @@ export function usedRoles(
   const wide = needs.filter(({ namespace }) => namespace === '');
   const namespaces = [...new Set(needs.map(({ namespace }) => namespace))].sort();
   return namespaces.flatMap((namespace) => {
-    // What is allowed everywhere need not be allowed in a namespace.
+    // Skip needs of a namespace that the ClusterRole covers.
     const own = needs.filter((need) => need.namespace === namespace);
     const left =
       namespace === '' ? own : own.filter((need) => !wide.some((one) => covers(one, need)));
@@ -60,7 +71,7 @@ export function usedRoles(
   });
 }
 
-/** {@link usedRoles} as YAML documents, ready to be applied. */
+/** Returns the result of {@link usedRoles} as YAML documents, ready to apply. */
 export function usedRolesText(
   entries: readonly RequestEntry[],
   options: UsedRolesOptions = {},
@@ -73,10 +84,10 @@ export function usedRolesText(
 interface Need {
   readonly verb: string;
   readonly group: string;
-  /** With its subresource; empty for a path. */
+  /** The resource with its subresource; empty for a path. */
   readonly resource: string;
   readonly namespace: string;
-  /** Empty: any. */
+  /** The name of the object; empty for any. */
   readonly name: string;
   readonly path: string;
 }
@@ -93,7 +104,7 @@ function needsOf(entry: RequestEntry, named: boolean): Need[] {
   const own = group === '' && resource === 'namespaces' ? '' : namespace;
   const byName = named && !nameless.includes(verb) ? name : '';
   const need = { verb, group, resource: full, namespace: own, name: byName, path: '' };
-  // An apply or a PUT that made its object had to be allowed to create, too.
+  // An apply or a PUT that created its object also needed the right to create.
   const created = code === 201 && (verb === 'patch' || verb === 'update');
   return created ? [need, { ...need, verb: 'create', name: '' }] : [need];
 }
@@ -114,12 +125,12 @@ const verbOrder = [
   'deletecollection',
 ];
 
-/** One rule for all resources of a group that need the same verbs. */
+/** Merges the resources of a group that need the same verbs into one rule. */
 function rulesOf(needs: readonly Need[]): readonly PolicyRule[] {
   const verbs = new Map<string, { need: Need; verbs: Set<string> }>();
   for (const need of needs) {
     const { group, resource, name, path } = need;
-    // A rule without names has it all.
+    // A rule without names covers this one.
     if (name !== '' && needs.some((one) => one.name === '' && covers(one, need))) continue;
     const key = JSON.stringify([path, group, resource, name]);
     const known = verbs.get(key) ?? { need, verbs: new Set() };

@@ -1,4 +1,4 @@
-/** Who asks: what authentication found out, and what authorization goes by. */
+/** The user of a request: the result of authentication and the input of authorization. */
 export interface UserInfo {
   readonly username: string;
   readonly uid?: string | undefined;
@@ -6,35 +6,47 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** A user as options name one. */
+/** A user in options. */
 export interface UserOptions {
   readonly name: string;
-  /** Beside `system:authenticated`, which everyone has who is known. @defaultValue none */
+  /**
+   * Groups in addition to `system:authenticated`, which every known user has.
+   * @defaultValue none
+   */
   readonly groups?: readonly string[] | undefined;
-  /** @defaultValue none */
+  /**
+   * The uid of the user.
+   * @defaultValue none
+   */
   readonly uid?: string | undefined;
-  /** @defaultValue none */
+  /**
+   * Extra attributes of the user.
+   * @defaultValue none
+   */
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
 export const authenticatedGroup = 'system:authenticated';
 export const unauthenticatedGroup = 'system:unauthenticated';
-/** Its members may do everything, whatever the roles say. */
+/** The group whose members may do everything, whatever the roles allow. */
 export const mastersGroup = 'system:masters';
 
-/** Who asks where nobody else is named. */
+/** The user of requests without credentials if there is no authorization. */
 export const administrator: UserInfo = {
   username: 'system:admin',
   groups: [mastersGroup, authenticatedGroup],
 };
 
-/** Who asks without credentials where there is authorization. */
+/** The user of requests without credentials if there is authorization. */
 export const anonymous: UserInfo = {
   username: 'system:anonymous',
   groups: [unauthenticatedGroup],
 };
 
-/** The namespace and name of `system:serviceaccount:namespace:name`. @returns undefined: it is none */
+/**
+ * Parses `system:serviceaccount:namespace:name`.
+ * @returns undefined: `username` is not of this form
+ */
 export function serviceAccountOf(
   username: string,
 ): { readonly namespace: string; readonly name: string } | undefined {
@@ -43,12 +55,15 @@ export function serviceAccountOf(
   return name === '' ? undefined : { namespace, name };
 }
 
-/** The groups of every service account of a namespace. */
+/** Returns the groups of every service account of a namespace. */
 export function serviceAccountGroups(namespace: string): readonly string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
 }
 
-/** The user that options name; one without groups of its own has those that come with its name. */
+/**
+ * Returns the user that options name. Without `groups`, the user gets the groups that come with its
+ * name.
+ */
 export function userInfoOf(user: string | UserOptions): UserInfo {
   const { name, groups, uid, extra } =
     typeof user === 'string' ? ({ name: user } as UserOptions) : user;

@@ -22,7 +22,7 @@ export interface ObjectChange<T extends KubernetesObject> {
   readonly previous: T | undefined;
 }
 
-/** What a {@link ControllerHost} is made of. */
+/** Options of {@link ControllerHost}. */
 export interface ControllerHostOptions {
   readonly loopback: Loopback;
   readonly clock: Clock;
@@ -33,8 +33,8 @@ export interface ControllerHostOptions {
 type Listener = (change: CommittedChange) => void;
 
 /**
- * What the controllers inside the server share: typed reads, one subscription to the server's log,
- * queues and writers. Objects that it hands out are frozen.
+ * Services that the controllers inside the server share: typed reads, one subscription to the server's log,
+ * queues and writers. Returned objects are frozen.
  */
 export class ControllerHost {
   readonly loopback: Loopback;
@@ -63,7 +63,7 @@ export class ControllerHost {
     return this.loopback.list(typeOf(type), namespace) as unknown as readonly T[];
   }
 
-  /** Objects of `type` whose controller is `owner`, this very one. */
+  /** Returns the objects of `type` whose controller has the uid of `owner`. */
   controlled<T extends KubernetesObject>(type: ResourceType<T>, owner: KubernetesObject): T[] {
     const { uid = '' } = owner.metadata;
     return this.loopback
@@ -73,7 +73,10 @@ export class ControllerHost {
       .filter((object) => isControlledBy(object, owner));
   }
 
-  /** Whether `labels` fit `selector`, which is read once; an absent selector fits nothing. */
+  /**
+   * Returns true if `labels` match `selector`. An absent selector matches nothing. The requirements of a
+   * selector are cached.
+   */
   selects(selector: LabelSelector | undefined, labels?: Readonly<Record<string, string>>): boolean {
     if (selector === undefined) return false;
     let requirements = this.#requirements.get(selector);
@@ -84,7 +87,7 @@ export class ControllerHost {
     return matchesLabels(requirements, labels);
   }
 
-  /** Pods by {@link labelWords}; to be asked for before the start. */
+  /** Index of the pods by {@link labelWords}. Read it before `start`, or it misses the existing pods. */
   get podsByLabel(): ObjectIndex<Pod> {
     const words = ({ metadata }: Pod): readonly string[] => labelWords(metadata.labels);
     this.#podsByLabel ??= new ObjectIndex(this, Pod, words);
@@ -106,12 +109,15 @@ export class ControllerHost {
     listeners.push((change) => listener(change as unknown as ObjectChange<T>));
   }
 
-  /** As {@link ControllerHost.watch}, for objects of every kind. */
+  /** Like {@link ControllerHost.watch}, for objects of every kind. */
   watchAll(listener: Listener): void {
     this.#anyListeners.push(listener);
   }
 
-  /** A queue of objects of one kind, filled with those of `type` when they are added or changed. */
+  /**
+   * Creates a queue for objects of `type`. It receives the key of each existing object, and of each object
+   * that changes.
+   */
   objectQueue<T extends KubernetesObject>(
     type: ResourceType<T>,
     name: string,
@@ -128,12 +134,12 @@ export class ControllerHost {
     return queue;
   }
 
-  /** What writes under the name of `manager`. */
+  /** Returns a writer with the field manager `manager`. */
   writer(manager: string): ObjectWriter {
     return new ObjectWriter(this.loopback, manager);
   }
 
-  /** Begins to follow the log. Objects that exist already are told to the listeners first. */
+  /** Subscribes to the log. The listeners receive the existing objects first. */
   start(): void {
     this.#unsubscribe = this.loopback.subscribe((change) => this.#dispatch(change));
     for (const resourceType of this.loopback.resourceTypes()) {
@@ -143,7 +149,7 @@ export class ControllerHost {
     }
   }
 
-  /** Ends everything; no timer is left. */
+  /** Ends the subscription and stops the queues. No timer remains. */
   stop(): void {
     this.#unsubscribe?.();
     for (const queue of this.#queues) queue.stop();
@@ -157,7 +163,7 @@ export class ControllerHost {
   }
 }
 
-/** Whether both are the same kind, of whatever version. */
+/** Returns true if both types have the same group and kind; versions may differ. */
 export function sameType(
   one: ResourceType<KubernetesObject>,
   other: ResourceType<KubernetesObject>,

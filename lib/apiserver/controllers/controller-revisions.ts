@@ -9,20 +9,20 @@ import type { ObjectWriter } from './object-writer.js';
 import type { PodTemplate } from './pod-template.js';
 import { safeHash } from './safe-hash.js';
 
-/** A workload whose template versions are kept as ControllerRevisions. */
+/** A workload with ControllerRevisions for the versions of its template. */
 export interface Revisioned extends KubernetesObject {
   spec?: { template?: PodTemplate | undefined } | undefined;
 }
 
-/** What {@link newestRevision} came to. */
+/** Result of {@link newestRevision}. */
 export interface NewestRevision {
-  /** The revision of the template as it is now. */
+  /** The revision of the current template. */
   readonly revision: ControllerRevision;
-  /** How often a name was taken by another template so far. */
+  /** The number of hash collisions so far: names that another template has taken. */
   readonly collisionCount: number;
 }
 
-/** How a kind of workload keeps its revisions. */
+/** Settings for the revisions of a kind of workload. */
 export interface RevisionHistory {
   readonly host: ControllerHost;
   readonly writer: ObjectWriter;
@@ -31,8 +31,8 @@ export interface RevisionHistory {
 }
 
 /**
- * The revision of the owner's template: one of `revisions`, numbered as the newest (a roll-back is
- * a new number on an old revision), or a new one.
+ * Returns the revision of the owner's current template. An equal one of `revisions` gets the highest number,
+ * so a roll-back renumbers an old revision; without an equal one, the function creates a revision.
  */
 export async function newestRevision(
   history: RevisionHistory,
@@ -51,7 +51,7 @@ export async function newestRevision(
   return { revision: await writer.update(renumbered), collisionCount };
 }
 
-/** Deletes the oldest revisions beyond `limit`, those in use (by name) aside. */
+/** Deletes the oldest revisions beyond `limit`. Revisions whose names are `inUse` stay and do not count. */
 export async function pruneRevisions(
   writer: ObjectWriter,
   revisions: readonly ControllerRevision[],
@@ -64,7 +64,7 @@ export async function pruneRevisions(
   }
 }
 
-/** The template that a revision keeps. */
+/** Returns the template that a revision stores. */
 export function templateOf(revision: ControllerRevision): PodTemplate {
   const data = revision.data as { spec?: { template?: PodTemplate & { $patch?: string } } };
   return withoutMember(data.spec?.template ?? {}, '$patch');

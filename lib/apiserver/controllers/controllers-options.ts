@@ -10,8 +10,8 @@ import { resolvePodOptions } from './pod/index.js';
 import type { PodOptions, ResolvedPodOptions } from './pod/index.js';
 
 /**
- * The controllers inside the server. `nodes` makes the Nodes that pods run on, `pods` plays scheduler
- * and kubelet, `volumes` binds claims and makes the default StorageClass.
+ * Names of the controllers inside the server. `nodes` creates the Nodes of the simulated pods, `pods`
+ * simulates the scheduler and the kubelets, and `volumes` binds claims and creates the default StorageClass.
  */
 export const controllerNames = [
   'garbageCollector',
@@ -36,26 +36,27 @@ export type ControllerName = (typeof controllerNames)[number];
 
 /** Options of `startControllers`. */
 export interface ControllersOptions {
-  /** Controllers that are to run or not to run. @defaultValue all run */
+  /** Controllers to switch on or off. @defaultValue all on */
   readonly controllers?: Partial<Readonly<Record<ControllerName, boolean>>> | undefined;
-  /** How pods are simulated. */
+  /** Options of the simulated pods. */
   readonly pods?: PodOptions | undefined;
-  /** How many Nodes there are, at least 0. @defaultValue 1 */
+  /** The number of Nodes, at least 0. @defaultValue 1 */
   readonly nodes?: number | undefined;
   /**
-   * How long a Job waits with a new pod after one failed, in milliseconds, at least 1; it doubles
-   * with each failure in a row, up to 10 minutes. @defaultValue 10_000
+   * Delay before a Job replaces a failed pod, in milliseconds, at least 1. It doubles with each consecutive
+   * failure, up to 10 minutes.
+   * @defaultValue 10_000
    */
   readonly jobPodBackoffMs?: number | undefined;
-  /** @defaultValue the machine's */
+  /** Clock of the controllers. @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** Names are made of it. @defaultValue the machine's */
+  /** Source of generated names. @defaultValue the system's */
   readonly random?: Random | undefined;
-  /** Gets what failed and is tried again. @defaultValue none */
+  /** Logs failed reconciles, which are retried. @defaultValue none */
   readonly logger?: Logger | undefined;
 }
 
-/** {@link ControllersOptions} with nothing missing. */
+/** {@link ControllersOptions} with defaults. */
 export interface ResolvedControllersOptions {
   readonly isOn: (name: ControllerName) => boolean;
   readonly pods: ResolvedPodOptions;
@@ -66,7 +67,7 @@ export interface ResolvedControllersOptions {
   readonly logger: Logger;
 }
 
-/** @throws OperatorError `InvalidOption`: an option is out of its range. */
+/** Fills in the defaults. @throws OperatorError `InvalidOption`: an option is out of its range. */
 export function resolveControllersOptions(
   options: ControllersOptions = {},
 ): ResolvedControllersOptions {

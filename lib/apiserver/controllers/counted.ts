@@ -1,4 +1,4 @@
-/** A status field that counts something: left out at zero, as Go's `omitempty` leaves it out. */
+/** Returns a status field with a count, or no field if the count is zero, as Go's `omitempty` does. */
 export function counted<Name extends string>(
   name: Name,
   count: number,

@@ -5,19 +5,19 @@ import type { ResourceType } from '../../object/resource-type.js';
 import type { ControllerHost } from './controller-host.js';
 import type { ObjectWriter } from './object-writer.js';
 
-/** How {@link DependentsClaim} decides what belongs to an owner. */
+/** Rule by which {@link DependentsClaim} selects the dependents of an owner. */
 export interface ClaimRule<T extends KubernetesObject> {
   readonly type: ResourceType<T>;
   readonly owner: KubernetesObject;
   readonly selector: LabelSelector | undefined;
-  /** What an object must fulfil beside the selector. */
+  /** A condition in addition to the selector. */
   readonly belongs?: ((object: T) => boolean) | undefined;
 }
 
 /**
- * Which objects a controller's owner controls: it takes over ("adopts") those that fit its selector
- * and have no controller, and lets go ("releases") those that it controls and that fit no longer.
- * To find orphans without reading a whole namespace it keeps the objects that nobody controls.
+ * Adopts and releases dependents. An owner adopts objects that match its selector and have no controller. It
+ * releases objects that it controls and that no longer match. An index of the objects without a controller
+ * saves reading whole namespaces.
  */
 export class DependentsClaim<T extends KubernetesObject> {
   readonly #host: ControllerHost;
@@ -36,7 +36,7 @@ export class DependentsClaim<T extends KubernetesObject> {
     });
   }
 
-  /** What `owner` controls, after adopting and releasing. */
+  /** Adopts and releases objects. @returns the objects that `owner` then controls */
   async claim(rule: ClaimRule<T>): Promise<T[]> {
     const fits = (object: T): boolean =>
       this.#host.selects(rule.selector, object.metadata.labels) && (rule.belongs?.(object) ?? true);

@@ -7,12 +7,12 @@ import type { ResourceType } from '../../object/resource-type.js';
 import type { ControllerHost } from './controller-host.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** A workload as far as its selector goes. */
+/** A workload with a selector. */
 export interface Selecting extends KubernetesObject {
   spec?: { selector?: LabelSelector | undefined } | undefined;
 }
 
-/** Which changes of dependents wake which owners. */
+/** Dependents to watch, and the queue of their owners. */
 export interface FollowedDependents<T extends KubernetesObject, Owner extends Selecting> {
   readonly type: ResourceType<T>;
   readonly ownerType: ResourceType<Owner>;
@@ -20,8 +20,7 @@ export interface FollowedDependents<T extends KubernetesObject, Owner extends Se
 }
 
 /**
- * Adds an owner to its queue whenever something changes that it controls, controlled until now, or
- * could adopt.
+ * Adds an owner to its queue after a change of an object that it controls, controlled before, or could adopt.
  */
 export function followDependents<T extends KubernetesObject, Owner extends Selecting>(
   host: ControllerHost,

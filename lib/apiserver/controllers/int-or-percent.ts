@@ -1,9 +1,9 @@
-/** How {@link intOrPercent} rounds a percentage. */
+/** Rounding of a percentage by {@link intOrPercent}. */
 export type Rounding = 'up' | 'down';
 
 /**
- * The number that an int-or-string field stands for: itself, or a percentage of `total`.
- * A string that is no percentage counts as 0, as the API server lets none pass.
+ * Returns the number of an int-or-string field, which is a number or a percentage of `total`. Other strings
+ * count as 0; the API server does not admit them.
  */
 export function intOrPercent(
   value: string | number | undefined,

@@ -1,4 +1,4 @@
-/** The field manager and user name under which the workload controllers write. */
+/** The field manager of the workload controllers; their user name is derived from it. */
 export const manager = 'kube-controller-manager';
 
 /** The field manager of the simulated kubelet. */

@@ -3,11 +3,13 @@ import type { LabelSelector } from '../../object/label-selector.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { ControllerHost } from './controller-host.js';
 
-/** Finds objects of one kind by words that follow from them. It is kept up to date by the log. */
+/**
+ * Finds objects of one kind by words that are computed from each object. Changes of the log update the index.
+ */
 export class ObjectIndex<T extends KubernetesObject> {
   readonly #byWord = new Map<string, Map<string, T>>();
 
-  /** @param wordsOf - what an object is found by; the namespace need not be in it */
+  /** @param wordsOf - returns the words of an object; the index adds the namespace to each */
   constructor(
     host: ControllerHost,
     type: ResourceType<T>,
@@ -23,7 +25,7 @@ export class ObjectIndex<T extends KubernetesObject> {
     });
   }
 
-  /** The objects of a namespace that are found by one of `words`, each once. */
+  /** Returns the objects of a namespace that have one of `words`, each once. */
   find(namespace: string | undefined, words: readonly string[]): T[] {
     const found = new Map<string, T>();
     for (const word of words) {
@@ -46,19 +48,19 @@ export class ObjectIndex<T extends KubernetesObject> {
   }
 }
 
-/** What a selector is found by: one label that each object that it selects must have. */
+/** Returns the word of a selector: one label that all objects that it selects must have. */
 export function selectorWords(selector: LabelSelector | undefined): readonly string[] {
   if (selector === undefined) return [];
   const [first] = Object.entries(selector.matchLabels ?? {});
   return [first === undefined ? anyLabels : `${first[0]}=${first[1]}`];
 }
 
-/** By which words the selectors are found that may select `labels`. */
+/** Returns the words of the selectors that may match `labels`. */
 export function labelWords(labels: Readonly<Record<string, string>> = {}): readonly string[] {
   return [anyLabels, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)];
 }
 
-// For selectors that name no label to have; no label is written so.
+// The word of selectors without `matchLabels`. It differs from all label words.
 const anyLabels = '*';
 
 function keyOf({ metadata }: KubernetesObject, word: string): string {

@@ -14,7 +14,7 @@ export interface WithStatus extends KubernetesObject {
   status?: unknown;
 }
 
-/** Writes in the name of one manager. Throws what the loopback throws. */
+/** Writes objects with one field manager. Throws the errors of the loopback. */
 export class ObjectWriter {
   readonly #loopback: Loopback;
   readonly #manager: string;
@@ -29,7 +29,9 @@ export class ObjectWriter {
     return (await this.#loopback.create(plain(object), options)) as KubernetesObject as T;
   }
 
-  /** Replaces an object that was read before; Conflict when it has changed since. */
+  /**
+   * Replaces an object that was read before. The write fails with a conflict if the object has changed since.
+   */
   async update<T extends KubernetesObject>(object: T, subresource?: string): Promise<T> {
     const options = { manager: this.#manager, subresource };
     return (await this.#loopback.update(plain(object), options)) as KubernetesObject as T;
@@ -40,13 +42,13 @@ export class ObjectWriter {
     return await this.update({ ...object, metadata: { ...object.metadata, ...fields } });
   }
 
-  /** Writes `status` unless the object has it already. @returns the object as it is then. */
+  /** Writes `status` if it differs from the object's. @returns the object after the write */
   async updateStatus<T extends WithStatus>(object: T, status: T['status']): Promise<T> {
     if (deepEqual(object.status, status)) return object;
     return await this.update({ ...object, status }, 'status');
   }
 
-  /** Deletes this very object; one that is gone already is no failure. */
+  /** Deletes the object with this uid. An object that is already gone is not an error. */
   async delete<T extends KubernetesObject>(
     type: ResourceType<T>,
     object: T,
@@ -57,7 +59,7 @@ export class ObjectWriter {
       const settings = { ...options, preconditions: { uid } };
       await this.#loopback.delete(type as unknown as ResourceType, keyOf(object), settings);
     } catch (error) {
-      // Conflict: another object has taken the name, so this one is gone too.
+      // Conflict: another object has this name, so the given one is gone.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   }

@@ -1,15 +1,15 @@
 import type { Pod } from '../../object/kinds.js';
 import { timestampMs } from './timestamp.js';
 
-/** When pods count as available. */
+/** Criteria for available pods. */
 export interface Availability {
-  /** How long a pod must have been ready, in seconds. */
+  /** The time that a pod must have been ready, in seconds. */
   readonly minReadySeconds: number;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
 }
 
-/** The condition of `type`, if the pod has it. */
+/** Returns the condition of `type`, if the pod has it. */
 export function podCondition(pod: Pod, type: string): PodCondition | undefined {
   return pod.status?.conditions?.find((condition) => condition.type === type);
 }
@@ -17,34 +17,34 @@ export function podCondition(pod: Pod, type: string): PodCondition | undefined {
 /** One of `status.conditions` of a Pod. */
 export type PodCondition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
 
-/** Its condition `Ready` is true. */
+/** Returns true if the condition `Ready` is true. */
 export function isPodReady(pod: Pod): boolean {
   return podCondition(pod, 'Ready')?.status === 'True';
 }
 
-/** It is being deleted: its containers have their grace period. */
+/** Returns true if the pod is being deleted; its containers may still have their grace period. */
 export function isPodTerminating(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined;
 }
 
-/** Succeeded or failed: its containers never run again. */
+/** Returns true if the pod has succeeded or failed. Its containers never run again. */
 export function isPodFinished(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
 
-/** Neither finished nor being deleted: it counts as a replica. */
+/** Returns true if the pod counts as a replica: it is neither finished nor being deleted. */
 export function isPodActive(pod: Pod): boolean {
   return !isPodFinished(pod) && !isPodTerminating(pod);
 }
 
-/** Ready, and for long enough. */
+/** Returns true if the pod has been ready for long enough. */
 export function isPodAvailable(pod: Pod, availability: Availability): boolean {
   return availableInMs(pod, availability) === 0;
 }
 
 /**
- * Milliseconds until the pod is available if it stays ready: 0 when it is, undefined when it is not
- * ready.
+ * Returns the milliseconds until the pod is available if it stays ready: 0 if it is available now, undefined
+ * if it is not ready.
  */
 export function availableInMs(pod: Pod, availability: Availability): number | undefined {
   const { minReadySeconds, nowMs } = availability;
@@ -54,7 +54,7 @@ export function availableInMs(pod: Pod, availability: Availability): number | un
   return Math.max(0, readyMs + minReadySeconds * 1000 - nowMs);
 }
 
-/** The shortest wait until one more of `pods` is available, or undefined when none is on its way. */
+/** Returns the milliseconds until another of `pods` becomes available, or undefined if none is about to. */
 export function nextAvailableInMs(
   pods: readonly Pod[],
   availability: Availability,

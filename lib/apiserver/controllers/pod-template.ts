@@ -2,13 +2,13 @@ import { ownerReferenceTo } from '../../object/owner-reference.js';
 import type { KubernetesObject, ObjectMeta } from '../../object/kubernetes-object.js';
 import type { Pod, ReplicaSet } from '../../object/kinds.js';
 
-/** A pod template as it stands in every workload. */
+/** The pod template of a workload. */
 export type PodTemplate = NonNullable<NonNullable<ReplicaSet['spec']>['template']>;
 
-// A generated name gets five letters more, and a pod's name is a label value too.
+// A generated name gets five more letters. It must be a valid label value, of at most 63 letters.
 const longestPrefix = 58;
 
-/** The pod that `owner` makes of `template`; its name is left to the server. */
+/** Returns the pod that `owner` creates from `template`. The server generates its name. */
 export function podFromTemplate(template: PodTemplate, owner: KubernetesObject): Pod {
   const { namespace = '', name = '' } = owner.metadata;
   const { labels, annotations, finalizers } = (template.metadata ?? {}) as ObjectMeta;

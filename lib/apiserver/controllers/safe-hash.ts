@@ -1,17 +1,17 @@
-// The letters that Kubernetes puts into generated names: no vowels, no look-alikes.
+// The letters of generated names in Kubernetes: no vowels and no similar characters.
 const safeLetters = 'bcdfghjklmnpqrstvwxz2456789';
 
 /**
- * A short hash of a JSON value for use in names and labels: FNV-1a over its canonical text, in the
- * alphabet of `rand.SafeEncodeString`. `probe` (a collision count) gives another hash for the same
- * value. Stable, but not equal to a real control plane's, which hashes Go structures.
+ * Returns a short hash of a JSON value for names and labels: FNV-1a of its canonical text, in the alphabet of
+ * `rand.SafeEncodeString`. Another `probe` (a collision count) gives another hash of the same value. The hash
+ * is stable, but differs from a real control plane's, which hashes Go structures.
  */
 export function safeHash(value: unknown, probe = 0): string {
   const text = `${canonicalText(value)}${probe === 0 ? '' : `#${probe}`}`;
   return safeText(fnv1a(text));
 }
 
-/** `length` letters of that alphabet. @param next - numbers from 0 up to 1. */
+/** Returns `length` random letters of that alphabet. @param next - returns numbers from 0 up to 1 */
 export function safeSuffix(next: () => number, length = 5): string {
   const letter = (): string => safeLetters.charAt(Math.floor(next() * safeLetters.length));
   return Array.from({ length }, letter).join('');

@@ -28,22 +28,23 @@ import { Workload } from './workload.js';
 
 /** The running controllers of a server. */
 export interface Controllers {
-  /** Resolves when nothing runs now. Pods may still be about to get ready: timers don't count. */
+  /** Resolves when no reconcile runs. Timers don't count: pods may be about to become ready. */
   quiet(): Promise<void>;
   /**
-   * Resolves when nothing is left to do: no pod about to change, nothing to retry. What may go on
-   * for ever does not count: crash loops, schedules, deadlines, and what failed five times in a row.
+   * Resolves when no work is left: no pod is about to change, and nothing waits for a retry. Work that may
+   * never end does not count: crash loops, schedules, deadlines, and keys that failed more than five times in
+   * a row.
    */
   settled(): Promise<void>;
-  /** Milliseconds until the next timer that `settled` waits for; undefined when there is none. */
+  /** Milliseconds until the next timer that `settled` waits for; undefined without one. */
   readonly nextWorkInMs: number | undefined;
-  /** Ends them all; no timer is left. */
+  /** Stops all controllers. No timer remains. */
   stop(): void;
 }
 
 /**
- * Starts the controllers inside a server: garbage collection, namespace deletion, and the
- * simulation of workloads, by the rules of kube-controller-manager.
+ * Starts the controllers inside a server: garbage collection, namespace deletion, and the simulation of
+ * workloads, by the rules of kube-controller-manager.
  * @throws OperatorError `InvalidOption`: an option is out of its range.
  */
 export function startControllers(

@@ -4,28 +4,28 @@ import type { Timer } from '../../system/clock.js';
 import { nextTurn } from '../../system/event-loop.js';
 import type { Workload } from './workload.js';
 
-/** Brings whatever `key` names one step nearer to its desired state. Throws to be called again. */
+/** Brings the object of `key` one step closer to its desired state. A rejection requeues the key. */
 export type Reconcile<Key> = (key: Key) => Promise<void>;
 
-/** What a {@link WorkQueue} is made of. */
+/** Options of {@link WorkQueue}. */
 export interface WorkQueueOptions<Key> {
-  /** Names the queue in the log. */
+  /** The name of the queue in the log. */
   readonly name: string;
   readonly reconcile: Reconcile<Key>;
-  /** Two keys of one id are one. */
+  /** Returns the id of a key. Keys with the same id are the same. */
   readonly idOf: (key: Key) => string;
   readonly workload: Workload;
 }
 
 const retryDelays = { baseMs: 5, maxMs: 30_000 };
-/** Failures in a row after which a key no longer counts as work that will soon be done. */
+/** Consecutive failures after which a key no longer counts as pending work. */
 const patience = 5;
-/** Reconciles between two turns of the event loop. */
+/** Number of reconciles before the queue yields to the event loop. */
 const runLength = 64;
 
 /**
- * A keyed queue: a key that is added twice runs once, and never twice at the same time; what failed
- * comes again, after a growing delay. One reconcile runs at a time, in the order of the keys.
+ * A queue of unique keys: a key that is added twice runs once, and never twice at the same time. A failed key
+ * is requeued with back-off. One reconcile runs at a time, in the order of the keys.
  *
  * ```text
  *   add ──> waiting (a set, in order) ──> running ──> done
@@ -46,24 +46,24 @@ export class WorkQueue<Key> {
     this.#options = options;
   }
 
-  /** Runs `key` as soon as its turn comes. */
+  /** Reconciles `key` as soon as it is next. */
   add(key: Key): void {
     if (this.#stopped) return;
     this.#waiting.set(this.#options.idOf(key), key);
     if (!this.#draining) void this.#drain();
   }
 
-  /** Runs `key` in `delayMs` milliseconds. It counts as work under way: `settled` waits for it. */
+  /** Reconciles `key` in `delayMs` milliseconds. The timer counts as pending work: `settled` waits for it. */
   addSoon(key: Key, delayMs: number): void {
     this.#addAt(key, delayMs, 'work');
   }
 
-  /** Runs `key` in `delayMs` milliseconds; until then nothing counts as under way. */
+  /** Reconciles `key` in `delayMs` milliseconds. The timer does not count as pending work. */
   addLater(key: Key, delayMs: number): void {
     this.#addAt(key, delayMs, 'idle');
   }
 
-  /** Drops all keys and timers; a reconcile that runs comes to its end. */
+  /** Discards all keys and timers. A running reconcile completes. */
   stop(): void {
     this.#stopped = true;
     this.#waiting.clear();
@@ -71,7 +71,7 @@ export class WorkQueue<Key> {
     this.#timers.clear();
   }
 
-  // Of several delays of one kind for a key the earliest counts, as in client-go's AddAfter.
+  // If a key has several delays of one kind, the earliest counts, as in client-go's AddAfter.
   #addAt(key: Key, delayMs: number, kind: 'work' | 'idle'): void {
     if (this.#stopped) return;
     if (delayMs <= 0) {
@@ -101,7 +101,7 @@ export class WorkQueue<Key> {
     const { workload } = this.#options;
     this.#draining = true;
     const end = workload.begin();
-    // The write whose event added the key is answered before its consequences happen.
+    // The server first answers the write whose event added the key.
     await Promise.resolve();
     for (let run = 1; this.#waiting.size > 0; run++) {
       const [next] = this.#waiting;
@@ -125,13 +125,13 @@ export class WorkQueue<Key> {
 
   #failed(id: string, key: Key, error: unknown): void {
     if (this.#stopped) return;
-    // Nothing can be created any more, and what is left will be deleted.
+    // Nothing can be created in this namespace, and the rest of its content will be deleted.
     if (isNamespaceTerminating(error)) return;
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
     const { name, workload } = this.#options;
     const fields = { queue: name, key: id, error };
-    // Under our hands the object changed, or went: not worth a warning.
+    // The object was changed or deleted concurrently: not worth a warning.
     if (isConflict(error) || isNotFound(error)) {
       workload.logger.debug('an embedded controller looks again', fields);
     } else {

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../system/clock.js';
 import { nextTurn } from '../../system/event-loop.js';
 import type { Logger } from '../../system/logger.js';
 
-/** Counts what is under way, so that one can wait until nothing is. */
+/** Counts running reconciles and pending timers, so that callers can wait until no work is left. */
 export class Workload {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -15,7 +15,7 @@ export class Workload {
     this.logger = logger;
   }
 
-  /** Something begins. @returns what ends it. */
+  /** Marks the start of work. @returns marks its end */
   begin(): () => void {
     this.#running++;
     return () => {
@@ -24,7 +24,7 @@ export class Workload {
     };
   }
 
-  /** A timer that stands for work to come: {@link Workload.settled} waits for it. */
+  /** Sets a timer for pending work: {@link Workload.settled} waits for it. */
   setWorkTimer(callback: () => void, delayMs: number): Timer {
     const inner = this.clock.setTimer(() => {
       this.#timers.delete(timer);
@@ -41,30 +41,30 @@ export class Workload {
     return timer;
   }
 
-  /** Whether something runs now. */
+  /** True if work is running. */
   get isRunning(): boolean {
     return this.#running > 0;
   }
 
-  /** Milliseconds until the next timer that stands for work, or undefined when none is set. */
+  /** Milliseconds until the next timer for pending work, or undefined if none is set. */
   get nextTimerMs(): number | undefined {
     if (this.#timers.size === 0) return undefined;
     return Math.max(0, Math.min(...this.#timers.values()) - this.clock.monotonicMs());
   }
 
-  /** Resolves when nothing runs; timers may be set. */
+  /** Resolves when no work is running; timers may be set. */
   async quiet(): Promise<void> {
     await this.#until(() => this.#running === 0);
   }
 
-  /** Resolves when nothing runs and no timer that stands for work is set. */
+  /** Resolves when no work is running and no timer for pending work is set. */
   async settled(): Promise<void> {
     await this.#until(() => this.#running === 0 && this.#timers.size === 0);
   }
 
   async #until(done: () => boolean): Promise<void> {
     for (;;) {
-      // A write that was answered just now may still have to tell the queues.
+      // The change of a write that was just answered may not have reached the queues yet.
       await nextTurn();
       if (done()) return;
       await new Promise<void>((resolve) => this.#waiters.add(resolve));

@@ -14,13 +14,13 @@ import { cleanupFinalizer } from './crd-rules.js';
 import { customKinds } from './custom-kind.js';
 
 /**
- * Serves the kinds of CRDs: accepts their names, establishes them, and takes them back, with their
- * objects, when they are deleted. Works within the commit of a change, so that a kind is there as
- * soon as the answer to its creation is.
+ * Serves the kinds of CRDs: accepts their names, establishes them, and removes them with their
+ * objects when they are deleted. It works within the commit of a change, so that a kind is served
+ * before the client gets the answer to its create.
  */
 export class CrdManager {
   readonly #core: ServerCore;
-  /** What is served for a CRD, by its name. */
+  /** The served kinds of each CRD, by its name. */
   readonly #served = new Map<string, readonly ServedKind[]>();
 
   constructor(core: ServerCore) {
@@ -38,7 +38,7 @@ export class CrdManager {
       this.#establishOthers(crdOf(entry.object).spec.group);
       return;
     }
-    // A later change may have come already: what counts is what is stored now.
+    // Use the stored state: a later change may already have happened.
     const object = this.#core.log.collection(crdCollection).get(entry.key);
     if (object === undefined) return;
     if (object.metadata.deletionTimestamp !== undefined) this.#cleanUp(object);
@@ -58,7 +58,7 @@ export class CrdManager {
     if (!deepEqual(status, crd.status)) this.#store(object, { ...object, status });
   }
 
-  /** Names that were taken may be free now. */
+  /** Establishes other CRDs of a group whose names may now be free. */
   #establishOthers(group: string): void {
     const collection = this.#core.log.collection(crdCollection);
     for (const key of collection.keys('')) {
@@ -69,7 +69,7 @@ export class CrdManager {
     }
   }
 
-  /** The last of the names that another kind of the group has. */
+  /** Returns the last of the CRD's names that another kind of the group already uses. */
   #conflictOf({ metadata, spec }: Crd): NameConflict | undefined {
     const kinds = new Set<string>();
     const resources = new Set<string>();
@@ -126,7 +126,7 @@ export class CrdManager {
     }
   }
 
-  /** Deletes the objects of a CRD; with the last of them the CRD goes. */
+  /** Deletes the objects of a CRD; the CRD is removed with the last of them. */
   #cleanUp(object: UnstructuredObject): void {
     const { finalizers = [], name = '' } = object.metadata;
     if (!finalizers.includes(cleanupFinalizer)) return;
@@ -165,7 +165,7 @@ export class CrdManager {
       const stored = collection.get(key);
       if (stored === undefined || stored.metadata.deletionTimestamp !== undefined) continue;
       const { namespace = '', name = '' } = stored.metadata;
-      // As it is stored: a commit is being told of, in which no webhook can be asked to convert it.
+      // Use the stored version: this runs within a commit, where no webhook can convert objects.
       const kind = kinds.find(({ type }) => apiVersionOf(type) === stored.apiVersion) ?? first;
       deleteObject(this.#core, { kind, namespace, name, options: { dryRun: false } });
     }

@@ -12,7 +12,7 @@ import { formatWarnings } from './custom-warnings.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { withoutMembers } from '../without-members.js';
 
-/** Holds a CRD until its objects are gone. */
+/** The finalizer that holds a CRD until its objects are gone. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 interface MutableNames {
@@ -64,7 +64,7 @@ function validate(object: UnstructuredObject, errors: FieldErrors): void {
   validateNames(spec.names, errors);
 }
 
-/** Objects may be stored in them, and could not be read any more. */
+/** Checks that stored versions stay in the CRD: objects in a missing version would be unreadable. */
 function validateStoredVersions({ spec, status }: Crd, errors: FieldErrors): void {
   for (const [index, stored] of (status?.storedVersions ?? []).entries()) {
     if (spec.versions.some(({ name }) => name === stored)) continue;
@@ -93,7 +93,7 @@ function validateNames(names: CrdNames, errors: FieldErrors): void {
   }
 }
 
-/** What all versions share is checked, and named in errors, as if it was there once. */
+/** Checks the versions. Parts that all versions share are checked once, and errors show them as one. */
 function validateVersions(versions: readonly CrdVersion[], errors: FieldErrors): void {
   for (const [index, { name, schema }] of versions.entries()) {
     const field = `spec.versions[${index}]`;
@@ -125,7 +125,7 @@ function validateColumns(version: CrdVersion, field: string, errors: FieldErrors
   }
 }
 
-/** CustomResourceDefinitions. */
+/** The rules of CustomResourceDefinitions. */
 export const crdRules: KindRules = {
   defaults,
   unconditionalUpdate: false,
@@ -150,7 +150,7 @@ export const crdRules: KindRules = {
       { field: 'spec.group', value: spec.group, old: before.group },
       { field: 'spec.names.plural', value: names.plural, old: namesBefore.plural },
     ];
-    // Of one that is not served yet there are no objects that its scope and kind could be wrong for.
+    // Scope and kind may change until the CRD is established, because it has no objects yet.
     const fixed = isConditionTrue(crdOf(old).status?.conditions ?? [], 'Established') ? 0 : 2;
     for (const change of changes.slice(fixed)) validateImmutable(change, errors);
     validateStoredVersions(crdOf(object), errors);

@@ -3,7 +3,7 @@ import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { Schema } from '../../object/schema.js';
 import type { CustomColumn, ScalePaths } from '../kinds/served-kind.js';
 
-/** What this server reads of a CustomResourceDefinition. */
+/** The fields of a CustomResourceDefinition that this server reads. */
 export interface Crd {
   readonly metadata: ObjectMeta;
   readonly spec: CrdSpec;
@@ -19,7 +19,7 @@ export interface CrdSpec {
   readonly conversion?: CrdConversion;
 }
 
-/** How objects come from one version into another. */
+/** The conversion of objects between versions. */
 export interface CrdConversion {
   readonly strategy: string;
   readonly webhook?: {
@@ -67,12 +67,12 @@ export interface CrdCondition {
   readonly message?: string;
 }
 
-/** A stored CRD; the decoder made sure of its form. */
+/** Returns a stored CRD with its type. The decoder guarantees its form. */
 export function crdOf(object: UnstructuredObject): Crd {
   return object as unknown as Crd;
 }
 
-/** The CRD with a condition in place of the one of its type. */
+/** Returns the CRD with `condition`, which replaces the previous condition of its type. */
 export function withCondition(
   object: UnstructuredObject,
   condition: CrdCondition,
@@ -82,5 +82,5 @@ export function withCondition(
   return { ...object, status: { ...status, conditions: [...others, condition] } };
 }
 
-/** The collection that CRDs are stored in. */
+/** The collection of CRDs in the storage. */
 export const crdCollection = 'apiextensions.k8s.io/customresourcedefinitions';

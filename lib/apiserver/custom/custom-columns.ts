@@ -14,7 +14,10 @@ const ageColumn: CustomColumn = {
   },
 };
 
-/** The columns of a custom resource: its name, then those that the CRD names, or its age. */
+/**
+ * Returns the columns of a custom resource: its name, then the columns of its CRD, or its age if
+ * the CRD has no columns.
+ */
 export function customColumns(columns: readonly CustomColumn[] | undefined): TableColumn[] {
   const own = columns === undefined || columns.length === 0 ? [ageColumn] : columns;
   return [nameColumn, ...own.map(tableColumn)];
@@ -28,7 +31,7 @@ function tableColumn(column: CustomColumn): TableColumn {
     type: type as TableColumn['type'],
     format,
     priority,
-    // Not before it is asked for: what the API says of `metadata` is unpacked for it.
+    // A getter, because the description of `metadata` is unpacked at its first use.
     get description() {
       const ofPath = `Custom resource definition column (in JSONPath format): ${jsonPath}`;
       return column.description ?? ofPath;

@@ -23,7 +23,7 @@ import { withoutMembers } from '../without-members.js';
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
-/** The kinds of a CRD, one for each version that is served. */
+/** Returns the kinds of a CRD, one per served version. */
 export function customKinds(core: ServerCore, crd: Crd): readonly ServedKind[] {
   const { strategy, webhook } = crd.spec.conversion ?? {};
   const converter =
@@ -36,7 +36,7 @@ export function customKinds(core: ServerCore, crd: Crd): readonly ServedKind[] {
     .map((version) => customKind(crd, version, convert));
 }
 
-/** What the versions of a kind share. */
+/** The state that the versions of a kind share. */
 interface Convert {
   readonly converter: WebhookConverter | undefined;
   readonly stored: StoredObjects;
@@ -113,7 +113,7 @@ function conversionsOf(
   };
 }
 
-/** A CRD's schema says nothing of what every object has. */
+/** Adds the fields that every object has, which a CRD's schema lacks. */
 function withTypeMeta(schema: Schema): Schema {
   const text: Schema = { type: 'string' };
   const properties = {
@@ -198,7 +198,10 @@ function customRules(crd: Crd['spec'], version: CrdVersion, hasStatus: boolean):
   };
 }
 
-/** What an update left alone may stay invalid: it is only warned of. */
+/**
+ * Returns a function that records warnings: unchanged fields of an update may stay invalid, with a
+ * warning.
+ */
 function to(errors: FieldErrors): (warning: string) => void {
   return (warning) => errors.warnings.push(warning);
 }

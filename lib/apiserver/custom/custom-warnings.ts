@@ -6,7 +6,7 @@ import { crdOf } from './crd.js';
 
 const ownFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
-/** What is to be said of finalizers that a write adds to a custom resource. */
+/** Returns warnings about finalizers that a write adds to a custom resource. */
 export function finalizerWarnings(
   { metadata }: UnstructuredObject,
   old?: UnstructuredObject,
@@ -25,7 +25,7 @@ export function finalizerWarnings(
   });
 }
 
-/** What is to be said of formats in a CRD that nothing is checked for, and that are new in it. */
+/** Returns warnings about new formats in a CRD that the server does not validate. */
 export function formatWarnings(
   crd: UnstructuredObject,
   old?: UnstructuredObject,

@@ -9,8 +9,8 @@ import { withoutMembers } from '../without-members.js';
 import type { Crd } from './crd.js';
 
 /**
- * What is stored of a custom resource, as its definition has it today: an object may be older than
- * the schema, or have come through another version.
+ * Adapts stored custom resources to their current CRD: an object may be older than the schema, or
+ * come from another version.
  */
 export class StoredObjects {
   readonly #schemas: ReadonlyMap<string, Schema | undefined>;
@@ -26,20 +26,23 @@ export class StoredObjects {
   }
 
   /**
-   * A stored object as it is read: pruned and with the defaults of the version that it is stored
-   * in. The same object where nothing changes.
+   * Returns a stored object as clients read it: pruned and with the defaults of its stored version.
+   * @returns `stored` itself if nothing changes
    */
   read(stored: UnstructuredObject): UnstructuredObject {
     if (this.#isCurrent(stored)) return stored;
     return keptFor(this.#read, stored, () => this.#fitted(stored, defaultFields));
   }
 
-  /** An object after its conversion: pruned by the version that it is in now, without defaults. */
+  /** Adapts an object after its conversion: it is pruned by its new version, without defaults. */
   converted(object: UnstructuredObject): UnstructuredObject {
     return this.#fitted(object, dropNulls);
   }
 
-  /** With one version alone every write has been through the schema that the read would use. */
+  /**
+   * Returns whether an object was written with the current schema. It needs a single version, so
+   * that the write used the same schema as the read.
+   */
   #isCurrent({ metadata }: UnstructuredObject): boolean {
     return this.#schemas.size === 1 && Number(metadata.resourceVersion ?? '0') > this.#since;
   }
@@ -60,8 +63,8 @@ export class StoredObjects {
 }
 
 /**
- * What `make` makes of `object`, made once: what is stored never changes. An object that is still
- * being written does, so nothing is kept for it.
+ * Returns the result of `make` for `object`, and caches it if `object` is frozen. An object that is
+ * not frozen may still change.
  */
 export function keptFor(
   known: WeakMap<UnstructuredObject, UnstructuredObject>,

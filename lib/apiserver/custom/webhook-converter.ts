@@ -7,12 +7,15 @@ import type { ServerCore } from '../server-core.js';
 import { internalFailure } from '../status-error.js';
 import type { Crd } from './crd.js';
 
-/** What a conversion led to: the converted objects, or why there are none. */
+/** The result of a conversion: the converted objects, or the failure. */
 type Outcome = { readonly objects: readonly UnstructuredObject[] } | { readonly failure: string };
 
-/** A watch shows an object whose conversion is still to be asked for; it must wait. */
+/**
+ * Thrown for an object without a cached conversion, while a watch serialises it. The watch must
+ * await the conversion.
+ */
 export class Unconverted extends Error {
-  /** Asks for it. Never rejects. */
+  /** Requests the conversion. Never rejects. */
   readonly convert: () => Promise<void>;
 
   constructor(convert: () => Promise<void>) {
@@ -21,15 +24,15 @@ export class Unconverted extends Error {
   }
 }
 
-/** The time-out of the real server's connections to conversion webhooks. */
+/** The time-out of the real server for conversion webhooks. */
 const timeoutMs = 30_000;
 
-/** Converts custom resources between their versions by the webhook of their definition. */
+/** Converts custom resources between versions by the webhook of their CRD. */
 export class WebhookConverter {
   readonly #core: ServerCore;
   readonly #address: WebhookAddress;
   readonly #reviewVersion: string;
-  // What is stored never changes, so that its conversion is good for every list and watch.
+  // Stored objects never change, so every list and watch can use the cached conversions.
   readonly #converted = new Map<string, WeakMap<UnstructuredObject, UnstructuredObject | string>>();
 
   constructor(
@@ -43,8 +46,8 @@ export class WebhookConverter {
   }
 
   /**
-   * `object` in another version of its kind.
-   * @throws StatusError 500: the webhook failed, or answered nonsense.
+   * Converts `object` to another version of its kind.
+   * @throws StatusError 500: the webhook failed, or its response is invalid.
    */
   convert(object: UnstructuredObject, apiVersion: string): UnstructuredObject {
     if (object.apiVersion === apiVersion) return object;
@@ -55,7 +58,7 @@ export class WebhookConverter {
     return known;
   }
 
-  /** Asks for many conversions at once, for a list; within a request. */
+  /** Converts many objects in one call, for a list within a request. */
   prepare(objects: readonly UnstructuredObject[], apiVersion: string): void {
     const others = objects.filter((object) => object.apiVersion !== apiVersion);
     if (others.length === 0) return;
@@ -64,7 +67,7 @@ export class WebhookConverter {
     for (const [index, object] of others.entries()) known.set(object, converted[index] ?? object);
   }
 
-  /** As {@link WebhookConverter.prepare}, for a watch. Never rejects. */
+  /** Does the same as {@link WebhookConverter.prepare} for a watch. Never rejects. */
   async fetch(objects: readonly UnstructuredObject[], apiVersion: string): Promise<void> {
     const known = this.#knownOf(apiVersion);
     const others = objects.filter((one) => one.apiVersion !== apiVersion && !known.has(one));
@@ -122,13 +125,19 @@ export class WebhookConverter {
   }
 }
 
-/** What a conversion may depend on: the rest of the metadata is the server's own. */
+/**
+ * Returns the parts of an object that a conversion may depend on. The other metadata belongs to the
+ * server.
+ */
 function lasting(object: UnstructuredObject): unknown {
   const { name, namespace, uid, labels, annotations } = object.metadata;
   return { ...object, metadata: { name, namespace, uid, labels, annotations } };
 }
 
-/** @returns a text: why it is no answer */
+/**
+ * Reads the response of a conversion webhook.
+ * @returns the converted objects, or a text with the problem
+ */
 function readResponse(
   body: unknown,
   asked: { readonly uid: string; readonly apiVersion: string },
@@ -222,7 +231,10 @@ function goType(value: unknown): string {
   return typeof value === 'object' ? 'map[string]interface {}' : 'string';
 }
 
-/** Of its metadata a webhook changes labels and annotations only. */
+/**
+ * Restores the original metadata of a converted object except labels and annotations, the only ones
+ * that a webhook may change.
+ */
 function restored(
   original: UnstructuredObject,
   converted: UnstructuredObject | undefined,

@@ -22,7 +22,7 @@ export function defaultAutoscaler({ spec }: Wire<V2HorizontalPodAutoscaler>): vo
       { type: 'Percent', value: 100, periodSeconds: 15 },
     ],
   });
-  // Without a window of its own the controller's flag counts, so that none is filled in.
+  // The window has no default here: without it, the controller's flag applies.
   spec.behavior.scaleDown = withDefaults(spec.behavior.scaleDown, {
     selectPolicy: 'Max',
     policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],

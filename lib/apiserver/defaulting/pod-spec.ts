@@ -27,7 +27,10 @@ export function defaultPodSpec(spec: PodSpec): void {
   }
 }
 
-/** `serviceAccount` is the old name of `serviceAccountName`; both are always shown. */
+/**
+ * Sets `serviceAccountName` and its old name `serviceAccount` to the same value. Both are always
+ * present.
+ */
 function mirrorServiceAccount(spec: PodSpec): void {
   const name = spec.serviceAccountName ?? spec.serviceAccount;
   if (name === undefined) return;
@@ -35,10 +38,10 @@ function mirrorServiceAccount(spec: PodSpec): void {
   spec.serviceAccount = name;
 }
 
-/** The containers of a pod: those that run, those that run before, those that were added. */
+/** Returns the init, regular and ephemeral containers of a pod. */
 export function allContainers(spec: PodSpec): readonly Container[] {
   const { initContainers, ephemeralContainers } = spec;
-  // A decoded spec may have null for its containers: Go's zero value.
+  // A decoded spec may have null containers, Go's zero value.
   const containers = (spec.containers as Container[] | null) ?? [];
   return [
     ...(initContainers ?? []),
@@ -47,7 +50,7 @@ export function allContainers(spec: PodSpec): readonly Container[] {
   ];
 }
 
-/** Fills in what only a pod gets, and no template: requests from limits, service links. */
+/** Fills in the defaults that only pods get, not templates: requests from limits, service links. */
 export function defaultPodOnly(spec: PodSpec): void {
   const { initContainers = [] } = spec;
   const containers = (spec.containers as Container[] | null) ?? [];
@@ -56,7 +59,7 @@ export function defaultPodOnly(spec: PodSpec): void {
     resources.requests = { ...resources.limits, ...resources.requests };
   }
   spec.enableServiceLinks ??= true;
-  // Pods from before this was refused said it: kubelets end them at once too.
+  // Older servers accepted negative values, and kubelets use 1 for them.
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
 }
 

@@ -1,7 +1,7 @@
 import type { V1Service } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
 
-/** Fills in the defaults of a Service, in place; addresses come later. */
+/** Fills in the defaults of a Service, in place. Addresses are allocated later. */
 export function defaultService({ spec, status }: Wire<V1Service>): void {
   if (spec === undefined) return;
   spec.sessionAffinity ??= 'None';

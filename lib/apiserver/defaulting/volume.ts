@@ -9,7 +9,7 @@ import { imageTag } from './image-tag.js';
 
 const readableByAll = 0o644;
 
-/** Fills in the defaults of a pod's volume, in place: without a source it is an emptyDir. */
+/** Fills in the defaults of a pod's volume, in place. A volume without a source becomes an emptyDir. */
 export function defaultVolume(volume: Wire<V1Volume>): void {
   if (Object.keys(volume).every((member) => member === 'name')) volume.emptyDir = {};
   const { configMap, secret, downwardAPI, projected, hostPath, ephemeral, image } = volume;

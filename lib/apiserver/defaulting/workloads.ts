@@ -11,7 +11,7 @@ import type { Wire } from '../../object/wire.js';
 import { defaultPodSpec } from './pod-spec.js';
 import { defaultClaimSpec } from './volume.js';
 
-// Decoded objects always have their `spec` and `template`: Go's zero values.
+// Decoded objects always have `spec` and `template`: Go's zero values.
 
 function defaultTemplate(template: Wire<V1PodTemplateSpec>): void {
   if (template.spec !== undefined) defaultPodSpec(template.spec);
@@ -86,7 +86,10 @@ export function defaultDaemonSet({ spec }: Wire<V1DaemonSet>): void {
 
 const largestInt32 = 2 ** 31 - 1;
 
-/** Fills in the defaults of a Job's spec, in place. @param withJob - not for a CronJob's template. */
+/**
+ * Fills in the defaults of a Job's spec, in place.
+ * @param withJob - false for a CronJob's template.
+ */
 export function defaultJobSpec(spec: Wire<V1JobSpec>, withJob: boolean): void {
   if (withJob) {
     if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;

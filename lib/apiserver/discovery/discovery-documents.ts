@@ -4,7 +4,7 @@ import type { KindRegistry } from '../kinds/kind-registry.js';
 import type { ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import type { ServedGroup, ServedVersion } from './group-versions.js';
 
-/** `/api`: the versions of the core group. */
+/** Returns `/api`: the versions of the core group. */
 export function apiVersionsDocument(core: readonly ServedGroup[]): object {
   return {
     kind: 'APIVersions',
@@ -13,13 +13,13 @@ export function apiVersionsDocument(core: readonly ServedGroup[]): object {
   };
 }
 
-/** `/apis`. */
+/** Returns `/apis`: the list of groups. */
 export function groupListDocument(groups: readonly ServedGroup[]): object {
   const named = groups.filter(({ name }) => name !== '');
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(groupOf) };
 }
 
-/** `/apis/<group>`. */
+/** Returns `/apis/<group>`: a group with its versions. */
 export function groupDocument(group: ServedGroup): object {
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group) };
 }
@@ -29,7 +29,7 @@ function groupOf({ name, versions }: ServedGroup): object {
   return { name, versions: listed, preferredVersion: listed[0] };
 }
 
-/** `/api/v1` and `/apis/<group>/<version>`. */
+/** Returns `/api/v1` or `/apis/<group>/<version>`: the resources of a version. */
 export function resourceListDocument(
   registry: KindRegistry,
   group: string,
@@ -40,7 +40,7 @@ export function resourceListDocument(
     { ...resourceOf(kind), ...storageHash(registry, kind) },
     ...sortedSubresources(kind).map((subresource) => subresourceOf(kind, subresource)),
   ]);
-  // The core group's lists are from before lists had versions.
+  // The core group's lists predate versioned lists.
   const apiVersion = group === '' ? {} : { apiVersion: 'v1' };
   return { kind: 'APIResourceList', ...apiVersion, groupVersion, resources };
 }
@@ -61,7 +61,7 @@ function resourceOf({ type, singular, verbs, shortNames, categories }: ServedKin
   };
 }
 
-/** Changes when objects are stored in another version: a digest of its name. */
+/** Returns a hash of the storage version: it changes when objects are stored in another version. */
 function storageHash(registry: KindRegistry, { collection, verbs }: ServedKind): object {
   const stored = registry.storedIn(collection);
   if (stored === undefined || !verbs.includes('watch')) return {};
@@ -82,7 +82,7 @@ function subresourceOf({ type }: ServedKind, { name, kind, verbs }: ServedSubres
   };
 }
 
-/** `/api` and `/apis` as `apidiscovery.k8s.io/v2` has them: everything in one document. */
+/** Returns `/api` or `/apis` as `apidiscovery.k8s.io/v2`: all groups in one document. */
 export function aggregatedDocument(groups: readonly ServedGroup[]): object {
   return {
     kind: 'APIGroupDiscoveryList',

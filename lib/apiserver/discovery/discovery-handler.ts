@@ -15,21 +15,28 @@ import type { ServedGroup, ServesGroup } from './group-versions.js';
 
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** Answers `/api`, `/apis` and what is below them, down to the versions of a group. */
+/** Handles `/api`, `/apis` and the paths below them, down to the versions of a group. */
 export class DiscoveryHandler {
-  /** Which groups it shows; undefined: all. */
+  /** Returns whether a group is included; undefined: all are. */
   readonly serves: ServesGroup | undefined;
   readonly #kinds: KindRegistry;
   #groups: readonly ServedGroup[] = [];
   #generation = -1;
 
-  /** @param options - which groups are shown. @defaultValue all */
+  /**
+   * Creates a handler.
+   * @param options - the groups to include. @defaultValue all
+   */
   constructor(kinds: KindRegistry, options: { readonly serves?: ServesGroup | undefined } = {}) {
     this.#kinds = kinds;
     this.serves = options.serves;
   }
 
-  /** @returns undefined: the path is none of these. @throws StatusError 404: no such version. */
+  /**
+   * Handles a request.
+   * @returns undefined: another path.
+   * @throws StatusError 404: the version does not exist.
+   */
   handle({ segments }: PlainRequest, accept: string): TransportResponse | undefined {
     const [root, group, version, ...rest] = segments;
     if (rest.length > 0) return undefined;
@@ -42,7 +49,7 @@ export class DiscoveryHandler {
       return jsonResponse(200, groupListDocument(groups));
     }
     const served = groups.find(({ name }) => name === group && name !== '');
-    // An unknown group is no API at all, a known group's unknown version is.
+    // An unknown group is a plain 404. An unknown version of a known group is a 404 of the API.
     if (served === undefined) return textResponse(404, 'text/plain', '404 page not found\n');
     if (version === undefined) return jsonResponse(200, groupDocument(served));
     return this.#version(served, version);
@@ -54,7 +61,7 @@ export class DiscoveryHandler {
       if (core === undefined) throw unknownResource();
       return this.#version(core, version);
     }
-    // Clients ask here first: where there is nothing, an empty answer lets them go on.
+    // Clients request this path first. Without a core group, an empty response lets them continue.
     const cores = core === undefined ? [] : [core];
     if (wantsAggregated(accept)) return aggregated(cores);
     return jsonResponse(200, apiVersionsDocument(cores));
@@ -66,7 +73,7 @@ export class DiscoveryHandler {
     return jsonResponse(200, resourceListDocument(this.#kinds, name, served));
   }
 
-  /** Whether the group is served in some version. */
+  /** Returns whether a group is served in any version. */
   knowsGroup(group: string): boolean {
     return this.#current().some(({ name }) => name === group);
   }

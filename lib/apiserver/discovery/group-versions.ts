@@ -2,7 +2,7 @@ import type { KindRegistry } from '../kinds/kind-registry.js';
 import { discoveryData } from '../kinds/discovery-data.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 
-/** A version of a group and what it serves, sorted by plural. */
+/** A version of a group and its kinds, sorted by plural. */
 export interface ServedVersion {
   readonly version: string;
   readonly kinds: readonly ServedKind[];
@@ -10,18 +10,18 @@ export interface ServedVersion {
 
 /** A group and its versions, the preferred one first. */
 export interface ServedGroup {
-  /** Empty for the core group. */
+  /** The name; empty for the core group. */
   readonly name: string;
   readonly versions: readonly ServedVersion[];
 }
 
-/** Whether a listener shows a group. */
+/** Returns whether a listener serves a group. */
 export type ServesGroup = (group: string) => boolean;
 
-/** What is served now: built-in groups in the real server's order, then those of CRDs by name. */
+/** Returns the served groups: built-in groups in the real server's order, then those of CRDs by name. */
 export function servedGroups(kinds: KindRegistry): readonly ServedGroup[] {
   const groups = new Map<string, Map<string, ServedKind[]>>();
-  // Groups whose resources the data does not list would be missing otherwise.
+  // Include groups without resources in the data.
   for (const { metadata, versions } of [...discoveryData().core, ...discoveryData().groups]) {
     const own = versions.map(({ version }) => [version, []] as [string, ServedKind[]]);
     groups.set(metadata.name ?? '', new Map(own));

@@ -3,7 +3,7 @@ import type { Decoding } from './decoding.js';
 import type { GoType } from './go-type.js';
 import { bytesType } from './scalar-types.js';
 
-/** A slice: null where it is empty and may not be left out. */
+/** Returns a slice type. An empty slice that must be written is null. */
 export function listType(item: GoType): GoType {
   const name = `[]${item.name}`;
   return {
@@ -23,7 +23,7 @@ export function listType(item: GoType): GoType {
   };
 }
 
-/** A map by strings; its keys are answered in order, as Go writes them. */
+/** Returns a map type with string keys. Decoding sorts the keys, as Go writes them. */
 export function mapType(item: GoType, keyName: string): GoType {
   const name = `map[${keyName}]${item.name}`;
   return {
@@ -44,7 +44,7 @@ export function mapType(item: GoType, keyName: string): GoType {
   };
 }
 
-/** No bytes are stored as none, of which an empty text is read. */
+/** Returns the value of a null entry: an empty text for bytes, else the zero value. */
 function zeroEntry(item: GoType): unknown {
   return item === bytesType ? '' : item.zero();
 }
@@ -52,17 +52,20 @@ function zeroEntry(item: GoType): unknown {
 /** A field of a struct. */
 export interface GoField {
   readonly name: string;
-  /** The names that Go prints on the way to it: embedded structs, then the field. */
+  /** The names in Go's messages on the path to the field: embedded structs, then the field. */
   readonly goPath: readonly string[];
   readonly type: () => GoType;
   readonly pointer: boolean;
-  /** `omitempty`. */
+  /** The tag `omitempty`. */
   readonly omitEmpty: boolean;
-  /** `omitzero`. */
+  /** The tag `omitzero`. */
   readonly omitZero: boolean;
 }
 
-/** A struct; `fields` is called once, when the type is first used (types are recursive). */
+/**
+ * Returns a struct type. `fields` is called once, at the first use of the type, because types are
+ * recursive.
+ */
 export function structType(name: string, fields: () => readonly GoField[]): GoType {
   let plan: StructPlan | undefined;
   const planned = (): StructPlan => (plan ??= planOf(fields()));
@@ -80,7 +83,7 @@ export function structType(name: string, fields: () => readonly GoField[]): GoTy
 
 interface PlannedField extends GoField {
   readonly goType: GoType;
-  /** Written even where it has no value. */
+  /** If true, the field is written even without a value. */
   readonly always: boolean;
 }
 
@@ -99,7 +102,7 @@ function planOf(fields: readonly GoField[]): StructPlan {
 }
 
 function emptyZero(type: GoType): boolean {
-  // Structs first: the zero of one may need a type that is still being planned.
+  // Check for structs first: the zero value of a struct may need a type whose plan is not complete.
   if (!type.isEmpty('') && !type.isEmpty(0) && !type.isEmpty(false) && !type.isEmpty([])) {
     return false;
   }
@@ -118,7 +121,7 @@ function decodeStruct(
 ): Record<string, unknown> {
   const outer = at.structName;
   const given = new Map<string, unknown>();
-  // In the order of the document, which is the order in which problems are told.
+  // Use the order of the document, which is the order of the reported problems.
   for (const name of Object.keys(value)) {
     const field = plan.byName.get(name);
     if (field === undefined) {
@@ -136,7 +139,7 @@ function decodeStruct(
   return assemble(plan, given);
 }
 
-/** A struct's JSON, in the order of its fields. */
+/** Returns the JSON of a struct in the order of its fields. */
 function assemble(plan: StructPlan, given: ReadonlyMap<string, unknown>): Record<string, unknown> {
   const assembled: Record<string, unknown> = {};
   for (const { name, pointer, goType, omitEmpty, always } of plan.fields) {

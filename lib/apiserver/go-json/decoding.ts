@@ -1,16 +1,16 @@
-/** A body that does not fit the Go type that the real server decodes it into: 400. */
+/** A body does not fit the Go type that the real server decodes it into: 400. */
 export class DecodeError extends Error {}
 
-/** Where a decoder is, and what it found on its way. */
+/** The state of a decoder: its path in the document, and the unknown fields so far. */
 export class Decoding {
-  /** JSON paths of the fields that the type does not have, in the order of the document. */
+  /** JSON paths of unknown fields, in the order of the document. */
   readonly unknownFields: string[] = [];
-  /** The struct whose field is decoded now, for Go's messages. */
+  /** The Go struct of the current field, for Go's messages. */
   structName = '';
   readonly #path: string[] = [];
   readonly #goPath: string[] = [];
 
-  /** Enters a field; `goPath` has the names of structs that Go embeds on the way. */
+  /** Enters a field. `goPath` includes the names of embedded structs. */
   enterField(name: string, goPath: readonly string[]): void {
     this.#path.push(this.#path.length === 0 ? name : `.${name}`);
     this.#goPath.push(...goPath);
@@ -38,7 +38,10 @@ export class Decoding {
     this.unknownFields.push(path === '' ? name : `${path}.${name}`);
   }
 
-  /** `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`. */
+  /**
+   * Returns the error for a value of the wrong type: `json: cannot unmarshal string into Go struct
+   * field DeploymentSpec.spec.replicas of type int32`.
+   */
   mismatch(value: unknown, goType: string): DecodeError {
     const shown = jsonTypeName(value);
     const precise = typeof value === 'number' && !/^float/.test(goType) && isNumeric(goType);
@@ -55,7 +58,7 @@ function isNumeric(goType: string): boolean {
   return /^u?int\d*$/.test(goType);
 }
 
-/** Go's name of a JSON value's type. */
+/** Returns Go's name of a JSON value's type. */
 export function jsonTypeName(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (value === null) return 'null';

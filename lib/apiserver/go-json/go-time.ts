@@ -16,12 +16,12 @@ const zone: readonly [string, RegExp] = ['Z07:00', /^(?:Z|[+-]\d\d:\d\d)/];
 const secondsParts = [...date, ['05', /^[0-5]\d(?:[.,]\d+)?/] as const, zone];
 const microsParts = [...date, ['05', /^[0-5]\d/] as const, ['.000000', /^\.\d{6}/] as const, zone];
 
-/** Why a text is no time, as Go's `time.Parse` says it. */
+/** A text is not a valid time. The message is that of Go's `time.Parse`. */
 export class TimeFormatError extends Error {}
 
 /**
- * `metav1.Time`: RFC 3339, answered in UTC and whole seconds.
- * @throws TimeFormatError it is no such time.
+ * Normalizes a `metav1.Time`, which is RFC 3339, to UTC and whole seconds.
+ * @throws TimeFormatError it is not such a time.
  */
 export function normalTime(text: string): string {
   check(text, secondsLayout, secondsParts);
@@ -29,17 +29,17 @@ export function normalTime(text: string): string {
 }
 
 /**
- * `metav1.MicroTime`: RFC 3339 with exactly six fractional digits, answered in UTC.
- * @throws TimeFormatError it is no such time.
+ * Normalizes a `metav1.MicroTime`, which is RFC 3339 with exactly six fractional digits, to UTC.
+ * @throws TimeFormatError it is not such a time.
  */
 export function normalMicroTime(text: string): string {
   check(text, microsLayout, microsParts);
   const micros = text.slice(20, 26);
-  // Date keeps milliseconds only; the zone never changes the fraction.
+  // Date has only milliseconds; the time zone never changes the fraction.
   return `${new Date(text).toISOString().slice(0, 19)}.${micros}Z`;
 }
 
-/** `milliseconds` since 1970 as `metav1.Time`. */
+/** Formats `milliseconds` since 1970 as `metav1.Time`. */
 export function timeText(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }

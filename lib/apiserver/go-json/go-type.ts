@@ -1,20 +1,20 @@
 import type { Decoding } from './decoding.js';
 
 /**
- * One of Go's types, as `encoding/json` reads and writes it: decoding a value gives the JSON that the
- * real server would answer after it stored the value (zero values left out, times and quantities in
- * their canonical form, struct fields in Go's order).
+ * A Go type as `encoding/json` reads and writes it. Decoding a value returns the JSON that the real
+ * server returns for the stored value: zero values omitted, times and quantities in canonical form,
+ * struct fields in Go's order.
  */
 export interface GoType {
-  /** As Go names it in messages: `int32`, `v1.PullPolicy`, `[]v1.Container`. */
+  /** The name in Go's messages: `int32`, `v1.PullPolicy`, `[]v1.Container`. */
   readonly name: string;
   /**
-   * Decodes a value that is there and not null, into fresh objects.
-   * @throws DecodeError it is of another type.
+   * Decodes a value other than null or undefined into new objects.
+   * @throws DecodeError the value is of another type.
    */
   decode(value: unknown, at: Decoding): unknown;
-  /** What a field without a value is written as where it may not be left out. */
+  /** Returns the JSON of a field without a value, if the field must be written. */
   zero(): unknown;
-  /** Whether `omitempty` leaves out this decoded value. */
+  /** Returns whether `omitempty` omits this decoded value. */
   isEmpty(value: unknown): boolean;
 }

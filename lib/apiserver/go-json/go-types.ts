@@ -15,7 +15,7 @@ import { schemaOrArrayType, schemaOrBoolType, schemaOrStringsType } from './json
 
 type Declaration = string | Readonly<Record<string, string>>;
 
-/** Types that write and read their JSON themselves. */
+/** Types with their own JSON encoding. */
 const custom: ReadonlyMap<string, (name: string) => GoType> = new Map<
   string,
   (name: string) => GoType
@@ -35,7 +35,7 @@ const custom: ReadonlyMap<string, (name: string) => GoType> = new Map<
 const schemaProps = 'apiextensions/v1.JSONSchemaProps';
 const compiled = new Map<string, GoType>();
 
-/** The type of this name or expression (`apps/v1.Deployment`, `[]string`), compiled once. */
+/** Returns the type with this name or expression (`apps/v1.Deployment`, `[]string`), compiled once. */
 export function goType(expression: string): GoType {
   let type = compiled.get(expression);
   if (type === undefined) {
@@ -68,7 +68,7 @@ function compile(expression: string): GoType {
   return goType(declared);
 }
 
-/** `core/v1.PullPolicy` is `v1.PullPolicy` in Go's messages. */
+/** Returns the name in Go's messages: `v1.PullPolicy` for `core/v1.PullPolicy`. */
 function shortName(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1);
 }

@@ -2,9 +2,9 @@ import { isJsonObject } from '../../object/json.js';
 import { DecodeError } from './decoding.js';
 import type { GoType } from './go-type.js';
 
-// The unions of a CRD's schema: Go tells the branches apart by the first character.
+// The union types in a CRD's schema: Go picks the branch by the first character.
 
-/** `JSONSchemaPropsOrBool`. */
+/** Returns the type `JSONSchemaPropsOrBool`. */
 export function schemaOrBoolType(schema: GoType): GoType {
   return {
     name: 'v1.JSONSchemaPropsOrBool',
@@ -18,7 +18,7 @@ export function schemaOrBoolType(schema: GoType): GoType {
   };
 }
 
-/** `JSONSchemaPropsOrArray`. */
+/** Returns the type `JSONSchemaPropsOrArray`. */
 export function schemaOrArrayType(schema: GoType): GoType {
   return {
     name: 'v1.JSONSchemaPropsOrArray',
@@ -31,7 +31,7 @@ export function schemaOrArrayType(schema: GoType): GoType {
   };
 }
 
-/** `JSONSchemaPropsOrStringArray`. */
+/** Returns the type `JSONSchemaPropsOrStringArray`. */
 export function schemaOrStringsType(schema: GoType): GoType {
   return {
     name: 'v1.JSONSchemaPropsOrStringArray',

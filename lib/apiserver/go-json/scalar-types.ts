@@ -39,7 +39,7 @@ function intType(name: string, basic: string): GoType {
     name,
     decode: (value, at) => {
       const fits = typeof value === 'number' && Number.isInteger(value);
-      // `<= limit`: the largest int64 is 2 ** 63 once JSON.parse has rounded it.
+      // `<= limit`, because JSON.parse rounds the largest int64 to 2 ** 63.
       if (!fits || value < least || value > limit) throw at.mismatch(value, name);
       return value;
     },
@@ -60,14 +60,14 @@ function floatType(name: string): GoType {
   };
 }
 
-/** The type `basic` of Go (`string`, `bool`, `int32`, `float64`, …), called `name` in messages. */
+/** Returns the Go type `basic` (`string`, `bool`, `int32`, `float64`, …), with `name` in messages. */
 export function scalarType(basic: string, name: string): GoType {
   if (basic === 'string') return stringType(name);
   if (basic === 'bool') return boolType(name);
   return basic.startsWith('float') ? floatType(name) : intType(name, basic);
 }
 
-/** `[]byte`: base64 in JSON. */
+/** The type `[]byte`: base64 in JSON. */
 export const bytesType: GoType = {
   name: '[]uint8',
   decode: (value, at) => {
@@ -95,27 +95,27 @@ function timeType(name: string, normal: (text: string) => string): GoType {
         throw error;
       }
     },
-    // Go's `omitempty` never leaves out a struct, and a zero time is written as null.
+    // Go's `omitempty` never omits a struct, and a zero time is written as null.
     zero: () => null,
     isEmpty: never,
   };
 }
 
-// Types that decode themselves do not know which field they are in.
+// Types with their own decoder do not know the field that they are in.
 function mismatchOfString(value: unknown, at: Decoding): DecodeError {
   const { message } = at.mismatch(value, 'string');
   return new DecodeError(message.replace(/into .* of type/, 'into Go value of type'));
 }
 
-/** `metav1.Time`. */
+/** The type `metav1.Time`. */
 export const timeGoType = timeType('v1.Time', normalTime);
-/** `metav1.MicroTime`. */
+/** The type `metav1.MicroTime`. */
 export const microTimeGoType = timeType('v1.MicroTime', normalMicroTime);
 
 const quantityFormatError =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** `resource.Quantity`: text or number in, canonical text out. */
+/** The type `resource.Quantity`: it reads a text or a number and writes the canonical text. */
 export const quantityGoType: GoType = {
   name: 'resource.Quantity',
   decode: (value) => {
@@ -133,7 +133,7 @@ export const quantityGoType: GoType = {
   isEmpty: never,
 };
 
-/** `intstr.IntOrString`. */
+/** The type `intstr.IntOrString`. */
 export const intOrStringGoType: GoType = {
   name: 'intstr.IntOrString',
   decode: (value, at) => {
@@ -146,7 +146,7 @@ export const intOrStringGoType: GoType = {
   isEmpty: never,
 };
 
-/** JSON of any form that is kept as it is (`RawExtension`, `FieldsV1`, `JSON`). */
+/** JSON of any form that stays unchanged (`RawExtension`, `FieldsV1`, `JSON`). */
 export const rawGoType: GoType = {
   name: 'json.RawMessage',
   decode: (value) => value,

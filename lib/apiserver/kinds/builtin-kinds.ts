@@ -9,7 +9,7 @@ import { discoveryData } from './discovery-data.js';
 import type { ResourceDiscovery } from './discovery-data.js';
 import type { Decoded, ServedKind, ServedSubresource } from './served-kind.js';
 
-/** All kinds that are built in, in the order of the real server's discovery. */
+/** Returns all built-in kinds, in the order of the real server's discovery. */
 export function builtinKinds(): readonly ServedKind[] {
   const { core, groups } = discoveryData();
   return [...core, ...groups].flatMap(({ metadata: { name: group = '' }, versions }) =>
@@ -63,7 +63,7 @@ function subresourcesOf(
 ): ReadonlyMap<string, ServedSubresource> {
   const served = (resource.subresources ?? []).map(({ subresource, responseKind, verbs }) => {
     const { group = '', version = '', kind = '' } = responseKind ?? {};
-    // Discovery leaves out a group and version that are the resource's own.
+    // Discovery omits a group and version that equal those of the resource.
     const own = group === '' && version === '';
     const full = own
       ? { group: type.group, version: type.version, kind }

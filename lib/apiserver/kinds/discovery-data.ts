@@ -40,14 +40,14 @@ export interface SubresourceDiscovery {
   readonly verbs: readonly string[];
 }
 
-/** What the real server answered on its discovery endpoints. */
+/** The recorded responses of the real server's discovery endpoints. */
 export interface DiscoveryData {
   readonly version: Readonly<Record<string, string>> & { readonly gitVersion: string };
   readonly core: readonly GroupDiscovery[];
   readonly groups: readonly GroupDiscovery[];
 }
 
-/** The built-in groups, versions and kinds. */
+/** Returns the built-in groups, versions and kinds. */
 export function discoveryData(): DiscoveryData {
   return readDocument('discovery') as DiscoveryData;
 }

@@ -1,13 +1,13 @@
 import { unpack } from '../../crd/openapi/unpack.js';
 import { packedDocuments } from '../data/documents.js';
 
-// Constants that every server of the process shares; nothing ever writes into them.
+// Constants that all servers of the process share. They must never be modified.
 const unpacked = new Map<string, unknown>();
 
 /**
- * Returns a committed document by its name, unpacked when it is first needed. Shared: never write
- * into it. `scripts/openapi/compact.ts` makes the documents. They are modules, not files beside the
- * code: a bundle has only its modules.
+ * Returns a committed document by its name. It is unpacked at its first use and shared: never
+ * modify it. `scripts/openapi/compact.ts` generates the documents. They are modules, not data
+ * files, because a bundle contains only its modules.
  */
 export function readDocument(name: keyof typeof packedDocuments): unknown {
   const known = unpacked.get(name);

@@ -1,6 +1,6 @@
 import type { ServedKind } from './served-kind.js';
 
-/** Every kind that is served, in each of its versions. CRDs add and remove kinds as they come and go. */
+/** All served kinds, in each of their versions. CRDs add and remove kinds. */
 export class KindRegistry {
   readonly #byPlural = new Map<string, ServedKind>();
   readonly #byKind = new Map<string, ServedKind>();
@@ -8,12 +8,12 @@ export class KindRegistry {
   #generation = 0;
   #converting = false;
 
-  /** Grows with each change: what is computed from the kinds is good for one value. */
+  /** Increases with each change. A value computed from the kinds is valid for one generation. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Whether webhooks convert objects of some kind. */
+  /** If true, a webhook converts the objects of a kind. */
   get converting(): boolean {
     return this.#converting;
   }
@@ -26,17 +26,17 @@ export class KindRegistry {
     return this.#byKind.get(`${group}/${version}/${kind}`);
   }
 
-  /** All kinds, in the order in which they came. */
+  /** Returns all kinds in the order of their addition. */
   all(): Iterable<ServedKind> {
     return this.#byPlural.values();
   }
 
-  /** One version of each kind: the one that its objects are stored in. */
+  /** Returns the storage version of each kind. */
   stored(): readonly ServedKind[] {
     return [...this.all()].filter((kind) => kind.isStorageVersion && kind.verbs.includes('list'));
   }
 
-  /** The stored version of what is in `collection`. */
+  /** Returns the storage version of the kind in `collection`. */
   storedIn(collection: string): ServedKind | undefined {
     for (const kind of this.all()) {
       if (kind.isStorageVersion && kind.collection === collection) return kind;
@@ -44,12 +44,12 @@ export class KindRegistry {
     return undefined;
   }
 
-  /** Serves `kinds`. */
+  /** Starts to serve `kinds`. */
   add(kinds: readonly ServedKind[]): void {
     this.replace([], kinds);
   }
 
-  /** Serves `kinds`, and those `before` no more, as one change. */
+  /** Replaces the kinds `before` by `kinds` in one change. */
   replace(before: readonly ServedKind[], kinds: readonly ServedKind[]): void {
     for (const { type } of before) {
       this.#byPlural.delete(`${type.group}/${type.version}/${type.plural}`);
@@ -63,7 +63,10 @@ export class KindRegistry {
     this.#changed();
   }
 
-  /** Calls `listener` when kinds come or go. @returns what ends it. */
+  /**
+   * Calls `listener` after each change of the kinds.
+   * @returns a function that unsubscribes
+   */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -3,7 +3,7 @@ import type { ResourceType } from '../../object/resource-type.js';
 import type { Schema } from '../../object/schema.js';
 import type { KindRules } from '../rules/kind-rules.js';
 
-/** A subresource as discovery shows it. */
+/** A subresource in discovery. */
 export interface ServedSubresource {
   readonly name: string;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
@@ -12,13 +12,13 @@ export interface ServedSubresource {
 
 /** A decoded body. */
 export interface Decoded {
-  /** Fresh but for parts that the API keeps as they are. */
+  /** The object. It is a new one, except parts that the API keeps unchanged. */
   readonly object: UnstructuredObject;
-  /** JSON paths of fields that the kind does not have; they are not in `object`. */
+  /** JSON paths of unknown fields; they are not in `object`. */
   readonly unknownFields: readonly string[];
 }
 
-/** A kind in one version of its API: all that requests need to know of it. */
+/** A kind in one version of its API, with everything that requests need. */
 export interface ServedKind {
   readonly type: ResourceType;
   readonly singular: string;
@@ -27,51 +27,54 @@ export interface ServedKind {
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
   readonly subresources: ReadonlyMap<string, ServedSubresource>;
-  /** Where its objects are stored: `configmaps`, `apps/deployments`. Versions of a kind share it. */
+  /** The collection of its objects: `configmaps`, `apps/deployments`. Versions of a kind share it. */
   readonly collection: string;
-  /** Objects are stored in this version of the API. */
+  /** If true, objects are stored in this version of the API. */
   readonly isStorageVersion: boolean;
   readonly rules: KindRules;
-  /** Defined by a CustomResourceDefinition. */
+  /** Set if a CustomResourceDefinition defines the kind. */
   readonly custom: CustomKind | undefined;
-  /** The schema, resolved when it is first asked for; undefined: none. */
+  /** Returns the schema, resolved at its first use; undefined if the kind has no schema. */
   schema(): Schema | undefined;
   /**
-   * Reads a JSON object as this kind: types checked, unknown fields taken out.
-   * @throws DecodeError it does not fit.
+   * Decodes a JSON object as this kind: it checks types and removes unknown fields.
+   * @throws DecodeError the object does not fit the kind.
    */
   decode(value: Readonly<Record<string, unknown>>): Decoded;
-  /** Converts an object of this version to the stored one. */
+  /** Converts an object from this version to the storage version. */
   toStorage(object: UnstructuredObject): UnstructuredObject;
-  /** Converts a stored object to this version; cheap, and the same object where it can be. */
+  /** Converts a stored object to this version. It is cheap, and returns the same object if possible. */
   fromStorage(object: UnstructuredObject): UnstructuredObject;
-  /** Objects are converted by somebody else: what asks for many at once. @defaultValue they are not */
+  /**
+   * Batch conversions, if a webhook converts the objects.
+   * @defaultValue undefined: no webhook converts them
+   */
   readonly conversions?: KindConversions | undefined;
 }
 
-/** Conversions of a kind that a webhook does. */
+/** Conversions of a kind by a webhook. */
 export interface KindConversions {
-  /** Asks for what `fromStorage` of these will need, within a request. */
+  /** Fetches the conversions that `fromStorage` of these objects needs. Call it within a request. */
   prepare(stored: readonly UnstructuredObject[]): void;
-  /** As `prepare`, outside of a request. Never rejects. */
+  /** Does the same as `prepare` outside of a request. Never rejects. */
   fetch(stored: readonly UnstructuredObject[]): Promise<void>;
 }
 
-/** What a CustomResourceDefinition says of a kind beside its schema. */
+/** The parts of a CustomResourceDefinition beside its schema. */
 export interface CustomKind {
   readonly scale: ScalePaths | undefined;
   readonly hasStatus: boolean;
   readonly columns: readonly CustomColumn[];
-  /** Its definition is being deleted: nothing can be created. */
+  /** If true, the definition is being deleted: creates are refused. */
   readonly terminating: boolean;
   /**
-   * Drops, in place, the nulls that the schema allows nowhere: from bodies and patched objects. What
-   * an apply leaves null stays, and is refused.
+   * Drops nulls that the schema forbids, in place. It is used for bodies and patched objects. Nulls
+   * in the result of an apply stay, and validation refuses them.
    */
   dropNulls(object: UnstructuredObject): void;
 }
 
-/** Where a custom resource keeps what its scale subresource shows: paths such as `.spec.replicas`. */
+/** Paths of the fields in a custom resource's scale subresource, for example `.spec.replicas`. */
 export interface ScalePaths {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
@@ -88,13 +91,16 @@ export interface CustomColumn {
   readonly priority?: number;
 }
 
-/** Whether the names of finalizers must say whose they are: for the kinds of Kubernetes proper. */
+/**
+ * Returns whether finalizers of a kind must have qualified names. Only kinds of Kubernetes itself
+ * require it.
+ */
 export function hasQualifiedFinalizers({ type, custom }: ServedKind): boolean {
   const elsewhere = ['apiextensions.k8s.io', 'apiregistration.k8s.io'];
   return custom === undefined && !elsewhere.includes(type.group);
 }
 
-/** The subject of errors about an object of `kind`. */
+/** Returns the subject of errors about an object of `kind`. */
 export function subjectOf(
   kind: ServedKind,
   name?: string,

@@ -13,7 +13,7 @@ export interface SharedStorage {
   readonly fromStorage: (object: UnstructuredObject) => UnstructuredObject;
 }
 
-/** Where the objects of this version are stored, if not in this version itself. */
+/** Returns the storage of this version's objects if they are stored in another version. */
 export function sharedStorage(
   group: string,
   version: string,
@@ -22,7 +22,7 @@ export function sharedStorage(
   return shared[`${group}/${version}/${plural}`];
 }
 
-// Conversions of objects are shown many times, and objects are frozen.
+// Cache of conversions: frozen objects are converted once and read many times.
 const converted = new WeakMap<UnstructuredObject, UnstructuredObject>();
 
 function cached(
@@ -79,7 +79,7 @@ function specOf(object: UnstructuredObject): Readonly<Record<string, unknown>> {
   return isJsonObject(object['spec']) ? object['spec'] : {};
 }
 
-/** What v1 of autoscalers can't say goes into annotations, and comes back from there. */
+/** Converts an autoscaler to v2. Fields that v1 lacks are in annotations. */
 function autoscalerToV2(object: UnstructuredObject): UnstructuredObject {
   const { targetCPUUtilizationPercentage: target, ...spec } = specOf(object);
   const { annotations = {}, ...metadata } = object.metadata;

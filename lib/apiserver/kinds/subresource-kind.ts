@@ -6,7 +6,7 @@ import { definitionName, goTypeName } from './definition-name.js';
 import { definition } from './definitions.js';
 import type { ServedKind } from './served-kind.js';
 
-/** A built-in kind that is sent to a subresource of `parent`, and served nowhere else. */
+/** Returns a built-in kind that only the subresource of `parent` accepts. */
 export function subresourceKind(
   parent: ServedKind,
   {

@@ -4,14 +4,14 @@ import type { ServedKind } from '../kinds/served-kind.js';
 
 type Paths = Readonly<Record<string, unknown>>;
 
-/** `com.example.stable.v1.CronTab`: the name of a custom kind's definition. */
+/** Returns the name of a custom kind's definition: `com.example.stable.v1.CronTab`. */
 export function customDefinitionName({ type }: ServedKind): string {
   return [...type.group.split('.').reverse(), type.version, type.kind].join('.');
 }
 
 const metaPrefix = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1';
 
-/** The definitions of a custom kind and of its list. */
+/** Returns the definitions of a custom kind and of its list. */
 export function customDefinitions(kind: ServedKind): Record<string, RawSchema> {
   const name = customDefinitionName(kind);
   const { group, version, kind: own } = kind.type;
@@ -46,7 +46,8 @@ interface Template {
   readonly definition: string;
 }
 
-// Kinds that have every path a custom one may have: its paths are theirs, renamed.
+// Built-in kinds with every path that a custom kind may have: custom paths are their renamed
+// copies.
 const namespaced: Template = {
   document: 'apis/apps/v1',
   group: 'apps',
@@ -62,12 +63,15 @@ const clusterScoped: Template = {
   definition: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
 };
 
-/** kubectl sends what the document names, and custom resources take no strategic merge patch. */
+/**
+ * Removes strategic merge patches: kubectl sends the types in the document, and custom resources do
+ * not support this one.
+ */
 function withoutStrategicPatch(key: string, value: unknown): unknown {
   return key === 'application/strategic-merge-patch+json' ? undefined : value;
 }
 
-/** The paths of a custom kind. */
+/** Returns the paths of a custom kind. */
 export function customPaths(kind: ServedKind): Paths {
   const { group, version, plural, kind: name } = kind.type;
   const template = kind.type.namespaced ? namespaced : clusterScoped;

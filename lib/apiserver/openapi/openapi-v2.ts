@@ -7,8 +7,8 @@ import type { OpenApiSource } from './openapi-v3.js';
 import { withoutMembers } from '../without-members.js';
 
 /**
- * `/openapi/v2`: every definition in the form of Swagger 2.0, without paths. This is the JSON; see
- * {@link emptySwaggerProto} for the protobuf form.
+ * Returns `/openapi/v2` as JSON: every definition as Swagger 2.0, without paths. See
+ * {@link emptySwaggerProto} for protobuf.
  */
 export function swaggerDocument(source: OpenApiSource): object {
   const definitions: Record<string, unknown> = {};
@@ -31,12 +31,12 @@ export function swaggerDocument(source: OpenApiSource): object {
   };
 }
 
-/** What a client of {@link emptySwaggerProto} asks for. */
+/** The media type of the document that {@link emptySwaggerProto} returns. */
 export const swaggerProtoType = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
 /**
- * The same in protobuf, without any definition. Kubectl asks for it where version 3 does not know a
- * kind, and checks nothing of what is not in it, so that it comes to say which kind is missing.
+ * Returns the document in protobuf, without definitions. kubectl requests it if version 3 lacks a
+ * kind, and skips validation for missing kinds. So it continues, and reports the missing kind.
  */
 export function emptySwaggerProto(): string {
   const { version } = discoveryData();
@@ -44,7 +44,10 @@ export function emptySwaggerProto(): string {
   return textField(1, '2.0') + textField(2, info);
 }
 
-/** Of fewer than 16 fields, and texts of fewer than 128 characters of ASCII. */
+/**
+ * Encodes a text field. The field number must be below 16, and the text must be ASCII and shorter
+ * than 128 characters.
+ */
 function textField(field: number, text: string): string {
   return String.fromCharCode((field << 3) | 2, text.length) + text;
 }
@@ -52,7 +55,7 @@ function textField(field: number, text: string): string {
 function* allDefinitions(source: OpenApiSource): Generator<[string, RawSchema]> {
   const custom = [...customKinds(source)].map((kind) => customDefinitions(kind));
   const seen = new Set<string>();
-  // Where no built-in kind is served, those of custom ones lead to what they need.
+  // If no built-in kind is served, start from the definitions of custom kinds.
   const pending = [JSON.stringify(builtinPaths(source)), JSON.stringify(custom)];
   for (let text = pending.pop(); text !== undefined; text = pending.pop()) {
     for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
@@ -69,7 +72,7 @@ function* allDefinitions(source: OpenApiSource): Generator<[string, RawSchema]> 
 
 const openApiPrefix = '#/components/schemas/';
 
-/** Swagger knows neither defaults beside a `$ref` nor alternatives. */
+/** Converts a schema to Swagger, which allows neither defaults beside a `$ref` nor alternatives. */
 function swaggerSchema(schema: RawSchema): RawSchema {
   const { allOf, ...members } = schema;
   const rest: RawSchema = withoutMembers(members, 'oneOf', 'anyOf', 'not', 'nullable');

@@ -10,14 +10,17 @@ import { customDefinitions, customPaths } from './custom-openapi.js';
 
 type Paths = Readonly<Record<string, unknown>>;
 
-/** What documents are made of. */
+/** The kinds in OpenAPI documents. */
 export interface OpenApiSource {
   readonly kinds: KindRegistry;
-  /** Which groups are in them; undefined: all, and the paths that are of no group. */
+  /**
+   * Returns whether a group is included. If undefined, all groups and the paths without a group are
+   * included.
+   */
   readonly serves: ServesGroup | undefined;
 }
 
-/** `/openapi/v3`: where the documents are. */
+/** Returns `/openapi/v3`: the index of the documents. */
 export function openApiIndex(source: OpenApiSource): object {
   const paths = Object.keys(builtinPaths(source)).map((name) => [
     name,
@@ -43,7 +46,7 @@ function hashOf(value: unknown): string {
   return createHash('sha512').update(text).digest('hex').toUpperCase();
 }
 
-/** The paths of built-in kinds, by the name of their document. */
+/** Returns the paths of built-in kinds, by the name of their document. */
 export function builtinPaths({ serves }: OpenApiSource): Readonly<Record<string, Paths>> {
   const all = readDocument('paths') as Readonly<Record<string, Paths>>;
   if (serves === undefined) return all;
@@ -54,14 +57,17 @@ export function builtinPaths({ serves }: OpenApiSource): Readonly<Record<string,
   return Object.fromEntries(served);
 }
 
-/** The group of `apis/apps/v1` or `api/v1`. @returns undefined: the document is about no version */
+/**
+ * Returns the group of `apis/apps/v1` or `api/v1`.
+ * @returns undefined: the document is not that of a version
+ */
 function groupOfDocument(name: string): string | undefined {
   const [root, ...rest] = name.split('/');
   if (root === 'api' && rest.length === 1) return '';
   return root === 'apis' && rest.length === 2 ? rest[0] : undefined;
 }
 
-/** The custom kinds that are in the documents. */
+/** Returns the custom kinds in the documents. */
 export function* customKinds({ kinds, serves }: OpenApiSource): Generator<ServedKind> {
   for (const kind of kinds.all()) {
     if (kind.custom !== undefined && serves?.(kind.type.group) !== false) yield kind;
@@ -78,8 +84,9 @@ function customVersions(source: OpenApiSource): ReadonlyMap<string, readonly Ser
 }
 
 /**
- * `/openapi/v3/<name>`, for example `apis/apps/v1`: the paths of a version and every definition that
- * they lead to. @returns undefined: there is no such version.
+ * Returns `/openapi/v3/<name>`, for example `apis/apps/v1`: the paths of a version and every
+ * definition that they refer to.
+ * @returns undefined: the version does not exist
  */
 export function openApiDocument(source: OpenApiSource, name: string): object | undefined {
   const builtin = builtinPaths(source)[name];
@@ -113,7 +120,7 @@ function document(paths: Paths, own: Readonly<Record<string, RawSchema>>): objec
 
 const reference = /"#\/components\/schemas\/([^"]+)"/g;
 
-/** The definitions that `roots` refer to, and those that these refer to. */
+/** Returns the definitions that `roots` refer to, directly or through others. */
 function reachable(
   roots: unknown,
   own: Readonly<Record<string, RawSchema>>,

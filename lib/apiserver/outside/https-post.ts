@@ -7,31 +7,37 @@ import { DeadlineExceeded } from './webhook-failure.js';
 /** A POST of JSON. */
 export interface HttpsPost {
   readonly url: URL;
-  /** The name that the certificate must be for. @defaultValue that of the URL */
+  /**
+   * The name that the server's certificate must have.
+   * @defaultValue the host of the URL
+   */
   readonly servername: string | undefined;
   readonly agent: Agent;
   readonly text: string;
-  /** In milliseconds. */
+  /** The time-out in milliseconds. */
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
 
-/** What came back. */
+/** The response to a POST. */
 export interface PostAnswer {
   readonly status: number;
   readonly text: string;
-  /** The content type; empty: none was given. */
+  /** The content type; empty if absent. */
   readonly type: string;
 }
 
-/** Connections to servers whom `ca` vouches for; without it the machine's authorities. */
+/** Creates an agent that trusts the authorities in `ca`, or those of the machine if `ca` is undefined. */
 export function newAgent(ca: string | undefined): Agent {
   return new Agent({ keepAlive: true, ...(ca !== undefined && { ca }) });
 }
 
 const answerLimitBytes = 3 * 1024 * 1024;
 
-/** @throws the error of the connection; DeadlineExceeded: no answer in time. */
+/**
+ * Sends a POST.
+ * @throws the error of the connection; DeadlineExceeded: no response in time.
+ */
 export function httpsPost(post: HttpsPost): Promise<PostAnswer> {
   const { url, servername, agent, text, timeoutMs, clock } = post;
   const headers = {

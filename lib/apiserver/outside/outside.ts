@@ -1,15 +1,15 @@
 import type { Clock } from '../../system/clock.js';
 import type { Random } from '../../system/random.js';
 
-/** Something to ask of a server elsewhere. */
+/** A request to another server. */
 export interface Question<T> {
-  /** What is asked: equal keys have equal answers within a request. */
+  /** Identifies the request: equal keys have equal answers within a piece of work. */
   readonly key: string;
-  /** Asks. It must not reject: failures are answers too. */
+  /** Sends the request. It must not reject: a failure is an answer, too. */
   readonly ask: () => Promise<T>;
 }
 
-/** Thrown by synchronous code that needs answers first; only {@link Outside.run} may catch it. */
+/** Thrown by synchronous code that needs answers first. Only {@link Outside.run} may catch it. */
 class Unanswered extends Error {
   readonly questions: readonly Question<unknown>[];
 
@@ -23,7 +23,7 @@ class Unanswered extends Error {
 export interface OutsideOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Whether there is anybody to ask at the moment. */
+  /** Returns whether there is currently a server to send requests to. */
   readonly needed: () => boolean;
 }
 
@@ -38,23 +38,24 @@ interface Scope {
 }
 
 /**
- * Lets the server's synchronous code ask webhooks. A piece of work that needs an answer is broken
- * off, and begun anew when the answer is there, until it needs no more of them:
+ * Lets the server's synchronous code call webhooks. If a piece of work needs an answer, it is
+ * aborted. After the answer arrives, it restarts from the beginning, until it needs no further
+ * answers:
  *
  * ```
- *   work ──▶ needs an answer ──▶ broken off     (nothing is committed yet)
- *    ▲                              │ ask, and wait: others write meanwhile
- *    └──────── begun anew ◀─────────┘           (on what is stored by then)
+ *   work ──▶ needs an answer ──▶ aborted        (nothing is committed yet)
+ *    ▲                              │ send the request and wait; other writes may happen
+ *    └───────── restarted ◀─────────┘           (on the state of the storage by then)
  * ```
  *
- * So a write is always decided on what is stored at its commit, as the real server's retries make
- * sure, and the server without webhooks pays nothing. Time and chance are the same in each round, or
- * each round would ask something else.
+ * So a write is always decided on the state at its commit, as the real server ensures by retries. A
+ * server without webhooks has no overhead. Time and random values are the same in each attempt;
+ * otherwise each attempt would send different requests.
  */
 export class Outside {
   readonly #clock: Clock;
   readonly #random: Random;
-  /** Whether there may be something to ask; while there is not, {@link Outside.run} is not needed. */
+  /** Returns whether work may need answers; if not, {@link Outside.run} is unnecessary. */
   readonly #needed: () => boolean;
   #scope: Scope | undefined;
 
@@ -64,17 +65,17 @@ export class Outside {
     this.#random = random;
   }
 
-  /** Whether a piece of work is being done, which may wait for answers. */
+  /** If true, a piece of work is running, which may wait for answers. */
   get active(): boolean {
     return this.#scope !== undefined;
   }
 
-  /** Whether work may have to ask; otherwise it need not be {@link Outside.run}. */
+  /** If true, work may need answers and must use {@link Outside.run}. */
   get needed(): boolean {
     return this.#needed();
   }
 
-  /** The clock, which stands still within a piece of work. */
+  /** The clock, whose time is constant within a piece of work. */
   get clock(): Clock {
     const clock = this.#clock;
     return {
@@ -85,12 +86,12 @@ export class Outside {
     };
   }
 
-  /** Chance, which is the same in each round of a piece of work. */
+  /** Random values, which are the same in each attempt of a piece of work. */
   get random(): Random {
     return { next: () => this.#nextNumber(), uuid: () => this.#nextUuid() };
   }
 
-  /** Answers to `questions`, in their order. Only within {@link Outside.run}. */
+  /** Returns the answers to `questions` in their order. It works only within {@link Outside.run}. */
   answers<T>(questions: readonly Question<T>[]): T[] {
     const scope = this.#scope;
     if (scope === undefined) throw new Error(`nobody waits for ${questions[0]?.key ?? ''}`);
@@ -99,7 +100,7 @@ export class Outside {
     return questions.map(({ key }) => scope.answers.get(key) as T);
   }
 
-  /** Does something only once, however often its work is begun anew: it commits. */
+  /** Runs `act` only once per piece of work, although the work may restart: `act` commits. */
   once<T>(key: string, act: () => T): T {
     const scope = this.#scope;
     if (scope === undefined) return act();
@@ -109,7 +110,7 @@ export class Outside {
     return result;
   }
 
-  /** Does `work`, which may ask; as often as it takes. */
+  /** Runs `work`, which may need answers, as often as necessary. */
   async run<T>(work: () => T): Promise<T> {
     const scope: Scope = {
       ...{ answers: new Map(), done: new Map(), numbers: [], uuids: [] },

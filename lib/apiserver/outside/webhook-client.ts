@@ -4,7 +4,7 @@ import type { RequestHandler } from '../http-adapter.js';
 import type { PostAnswer } from './https-post.js';
 import { webhookFailure } from './webhook-failure.js';
 
-/** Where a webhook is: `clientConfig` of its configuration. */
+/** The address of a webhook: `clientConfig` of its configuration. */
 export interface WebhookAddress {
   readonly url?: string | undefined;
   readonly service?:
@@ -15,37 +15,37 @@ export interface WebhookAddress {
         readonly port?: number | undefined;
       }
     | undefined;
-  /** PEM in base64; absent or empty: the machine's authorities. */
+  /** PEM in base64; if absent or empty, the authorities of the machine. */
   readonly caBundle?: string | undefined;
 }
 
-/** Where Services are that webhooks name: a URL, or what answers in their place. */
+/** The Services of webhooks, by `namespace/name`: a URL, or a handler in this process. */
 export type WebhookServices = Readonly<Record<string, string | RequestHandler>>;
 
-/** What came of a call. */
+/** The result of a call. */
 export type WebhookAnswer =
   | { readonly body: unknown }
-  /** Why there is no answer, as the real server says it. */
+  /** The failure, with the real server's message. */
   | { readonly failure: string };
 
 /** A call of a webhook. */
 export interface WebhookCall {
   readonly address: WebhookAddress;
   readonly body: unknown;
-  /** In milliseconds, more than 0. */
+  /** The time-out in milliseconds, more than 0. */
   readonly timeoutMs: number;
 }
 
-/** What of a call goes over the wire. */
+/** The connection data of a call. */
 interface Target {
   readonly url: URL;
-  /** The URL as messages show it. */
+  /** The URL in messages. */
   readonly shown: string;
   readonly servername: string | undefined;
   readonly ca: string | undefined;
 }
 
-/** Calls webhooks over HTTPS, with connections that are kept. */
+/** Calls webhooks over HTTPS with keep-alive connections. */
 export class WebhookClient {
   readonly #services: WebhookServices;
   readonly #clock: Clock;
@@ -79,7 +79,7 @@ export class WebhookClient {
     }
   }
 
-  /** Ends every connection. */
+  /** Closes all connections. */
   close(): void {
     for (const agent of this.#agents.values()) agent.destroy();
     this.#agents.clear();
@@ -98,7 +98,7 @@ export class WebhookClient {
   }
 }
 
-/** The URL that the real server posts to, as its messages show it. */
+/** Returns the URL that the real server would use, for messages. */
 function shownUrl({ url, service }: WebhookAddress, timeoutMs: number): string {
   const query = `?timeout=${timeoutMs / 1000}s`;
   if (service === undefined) {
@@ -116,7 +116,7 @@ function targetOf(address: WebhookAddress, service: string | undefined, shown: s
     return { url: new URL(shown), shown, servername: undefined, ca };
   }
   const { pathname, search } = new URL(shown);
-  // What serves it must say that it is the Service, wherever it is.
+  // The certificate must name the Service, whatever the host.
   const servername = `${address.service.name}.${address.service.namespace}.svc`;
   return { url: new URL(`${pathname}${search}`, service), shown, servername, ca };
 }
@@ -141,7 +141,7 @@ async function inProcess(
 
 function readAnswer({ status, text, type }: PostAnswer): WebhookAnswer {
   if (status < 200 || status > 206) {
-    // Only of texts is shown what they say.
+    // Messages include only bodies of text types.
     const said = type === '' || type.startsWith('text/') ? text.trim() : 'unknown';
     return { failure: statusMessage(text) ?? statusFailure(status, said) };
   }
@@ -165,7 +165,7 @@ const statusTexts: Readonly<Partial<Record<number, string>>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** The message of a `Status`; undefined: it is none. */
+/** Returns the message of a `Status`; undefined if the text is not one. */
 function statusMessage(text: string): string | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
@@ -173,7 +173,7 @@ function statusMessage(text: string): string | undefined {
     const failed = kind === 'Status' && status !== 'Success';
     return failed && typeof message === 'string' ? message : undefined;
   } catch {
-    // No JSON, so no Status.
+    // The text is not JSON.
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../system/as-error.js';
-/** No answer came in time. */
+/** A response did not arrive in time. */
 export class DeadlineExceeded extends Error {
   constructor() {
     super('context deadline exceeded');
@@ -23,7 +23,7 @@ const untrusted: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** What the real server says of the error that a connection ended with. */
+/** Returns the real server's message for a connection error. */
 export function webhookFailure(error: unknown): string {
   const { code = '', address = '', port = 0, hostname = '' } = error as ConnectionError;
   const certificate = 'tls: failed to verify certificate: x509: ';

@@ -2,21 +2,27 @@ import { isJsonObject } from '../../object/json.js';
 import { jsonProblem } from '../requests/json-problem.js';
 import { badRequest } from '../status-error.js';
 
-/** Where a list goes on. */
+/** The position at which a list continues. */
 export interface ContinueToken {
-  /** The snapshot that all pages show; negative: the next page shows what there is then. */
+  /**
+   * The revision of the snapshot that all pages show; negative if the next page shows the then
+   * current state.
+   */
   readonly revision: number;
-  /** The key after which the next page begins. */
+  /** The last key of the previous page. */
   readonly after: string;
 }
 
-/** An opaque token in the form of the real server's. */
+/** Encodes a token in the real server's format, which is opaque to clients. */
 export function encodeContinue({ revision, after }: ContinueToken): string {
   const token = { v: 'meta.k8s.io/v1', rv: revision, start: `${after}\u0000` };
   return Buffer.from(JSON.stringify(token)).toString('base64url');
 }
 
-/** @throws StatusError 400: it is no token of this server. */
+/**
+ * Decodes a token.
+ * @throws StatusError 400: it is not a token of this server.
+ */
 export function decodeContinue(text: string): ContinueToken {
   const json = Buffer.from(text, 'base64url').toString('utf8');
   let token: unknown;

@@ -11,13 +11,14 @@ import type { ListOptions, Selection } from './selection.js';
 /** A page of a collection. */
 export interface Page {
   readonly metadata: ListMeta;
-  /** Stored objects, in the order of their keys. */
+  /** Stored objects in key order. */
   readonly items: readonly UnstructuredObject[];
 }
 
 /**
- * Lists a collection, or a page of it. All pages of a list show one snapshot, which the log must
- * still reach. @throws StatusError 400, 410, 422 or 504.
+ * Lists a collection or a page of it. All pages of a list show one snapshot, which must still be in
+ * the log.
+ * @throws StatusError 400, 410, 422 or 504.
  */
 export function listObjects(
   core: ServerCore,
@@ -38,7 +39,7 @@ export function listObjects(
   const metadata: ListMeta = { resourceVersion: String(revision) };
   if (page.more > 0) {
     metadata.continue = encodeContinue({ revision, after: page.last });
-    // With selectors nobody has counted.
+    // With selectors, the number of remaining objects is unknown.
     if (selection.all) metadata.remainingItemCount = page.more;
   }
   return { metadata, items: page.items };
@@ -49,7 +50,7 @@ function wantedRevision(core: ServerCore, options: ListOptions): number | undefi
   if (resourceVersion === '' || resourceVersion === '0') return undefined;
   const revision = parseRevision(resourceVersion);
   checkNotFuture(core.log, revision);
-  // Without a match a limit means an exact version: the rule of the API's first paging clients.
+  // A limit without a match means an exact version, as in the API's first paging clients.
   const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0);
   return exact ? revision : undefined;
 }
@@ -58,7 +59,7 @@ function tooOld(token: ContinueToken | undefined): Error {
   if (token === undefined) {
     return expired('The resourceVersion for the provided list is too old.');
   }
-  // The rest can be had without the snapshot.
+  // The client can list the remaining objects without the snapshot.
   const rest = encodeContinue({ ...token, revision: -1 });
   return expired(
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',

@@ -2,7 +2,7 @@ import type { KindRegistry } from '../kinds/kind-registry.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { WatchStream } from './watch-stream.js';
 
-/** The watches that are open. Those of a kind that is served no more end, once they showed its last changes. */
+/** The open watches. When a kind is no longer served, its watches send the last changes and end. */
 export class OpenWatches {
   readonly #streams = new Map<WatchStream, ServedKind>();
 
@@ -14,18 +14,18 @@ export class OpenWatches {
     });
   }
 
-  /** How many there are. */
+  /** The number of open watches. */
   get size(): number {
     return this.#streams.size;
   }
 
-  /** Knows `stream` until it ends. */
+  /** Tracks `stream` until it ends. */
   add(stream: WatchStream, kind: ServedKind): void {
     this.#streams.set(stream, kind);
     stream.onceEnded(() => this.#streams.delete(stream));
   }
 
-  /** Ends all of them, whatever they have not shown yet. */
+  /** Ends all watches at once, without their remaining changes. */
   end(): void {
     for (const stream of [...this.#streams.keys()]) stream.end();
   }

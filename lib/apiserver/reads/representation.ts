@@ -7,18 +7,21 @@ import { tableOf } from '../tables/table.js';
 import type { IncludeObject } from '../tables/table.js';
 import { withoutMembers } from '../without-members.js';
 
-/** How a request wants objects shown. */
+/** The form in which a request wants its objects. */
 export interface View {
   readonly core: ServerCore;
   readonly kind: ServedKind;
   readonly representation: Representation;
-  /** What rows of a table carry. */
+  /** The part of each object that the rows of a table include. */
   readonly includeObject: IncludeObject;
 }
 
 const metaVersion = 'meta.k8s.io/v1';
 
-/** One object, in the version of the request, as the request wants it shown. */
+/**
+ * Converts an object to the form that the request accepts. The object must be in the version of the
+ * request.
+ */
 export function represent(view: View, object: UnstructuredObject, first = true): unknown {
   switch (view.representation) {
     case 'object':
@@ -33,7 +36,7 @@ export function represent(view: View, object: UnstructuredObject, first = true):
   }
 }
 
-/** A list of stored objects as JSON text, in pieces. */
+/** Serialises a list of stored objects to JSON, in pieces. */
 export function* representList(
   view: View,
   metadata: ListMeta,
@@ -45,7 +48,7 @@ export function* representList(
     yield JSON.stringify(tableOf(view, { items: shown, metadata, withColumns: true }));
     return;
   }
-  // Lists of custom resources say it even where there is nothing to continue.
+  // Lists of custom resources have `continue` even on the last page.
   const own = kind.custom === undefined ? metadata : { continue: '', ...metadata };
   const head =
     representation === 'metadata'
@@ -70,7 +73,7 @@ function listItem(view: View, object: UnstructuredObject): string {
   if (view.representation === 'metadata' || view.kind.custom !== undefined) {
     return JSON.stringify(represent(view, object));
   }
-  // Items of a typed list do not say what they are, as on the real server.
+  // The items of a typed list have no `kind` and `apiVersion`, as on the real server.
   const text = JSON.stringify(object);
   const typeMeta = `{"kind":"${object.kind}","apiVersion":"${object.apiVersion}",`;
   return text.startsWith(typeMeta)

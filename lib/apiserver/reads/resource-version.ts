@@ -3,7 +3,10 @@ import { badRequest, failure, invalid } from '../status-error.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import type { ListOptions } from './selection.js';
 
-/** @throws StatusError 400: it is no number. */
+/**
+ * Parses a resource version.
+ * @throws StatusError 400: it is not a number.
+ */
 export function parseRevision(text: string): number {
   if (!/^\d+$/.test(text)) {
     const why = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
@@ -14,7 +17,10 @@ export function parseRevision(text: string): number {
   return Number(text);
 }
 
-/** @throws StatusError 504: the version is not there yet. */
+/**
+ * Checks that a revision exists.
+ * @throws StatusError 504: the revision does not exist yet.
+ */
 export function checkNotFuture(log: MvccLog, revision: number): void {
   if (revision <= log.revision) return;
   const message = `Timeout: Too large resource version: ${revision}, current: ${log.revision}`;
@@ -24,7 +30,10 @@ export function checkNotFuture(log: MvccLog, revision: number): void {
   });
 }
 
-/** @throws StatusError 422: the options contradict each other. */
+/**
+ * Checks that the options of a list or a watch fit together.
+ * @throws StatusError 422: the options contradict each other.
+ */
 export function checkListOptions(options: ListOptions, watch: boolean): void {
   const errors = new FieldErrors();
   const { resourceVersionMatch: match, sendInitialEvents } = options;
@@ -38,7 +47,7 @@ export function checkListOptions(options: ListOptions, watch: boolean): void {
   }
 }
 
-/** For lists. */
+/** Checks `resourceVersionMatch` of a list. */
 function checkMatch(options: ListOptions, errors: FieldErrors): void {
   const { resourceVersion, resourceVersionMatch: match } = options;
   const field = 'resourceVersionMatch';

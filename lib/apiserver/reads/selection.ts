@@ -8,17 +8,21 @@ import { isOperatorError } from '../../system/operator-error.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { badRequest } from '../status-error.js';
 
-/** Which objects of a collection a request wants. */
+/** The objects of a collection that a request selects. */
 export interface Selection {
-  /** Keys that begin with it. */
+  /** The prefix of their keys. */
   readonly prefix: string;
-  /** Whether the selectors leave nothing out. */
+  /** If true, there are no selectors. */
   readonly all: boolean;
-  /** Whether a stored object is selected. */
+  /** Returns whether the selectors match a stored object. */
   readonly matches: (object: UnstructuredObject) => boolean;
 }
 
-/** @throws StatusError 400: a selector is malformed, or names a field that the kind does not select by. */
+/**
+ * Reads the selectors of a request.
+ * @throws StatusError 400: a selector is malformed, or names a field that the kind cannot select
+ *   by.
+ */
 export function readSelection(kind: ServedKind, request: ResourceRequest): Selection {
   const { namespace, name, query } = request;
   const labels = query.get('labelSelector') ?? '';
@@ -53,7 +57,7 @@ function readFields(kind: ServedKind, text: string, name: string): readonly Fiel
 
 const emptyObject: UnstructuredObject = { apiVersion: '', kind: '', metadata: {} };
 
-/** Kinds with fields of their own have an error of their own. */
+/** Kinds with fields of their own have another error message. */
 const withOwnError: ReadonlySet<string> = new Set([
   'Pod',
   'Node',
@@ -100,7 +104,10 @@ export interface ListOptions {
   readonly sendInitialEvents: boolean | undefined;
 }
 
-/** @throws StatusError 400: a number is none. */
+/**
+ * Reads the options of a list or a watch.
+ * @throws StatusError 400: the value of a number is invalid.
+ */
 export function readListOptions(query: URLSearchParams): ListOptions {
   const initial = query.get('sendInitialEvents');
   return {

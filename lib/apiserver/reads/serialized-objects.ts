@@ -1,19 +1,22 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 
 /**
- * The JSON of the objects that were sent last, so that many watchers of one change cost one
- * serialisation. Bounded: an object that all have seen is soon forgotten.
+ * A cache of the JSON of recently sent objects, so that one change with many watchers is serialised
+ * once. Its size is bounded: the oldest object is evicted first.
  */
 export class SerializedObjects {
   readonly #capacity: number;
   readonly #texts = new Map<UnstructuredObject, string>();
 
-  /** @param capacity - how many objects are remembered. */
+  /**
+   * Creates an empty cache.
+   * @param capacity - maximum number of objects.
+   */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
-  /** The JSON of `object`, which must be frozen. */
+  /** Returns the JSON of `object`, which must be frozen. */
   json(object: UnstructuredObject): string {
     const known = this.#texts.get(object);
     if (known !== undefined) return known;

@@ -6,8 +6,8 @@ interface Group {
 }
 
 /**
- * Timers by the moment that they are due: many watches wait for the same minute, and one timer of the
- * clock wakes them all. A virtual clock settles the whole process for each of its timers.
+ * Shares one timer of the clock between all callbacks with the same due time: many watches wait for
+ * the same minute. A virtual clock settles the whole process for each of its timers.
  */
 export class SharedAlarms {
   readonly #clock: Clock;
@@ -17,7 +17,10 @@ export class SharedAlarms {
     this.#clock = clock;
   }
 
-  /** Calls `callback` at `dueMs` of the monotonic clock. @returns cancels that */
+  /**
+   * Calls `callback` at `dueMs` of the monotonic clock.
+   * @returns a function that cancels the call
+   */
   set(dueMs: number, callback: () => void): () => void {
     const group = this.#groups.get(dueMs) ?? this.#open(dueMs);
     group.callbacks.add(callback);

@@ -10,21 +10,22 @@ import type { SerializedObjects } from './serialized-objects.js';
 import { WatchStream } from './watch-stream.js';
 import type { WatchFormat } from './watch-stream.js';
 
-/** What a watch is asked for. */
+/** The selected objects and the options of a watch. */
 export interface WatchRequest {
   readonly view: View;
   readonly selection: Selection;
   readonly options: ListOptions;
   readonly serialized: SerializedObjects;
-  /** When it ends at the latest, in milliseconds since 1970; undefined: by its time-out alone. */
+  /** The latest end of the watch, in milliseconds since 1970; undefined: only its time-out ends it. */
   readonly untilMs: number | undefined;
 }
 
 const shortestTimeoutMs = 1_800_000;
 
 /**
- * Begins a watch: with what exists where no version is given (or asked for by `sendInitialEvents`),
- * else with what came after the version. @throws StatusError 400 or 422.
+ * Starts a watch. Without a version, or if `sendInitialEvents` requests it, the watch starts with
+ * the existing objects; otherwise it starts with the first change after the version.
+ * @throws StatusError 400 or 422.
  */
 export function watchObjects(request: WatchRequest): WatchStream {
   const { view, selection, options } = request;
@@ -33,7 +34,7 @@ export function watchObjects(request: WatchRequest): WatchStream {
   const { log, clock, alarms, random, bookmarkEveryMs } = core;
   const collection = log.collection(kind.collection);
   const revision = options.resourceVersion === '' ? 0 : parseRevision(options.resourceVersion);
-  // Without a version a watch begins with what exists, unless it says that it doesn't want that.
+  // Without a version, a watch starts with the existing objects unless the client opts out.
   const fromState = options.sendInitialEvents ?? revision === 0;
   const past = revision !== 0 && !fromState;
   const { timeoutSeconds } = options;
@@ -66,10 +67,10 @@ function existing({ view, selection }: WatchRequest): readonly UnstructuredObjec
 
 function formatOf({ view, serialized, options }: WatchRequest): WatchFormat {
   const { kind, core } = view;
-  // Only in this form do many watchers see the same text.
+  // Only this form has the same text for many watchers.
   const shared = view.representation === 'object';
   let first = true;
-  // Most minutes change nothing.
+  // Cache the last bookmark: most minutes have no change.
   let last: { readonly revision: number; readonly end: boolean; readonly text: string } | undefined;
   return {
     object: (stored) => {

@@ -8,17 +8,20 @@ import type { LogEntry } from '../storage/log-entry.js';
 import type { SharedAlarms } from './shared-alarms.js';
 import type { Selection } from './selection.js';
 
-/** How a watch shows what it sends. */
+/** Serialises the events of a watch. */
 export interface WatchFormat {
-  /** The JSON of a stored object. */
+  /** Returns the JSON of a stored object. */
   object(stored: UnstructuredObject): string;
-  /** A stored object as it is shown, frozen; absent: it is shown as something else than an object. */
+  /**
+   * Returns a stored object as the watch sends it, frozen. Undefined if the watch sends another
+   * form than objects.
+   */
   shared?(stored: UnstructuredObject): UnstructuredObject;
-  /** The JSON of a bookmark; `initialEventsEnd` marks the end of a streaming list. */
+  /** Returns the JSON of a bookmark; `initialEventsEnd` marks the end of a streaming list. */
   bookmark(revision: number, initialEventsEnd: boolean): string;
-  /** Has objects converted, many at once, where somebody else does that. Never rejects. */
+  /** Converts many objects at once, if a webhook does the conversion. Never rejects. */
   prepare?(stored: readonly UnstructuredObject[]): Promise<void> | undefined;
-  /** The JSON of the `Status` of a watch that fell behind the log. */
+  /** Returns the JSON of the `Status` for a watch whose position is no longer in the log. */
   tooOld(): string;
 }
 
@@ -29,31 +32,34 @@ export interface WatchStreamOptions {
   readonly format: WatchFormat;
   readonly clock: Clock;
   readonly alarms: SharedAlarms;
-  /** The revision of the last change of any collection. */
+  /** Returns the revision of the last change of any collection. */
   readonly revision: () => number;
-  /** Objects to begin with, each as `ADDED`. */
+  /** Objects to send first, each as `ADDED`. */
   readonly initial: readonly UnstructuredObject[];
-  /** Where in the collection's log the watch goes on. */
+  /** The position in the collection's log at which the watch continues. */
   readonly position: number;
-  /** What the watch should begin with is not in the log any more. */
+  /** If true, the first changes that the watch needs are no longer in the log. */
   readonly compacted: boolean;
-  /** A bookmark of this revision after `initial`; undefined: none. */
+  /** The revision of a bookmark after `initial`; undefined: no bookmark. */
   readonly endOfInitialEvents: number | undefined;
-  /** Bookmarks are sent when the clock is at a multiple of it; undefined: none are sent. */
+  /**
+   * The interval of bookmarks: they are sent when the clock is at a multiple of it; undefined: no
+   * bookmarks.
+   */
   readonly bookmarkEveryMs: number | undefined;
   /** Milliseconds until the server ends the watch. */
   readonly timeoutMs: number;
 }
 
 const chunkLength = 64 * 1024;
-/** So many events go to a reader in this process at once. */
+/** Maximum number of events per batch for a reader in this process. */
 const sharedEvents = 256;
 const encoder = new TextEncoder();
 
 /**
- * The body of a watch. Nothing is queued for it: it reads the log from its own position whenever the
- * reader asks for more, so that a slow reader holds no memory, and gets an `ERROR` event (410) when
- * the log has gone on without it.
+ * The body of a watch. It has no queue: it reads the log from its own position when the reader
+ * requests more. So a slow reader uses no memory, and gets an `ERROR` event (410) once its position
+ * is no longer in the log.
  */
 export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   readonly #options: WatchStreamOptions;
@@ -80,7 +86,10 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     return this;
   }
 
-  /** The next bytes, as soon as there are any. @throws what {@link fail} was given. */
+  /**
+   * Resolves with the next bytes as soon as there are any.
+   * @throws the error that {@link fail} received.
+   */
   async next(): Promise<IteratorResult<Uint8Array>> {
     const chunk = await this.#next(() => new TextChunk(this.#options.format));
     return chunk === undefined
@@ -89,8 +98,9 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   /**
-   * The events in place of the bytes, with the stored objects themselves: for readers in this process.
-   * undefined: objects are shown as something else.
+   * Returns the events with the stored objects themselves instead of bytes, for readers in this
+   * process.
+   * @returns undefined: the watch sends another form than objects
    */
   events(): AsyncIterable<readonly SharedEvent[]> | undefined {
     const { format } = this.#options;
@@ -129,19 +139,19 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     }
   }
 
-  /** The reader leaves. */
+  /** Ends the watch because the reader stops. */
   async return(): Promise<IteratorResult<Uint8Array>> {
     this.end();
     return { done: true, value: undefined };
   }
 
-  /** Calls `listener` when the watch has ended, whoever ends it. */
+  /** Calls `listener` once the watch has ended, for any reason. */
   onceEnded(listener: () => void): void {
     if (this.#state === 'ended') listener();
     else this.#onEnd.push(listener);
   }
 
-  /** Ends the watch, as a server that has had enough of it. */
+  /** Ends the watch at once, without its remaining changes. */
   end(): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
@@ -150,7 +160,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     this.#wake?.();
   }
 
-  /** Ends the watch as soon as it has shown every change up to now. */
+  /** Ends the watch as soon as it has sent every change up to now. */
   finish(): void {
     this.#deadlineMs = -Infinity;
     this.#wake?.();
@@ -169,7 +179,10 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     return error;
   }
 
-  /** Fills a chunk with what there is to send. @returns what must be converted before */
+  /**
+   * Fills a chunk with the data that is ready to send.
+   * @returns the objects that a webhook must convert first
+   */
   #attempt(chunk: Chunk): Unconverted | undefined {
     const [sent, position, state, initial] = [
       this.#sent,
@@ -249,7 +262,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     const was = previous !== undefined && selection.matches(previous);
     if (is) chunk.add(was ? 'MODIFIED' : 'ADDED', entry.object);
     if (is || !was) return;
-    // It left the selection: shown as it was last seen, with the version of the change.
+    // The object left the selection: send its last selected state with the version of the change.
     const resourceVersion = String(entry.revision);
     chunk.add('DELETED', {
       ...previous,
@@ -259,12 +272,13 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
 
   #scheduleBookmark(now: number): void {
     const { bookmarkEveryMs: every } = this.#options;
-    // The same moments for all watches, so that they wake together. Infinity: only the last one.
+    // All watches have the same due times, so that they wake together. Infinity: only the last
+    // bookmark is sent.
     if (every === Infinity) this.#bookmarkDue = Infinity;
     else if (every !== undefined) this.#bookmarkDue = (Math.floor(now / every) + 1) * every;
   }
 
-  /** Resolves when there may be something to do: nothing is subscribed or timed but while it waits. */
+  /** Resolves when there may be something to send. Only a waiting watch has a subscription and a timer. */
   #change(): Promise<void> {
     const { collection, alarms } = this.#options;
     const due = Math.min(this.#deadlineMs, this.#bookmarkDue ?? Infinity);
@@ -288,13 +302,13 @@ export interface SharedEvent {
   readonly object: unknown;
 }
 
-/** The part that is sent at once. */
+/** A batch of events that is sent at once. */
 interface Chunk {
   readonly isEmpty: boolean;
-  /** Whether more has to wait. */
+  /** If true, further events belong to the next chunk. */
   readonly isFull: boolean;
   add(type: LogEntry['type'], stored: UnstructuredObject): void;
-  /** Adds what is no stored object, as JSON. */
+  /** Adds an event without a stored object, as JSON. */
   addText(type: 'BOOKMARK' | 'ERROR', object: string): void;
 }
 

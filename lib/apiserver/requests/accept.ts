@@ -1,9 +1,9 @@
 import { notAcceptable } from '../status-error.js';
 
-/** How objects are shown. */
+/** The form in which the server returns objects. */
 export type Representation = 'object' | 'table' | 'metadata';
 
-/** What a client accepts, as far as this server can serve it. */
+/** The result of content negotiation: an accepted form that this server can serve. */
 export interface Accepted {
   readonly representation: Representation;
 }
@@ -16,8 +16,9 @@ const served = [
 ];
 
 /**
- * Picks the first representation of `accept` that is JSON: protobuf is passed over, for clients that
- * ask for it take JSON too. @throws StatusError 406: there is none.
+ * Picks the first JSON representation in `accept`. Protobuf is skipped, because clients that accept
+ * it also accept JSON.
+ * @throws StatusError 406: `accept` has no representation that the server can serve.
  */
 export function negotiate(accept: string | undefined): Accepted {
   if (accept === undefined || accept.trim() === '') return { representation: 'object' };

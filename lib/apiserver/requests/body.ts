@@ -11,37 +11,40 @@ import { jsonProblem } from './json-problem.js';
 import { scanJson } from './json-scan.js';
 import { objectFromProtobuf } from './protobuf-objects.js';
 
-/** The largest body that is read, in bytes: the limit of the real server. */
+/** The maximum size of a body, in bytes: the limit of the real server. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
 
 /** A parsed body. */
 export interface Body {
   readonly value: unknown;
-  /** JSON paths of members that appear twice. */
+  /** JSON paths of duplicate members. */
   readonly duplicates: readonly string[];
   readonly text: string;
 }
 
-/** What bodies of creates, updates and deletes are written in. */
+/** Media types of the bodies of creates, updates and deletes. */
 export const objectMediaTypes = ['application/json', 'application/yaml'];
 
-/** The media type of a request's body, without parameters; empty where none is given. */
+/** Returns the media type of a request's body, without parameters; empty if absent. */
 export function mediaTypeOf(request: TransportRequest): string {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';');
   return type.trim().toLowerCase();
 }
 
-/** The body as text. @throws StatusError 413: it is over {@link bodyLimitBytes}. */
+/**
+ * Returns the body as text.
+ * @throws StatusError 413: it is larger than {@link bodyLimitBytes}.
+ */
 export function bodyText({ body }: TransportRequest): string {
   if (body === undefined) return '';
   if (body.length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
   return typeof body === 'string' ? body : new TextDecoder().decode(body);
 }
 
-/** The answer to a body that has this problem. */
+/** Creates the error for a body with this problem. */
 export type Refusal = (problem: string, text: string) => StatusError;
 
-/** What the real server says of a body that should be an object of `kind`. */
+/** Returns the real server's error for a body that should be an object of `kind`. */
 export function refuseObject(kind: string): Refusal {
   return (problem, text) =>
     badRequest(
@@ -49,12 +52,12 @@ export function refuseObject(kind: string): Refusal {
     );
 }
 
-/** What it says of a patch. */
+/** Returns the real server's error for an invalid patch. */
 export const refusePatch: Refusal = (problem) => badRequest(`error decoding patch: ${problem}`);
 
 /**
  * Parses a body of JSON or YAML, by its media type; objects of built-in kinds also in protobuf.
- * @throws StatusError 400 malformed or too deep, 413 too large, 415 of another type.
+ * @throws StatusError 400 malformed or too deep, 413 too large, 415 another media type.
  */
 export function readObjectBody(request: TransportRequest, refuse: Refusal): Body {
   const type = mediaTypeOf(request);
@@ -69,7 +72,10 @@ export function readObjectBody(request: TransportRequest, refuse: Refusal): Body
   throw unsupportedMediaType([...objectMediaTypes, protobuf]);
 }
 
-/** Parses JSON. @throws StatusError as `refuse` makes it: malformed, or too deep. */
+/**
+ * Parses JSON.
+ * @throws StatusError the error of `refuse`: malformed, or too deep.
+ */
 export function parseJson(text: string, refuse: Refusal): Body {
   let value: unknown;
   try {
@@ -84,14 +90,17 @@ export function parseJson(text: string, refuse: Refusal): Body {
 
 const excerptLength = 30;
 
-/** The text if it looks like an object, its bytes in hexadecimal if not. */
+/** Returns the start of a text that looks like an object, else the start of its bytes in hexadecimal. */
 function excerpt(text: string): string {
   if (text === '') return '<empty>';
   const shown = text.trimStart().startsWith('{') ? text : Buffer.from(text).toString('hex');
   return shown.length <= excerptLength ? shown : `${shown.slice(0, excerptLength)} ...`;
 }
 
-/** Parses YAML; JSON is YAML too. @throws StatusError 400: malformed, or too deep. */
+/**
+ * Parses YAML; JSON is YAML too.
+ * @throws StatusError 400: malformed, or too deep.
+ */
 export function parseYaml(text: string, refuse: Refusal): Body {
   if (text.trimStart().startsWith('{')) return parseJson(text, refuse);
   let json: string;
@@ -99,7 +108,7 @@ export function parseYaml(text: string, refuse: Refusal): Body {
     const document = parseDocument(checkYamlDepth(text, 'the body'), { uniqueKeys: false });
     const [error] = document.errors;
     if (error !== undefined) throw error;
-    // Through JSON: what YAML can say beyond it (dates, cycles) is refused or made text.
+    // Convert to JSON: values that JSON lacks (dates, cycles) become text or an error.
     json = JSON.stringify(document.toJS({ maxAliasCount: 100 }) ?? null);
   } catch (error) {
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);
@@ -107,14 +116,20 @@ export function parseYaml(text: string, refuse: Refusal): Body {
   return parseJson(json, refuse);
 }
 
-/** Reads a body that should be an object of `kind`. @throws StatusError 400, 413 or 415. */
+/**
+ * Reads a body that should be an object of `kind`.
+ * @throws StatusError 400, 413 or 415.
+ */
 export function readObject(request: TransportRequest, kind: string): RawObject {
   const refuse = refuseObject(kind);
   const body = readObjectBody(request, refuse);
   return { value: objectOf(body, refuse), duplicates: body.duplicates };
 }
 
-/** The body as a JSON object; null is an empty one. @throws StatusError 400: it is something else. */
+/**
+ * Returns the body as a JSON object; null counts as an empty object.
+ * @throws StatusError 400: it is another value.
+ */
 export function objectOf(
   { value, text }: Body,
   refuse: Refusal,

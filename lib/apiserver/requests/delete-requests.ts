@@ -16,7 +16,7 @@ import { requestHooks } from './request-hooks.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
 
-/** DELETE of an object. */
+/** Handles DELETE of an object. */
 export function handleDelete(context: ResourceContext): TransportResponse {
   const { core, kind, info, view } = context;
   const { namespace, name, query } = info;
@@ -59,7 +59,10 @@ function successOf({ kind }: ResourceContext, { object }: DeletionResult): objec
   };
 }
 
-/** DELETE of a collection: each object by itself, what is gone meanwhile is passed over. */
+/**
+ * Handles DELETE of a collection. Each object is deleted separately; objects that are already gone
+ * are skipped.
+ */
 export function handleDeleteCollection(context: ResourceContext): TransportResponse {
   const { core, kind, info, view } = context;
   const selection = readSelection(kind, info);
@@ -75,7 +78,7 @@ export function handleDeleteCollection(context: ResourceContext): TransportRespo
     try {
       const named = { ...context, info: { ...info, namespace, name } };
       const hooks = deleteHooks(named, options);
-      // What is deleted stays so when the rest is begun anew.
+      // A repeated run of this handler must not repeat deletes that are already done.
       outside.once(`delete ${namespace}/${name}`, () =>
         deleteObject(core, { kind, namespace, name, options, hooks }),
       );

@@ -1,11 +1,11 @@
-/** What comes next in a JSON text. */
+/** The token that the parser expects next. */
 type Expected = 'value' | 'item' | 'key' | 'name' | 'colon' | 'rest';
 
 const literals = { t: 'true', f: 'false', n: 'null' } as const;
 
 /**
- * What is wrong with a text that is no JSON, in the words of Go's decoder: they name the first
- * character that does not fit, and what it follows.
+ * Returns the problem of a text that is not JSON, with the message of Go's decoder: it names the
+ * first unexpected character and the token before it.
  */
 export function jsonProblem(text: string): string {
   return new ProblemFinder(text).find() ?? 'unexpected end of JSON input';
@@ -18,7 +18,7 @@ class ProblemFinder {
   #expected: Expected = 'value';
 
   constructor(text: string) {
-    // Go ends an input with a blank: it shows where a number or a word was cut off.
+    // Go appends a blank to the input, which its message shows for a truncated number or literal.
     this.#text = `${text} `;
   }
 
@@ -142,7 +142,7 @@ class ProblemFinder {
     return undefined;
   }
 
-  /** Ends on the last character of the escape. */
+  /** Stops at the last character of the escape. */
   #escape(): string | undefined {
     if (this.#char() !== 'u') {
       return /["\\/bfnrt]/.test(this.#char()) ? undefined : this.#invalid('in string escape code');

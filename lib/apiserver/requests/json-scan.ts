@@ -1,23 +1,23 @@
-/** What reading a JSON text once, without building values, tells of it. */
+/** The result of a scan of a JSON text without building values. */
 export interface JsonScan {
-  /** JSON paths of members that appear twice in one object. */
+  /** JSON paths of duplicate members. */
   readonly duplicates: readonly string[];
   readonly depth: number;
 }
 
 interface Level {
-  /** The names seen in an object; undefined in an array. */
+  /** The names so far in an object; undefined in an array. */
   readonly names: Set<string> | undefined;
-  /** The path up to here. */
+  /** The path of this object or array. */
   readonly path: string;
   index: number;
-  /** The member whose value comes next. */
+  /** The member whose value is next. */
   member: string;
 }
 
 /**
- * Finds duplicate members and the depth of `text`, which must be JSON. Works on a stack of its own,
- * so that nesting can't exhaust JavaScript's.
+ * Finds duplicate members and the depth of `text`, which must be JSON. It uses its own stack, so
+ * that deep nesting cannot overflow JavaScript's.
  */
 export function scanJson(text: string): JsonScan {
   const duplicates: string[] = [];

@@ -12,8 +12,8 @@ const patchTypes: Readonly<Partial<Record<string, PatchBody['type'] | 'apply'>>>
 };
 
 /**
- * How a patch has to be read, by its media type.
- * @throws StatusError 415: there is no such patch, or (a strategic one) not for custom resources.
+ * Returns the type of a patch from its media type.
+ * @throws StatusError 415: the type is unknown, or it is a strategic patch of a custom resource.
  */
 export function patchTypeOf(
   request: TransportRequest,

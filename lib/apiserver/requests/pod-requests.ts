@@ -17,7 +17,7 @@ import { jsonResponse } from './responses.js';
 
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
 
-/** POST to `pods/binding`: the scheduler's decision. */
+/** Handles POST to `pods/binding`: the scheduler's decision. */
 export function handleBinding(context: ResourceContext): TransportResponse {
   const { core, kind, info, request } = context;
   const { namespace, name } = info;
@@ -30,7 +30,7 @@ export function handleBinding(context: ResourceContext): TransportResponse {
   return jsonResponse(201, { ...success, code: 201 });
 }
 
-/** POST to `pods/eviction`: a deletion that disruption budgets may refuse. */
+/** Handles POST to `pods/eviction`: a deletion that disruption budgets may refuse. */
 export function handleEviction(context: ResourceContext): TransportResponse {
   const { core, kind, info, request } = context;
   const { value: body } = readObject(request, 'Eviction');

@@ -7,10 +7,10 @@ import { readDocument } from '../kinds/documents.js';
 type JsonObject = Record<string, unknown>;
 
 /**
- * Reads an object of a built-in kind in Kubernetes' protobuf form, as the JSON of the same object:
- * kubectl sends what it creates by itself in no other form. The form is four bytes (`k8s` and a zero)
- * and a message with the type and the object.
- * @returns undefined: it is in another form, or of a kind that is not built in
+ * Decodes an object of a built-in kind from Kubernetes' protobuf encoding to JSON. kubectl sends
+ * the objects of its own `create` commands only in this encoding. The encoding is four bytes (`k8s`
+ * and a zero) and a message with the type and the object.
+ * @returns undefined: the encoding is another one, or the kind is not built in
  */
 export function objectFromProtobuf(bytes: Uint8Array): Readonly<JsonObject> | undefined {
   if (Buffer.from(bytes.subarray(0, 4)).toString('latin1') !== 'k8s\0') return undefined;
@@ -19,7 +19,7 @@ export function objectFromProtobuf(bytes: Uint8Array): Readonly<JsonObject> | un
     const { 1: version = empty, 2: name = empty } = lastFields(bytesOf(type ?? empty));
     const [apiVersion, kind] = [textOf(version), textOf(name)];
     const own = goTypeName(definitionName(groupOf(apiVersion), versionOf(apiVersion), kind));
-    // Options of requests are of the package `meta`, whatever the group.
+    // Options of requests are in the package `meta`, whatever the group.
     const known = [own, `meta/v1.${kind}`].find((each) => typeof types()[each] === 'object');
     if (known === undefined) return undefined;
     return { ...message(known, bytesOf(raw)), apiVersion, kind };
@@ -29,7 +29,7 @@ export function objectFromProtobuf(bytes: Uint8Array): Readonly<JsonObject> | un
   }
 }
 
-/** A value as it is written: a number, or bytes. */
+/** An encoded value: a number or bytes. */
 type Value = bigint | Uint8Array;
 
 const empty = new Uint8Array();
@@ -39,15 +39,15 @@ function types(): Readonly<Record<string, string | Readonly<Record<string, strin
 }
 
 interface Field {
-  /** Begins with a dot if Go embeds the struct. */
+  /** The name in JSON; begins with a dot if Go embeds the struct. */
   readonly name: string;
-  /** Go's type, for example `[]string`. */
+  /** The Go type, for example `[]string`. */
   readonly type: string;
 }
 
 const compiled = new Map<string, ReadonlyMap<number, Field>>();
 
-/** The fields of a struct by their numbers. */
+/** Returns the fields of a struct by number. */
 function fieldsOf(struct: string): ReadonlyMap<number, Field> {
   const known = compiled.get(struct);
   if (known !== undefined) return known;
@@ -77,10 +77,13 @@ function message(struct: string, bytes: Uint8Array): JsonObject {
   return found;
 }
 
-/** The value of a field, where `before` is what came of it so far: lists and maps come one by one. */
+/**
+ * Returns the value of a field after one more occurrence of it: each item of a list or map is an
+ * occurrence. `before` is the value so far.
+ */
 function withValue(before: unknown, value: Value, type: string): unknown {
   const declared = types()[type];
-  // A list that has a name of its own is a message with the list.
+  // A named list type is encoded as a message that contains the list.
   const isMap = typeof declared === 'string' && declared.startsWith('map[');
   const expression = isMap ? declared : type;
   const [, item] = /^map\[[^\]]+\](.+)$/.exec(expression) ?? [];
@@ -94,7 +97,7 @@ function withValue(before: unknown, value: Value, type: string): unknown {
   return [...((before as unknown[] | undefined) ?? []), single(value, expression.slice(2))];
 }
 
-/** Types that write their own JSON. */
+/** Types with their own JSON encoding. */
 const custom: Readonly<Partial<Record<string, (bytes: Uint8Array) => unknown>>> = {
   'meta/v1.Time': (bytes) => timeOf(bytes, timeText),
   'meta/v1.MicroTime': (bytes) =>
@@ -131,7 +134,7 @@ function zeroOf(type: string): unknown {
   return type === 'string' || type === '[]byte' ? '' : single(empty, type);
 }
 
-/** A time that is not set has no bytes. */
+/** Decodes a time. An unset time has no bytes. */
 function timeOf(bytes: Uint8Array, text: (ms: number, nanos: number) => string): string | null {
   if (bytes.length === 0) return null;
   const { 1: seconds = 0n, 2: nanos = 0n } = lastFields(bytes);
@@ -161,12 +164,15 @@ function numberOf(value: Value): number {
   return Number(BigInt.asIntN(64, value));
 }
 
-/** The fields of a message by their numbers; of one that repeats, the last. */
+/** Returns the fields of a message by number; for a repeated field, the last occurrence. */
 function lastFields(bytes: Uint8Array): Readonly<Record<number, Value>> {
   return Object.fromEntries(wireFields(bytes));
 }
 
-/** The fields of a message, in their order. @throws RangeError it is not a message. */
+/**
+ * Returns the fields of a message in their order.
+ * @throws RangeError the bytes are not a message.
+ */
 function wireFields(bytes: Uint8Array): readonly (readonly [number, Value])[] {
   const found: (readonly [number, Value])[] = [];
   let at = 0;

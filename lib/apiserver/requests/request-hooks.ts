@@ -8,14 +8,20 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { AdmittedWrite, WriteHooks } from '../writes/write-hooks.js';
 import type { ResourceContext } from './resource-handler.js';
 
-/** How a request writes. */
+/** Options of a write by a request. */
 export interface HookedWrite {
   readonly dryRun: boolean;
-  /** The options of the operation, as webhooks see them. @defaultValue none */
+  /**
+   * The options of the operation, as webhooks receive them.
+   * @defaultValue none
+   */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What has a say in the writes of a request beside the rules of its kind; undefined: nothing. */
+/**
+ * Returns the admission hooks of a request beside the rules of its kind.
+ * @returns undefined: no hook applies
+ */
 export function requestHooks(context: ResourceContext, write: HookedWrite): WriteHooks | undefined {
   const { webhooks, policies } = context.core;
   const unasked = webhooks.empty && policies.empty;
@@ -36,15 +42,18 @@ export function requestHooks(context: ResourceContext, write: HookedWrite): Writ
   };
 }
 
-/** A write to a subresource that is about an object of a kind of its own. */
+/** A write to a subresource whose objects have their own kind. */
 export interface SubresourceWrite extends HookedWrite {
   readonly objectKind: ServedKind;
   readonly object: UnstructuredObject;
-  /** What is there; absent for a create. */
+  /** The stored object; absent for a create. */
   readonly old?: UnstructuredObject | undefined;
 }
 
-/** Has webhooks admit such a write. @returns what is written instead */
+/**
+ * Runs admission for such a write.
+ * @returns the object to write instead
+ */
 export function admitSubresource(
   context: ResourceContext,
   write: SubresourceWrite,
@@ -76,7 +85,7 @@ function admissionRequest(context: ResourceContext, write: HookedWrite): Admissi
   };
 }
 
-/** Nobody gives rights away that they don't have. */
+/** Refuses to grant rights that the user does not have itself. */
 function checkGrant(context: ResourceContext, { object, old }: AdmittedWrite): void {
   const { core, kind, info, user, authorizer } = context;
   if (object === undefined || !isGrant(kind.type)) return;
@@ -85,7 +94,7 @@ function checkGrant(context: ResourceContext, { object, old }: AdmittedWrite): v
   grants?.check(user, { plural, object, old, requestedName: info.name });
 }
 
-/** Whoever makes an object with PUT or an apply must be allowed to create it. */
+/** Checks the right to create for a PUT or an apply that creates an object. */
 function checkCreation(
   { authorizer, info, user }: ResourceContext,
   { operation }: AdmittedWrite,

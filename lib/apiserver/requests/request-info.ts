@@ -1,14 +1,14 @@
 import type { TransportRequest } from '../../system/transport.js';
 import { badRequest, unknownResource } from '../status-error.js';
 
-/** What a request asks for, read from its method, path and query. */
+/** The target and operation of a request, read from its method, path and query. */
 export type RequestInfo = ResourceRequest | PlainRequest;
 
 /** A request for a path that names no resource: `/version`, `/apis`, `/openapi/v3`, … */
 export interface PlainRequest {
   readonly type: 'plain';
   readonly method: TransportRequest['method'];
-  /** Decoded and without the query; begins with `/`. */
+  /** The decoded path without the query; begins with `/`. */
   readonly path: string;
   readonly segments: readonly string[];
   readonly query: URLSearchParams;
@@ -25,17 +25,20 @@ export interface ResourceRequest {
   readonly method: TransportRequest['method'];
   readonly group: string;
   readonly version: string;
-  /** The plural. */
+  /** The plural of the resource. */
   readonly resource: string;
   readonly subresource: string | undefined;
-  /** Empty for cluster-scoped resources and for collections across namespaces. */
+  /** The namespace; empty for cluster-scoped resources and for collections across namespaces. */
   readonly namespace: string;
-  /** Empty for a collection. */
+  /** The name of the object; empty for a collection. */
   readonly name: string;
   readonly query: URLSearchParams;
 }
 
-/** @throws StatusError 400 or 404: the path is no path of this API. */
+/**
+ * Reads the target and operation of a request.
+ * @throws StatusError 400 or 404: the path is not a path of this API.
+ */
 export function readRequestInfo(request: TransportRequest): RequestInfo {
   const { method, path } = request;
   const question = path.indexOf('?');
@@ -53,7 +56,7 @@ function pathSegments(path: string): string[] {
   if (parts.at(-1) === '') parts.pop();
   return parts.map((part) => {
     const decoded = decodePart(part);
-    // A server that resolved these would serve another path than the one that was authorized.
+    // A server that resolved these segments would serve another path than the authorized one.
     if (decoded === '' || decoded === '.' || decoded === '..') throw unknownResource();
     if (decoded.includes('/') || decoded.includes('\0')) throw unknownResource();
     return decoded;
@@ -86,7 +89,7 @@ function resourceSegments(segments: readonly string[]): ResourcePath | undefined
     const subresource = subresourceOf([third, ...more]);
     return { ...base, resource: first, namespace: '', name: second ?? '', subresource };
   }
-  // `/api/v1/namespaces/x` and `/api/v1/namespaces/x/status` are about the namespace itself.
+  // `/api/v1/namespaces/x` and `/api/v1/namespaces/x/status` refer to the namespace itself.
   const own = root === 'api' && (third === undefined || isNamespaceSubresource(third));
   if (own && more.length === 0) {
     return { ...base, resource: first, namespace: '', name: second ?? '', subresource: third };
@@ -130,7 +133,7 @@ function verbOf(
   }
 }
 
-/** A boolean of a query: `1`, `true` and the bare name are true. */
+/** Parses a boolean query parameter: `1`, `true` and the bare name are true. */
 export function isTrue(value: string | null): boolean {
   return value !== null && !['', '0', 'false', 'False', 'FALSE', 'f', 'F'].includes(value);
 }

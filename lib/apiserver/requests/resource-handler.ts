@@ -27,30 +27,36 @@ import { errorResponse, jsonResponse, withWarnings } from './responses.js';
 import { handleSubresource } from './subresource-requests.js';
 import { handleCreate, handlePatch, handleUpdate } from './write-requests.js';
 
-/** What a request for a resource is handled with. */
+/** The request for a resource, and the data that handlers need. */
 export interface ResourceContext {
   readonly core: ServerCore;
   readonly kind: ServedKind;
   readonly info: ResourceRequest;
   readonly request: TransportRequest;
   readonly view: View;
-  /** Who asks. */
+  /** The user of the request. */
   readonly user: UserInfo;
-  /** Decides what it may do. */
+  /** Authorizes the user's requests. */
   readonly authorizer: Authorizer;
-  /** When it must ask anew, in milliseconds since 1970: its watches end then; undefined: never. */
+  /**
+   * The time at which the client must authenticate again, in milliseconds since 1970: its watches
+   * end then; undefined: never.
+   */
   readonly untilMs: number | undefined;
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
 }
 
-/** What the server keeps of watches. */
+/** The server's state for watches. */
 export interface Watches {
   readonly serialized: SerializedObjects;
   readonly open: OpenWatches;
 }
 
-/** Answers a request for a resource. @throws StatusError 404, 405 or 406: there is no such thing. */
+/**
+ * Handles a request for a resource.
+ * @throws StatusError 404, 405 or 406: the resource, its verb or its representation does not exist.
+ */
 export async function handleResource(
   core: ServerCore,
   asked: Pick<ResourceContext, 'info' | 'request' | 'user' | 'authorizer' | 'untilMs'>,
@@ -71,7 +77,7 @@ export async function handleResource(
   return withWarnings(await answer(context, watches), warnings);
 }
 
-/** Errors are answers too: what was to be warned of before one is said with it. */
+/** Runs the handler and turns its errors into responses, so that earlier warnings are sent with them. */
 async function answer(context: ResourceContext, watches: Watches): Promise<TransportResponse> {
   try {
     const { core } = context;
@@ -88,9 +94,9 @@ function checkScope({ core, kind, info }: ResourceContext): void {
   const namespaced = kind.type.namespaced && !isLoose(core, kind);
   if (!kind.type.namespaced && namespace !== '') throw unknownResource();
   const named = name !== '' || verb === 'create';
-  // `/api/v1/configmaps/x`: a namespaced object without its namespace is not a path.
+  // `/api/v1/configmaps/x`: the path of a namespaced object must include its namespace.
   if (namespaced && namespace === '' && name !== '') throw unknownResource();
-  // The only thing to do in all namespaces is to list.
+  // Only lists work across all namespaces.
   if (namespaced && namespace === '' && !kind.verbs.includes('list')) throw unknownResource();
   if (namespaced && namespace === '' && named) throw methodNotAllowed();
   if (subresource !== undefined && !kind.subresources.has(subresource)) throw unknownResource();

@@ -3,22 +3,22 @@ import type { StatusError } from '../status-error.js';
 
 const encoder = new TextEncoder();
 
-/** An answer whose body is there at once. */
+/** Returns a response with a complete body. */
 export function textResponse(status: number, type: string, text: string): TransportResponse {
   return { status, headers: { 'content-type': type }, body: once(encoder.encode(text)) };
 }
 
-/** A JSON answer. */
+/** Returns a JSON response. */
 export function jsonResponse(status: number, value: unknown): TransportResponse {
   return jsonTextResponse(status, JSON.stringify(value));
 }
 
-/** A JSON answer that is serialised already. */
+/** Returns a JSON response with a serialised body. */
 export function jsonTextResponse(status: number, text: string): TransportResponse {
   return textResponse(status, 'application/json', text);
 }
 
-/** The `Status` of an error; `Retry-After` where it says so. */
+/** Returns the `Status` of an error, with `Retry-After` if the error has it. */
 export function errorResponse(error: StatusError): TransportResponse {
   const response = jsonResponse(error.status, error.body);
   const seconds = error.body.details?.retryAfterSeconds;
@@ -26,7 +26,7 @@ export function errorResponse(error: StatusError): TransportResponse {
   return { ...response, headers: { ...response.headers, 'retry-after': String(seconds) } };
 }
 
-/** `response` with a `Warning` header for each of `warnings` (RFC 7234, code 299). */
+/** Adds a `Warning` header to `response` for each of `warnings` (RFC 7234, code 299). */
 export function withWarnings(
   response: TransportResponse,
   warnings: readonly string[],

@@ -19,7 +19,7 @@ import type { WriteRequest } from '../writes/write-request.js';
 import { readWriteOptions } from './write-options.js';
 import { writeOf } from './write-requests.js';
 
-/** Answers a request for the scale subresource. */
+/** Handles a request for the scale subresource. */
 export function handleScale(context: ResourceContext): TransportResponse {
   const { core, kind, info } = context;
   const live = findObject(core, kind, info);
@@ -58,7 +58,7 @@ function patch(context: ResourceContext, live: UnstructuredObject): Unstructured
   return updateScale(core, write, admitScale(context, write, next));
 }
 
-/** Webhooks are to see the Scale, not what it is a part of. */
+/** Returns a write without hooks: webhooks receive the Scale, not its parent. */
 function scaleWriteOf(context: ResourceContext, options: WriteOptions): WriteRequest {
   return { ...writeOf(context, options), hooks: undefined };
 }

@@ -10,7 +10,7 @@ import { handleToken } from './token-requests.js';
 import { handleScale } from './scale-requests.js';
 import { handlePatch, handleUpdate } from './write-requests.js';
 
-/** Answers a request for a subresource. */
+/** Handles a request for a subresource. */
 export function handleSubresource(context: ResourceContext): TransportResponse {
   const { kind, info } = context;
   const subresource = kind.subresources.get(info.subresource ?? '');
@@ -31,7 +31,7 @@ export function handleSubresource(context: ResourceContext): TransportResponse {
     case 'resize':
       return handleStatus(context);
     default:
-      // Logs, exec and proxies need a node, which is not here.
+      // Logs, exec and proxies need a node, which this server does not have.
       throw methodNotAllowed();
   }
 }

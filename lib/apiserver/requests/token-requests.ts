@@ -29,7 +29,7 @@ interface TokenSpec {
   readonly boundObjectRef: unknown;
 }
 
-/** POST to `serviceaccounts/token`: a token that the server accepts until it expires. */
+/** Handles POST to `serviceaccounts/token`: returns a token that the server accepts until it expires. */
 export function handleToken(context: ResourceContext): TransportResponse {
   const { core, kind, info, request } = context;
   const body = readObject(request, 'TokenRequest').value;

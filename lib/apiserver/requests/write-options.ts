@@ -6,7 +6,7 @@ import { isTrue } from './request-info.js';
 /** Options of a create, update or patch, from the query. */
 export interface WriteOptions {
   readonly dryRun: boolean;
-  /** Empty: none was given. */
+  /** The field manager; empty if absent. */
   readonly fieldManager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   readonly force: boolean;
@@ -17,7 +17,7 @@ const managerLimit = 128;
 /**
  * Reads the options of a write.
  * @param kind - `CreateOptions`, `UpdateOptions` or `PatchOptions`, for the message.
- * @throws StatusError 422: they are not what they should be.
+ * @throws StatusError 422: the options are invalid.
  */
 export function readWriteOptions(
   query: URLSearchParams,
@@ -56,7 +56,7 @@ function isFieldValidation(text: string): text is '' | 'Ignore' | 'Warn' | 'Stri
   return ['', 'Ignore', 'Warn', 'Strict'].includes(text);
 }
 
-/** Who writes where no manager is named: the User-Agent up to its first slash. */
+/** Returns the field manager of a request without `fieldManager`: its User-Agent up to the first slash. */
 export function managerOfUserAgent(userAgent: string): string {
   const [name = ''] = userAgent.split('/');
   return name.slice(0, managerLimit);

@@ -22,7 +22,7 @@ import { jsonResponse } from './responses.js';
 import { managerOfUserAgent, readWriteOptions } from './write-options.js';
 import type { WriteOptions } from './write-options.js';
 
-/** The write that a request asks for. */
+/** Returns the write of a request. */
 export function writeOf(context: ResourceContext, options: WriteOptions): WriteRequest {
   const { kind, info, request, warn } = context;
   const { fieldManager, dryRun, fieldValidation } = options;
@@ -49,7 +49,7 @@ function answer({ view }: ResourceContext, { object, created }: WriteResult): Tr
   return jsonResponse(created ? 201 : 200, represent(view, object));
 }
 
-/** POST to a collection. */
+/** Handles POST to a collection. */
 export function handleCreate(context: ResourceContext): TransportResponse {
   const write = writeOf(context, readWriteOptions(context.info.query, 'CreateOptions'));
   const object = decodeObject(write, readObject(context.request, context.kind.type.kind));
@@ -66,7 +66,7 @@ export function handleCreate(context: ResourceContext): TransportResponse {
   return answer(context, createObject(context.core, { request: write, object }));
 }
 
-/** PUT to an object or its status. */
+/** Handles PUT to an object or its status. */
 export function handleUpdate(context: ResourceContext): TransportResponse {
   const { core, kind, info, request } = context;
   const write = writeOf(context, readWriteOptions(info.query, 'UpdateOptions'));
@@ -83,7 +83,7 @@ export function handleUpdate(context: ResourceContext): TransportResponse {
   return answer(context, updateObject(core, { request: write, live, next }));
 }
 
-/** The uid of a PUT is a precondition, which the storage checks. */
+/** Checks the uid of a PUT: it is a precondition, which the real server's storage checks. */
 function checkUid({ kind, info }: ResourceContext, given = '', live: string): void {
   if (given === '' || given === live) return;
   const { namespace, name } = info;
@@ -94,7 +94,7 @@ function checkUid({ kind, info }: ResourceContext, given = '', live: string): vo
   );
 }
 
-/** PATCH of an object or its status. */
+/** Handles PATCH of an object or its status. */
 export function handlePatch(context: ResourceContext): TransportResponse {
   const { core, kind, info, request } = context;
   const type = patchTypeOf(request, kind);
@@ -123,7 +123,7 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
   return createObject(core, { request: write, object: next, tracked: true });
 }
 
-/** The body of an apply, not decoded: a field that is left out is not an empty one. */
+/** Returns the body of an apply without decoding: decoding would turn absent fields into empty ones. */
 function appliedObject({ type }: ServedKind, value: unknown): UnstructuredObject {
   if (!isJsonObject(value)) throw badRequest('error decoding YAML: want an object');
   const { apiVersion = '', kind = '', metadata } = value;

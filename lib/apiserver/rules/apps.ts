@@ -47,7 +47,7 @@ function dropDisabled({ spec }: WithTemplate): void {
   dropDisabledPodFields(spec?.template?.spec);
 }
 
-/** Of the pods to come, where they are new. */
+/** Returns warnings about the pod template if it is new or changed. */
 function warnings({ spec }: WithTemplate, old?: WithTemplate): readonly string[] {
   const podSpec = spec?.template?.spec;
   if (podSpec === undefined || deepEqual(podSpec, old?.spec?.template?.spec)) return [];
@@ -125,7 +125,8 @@ const templateGeneration = 'deprecated.daemonset.template.generation';
 
 const daemonSet = typedRules<Wire<V1DaemonSet>>(
   {
-    // The template's number, which predates revisions: an annotation that only the server writes.
+    // The template generation, which predates revisions, is an annotation that only the server
+    // writes.
     defaults: (object) => {
       defaultDaemonSet(object);
       if (object.metadata === undefined) return;

@@ -17,7 +17,7 @@ function generateSelector({ metadata, spec }: Job): void {
   const { name = '', uid = '' } = metadata;
   spec.template.metadata ??= {};
   const labels = (spec.template.metadata.labels ??= {});
-  // In place: where the job has its labels from the template, it gets these too.
+  // Mutate in place: a Job that took its labels from the template gets these labels, too.
   labels[uidLabel] ??= uid;
   labels['batch.kubernetes.io/job-name'] ??= name;
   labels['controller-uid'] ??= uid;

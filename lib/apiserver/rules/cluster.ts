@@ -104,7 +104,7 @@ const csiDriver = typedRules<Wire<V1CSIDriver>>(
       spec.seLinuxMount ??= false;
     },
   },
-  // Its spec has no generations.
+  // The kind has no generation.
   { unconditionalUpdate: false },
 );
 

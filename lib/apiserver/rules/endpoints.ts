@@ -68,7 +68,7 @@ function validateEndpoint(
   }
 }
 
-/** Reports problems at the whole list, like the real server. */
+/** Reports problems on the whole list, like the real server. */
 function validateFamily(
   address: string,
   field: string,
@@ -79,7 +79,7 @@ function validateFamily(
   errors.invalid(field, address, `must be an ${addressType} address`);
 }
 
-/** EndpointSlices. */
+/** The rules of EndpointSlices. */
 export const endpointSliceRules: KindRules = typedRules<Slice>(
   {
     defaults: ({ ports }) => {
@@ -131,7 +131,7 @@ function validateSubset(
 
 const deprecation = 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice';
 
-/** Endpoints, the predecessor of EndpointSlices. */
+/** The rules of Endpoints, the predecessor of EndpointSlices. */
 export const endpointsRules: KindRules = typedRules<Wire<V1Endpoints>>(
   {
     defaults: ({ subsets }) => {

@@ -14,7 +14,10 @@ const limits = { reportingInstance: 128, action: 128, reason: 128, message: 1024
 
 const isSet = (time: string | null | undefined): boolean => time !== undefined && time !== null;
 
-/** What always held for events. @param controllerField - what the API calls the controller. */
+/**
+ * Validates the rules that apply to events of both APIs.
+ * @param controllerField - the API's name of the controller field.
+ */
 function validateLegacy(event: Event, controllerField: string, errors: FieldErrors): void {
   const { namespace = '' } = event.metadata;
   const { namespace: involved = '' } = event.involvedObject;

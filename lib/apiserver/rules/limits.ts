@@ -36,13 +36,16 @@ function validateLimits({ spec }: Wire<V1LimitRange>, errors: FieldErrors): void
   }
 }
 
-/** Which bound is blamed where the second is over the third, the third's name, and what is quoted. */
+/**
+ * Each row: the bound in the error's path, the smaller bound, the larger bound, the larger bound's
+ * name in the message, and the bound whose value the error shows.
+ */
 const ordered = [
   ['min', 'min', 'max', 'max', 'min'],
   ['defaultRequest', 'min', 'defaultRequest', 'default request', 'defaultRequest'],
   ['defaultRequest', 'defaultRequest', 'max', 'max', 'defaultRequest'],
   ['defaultRequest', 'defaultRequest', 'default', 'default limit', 'defaultRequest'],
-  // The real server quotes the other one here.
+  // The real server shows the other value here.
   ['default', 'min', 'default', 'default', 'min'],
   ['default', 'default', 'max', 'max', 'default'],
 ] as const;
@@ -54,7 +57,7 @@ const shown = {
   defaultRequest: 'default request',
 } as const;
 
-/** Smaller bounds are not over larger ones. */
+/** Checks that smaller bounds do not exceed larger ones. */
 function validateOrder(item: Item, field: string, errors: FieldErrors): void {
   const names = new Set(
     [item.min, item.max, item.default, item.defaultRequest].flatMap((list) =>
@@ -71,7 +74,7 @@ function validateOrder(item: Item, field: string, errors: FieldErrors): void {
   }
 }
 
-/** LimitRanges. */
+/** The rules of LimitRanges. */
 export const limitRangeRules: KindRules = typedRules<Wire<V1LimitRange>>(
   {
     defaults: ({ spec }) => {
@@ -115,7 +118,10 @@ const scopes: ReadonlySet<string> = new Set([
   'VolumeAttributesClass',
 ]);
 
-/** Pods of no requests have no amounts that could be counted. */
+/**
+ * Returns whether a scope can limit a resource. Pods of scope BestEffort have no requests, so only
+ * their number counts.
+ */
 function fits(scope: string, resource: string): boolean {
   return scope !== 'BestEffort' || resource === 'pods';
 }
@@ -144,7 +150,7 @@ function validateQuota({ spec }: Wire<V1ResourceQuota>, errors: FieldErrors): vo
   }
 }
 
-/** ResourceQuotas. */
+/** The rules of ResourceQuotas. */
 export const resourceQuotaRules: KindRules = typedRules<Wire<V1ResourceQuota>>({
   validate: validateQuota,
 });

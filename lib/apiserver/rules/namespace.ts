@@ -11,7 +11,7 @@ interface NamespaceParts {
 const partsOf = (object: UnstructuredObject): NamespaceParts => object as NamespaceParts;
 const immortal = ['default', 'kube-system', 'kube-public'];
 
-/** Namespace: a finalizer of its own in `spec`, a phase, a label with its name. */
+/** The rules of Namespaces: a finalizer in `spec`, a phase, a label with the name. */
 export const namespaceRules: KindRules = {
   nameFormat: 'label',
   defaults: (object) => {

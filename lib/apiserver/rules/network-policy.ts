@@ -78,7 +78,7 @@ function endPortProblem(
   });
   if (port === undefined) return said('may not be specified when `port` is not specified');
   if (typeof port === 'string') return said('may not be specified when `port` is non-numeric');
-  // The real server quotes the port here.
+  // The real server shows the port here.
   return endPort < port ? said('must be greater than or equal to `port`', port) : undefined;
 }
 
@@ -113,7 +113,7 @@ function validateBlock(
   }
 }
 
-/** NetworkPolicies. */
+/** The rules of NetworkPolicies. */
 export const networkPolicyRules: KindRules = typedRules<NetworkPolicy>(
   { defaults: defaultNetworkPolicy, validate: validateNetworkPolicy },
   { specChanged },

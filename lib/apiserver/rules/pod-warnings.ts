@@ -92,7 +92,7 @@ function repeatedNames(spec: PodSpec, field: string): string[] {
   ];
 }
 
-/** The places of what was there before. */
+/** Returns the indexes of values that also occur earlier. */
 function repeated(values: readonly string[]): number[] {
   return values.flatMap((value, index) => (values.indexOf(value) < index ? [index] : []));
 }
@@ -112,7 +112,10 @@ function amountWarnings({ resources }: Container, path: string): string[] {
   );
 }
 
-/** A variable may use the one of its name that it follows, and nothing else makes sense. */
+/**
+ * Returns a warning for each repeated variable, except one whose value refers to the variable of
+ * that name before it.
+ */
 function envWarnings({ env = [] }: Container, path: string): string[] {
   const names = env.map(({ name }) => name);
   return repeated(names).flatMap((index) => {

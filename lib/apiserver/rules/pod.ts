@@ -17,7 +17,7 @@ import { withoutMembers } from '../without-members.js';
 type Pod = Wire<V1Pod>;
 type PodSpec = Wire<V1PodSpec>;
 
-/** Adds what the real server's admission adds to a pod: priority and tolerations of lost nodes. */
+/** Admits a pod as the real server does: adds its priority, its overhead and tolerations of lost nodes. */
 function admit({ metadata, spec }: Pod, server: ServerView): void {
   if (spec === undefined) return;
   admitPriority({ metadata, spec }, server);
@@ -30,7 +30,7 @@ interface Admitted {
   readonly spec: PodSpec;
 }
 
-/** The class says it all: a pod that says something else is refused. */
+/** Sets priority and preemption policy from the class. A pod with other values is refused. */
 function admitPriority({ metadata, spec }: Admitted, server: ServerView): void {
   const { priorityClassName = '' } = spec;
   const found =
@@ -167,7 +167,7 @@ function withoutUpdatable(spec: PodSpec): unknown {
   };
 }
 
-/** Pods: admission, quality of service, graceful deletion. */
+/** The rules of pods: admission, quality of service, graceful deletion. */
 export const podRules: KindRules = typedRules<Pod>(
   {
     defaults: ({ spec, status }) => {

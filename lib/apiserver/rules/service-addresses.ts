@@ -97,7 +97,7 @@ function freeIp(taken: Taken, server: ServerView): string {
 
 const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
-/** The cluster has IPv4 only. */
+/** Checks the IP families. The cluster has IPv4 only. */
 function checkFamilies(spec: ServiceSpec, errors: FieldErrors): void {
   const { ipFamilies = [], ipFamilyPolicy, clusterIP, selector } = spec;
   if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) {

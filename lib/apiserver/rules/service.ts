@@ -25,7 +25,7 @@ function keepAddresses(spec: ServiceSpec, old: ServiceSpec): void {
     if (spec.ipFamilyPolicy === undefined && old.ipFamilyPolicy !== undefined) {
       spec.ipFamilyPolicy = old.ipFamilyPolicy;
     }
-    // One was changed and the other left: they go together.
+    // If only one of the two fields changed, the other follows.
     if (spec.clusterIP !== old.clusterIP && deepEqual(spec.clusterIPs, old.clusterIPs)) {
       spec.clusterIPs = [spec.clusterIP ?? ''];
     }
@@ -81,7 +81,7 @@ function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): void {
 const preferCloseWarning =
   'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"';
 
-/** Services: allocates addresses, and keeps those that an update omits. */
+/** The rules of Services: they allocate addresses, and keep those that an update omits. */
 export const serviceRules: KindRules = typedRules<Service>(
   {
     defaults: defaultService,
@@ -91,7 +91,7 @@ export const serviceRules: KindRules = typedRules<Service>(
       keepAddresses(service.spec, old);
       dropUnneeded(service.spec, old);
       const changed = !deepEqual(service.spec.clusterIPs, old.clusterIPs);
-      // An address that changes is refused by validation, whether it is free or not.
+      // Validation refuses a changed address, whether it is free or not.
       if (!changed || service.spec.clusterIPs === undefined || !needsClusterIp(old)) {
         allocateAddresses(service, server);
       }

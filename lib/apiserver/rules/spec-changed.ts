@@ -7,7 +7,7 @@ export function specChanged(object: UnstructuredObject, old: UnstructuredObject)
   return !deepEqual(object['spec'], old['spec']);
 }
 
-/** The rule of the apps group: a Deployment's annotations count too. */
+/** Returns whether `spec` or the annotations changed: the generation rule of Deployments. */
 export function specOrAnnotationsChanged(
   object: UnstructuredObject,
   old: UnstructuredObject,
@@ -16,7 +16,7 @@ export function specOrAnnotationsChanged(
   return specChanged(object, old) || !deepEqual(annotations, old.metadata.annotations ?? {});
 }
 
-/** For kinds without a `spec`: everything but the metadata counts. */
+/** Returns whether anything but the metadata changed: the generation rule of kinds without a `spec`. */
 export function contentChanged(object: UnstructuredObject, old: UnstructuredObject): boolean {
   return !deepEqual(withoutMembers(object, 'metadata'), withoutMembers(old, 'metadata'));
 }

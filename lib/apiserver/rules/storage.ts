@@ -94,7 +94,10 @@ function admitGrowth({ metadata, spec }: Claim, old: Claim, server: ServerView):
   );
 }
 
-/** Two names for one thing, of which the older can say less. */
+/**
+ * Copies `dataSource` and `dataSourceRef` to each other. The older `dataSource` allows fewer
+ * references.
+ */
 function mirrorDataSource({ spec }: Claim): void {
   if (spec === undefined) return;
   const { dataSource, dataSourceRef } = spec;

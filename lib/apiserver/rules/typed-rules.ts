@@ -18,9 +18,9 @@ export interface TypedRules<T> {
 
 type UntypedRules = Omit<KindRules, keyof TypedRules<unknown>>;
 
-/** The rules of a kind from those that know its type and those that need not. */
+/** Combines rules that use a kind's type with rules that do not. */
 export function typedRules<T>(typed: TypedRules<T>, rest: UntypedRules = {}): KindRules {
   const rules: unknown = { ...rest, ...typed };
-  // The decoder made sure of the form: `T` is what it decodes to.
+  // The decoder guarantees the form: `T` is the type that it decodes to.
   return rules as KindRules & TypedRules<UnstructuredObject>;
 }

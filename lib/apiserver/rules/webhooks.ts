@@ -14,7 +14,7 @@ import { deepEqual } from '../../object/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
 import { typedRules } from './typed-rules.js';
 
-/** A validating webhook has one member less. */
+/** The type of both webhooks; a validating webhook lacks `reinvocationPolicy`. */
 type Webhook = Wire<V1MutatingWebhook>;
 
 interface Webhooks {
@@ -224,7 +224,7 @@ function webhookRules(mutating: boolean): KindRules {
 
 const group = 'admissionregistration.k8s.io/v1';
 
-/** The rules of configurations of webhooks. */
+/** The rules of webhook configurations. */
 export const webhookConfigurationRules: Readonly<Record<string, KindRules>> = {
   [`${group}/ValidatingWebhookConfiguration`]: webhookRules(false),
   [`${group}/MutatingWebhookConfiguration`]: webhookRules(true),

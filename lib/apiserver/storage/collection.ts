@@ -2,16 +2,16 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { LogEntry } from './log-entry.js';
 import { SortedKeys } from './sorted-keys.js';
 
-/** The objects of one collection as they are now, and the part of the log that is about them. */
+/** The current objects of a collection and its part of the log. */
 export class Collection {
   readonly name: string;
   readonly #objects = new Map<string, UnstructuredObject>();
   readonly #keys = new SortedKeys();
   readonly #listeners = new Set<() => void>();
   #entries: (LogEntry | undefined)[] = [];
-  // Entries in front of #head are compacted and empty; they are cut off now and then, not one by one.
+  // Entries before #head are compacted and empty. They are removed in blocks, not one by one.
   #head = 0;
-  /** How many entries have been cut off #entries. */
+  /** The number of entries removed from the start of #entries. */
   #cut = 0;
   #contents:
     { readonly end: number; readonly objects: ReadonlyMap<string, UnstructuredObject> } | undefined;
@@ -28,17 +28,17 @@ export class Collection {
     return this.#objects.get(key);
   }
 
-  /** The keys that begin with `prefix`, from `from` on, ascending. */
+  /** Returns the keys that begin with `prefix`, starting at `from`, in ascending order. */
   keys(prefix: string, from?: string): readonly string[] {
     return this.#keys.range(prefix, from);
   }
 
-  /** The position after the last entry: a watch that begins now reads from here. */
+  /** The position after the last entry: a watch that starts now reads from here. */
   get end(): number {
     return this.#cut + this.#entries.length;
   }
 
-  /** The position of the first entry with a revision above `revision`. */
+  /** Returns the position of the first entry with a revision above `revision`. */
   positionAfter(revision: number): number {
     let low = this.#head;
     let high = this.#entries.length;
@@ -50,18 +50,21 @@ export class Collection {
     return this.#cut + low;
   }
 
-  /** The entry at `position`. @returns undefined: there is none yet, or it is compacted. */
+  /**
+   * Returns the entry at `position`.
+   * @returns undefined: there is no entry yet, or it is compacted
+   */
   entryAt(position: number): LogEntry | undefined {
     const index = position - this.#cut;
     return index < this.#head ? undefined : this.#entries[index];
   }
 
-  /** Whether entries at or after `position` have been compacted. */
+  /** Returns whether entries at or after `position` are compacted. */
   lost(position: number): boolean {
     return position - this.#cut < this.#head;
   }
 
-  /** All objects as they are now, by their keys; one map for as long as nothing changes. */
+  /** Returns all current objects by key. The map is reused as long as nothing changes. */
   contents(): ReadonlyMap<string, UnstructuredObject> {
     if (this.#contents?.end !== this.end) {
       this.#contents = { end: this.end, objects: new Map(this.#objects) };
@@ -70,8 +73,8 @@ export class Collection {
   }
 
   /**
-   * The objects as they were at `revision`, by undoing what came later: what differs from now, by
-   * key; undefined for a key that did not exist.
+   * Computes the differences between the state at `revision` and now, by undoing later changes. The
+   * value is the object at `revision`; undefined for a key that did not exist.
    */
   differencesAt(revision: number): ReadonlyMap<string, UnstructuredObject | undefined> {
     const before = new Map<string, UnstructuredObject | undefined>();
@@ -83,7 +86,10 @@ export class Collection {
     return before;
   }
 
-  /** Calls `listener` after each change. @returns what ends it. */
+  /**
+   * Calls `listener` after each change.
+   * @returns a function that unsubscribes
+   */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -104,12 +110,12 @@ export class Collection {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** The revision of the oldest entry that is kept. */
+  /** The revision of the oldest entry in the log. */
   get oldestRevision(): number | undefined {
     return this.#entries[this.#head]?.revision;
   }
 
-  /** Forgets the oldest entry. */
+  /** Removes the oldest entry. */
   compactOne(): void {
     this.#entries[this.#head++] = undefined;
     if (this.#head < 1024 || this.#head * 2 < this.#entries.length) return;

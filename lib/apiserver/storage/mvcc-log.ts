@@ -6,11 +6,12 @@ import type { LogEntry } from './log-entry.js';
 /** Options of {@link MvccLog}. */
 export interface MvccLogOptions {
   /**
-   * How many changes are kept, at least 1: watches and continued lists that need older ones get 410.
+   * Maximum number of changes in the log, at least 1. Watches and continued lists that need older
+   * ones get a 410.
    */
   readonly length: number;
   /**
-   * The most bytes of JSON that the kept changes have together; the last one is always kept.
+   * Maximum size of the changes in the log, in bytes of JSON. The last change always stays.
    * @defaultValue Infinity
    */
   readonly bytes?: number | undefined;
@@ -20,17 +21,23 @@ export interface MvccLogOptions {
 export interface Change {
   readonly collection: string;
   readonly key: string;
-  /** The new object, still mutable: it gets its `resourceVersion` and is frozen. */
+  /** The new object, still mutable: the commit sets its `resourceVersion` and freezes it. */
   readonly object: UnstructuredObject;
-  /** @defaultValue `ADDED` or `MODIFIED`, by whether the key exists */
+  /**
+   * Deletes the object.
+   * @defaultValue false: the change is `ADDED` or `MODIFIED`, depending on whether the key exists
+   */
   readonly deleted?: boolean;
-  /** The bytes of its JSON, about. @defaultValue they are counted, where they are bounded */
+  /**
+   * The approximate size of its JSON in bytes.
+   * @defaultValue computed if the size of the log is limited
+   */
   readonly bytes?: number | undefined;
 }
 
 /**
- * All that the server stores: the current objects of every collection and one log of changes. A
- * revision is the place of a change in that log and the `resourceVersion` of what it wrote.
+ * The state of a server: the current objects of every collection and one log of changes. A revision
+ * is the position of a change in that log, and the `resourceVersion` of the written object.
  *
  * ```
  *   compacted          kept in the log                 now
@@ -43,9 +50,10 @@ export class MvccLog {
   readonly #mostBytes: number;
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Set<(entry: LogEntry) => void>();
-  // The collections of the kept entries, oldest first; a ring, so that compaction moves nothing.
+  // The collections of the entries in the log, oldest first. It is a ring, so that compaction moves
+  // nothing.
   readonly #order: Collection[] = [];
-  /** The bytes of each of them, and of all. */
+  /** The size of each entry in bytes; `#bytes` is their sum. */
   readonly #sizes: number[] = [];
   #bytes = 0;
   #oldest = 0;
@@ -65,7 +73,7 @@ export class MvccLog {
     return this.#revision;
   }
 
-  /** Changes up to and with this revision are forgotten. */
+  /** Changes up to and including this revision are no longer in the log. */
   get compactedRevision(): number {
     return this.#compacted;
   }
@@ -79,18 +87,21 @@ export class MvccLog {
     return collection;
   }
 
-  /** The names of all collections that ever had an object. */
+  /** Returns the names of all collections that ever had an object. */
   collections(): Iterable<string> {
     return [...this.#collections.keys()];
   }
 
-  /** Calls `listener` after each change of any collection. @returns what ends it. */
+  /**
+   * Calls `listener` after each change of any collection.
+   * @returns a function that unsubscribes
+   */
   subscribe(listener: (entry: LogEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Appends a change. */
+  /** Appends a change to the log and notifies the listeners. */
   commit({ collection: name, key, object, deleted = false, bytes }: Change): LogEntry {
     const collection = this.collection(name);
     const previous = collection.get(key);
@@ -111,7 +122,7 @@ export class MvccLog {
     return entry;
   }
 
-  // A listener may commit: what it commits is delivered after what it was told of, to everyone.
+  // A listener may commit. All listeners get the current entry before the new one.
   #deliver(): void {
     if (this.#delivering) return;
     this.#delivering = true;
@@ -125,14 +136,14 @@ export class MvccLog {
     }
   }
 
-  /** Forgets every change up to now; objects stay. Watches from older versions get 410. */
+  /** Removes every change from the log; objects stay. Watches from older versions get a 410. */
   compact(): void {
     while (this.#kept > 0) this.#forgetOldest();
     this.#compacted = this.#revision;
   }
 
   #keep(collection: Collection, { object }: LogEntry, known: number | undefined): void {
-    // What is not bounded need not be measured.
+    // Measure only if the size is limited.
     const isBounded = this.#mostBytes !== Infinity;
     const bytes = isBounded ? (known ?? JSON.stringify(object).length) : 0;
     if (this.#kept === this.#length) this.#forgetOldest();

@@ -2,17 +2,17 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { MvccLog } from './mvcc-log.js';
 
 /**
- * Everything that a server stored at a moment. Objects are shared with the server and with other
- * snapshots, and so are the indexes of collections that did not change in between.
+ * The state of a server's storage at one moment. Its objects are shared with the server and with
+ * other snapshots; so are the indexes of collections without changes in between.
  */
 export interface StoreSnapshot {
-  /** The objects of each collection, by their keys. */
+  /** The objects of each collection, by key. */
   readonly collections: ReadonlyMap<string, ReadonlyMap<string, UnstructuredObject>>;
 }
 
 /**
- * Brings back what `snapshot` holds: as changes of the log, so that whatever follows the log follows
- * them, too. What did not change since is left alone; what is brought back gets a new version.
+ * Restores `snapshot`. It commits the differences as changes, so that watches receive them, too.
+ * Unchanged objects stay as they are; restored ones get a new version.
  */
 export function restoreSnapshot(log: MvccLog, { collections }: StoreSnapshot): void {
   const names = new Set([...log.collections(), ...collections.keys()]);
@@ -22,7 +22,7 @@ export function restoreSnapshot(log: MvccLog, { collections }: StoreSnapshot): v
 
 type Wanted = ReadonlyMap<string, UnstructuredObject>;
 
-/** Removes what was not there, or is another object of the same name. */
+/** Removes objects that the snapshot does not have, or has with another uid. */
 function remove(log: MvccLog, name: string, wanted: Wanted): void {
   const collection = log.collection(name);
   for (const key of collection.keys('')) {

@@ -1,6 +1,6 @@
 /**
- * The keys of a map in order. Keys are added and removed without sorting; the order is made when it
- * is asked for, so that a burst of creates costs one merge.
+ * The keys of a map in order. Adding and removing does not sort; the next read merges all changes
+ * at once, so that a burst of creates costs one merge.
  */
 export class SortedKeys {
   #sorted: readonly string[] = [];
@@ -15,12 +15,12 @@ export class SortedKeys {
     if (!this.#added.delete(key)) this.#removed.add(key);
   }
 
-  /** All keys that begin with `prefix` and come at or after `from`, ascending. */
+  /** Returns all keys that begin with `prefix` and are at or after `from`, in ascending order. */
   range(prefix: string, from = ''): readonly string[] {
     const sorted = this.#merged();
     const start = lowerBound(sorted, from > prefix ? from : prefix);
     if (prefix === '') return start === 0 ? sorted : sorted.slice(start);
-    // No key has a code unit above this one: names are ASCII.
+    // Keys are ASCII, so all code units are below this one.
     const end = lowerBound(sorted, `${prefix}\uffff`);
     return sorted.slice(start, end);
   }

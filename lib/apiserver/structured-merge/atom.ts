@@ -1,12 +1,12 @@
 import { memberOf } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
 
-/** What a scalar may be; `untyped` is any of them. */
+/** The type of a scalar; `untyped` allows all of them. */
 export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped';
 
 /**
- * What a type means to merging: how a value of it may look (several, where the schema leaves it
- * open), and whether its parts belong to one manager or each to its own.
+ * The merge rules of a type: the shapes that a value may have (several, where the schema leaves it
+ * open), and whether each part has its own manager or the whole has one.
  */
 export interface Atom {
   readonly scalar: Scalar | undefined;
@@ -17,7 +17,7 @@ export interface Atom {
 /** A list: atomic (one leaf), a list-map (with keys) or a set (without). */
 export interface ListType {
   readonly atomic: boolean;
-  /** The key fields of a list-map, sorted by name; none: a set of scalars. */
+  /** The key fields of a list-map, sorted by name; empty for a set of scalars. */
   readonly keys: readonly string[];
   readonly items: TypeRef;
 }
@@ -26,13 +26,13 @@ export interface ListType {
 export interface MapType {
   readonly atomic: boolean;
   readonly fields: ReadonlyMap<string, TypeRef>;
-  /** Absent: undeclared fields are an error. */
+  /** The type of undeclared fields. If undefined, undeclared fields are an error. */
   readonly others: TypeRef | undefined;
 }
 
-/** A type that is worked out when it is first needed, for types contain themselves. */
+/** A type that is resolved at its first use, because types may contain themselves. */
 export class TypeRef {
-  /** The default of a field, which stands in for a missing key of a list-map. */
+  /** The default of a field. It replaces a missing key of a list-map. */
   readonly defaultValue: unknown;
   readonly #resolve: () => Atom;
   #atom: Atom | undefined;
@@ -47,34 +47,35 @@ export class TypeRef {
   }
 }
 
-/** The kind of thing that a value is taken for. */
+/** The shape that a merge treats a value as. */
 export type Shape = 'scalar' | 'list' | 'map';
 
-/** Lets everything be a leaf: what is in a list of unknown type. */
+/** The type of the items of a list of unknown type: everything is a leaf. */
 const untypedAtom: Atom = {
   scalar: 'untyped',
   list: { atomic: true, keys: [], items: new TypeRef(() => untypedAtom) },
   map: { atomic: true, fields: new Map(), others: new TypeRef(() => untypedAtom) },
 };
 
-/** Without a schema: maps are granular, lists atomic. */
+/** The type of a value without a schema: maps are granular, lists atomic. */
 const deducedAtom: Atom = {
   scalar: 'untyped',
   list: { atomic: true, keys: [], items: new TypeRef(() => untypedAtom) },
   map: { atomic: false, fields: new Map(), others: new TypeRef(() => deducedAtom) },
 };
 
-/** A type that nothing fits: that of an undeclared field. */
+/** The type of an undeclared field: no value fits it. */
 export const noAtom: Atom = { scalar: undefined, list: undefined, map: undefined };
 
 const untyped = new TypeRef(() => untypedAtom);
 const deduced = new TypeRef(() => deducedAtom);
 
-// By schema: types that stand below one that keeps unknown fields keep them too.
+// By schema. `lenient` has the types below one that preserves unknown fields: they preserve them
+// too.
 const strict = new WeakMap<Schema, Atom>();
 const lenient = new WeakMap<Schema, Atom>();
 
-/** The atom of `schema`, worked out once for each schema object. */
+/** Returns the atom of `schema`. It is computed once per schema object. */
 export function atomOf(schema: Schema | undefined, keepsUnknown = false): Atom {
   if (schema === undefined) return deducedAtom;
   const keeps = keepsUnknown || schema['x-kubernetes-preserve-unknown-fields'] === true;
@@ -84,7 +85,10 @@ export function atomOf(schema: Schema | undefined, keepsUnknown = false): Atom {
   return atom;
 }
 
-/** How `value` is to be read: as what it is where the type allows that, else as the type says. */
+/**
+ * Returns the shape to read `value` as: its own shape if the type allows that, else a shape of the
+ * type.
+ */
 export function shapeOf(atom: Atom, value: unknown): Shape | undefined {
   if (Array.isArray(value)) {
     if (atom.list !== undefined) return 'list';
@@ -96,14 +100,14 @@ export function shapeOf(atom: Atom, value: unknown): Shape | undefined {
   return atom.list === undefined ? undefined : 'list';
 }
 
-/** The type of the field `name`. */
+/** Returns the type of the field `name`. */
 export function fieldAtom(map: MapType, name: string): Atom {
   return (map.fields.get(name) ?? map.others)?.atom ?? noAtom;
 }
 
 function makeAtom(schema: Schema, keeps: boolean): Atom {
   const [only] = schema.allOf ?? [];
-  // OpenAPI v3 can't put anything beside a `$ref`: it stands in an `allOf` of one.
+  // OpenAPI v3 allows nothing beside a `$ref`, so the `$ref` stands in an `allOf` of one.
   if (schema.type === undefined && only !== undefined && schema.allOf?.length === 1) {
     return overridden(atomOf(only), schema);
   }
@@ -127,7 +131,7 @@ function makeAtom(schema: Schema, keeps: boolean): Atom {
 
 function stringScalar(schema: Schema): Scalar {
   const { format } = schema;
-  // A Quantity: `cpu: 8` is as good as `cpu: "8"`.
+  // A Quantity: `cpu: 8` and `cpu: "8"` are both valid.
   if (schema['x-kubernetes-int-or-string'] === true) return 'untyped';
   return format === undefined || format === '' || format === 'byte' ? 'string' : 'untyped';
 }
@@ -178,7 +182,7 @@ function associativeKeys(schema: Schema): readonly string[] | undefined {
   }
 }
 
-// Types from before list types: their strategic merge patch says how they merge.
+// Types that are older than list types: the strategic merge patch markers say how they merge.
 function patchKeys(schema: Schema): readonly string[] | undefined {
   const strategies = schema['x-kubernetes-patch-strategy']?.split(',') ?? [];
   if (!strategies.includes('merge')) return undefined;

@@ -5,27 +5,33 @@ import { throwProblems } from './type-problems.js';
 import { validateValue } from './validate-value.js';
 import type { ValidateOptions } from './validate-value.js';
 
-/** How {@link checkType} checks and complains. */
+/** Options of {@link checkType}. */
 export interface CheckTypeOptions extends ValidateOptions {
-  /** The start of the message. @param object - The object as the server names it. */
+  /**
+   * Returns the start of the error message.
+   * @param object - The object as the server names it.
+   */
   readonly doing: (object: string) => string;
 }
 
-/** @throws TypedConversionError `object` does not fit `atom`. */
+/**
+ * Checks that `object` fits `atom`.
+ * @throws TypedConversionError `object` does not fit `atom`.
+ */
 export function checkType(object: UnstructuredObject, atom: Atom, options: CheckTypeOptions): void {
   const problems = validateValue(object, atom, options);
   if (problems.length > 0) throwProblems(problems, options.doing(objectText(object)));
 }
 
-/** A kind as the server names it in messages: `/v1, Kind=ConfigMap`. */
+/** Returns a kind as the server writes it in messages: `/v1, Kind=ConfigMap`. */
 export function kindText(object: Partial<TypeMeta>): string {
-  // What is applied to a Scale may be without.
+  // A body applied to a Scale may lack both.
   const { apiVersion = '', kind = '' } = object;
   const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
   return `${groupVersion}, Kind=${kind}`;
 }
 
-// How the server names an object in these messages.
+// Returns an object as the server names it in these messages.
 function objectText(object: UnstructuredObject): string {
   const { namespace = '', name = '' } = metadataOf(object);
   return `${namespace}/${name}; ${kindText(object)}`;

@@ -10,15 +10,15 @@ import { TypedConversionError } from './errors.js';
 import { listElement } from './list-element.js';
 import { deepEqual } from '../../object/deep-equal.js';
 
-/** How an object differs from an earlier one, field by field. */
+/** The differences between an object and an earlier version of it, field by field. */
 export interface Comparison {
   readonly added: FieldSet;
-  /** In both, with another value. */
+  /** Fields of both with different values. */
   readonly modified: FieldSet;
   readonly removed: FieldSet;
 }
 
-/** Nothing differs. */
+/** The comparison of equal objects. */
 export const same: Comparison = {
   added: FieldSet.empty,
   modified: FieldSet.empty,
@@ -26,7 +26,8 @@ export const same: Comparison = {
 };
 
 /**
- * How `next` differs from `old`; what is the very same object in both costs nothing.
+ * Compares `next` with `old`, field by field. Parts that are the same JavaScript object in both are
+ * skipped.
  * @throws TypedConversionError an entry of a list-map has no key.
  */
 export function compare(old: unknown, next: unknown, atom: Atom): Comparison {
@@ -43,7 +44,7 @@ function asSet(node: FieldNode | undefined): FieldSet {
   return node === undefined ? FieldSet.empty : FieldSet.ofRoot(node);
 }
 
-/** What differs below a field; `undefined` as a whole: nothing. */
+/** The differences below a field. A field without differences has `undefined` instead. */
 interface Differences {
   readonly added?: FieldNode | undefined;
   readonly modified?: FieldNode | undefined;
@@ -62,7 +63,7 @@ function differences(old: unknown, next: unknown, atom: Atom): Differences | und
   if (nextShape === undefined || nextShape === oldShape) {
     return ofShape(old, next, { atom, shape: oldShape });
   }
-  // A map became a scalar, say: what is true of either view is true.
+  // The shape changed, for example from a map to a scalar: report the differences of both shapes.
   const asOld = ofShape(old, next, { atom, shape: oldShape });
   return together(asOld, ofShape(old, next, { atom, shape: nextShape }));
 }
@@ -142,7 +143,8 @@ function byElement(list: ListType, values: readonly unknown[]): Map<PathElement,
   return found;
 }
 
-// Several entries of one key are one opaque thing; a single one is compared by its parts.
+// Compares the entries of one key. Several entries count as one opaque value; a single entry is
+// compared part by part.
 function ofItems(
   old: readonly unknown[],
   next: readonly unknown[],
@@ -182,7 +184,10 @@ class DifferencesBuilder {
     if (found.removed) (this.#removed ??= new FieldNodeBuilder()).add(element, found.removed);
   }
 
-  /** The whole is added or removed with its parts when there is none on one side. */
+  /**
+   * Builds the differences. If one side lacks the value, the value itself is added or removed with
+   * its parts.
+   */
   build(old: unknown, next: unknown): Differences | undefined {
     const added = old === undefined ? (this.#added ?? new FieldNodeBuilder()) : this.#added;
     const removed = next === undefined ? (this.#removed ?? new FieldNodeBuilder()) : this.#removed;

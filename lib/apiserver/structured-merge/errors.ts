@@ -1,20 +1,26 @@
 import type { FieldPath } from '../../object/field-path.js';
 import { OperatorError } from '../../system/operator-error.js';
 
-/** A field of an apply that somebody else owns with another value. */
+/** A field of an apply that another manager owns with another value. */
 export interface FieldConflict {
   /** The name of the manager that owns the field. */
   readonly manager: string;
-  /** How the server names that manager: `"kubectl" using v1`, `"hpa" with subresource "scale"`. */
+  /**
+   * The text by which the server names that manager: `"kubectl" using v1`, `"hpa" with subresource
+   * "scale"`.
+   */
   readonly owner: string;
-  /** `.spec.replicas`, `.spec.ports[port=80,protocol="TCP"].targetPort`. */
+  /**
+   * The field as the server writes it: `.spec.replicas`,
+   * `.spec.ports[port=80,protocol="TCP"].targetPort`.
+   */
   readonly field: string;
   readonly path: FieldPath;
 }
 
 /**
- * An apply without `force` would change fields that others own: 409, reason `Conflict`, one cause
- * `FieldManagerConflict` per field. The message is the one of the `Status`.
+ * An apply without `force` would change fields of other managers: 409, reason `Conflict`, one cause
+ * `FieldManagerConflict` per field. The message is that of the `Status`.
  */
 export class ApplyConflictError extends OperatorError {
   readonly conflicts: readonly FieldConflict[];
@@ -48,9 +54,9 @@ function conflictMessage(conflicts: readonly FieldConflict[]): string {
 }
 
 /**
- * An object does not fit its schema, so its fields cannot be told apart: an undeclared field, a
- * wrong type, two list entries with one key. The real server answers 500 without a reason; the
- * message is the one of the `Status`.
+ * An object does not fit its schema, so the server cannot compute its field set: an undeclared
+ * field, a wrong type, or two list entries with one key. The real server answers 500 without a
+ * reason. The message is that of the `Status`.
  */
 export class TypedConversionError extends OperatorError {
   constructor(message: string) {
@@ -58,7 +64,7 @@ export class TypedConversionError extends OperatorError {
   }
 }
 
-/** An apply that can't be asked for: 400, reason `BadRequest`. */
+/** An apply request is invalid: 400, reason `BadRequest`. */
 export class BadApplyError extends OperatorError {
   constructor(message: string) {
     super('InvalidPatch', message);

@@ -10,20 +10,23 @@ import {
 import type { FieldNode } from '../../object/field-tree.js';
 
 /**
- * Picks the fields of `set` that may be owned through an endpoint.
- * @param apiVersion - The version that the fields are of.
+ * Picks the fields of `set` that a client may own through an endpoint.
+ * @param apiVersion - The API version of the fields in `set`.
  */
 export type FieldFilter = (set: FieldSet, apiVersion: string) => FieldSet;
 
-/** Leaves out the fields at `paths` (`spec`, `metadata.labels`) and everything below them. */
+/**
+ * Returns a filter that drops the fields at `paths` (`spec`, `metadata.labels`) and everything
+ * below them.
+ */
 export function excludeFields(...paths: readonly string[]): FieldFilter {
   const excluded = FieldSet.of(...paths.map((path) => fieldPath(...path.split('.'))));
   return (set) => set.recursiveDifference(excluded);
 }
 
 /**
- * Leaves everything out but the fields at `paths`, what leads to them and what is below them. `*`
- * stands for any step: `spec.containers.*.resources`.
+ * Returns a filter that keeps only the fields at `paths`, their parents and everything below them.
+ * `*` matches any step: `spec.containers.*.resources`.
  */
 export function includeFields(...paths: readonly string[]): FieldFilter {
   const patterns = paths.map((path) => path.split('.').map(patternStep));

@@ -14,16 +14,17 @@ import { applyUpdate } from './updater.js';
 import type { Applied } from './updater.js';
 
 /**
- * Server-side apply: merges `applied` into `live`, removes what `manager` applied before and does
- * not apply now (unless somebody else owns it), and records who owns what.
+ * Server-side apply: merges `applied` into `live`, removes fields that `manager` applied before and
+ * does not apply now (unless another manager owns them), and records the owner of each field.
  *
- * The result shares unchanged parts with its arguments, which are not changed; it has no defaults
- * yet. Call it before defaulting, admission and validation; compare what comes out of those with
- * `live` by {@link keepManagedFieldsTimes}, so that an apply that changes nothing writes nothing.
+ * The result shares unchanged parts with the arguments, which stay unchanged. It has no defaults
+ * yet. Call this function before defaulting, admission and validation. Compare their result with
+ * `live` by {@link keepManagedFieldsTimes}, so that an apply without changes writes nothing.
  * @param live - The stored object, or `undefined` to create it.
- * @param applied - The body as it was sent.
- * @returns `live` itself where nothing changes, managers included.
- * @throws ApplyConflictError others own fields that this would change, and `force` is not set.
+ * @param applied - The body as the client sent it.
+ * @returns `live` itself if nothing changes, managers included.
+ * @throws ApplyConflictError other managers own fields that this would change, and `force` is not
+ *   set.
  * @throws TypedConversionError `applied` (or `live`) does not fit `schema`.
  * @throws BadApplyError `applied` has `metadata.managedFields` or another `apiVersion` or `kind`.
  */
@@ -86,7 +87,7 @@ function checkTypes(
   });
 }
 
-/** Fields of an object that nobody is recorded for belong to `before-first-apply`. */
+/** Assigns the fields of an object without recorded owners to `before-first-apply`. */
 function ownersBeforeFirstApply(stored: UnstructuredObject, request: FieldManagerRequest): Owners {
   const { apiVersion, kind } = stored;
   const before = emptyObject(request, { apiVersion, kind });
@@ -126,7 +127,10 @@ function applyAs(writer: Writer, input: ApplyInput, request: FieldManagerRequest
 
 interface ApplyRecord {
   readonly writer: Writer;
-  /** Absent: nothing changed, the entry keeps its time (a new one has none). */
+  /**
+   * The time of the apply. If undefined, nothing changed: the entry keeps its time (a new entry has
+   * none).
+   */
   readonly time: string | undefined;
 }
 

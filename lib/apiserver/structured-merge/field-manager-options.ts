@@ -7,56 +7,70 @@ import { Versions } from './versions.js';
 import type { VersionConverter } from './versions.js';
 import { zeroObject } from './zero-object.js';
 
-/** What one write is, for {@link fieldManagerApply} and {@link fieldManagerUpdate}. */
+/** Options of {@link fieldManagerApply} and {@link fieldManagerUpdate} for one write. */
 export interface FieldManagerOptions {
   /**
-   * Who writes: `fieldManager` of the request; for an update without one the User-Agent up to its
-   * first `/`. An empty one is recorded as `unknown`.
+   * The field manager of the request: its `fieldManager`, or for an update without one its
+   * User-Agent up to the first `/`. An empty name is recorded as `unknown`.
    */
   readonly manager: string;
-  /** `apiVersion` of the request's path: entries are recorded in it. Objects come in it too. */
+  /** The `apiVersion` in the request's path. Entries are recorded in it, and objects are passed in it. */
   readonly apiVersion: string;
   /**
-   * Of the object's kind in `apiVersion`, with `apiVersion`, `kind` and the full `metadata` in its
-   * properties. Without one, types are deduced: maps granular, lists atomic.
+   * The schema of the kind in `apiVersion`, with `apiVersion`, `kind` and the full `metadata` in
+   * its properties. Without a schema, types are deduced: maps granular, lists atomic.
    */
   readonly schema: Schema | undefined;
-  /** Milliseconds since 1970. */
+  /** The time of the write, in milliseconds since 1970. */
   readonly now: number;
-  /** `status`, `scale`, …: entries of a subresource are kept apart. @defaultValue '' */
+  /**
+   * The subresource of the request: `status`, `scale`, …. Each subresource has its own entries.
+   * @defaultValue ''
+   */
   readonly subresource?: string | undefined;
   /**
-   * A custom resource starts from nothing; a built-in kind starts from its Go struct's zero value,
-   * where `spec: {}` exists and so is owned by nobody. @defaultValue false
+   * Set for a custom resource, which starts empty. A built-in kind starts from the zero value of
+   * its Go struct, in which `spec: {}` exists and so has no owner.
+   * @defaultValue false
    */
   readonly customResource?: boolean | undefined;
   /**
-   * What a create of a built-in kind starts from, where it is known better than from the schema's
-   * `required` and `default`. @defaultValue worked out from `schema`
+   * The zero value that a create of a built-in kind starts from, if it is known better than from
+   * the schema's `required` and `default`.
+   * @defaultValue computed from `schema`
    */
   readonly emptyObject?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * Leaves out the fields that this endpoint resets, so that nobody owns what he can't change:
-   * `excludeFields('status')` for most kinds, `excludeFields('spec', 'metadata.labels')` for a
-   * Deployment's status, `excludeFields('spec', 'metadata')` for a custom resource's.
-   * @defaultValue nothing is left out
+   * Drops the fields that this endpoint resets, so that no client owns fields that it cannot
+   * change: `excludeFields('status')` for most kinds, `excludeFields('spec', 'metadata.labels')`
+   * for a Deployment's status, `excludeFields('spec', 'metadata')` for a custom resource's.
+   * @defaultValue no field is dropped
    */
   readonly resetFields?: FieldFilter | undefined;
-  /** For entries in another `apiVersion`. @defaultValue the object as it is, with `schema` */
+  /**
+   * Converts objects for entries in another `apiVersion`.
+   * @defaultValue the object is unchanged and has `schema`
+   */
   readonly convert?: VersionConverter | undefined;
 }
 
 /** Options of {@link fieldManagerApply}. */
 export interface ApplyOptions extends FieldManagerOptions {
-  /** Take the fields that others own with another value. @defaultValue false */
+  /**
+   * Takes over fields that other managers own with another value.
+   * @defaultValue false
+   */
   readonly force?: boolean | undefined;
-  /** The kind of the request's path. @defaultValue that of `live`, else any */
+  /**
+   * The kind in the request's path.
+   * @defaultValue the kind of `live`; for a create, any kind
+   */
   readonly kind?: string | undefined;
 }
 
 const everything: FieldFilter = (set) => set;
 
-/** {@link FieldManagerOptions}, resolved. */
+/** {@link FieldManagerOptions} with their defaults. */
 export interface FieldManagerRequest {
   readonly manager: string;
   readonly apiVersion: string;
@@ -64,11 +78,11 @@ export interface FieldManagerRequest {
   readonly time: string;
   readonly filter: FieldFilter;
   readonly versions: Versions;
-  /** What an object is before it is created. */
+  /** The fields of an object before it is created. */
   readonly empty: Readonly<Record<string, unknown>>;
 }
 
-/** Fills in the defaults. */
+/** Fills in the defaults of `options`. */
 export function resolveFieldManagerOptions(options: FieldManagerOptions): FieldManagerRequest {
   const { manager, apiVersion, schema, now, convert } = options;
   const { subresource = '', customResource = false, resetFields = everything } = options;
@@ -84,13 +98,12 @@ export function resolveFieldManagerOptions(options: FieldManagerOptions): FieldM
   };
 }
 
-/** The writer of a request. */
 export function writerOf(request: FieldManagerRequest, operation: Operation): Writer {
   const { manager, apiVersion, subresource } = request;
   return { manager, operation, apiVersion, subresource };
 }
 
-/** What an object of this kind is before it is created. */
+/** Returns an object of this kind as it is before it is created. */
 export function emptyObject(
   { empty }: FieldManagerRequest,
   { apiVersion, kind }: TypeMeta,

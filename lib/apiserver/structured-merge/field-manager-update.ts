@@ -8,16 +8,17 @@ import type { Owners } from './managers.js';
 import { track } from './track.js';
 
 /**
- * Records who owns what after a create, an update or a patch other than apply: what `next` adds or
- * changes belongs to `manager` and to nobody else, what it removes to nobody.
+ * Records the owners of fields after a create, an update or a patch other than apply. `manager`
+ * becomes the only owner of the fields that `next` adds or changes; fields that `next` removes lose
+ * all owners.
  *
- * `managedFields` in `next` replace the live ones where they are valid (a client may edit them);
- * `[]` and `[{}]` clear them, and then nothing is tracked any more until an apply. Through a
- * subresource they are ignored. Call it after defaulting and before mutating admission. It never
- * fails: an object that does not fit `schema` loses its `managedFields`, as in the real server.
+ * Valid `managedFields` in `next` replace those of `live`, because a client may edit them. `[]` and
+ * `[{}]` clear them and stop the tracking until the next apply. Writes through a subresource cannot
+ * change them. Call this function after defaulting and before mutating admission. It never throws:
+ * an object that does not fit `schema` loses its `managedFields`, as on the real server.
  * @param live - The stored object, or `undefined` for a create.
- * @param next - The whole object as it is to be stored, with defaults.
- * @returns `next` with its `managedFields`; `next` itself is not changed.
+ * @param next - The whole object to store, with defaults.
+ * @returns `next` with its `managedFields`; `next` itself does not change.
  */
 export function fieldManagerUpdate(
   live: UnstructuredObject | undefined,
@@ -28,7 +29,7 @@ export function fieldManagerUpdate(
   const base = live ?? emptyObject(request, next);
   const bare = withoutManagedFields(next);
   const owners = ownersOf(base, next, request);
-  // Somebody has cleared them: nothing is tracked until the next apply.
+  // A client cleared them: the server tracks nothing until the next apply.
   if (owners.size === 0 && live !== undefined) return bare;
   try {
     const tracked = track({ live: withoutManagedFields(base), next: bare, owners }, request);
@@ -53,7 +54,7 @@ function ownersOf(
   try {
     return ownersOfRequest(sent);
   } catch (error) {
-    // Not what an entry may be: the client does not understand managedFields.
+    // An invalid entry: the client does not understand managedFields.
     if (!isOperatorError(error)) throw error;
     return ownersOfStored(stored);
   }

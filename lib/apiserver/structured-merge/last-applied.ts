@@ -8,13 +8,14 @@ import { validateValue } from './validate-value.js';
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-// Of all annotations together, names included.
+// The limit for all annotations of an object together, names included.
 const maxAnnotationBytes = 256 * 1024;
 
 /**
- * The fields that `kubectl apply` without `--server-side` set and nobody changed since, going by
- * its annotation: a later server-side apply by `kubectl` may take them without a conflict.
- * `undefined` without a usable annotation.
+ * Returns the fields that `kubectl apply` without `--server-side` set and that have not changed
+ * since, based on its annotation. A later server-side apply by `kubectl` may take them without a
+ * conflict.
+ * @returns undefined without a usable annotation
  */
 export function fieldsOfLastApplied(live: UnstructuredObject, atom: Atom): FieldSet | undefined {
   const last = parsedAnnotation(live);
@@ -33,7 +34,7 @@ function parsedAnnotation(live: UnstructuredObject): UnstructuredObject | undefi
     const parsed: unknown = JSON.parse(text);
     return isJsonObject(parsed) ? (parsed as unknown as UnstructuredObject) : undefined;
   } catch {
-    // Anybody may write anything there; without it, the conflicts stand.
+    // A client may write anything there. Without a usable annotation, the conflicts stay.
     return undefined;
   }
 }
@@ -43,8 +44,8 @@ function annotationOf(object: UnstructuredObject): string | undefined {
 }
 
 /**
- * `object` with the annotation brought up to `applied`, where it has one: a later `kubectl apply`
- * without `--server-side` goes by it.
+ * Updates the annotation of `object` to `applied`, if `object` has it. A later `kubectl apply`
+ * without `--server-side` compares with it.
  */
 export function withLastApplied(
   object: UnstructuredObject,

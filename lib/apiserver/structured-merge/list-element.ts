@@ -3,16 +3,19 @@ import type { PathElement } from '../../object/field-path.js';
 import { isJsonObject, memberOf } from '../../object/json.js';
 import type { ListType } from './atom.js';
 
-/** What names an entry of a list-map or set, or why nothing does. */
+/** The path element of an entry of a list-map or set, or the reason why it has none. */
 export type ListElement =
   { readonly element: PathElement } | { readonly problem: string; readonly element?: undefined };
 
-/** The element of `item`, an entry of the list-map or set `list`. */
+/** Returns the path element of `item`, an entry of the list-map or set `list`. */
 export function listElement(list: ListType, item: unknown): ListElement {
   return list.keys.length > 0 ? keyedElement(list, item) : setElement(item);
 }
 
-/** {@link listElement} for lists that were checked before: entries without one are left out. */
+/**
+ * {@link listElement} for lists that are already checked. Returns undefined for entries without an
+ * element.
+ */
 export function elementOfItem(list: ListType, item: unknown): PathElement | undefined {
   return listElement(list, item).element;
 }
@@ -29,7 +32,7 @@ function keyedElement(list: ListType, item: unknown): ListElement {
   for (const key of list.keys) {
     const own = memberOf(item, key);
     const value = own === undefined ? fields?.get(key)?.defaultValue : own;
-    // An entry without this key is another entry than any that has it.
+    // An entry without this key differs from every entry that has it.
     if (value === undefined) continue;
     text += `${text === '' ? '' : ','}${elementJson(key)}:${elementJson(value)}`;
   }

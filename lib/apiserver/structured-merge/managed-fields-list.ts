@@ -5,23 +5,23 @@ import type {
 } from '../../object/kubernetes-object.js';
 import { deepEqual } from '../../object/deep-equal.js';
 
-// What clients send and what a zero value has need not be what the type says.
+// Metadata that clients send, and that of a zero value, may break the type.
 interface Metadata extends Omit<ObjectMeta, 'managedFields'> {
   managedFields?: ManagedFieldsEntry[] | null;
 }
 
-/** The metadata of an object that may be without, as an apply or a zero value may. */
+/** Returns the metadata of an object. The body of an apply and a zero value may lack it. */
 export function metadataOf(object: UnstructuredObject): Metadata {
   return (object as { metadata?: Metadata | null }).metadata ?? {};
 }
 
-/** `object` without its `managedFields`; the object itself where it has none. */
+/** Returns `object` without its `managedFields`, or the object itself if it has none. */
 export function withoutManagedFields(object: UnstructuredObject): UnstructuredObject {
   const { managedFields, ...metadata } = metadataOf(object);
   return managedFields === undefined ? object : { ...object, metadata };
 }
 
-/** `object`, which has none, with `managedFields`. */
+/** Returns `object` with `managedFields`. `object` must not have any. */
 export function withManagedFields(
   object: UnstructuredObject,
   managedFields: ManagedFieldsEntry[] | undefined,
@@ -31,9 +31,10 @@ export function withManagedFields(
 }
 
 /**
- * `next`, or, where it differs from `live` only by the times in its `managedFields`, `next` with
- * the times of `live`: a write that changes nothing must not bump the `resourceVersion`. The
- * `resourceVersion` must have been set to the live one. Call it right before the write.
+ * Returns `next` with the `managedFields` of `live` if the two objects differ only in the times of
+ * these entries, else `next` itself. A write without changes must not bump the `resourceVersion`.
+ * Set the `resourceVersion` of `next` to that of `live` first. Call this function immediately
+ * before the write.
  */
 export function keepManagedFieldsTimes(
   live: UnstructuredObject,

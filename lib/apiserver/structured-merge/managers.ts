@@ -2,10 +2,13 @@ import { FieldSet } from '../../object/field-set.js';
 import type { FieldsV1, ManagedFieldsEntry } from '../../object/kubernetes-object.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 
-/** How a manager writes. */
+/** The operation of a `managedFields` entry. */
 export type Operation = 'Apply' | 'Update';
 
-/** Who writes, in which way and through which endpoint; an applier whatever the version. */
+/**
+ * The identity of a field manager: name, operation and endpoint. The API version does not
+ * distinguish appliers.
+ */
 export interface Writer {
   readonly manager: string;
   readonly operation: Operation;
@@ -18,17 +21,17 @@ export interface Owner extends Writer {
   readonly set: FieldSet;
   /** RFC 3339, whole seconds, UTC. */
   readonly time: string | undefined;
-  /** The entry on the wire where nothing has changed since. */
+  /** The entry as it was read, if nothing has changed since. */
   readonly wire?: ManagedFieldsEntry | undefined;
 }
 
-/** Who owns what, by {@link ownerId}. */
+/** The owners of fields, by {@link ownerId}. */
 export type Owners = ReadonlyMap<string, Owner>;
 
-/** Writers with the same id share one entry. */
+/** Returns the identity of a writer. Writers with the same identity share one entry. */
 export function ownerId(writer: Writer): string {
   const { manager, operation, subresource } = writer;
-  // As the real server builds it, for it also decides the order of conflicts.
+  // Same format as on the real server, because it also decides the order of conflicts.
   return JSON.stringify({
     manager: manager === '' ? undefined : manager,
     operation,
@@ -37,7 +40,7 @@ export function ownerId(writer: Writer): string {
   });
 }
 
-/** How the server names a writer in messages. */
+/** Returns a writer as the server writes it in messages. */
 export function ownerText(writer: Writer): string {
   const { manager, operation, subresource, apiVersion } = writer;
   const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`;
@@ -45,7 +48,7 @@ export function ownerText(writer: Writer): string {
   return `${JSON.stringify(manager)}${through}${using}`;
 }
 
-/** Reads entries that this server wrote: nothing is checked. */
+/** Reads entries that this server wrote, without checks. */
 export function ownersOfStored(entries: readonly ManagedFieldsEntry[] | null | undefined): Owners {
   const owners = new Map<string, Owner>();
   for (const wire of entries ?? []) {
@@ -57,8 +60,8 @@ export function ownersOfStored(entries: readonly ManagedFieldsEntry[] | null | u
 
 /**
  * Reads entries that a client sent.
- * @throws OperatorError `InvalidObject` or `InvalidValue`, in the server's words: an entry that is
- *   not valid.
+ * @throws OperatorError `InvalidObject` or `InvalidValue`, with the server's message: an entry is
+ *   invalid.
  */
 export function ownersOfRequest(entries: readonly ManagedFieldsEntry[]): Owners {
   const owners = new Map<string, Owner>();
@@ -71,8 +74,9 @@ export function ownersOfRequest(entries: readonly ManagedFieldsEntry[]): Owners 
 }
 
 /**
- * What is wrong with `managedFields` that a mutating webhook gave back, in the server's words;
- * `undefined`: nothing. Wrong ones are replaced by those from before, with a warning.
+ * Checks the `managedFields` that a mutating webhook returned. The caller replaces invalid ones by
+ * the previous ones, with a warning.
+ * @returns the problem with the server's message, or `undefined` if they are valid
  */
 export function managedFieldsProblem(
   entries: readonly ManagedFieldsEntry[] | null | undefined,
@@ -97,7 +101,7 @@ function checkEntry(entry: ManagedFieldsEntry, index: number): void {
     throw invalid('operation must be `Apply` or `Update`');
   }
   if (apiVersion === undefined || apiVersion === '') throw invalid('apiVersion must not be empty');
-  // Whatever a client wrote there, not only what the type allows.
+  // A client may send any value, not only those of the type.
   const type: string = fieldsType ?? '';
   if (type === '') throw invalid(`missing fieldsType in managed fields entry ${index}`);
   if (type !== 'FieldsV1') {
@@ -122,12 +126,12 @@ function wholeSeconds(time: string | null | undefined): string | undefined {
   return Number.isNaN(ms) ? undefined : timestamp(ms);
 }
 
-/** RFC 3339 in whole seconds, UTC. */
+/** Formats a time as RFC 3339 in whole seconds, UTC. */
 export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** The entries on the wire, in the server's order; `undefined` for none. */
+/** Returns the entries as they are sent, in the server's order; `undefined` without owners. */
 export function encodeOwners(owners: Owners): ManagedFieldsEntry[] | undefined {
   if (owners.size === 0) return undefined;
   return [...owners.values()].sort(compareOwners).map((owner) => owner.wire ?? encodeOwner(owner));
@@ -165,8 +169,8 @@ function compareTexts(a: string, b: string): number {
 const maxUpdaters = 10;
 
 /**
- * Keeps the number of Update entries at 10: of the oldest, those of one version are put together
- * as `ancient-changes`.
+ * Limits the number of Update entries to 10. The oldest entries of each version are merged into one
+ * entry, `ancient-changes`.
  */
 export function capUpdaters(owners: Owners): Owners {
   const updaters = [...owners].filter(([, owner]) => owner.operation === 'Update');
@@ -195,7 +199,7 @@ function byAge([idA, a]: [string, Owner], [idB, b]: [string, Owner]): number {
 interface Ancient {
   readonly id: string;
   readonly owner: Owner;
-  /** The id of the oldest entry of that version, which becomes the bucket. */
+  /** The id of the oldest entry of that version, which becomes `ancient-changes`. */
   readonly first: string;
 }
 

@@ -6,9 +6,9 @@ import { elementOfItem } from './list-element.js';
 import { deepEqual } from '../../object/deep-equal.js';
 
 /**
- * `live` with `applied` merged over it: leaves of `applied` win, entries of maps, list-maps and
- * sets come together. Parts that do not change are shared; the result is `live` itself when nothing
- * does. Both must fit `atom`.
+ * Merges `applied` over `live`: leaves of `applied` win; maps, list-maps and sets keep the entries
+ * of both. The result shares unchanged parts, and is `live` itself if nothing changes. Both must
+ * fit `atom`.
  */
 export function merge(live: unknown, applied: unknown, atom: Atom): unknown {
   if (live === undefined || live === applied) return applied;
@@ -30,7 +30,7 @@ function keepApplied(live: unknown, applied: unknown): unknown {
 
 function mergeMaps(live: unknown, applied: unknown, map: MapType): unknown {
   const [left, right] = [asMap(live), asMap(applied)];
-  // Empty and null stay apart, and so does a whole that belongs to one manager.
+  // Keep empty and null apart, and replace an atomic map as a whole.
   if (map.atomic || (isEmpty(left) && isEmpty(right))) return keepApplied(live, applied);
   let merged: Record<string, unknown> | undefined;
   if (left === undefined) return applied;
@@ -62,10 +62,10 @@ function mergeLists(live: unknown, applied: unknown, list: ListType): unknown {
 }
 
 interface IndexedList {
-  /** The element of every item, in order. */
+  /** The path element of every item, in order. */
   readonly elements: readonly PathElement[];
   readonly items: readonly unknown[];
-  /** The item of each element; `null` where several have it, for they can't be merged. */
+  /** The item of each element; `null` if several items have the element, because those cannot be merged. */
   readonly byElement: ReadonlyMap<PathElement, unknown>;
 }
 
@@ -84,14 +84,14 @@ function indexed(list: ListType, values: readonly unknown[]): IndexedList {
 }
 
 /**
- * Merges two lists of named entries. Entries of both come in the order of the applied list; those
- * that only the live list has keep their place relative to the shared ones.
+ * Merges two lists of named entries. Entries of both lists get the order of the applied list.
+ * Entries of the live list alone keep their place relative to the shared entries.
  */
 class ListMerge {
   readonly #list: ListType;
   readonly #live: IndexedList;
   readonly #applied: IndexedList;
-  /** Shared entries in the applied order; `#shared[#nextShared]` is the one to come next. */
+  /** Shared entries in the applied order. `#shared[#nextShared]` is the next one. */
   readonly #shared: readonly PathElement[];
   readonly #done = new Set<PathElement>();
   readonly #out: unknown[] = [];
@@ -124,7 +124,7 @@ class ListMerge {
       }
       const next = this.#shared[this.#nextShared];
       if (this.#applied.byElement.has(live) && next !== undefined && next !== live) {
-        // Shared, but another shared one has to come first.
+        // The entry is shared, but another shared entry must come first.
         this.#liveAt++;
         return;
       }

@@ -12,8 +12,8 @@ import { fieldAtom, noAtom } from './atom.js';
 import type { Atom } from './atom.js';
 
 /**
- * `set` with every declared field that something of the set is below: nobody owns a struct itself,
- * but what is left of it when its last field goes must go too.
+ * Adds every declared field that has fields of `set` below it. A struct itself has no owner, but
+ * the empty struct must disappear with its last field.
  */
 export function ensureNamedFieldsAreMembers(set: FieldSet, atom: Atom): FieldSet {
   const root = withNamedFields(set.root, atom);
@@ -38,7 +38,7 @@ function isNamed(atom: Atom, element: PathElement): boolean {
   return element.startsWith('f:') && atom.map?.fields.has(element.slice(2)) === true;
 }
 
-/** The type of what `element` leads to; nothing is known of values and indexes. */
+/** Returns the type below `element`. Set values and indexes have no known type. */
 function childAtom(atom: Atom, element: PathElement): Atom {
   if (element.startsWith('f:')) {
     return atom.map === undefined ? noAtom : fieldAtom(atom.map, element.slice(2));

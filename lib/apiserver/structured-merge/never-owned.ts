@@ -1,7 +1,7 @@
 import { fieldPath } from '../../object/field-path.js';
 import { FieldSet } from '../../object/field-set.js';
 
-/** What nobody owns: what names an object, and what only the server writes. */
+/** Fields without an owner: those that identify an object, and those that only the server writes. */
 export const neverOwned = FieldSet.of(
   ...['apiVersion', 'kind', 'metadata'].map((name) => fieldPath(name)),
   ...[

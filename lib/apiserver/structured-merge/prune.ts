@@ -6,18 +6,18 @@ import { removeItems } from './remove-items.js';
 import { toFieldSet } from './to-field-set.js';
 import type { VersionedValue, Versions } from './versions.js';
 
-/** What {@link prune} has to know about the apply. */
+/** The ownership data that {@link prune} needs. */
 export interface PruneContext {
-  /** Who owns what, the applier what it applies now. */
+  /** The owners of fields. The applier's entry already has the fields that it applies now. */
   readonly owners: Owners;
-  /** The applier. */
+  /** The id of the applier. */
   readonly id: string;
   readonly versions: Versions;
 }
 
 /**
- * Takes out of `merged` what the applier applied last time and does not apply now, unless somebody
- * else owns it. What nobody owned stays, also below what goes.
+ * Removes from `merged` the fields that the applier applied last time and does not apply now,
+ * unless another manager owns them. Fields without an owner stay, even below a removed field.
  */
 export function prune(merged: unknown, last: Owner, context: PruneContext): unknown {
   const { owners, id, versions } = context;
@@ -43,7 +43,7 @@ interface Pruning {
   readonly pruned: unknown;
 }
 
-/** Puts back what anybody owns, the applier included. */
+/** Restores pruned fields that any manager owns, the applier included. */
 function addBackOwned(pruning: Pruning, lastVersion: string, context: PruneContext): unknown {
   const { owners, versions } = context;
   const byVersion = new Map<string, FieldSet>([[lastVersion, FieldSet.empty]]);
@@ -51,7 +51,7 @@ function addBackOwned(pruning: Pruning, lastVersion: string, context: PruneConte
     byVersion.set(apiVersion, (byVersion.get(apiVersion) ?? FieldSet.empty).union(set));
   }
   let { merged, pruned } = pruning;
-  // The version of the last apply comes first, so that nothing is lost that conversion needs.
+  // Start with the version of the last apply, so that no field is lost that the conversion needs.
   for (const [apiVersion, set] of byVersion) {
     const [all, left] = [versions.at(merged.value, apiVersion), versions.at(pruned, apiVersion)];
     if (all === undefined || left === undefined) continue;
@@ -67,7 +67,7 @@ function keepOwned({ value, atom }: VersionedValue, pruned: unknown, owned: Fiel
   return removeItems(value, all.difference(left.union(withNamed(owned, atom))), atom);
 }
 
-/** Puts back what went though the applier never owned it. */
+/** Restores pruned fields that the applier never owned. */
 function addBackDangling(merged: VersionedValue, pruned: unknown, last: Owner): unknown {
   const { value, atom } = merged;
   const all = withNamed(toFieldSet(value, atom), atom);

@@ -4,12 +4,12 @@ import type { FieldNode } from '../../object/field-tree.js';
 import type { PathElement } from '../../object/field-path.js';
 import type { Atom, MapType } from './atom.js';
 
-// Entries are shared from one version of an object to the next, so each is looked at once.
+// Versions of an object share entries, so each entry is checked once.
 const reconciled = new WeakMap<FieldNode, Atom>();
 
 /**
- * `set` as it must be read when the schema has become atomic somewhere since it was written: who
- * owned parts there owns the whole. (The other way round needs nothing.)
+ * Adapts `set` to a schema that has become atomic somewhere since `set` was written: the owner of a
+ * part becomes the owner of the whole. A schema that has become granular needs no change.
  */
 export function reconcileWithSchema(set: FieldSet, atom: Atom): FieldSet {
   const { root } = set;
@@ -36,7 +36,7 @@ function reconcileMap(node: FieldNode, map: MapType): FieldNode {
   });
 }
 
-// Types that are made up from the values carry no marks that could have changed.
+// Types deduced from values have no list or map markers that could have changed.
 function isDeduced(map: MapType): boolean {
   return map.fields.size === 0 && map.others?.atom.scalar === 'untyped';
 }

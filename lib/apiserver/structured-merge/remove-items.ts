@@ -8,8 +8,8 @@ import type { Atom, ListType, MapType } from './atom.js';
 import { elementOfItem } from './list-element.js';
 
 /**
- * `value` without the fields and list entries of `items`. A container of which nothing is left is
- * `null`, as the real server has it. What does not change is shared.
+ * Returns `value` without the fields and list entries of `items`. A container that loses all its
+ * content becomes `null`, as on the real server. The result shares unchanged parts.
  */
 export function removeItems(value: unknown, items: FieldSet, atom: Atom): unknown {
   return items.isEmpty ? value : remove(value, items.root, atom);
@@ -28,7 +28,7 @@ function remove(value: unknown, items: FieldNode, atom: Atom): unknown {
 }
 
 function removeFromMap(value: unknown, items: FieldNode, map: MapType): unknown {
-  // Nothing can be below an atomic or empty thing: to remove from it is to remove it.
+  // Atomic and empty values have no parts: removing from one removes it as a whole.
   if (!isJsonObject(value) || map.atomic || Object.keys(value).length === 0) return null;
   const rest: Record<string, unknown> = {};
   let [changed, left] = [false, 0];
@@ -68,8 +68,8 @@ function removeFromList(value: unknown, items: FieldNode, list: ListType): unkno
 }
 
 /**
- * Only the fields and list entries of `items`, with what leads to them: client-go's `Extract…`.
- * Atomic things come whole, and every list entry keeps its key fields.
+ * Returns only the fields and list entries of `items` and their parents, like client-go's
+ * `Extract…`. Atomic values are returned whole, and every list entry keeps its key fields.
  */
 export function extractItems(value: unknown, items: FieldSet, atom: Atom): unknown {
   return extract(value, items.root, atom);

@@ -6,8 +6,8 @@ import { encodeOwners, ownersOfStored } from './managers.js';
 import type { Owner } from './managers.js';
 
 /**
- * Where an object keeps its number of replicas, by `apiVersion`. A version with an `undefined` path
- * has none; entries of a version that is not in here are dropped.
+ * Paths of the number of replicas, by `apiVersion`. An `undefined` path means that the version has
+ * no such field. Entries of versions that are not in the map are dropped.
  */
 export type ReplicasPaths = ReadonlyMap<string, FieldPath | undefined>;
 
@@ -15,8 +15,8 @@ const scaleVersion = 'autoscaling/v1';
 const replicasInScale = FieldSet.of(fieldPath('spec', 'replicas'));
 
 /**
- * The `managedFields` of an object as its Scale shows them: the entries that own the number of
- * replicas, as owners of the Scale's `spec.replicas`.
+ * Returns the `managedFields` of an object's Scale: the entries that own the number of replicas, as
+ * owners of the Scale's `spec.replicas`.
  */
 export function scaleManagedFields(
   entries: readonly ManagedFieldsEntry[] | undefined,
@@ -32,18 +32,18 @@ export function scaleManagedFields(
   return encodeOwners(owners);
 }
 
-/** What {@link parentManagedFields} puts together. */
+/** The scaled object, for {@link parentManagedFields}. */
 export interface ScaledObject {
-  /** `managedFields` of the object before its Scale was written. */
+  /** The `managedFields` of the object before the write to its Scale. */
   readonly entries: readonly ManagedFieldsEntry[] | undefined;
   readonly paths: ReplicasPaths;
-  /** The object's own version. */
+  /** The object's own API version. */
   readonly apiVersion: string;
 }
 
 /**
- * The `managedFields` of an object after its Scale was written: who does not own the Scale's
- * replicas any more loses them here, who does gains them.
+ * Returns the `managedFields` of an object after a write to its Scale. Managers that lost the
+ * Scale's replicas lose them here; managers that gained them gain them here.
  * @param scaleEntries - `managedFields` of the written Scale.
  */
 export function parentManagedFields(
@@ -57,14 +57,15 @@ export function parentManagedFields(
     if (!paths.has(owner.apiVersion)) continue;
     const path = paths.get(owner.apiVersion);
     const shown = path !== undefined && owner.set.has(path);
-    // A scale's entry of an updater is known by the scale's version.
+    // A Scale's Update entry is identified by the Scale's version.
     const kept = shown ? keptOwner({ id, owner, path }, scalers) : owner;
     if (kept !== undefined) owners.set(id, kept);
   }
   for (const [id, owner] of scalers) {
     const path = paths.get(apiVersion);
     if (path === undefined || !owner.set.has(fieldPath('spec', 'replicas'))) continue;
-    // The real server looks the time up among the object's own entries, where it hardly ever is.
+    // The real server looks up the time among the object's own entries, where it is usually
+    // missing.
     const time = parents.get(id)?.time;
     owners.set(id, { ...owner, apiVersion, time, set: FieldSet.of(path), wire: undefined });
   }

@@ -8,8 +8,8 @@ import type { Atom, ListType, MapType } from './atom.js';
 import { elementOfItem } from './list-element.js';
 
 /**
- * The fields that somebody who applies `value` owns: leaves, entries of lists and maps, and empty
- * or null things; a struct only through its fields. `value` must fit `atom`.
+ * Returns the fields that a manager owns if it applies `value`: leaves, entries of lists and maps,
+ * and empty or null values. A struct is owned only through its fields. `value` must fit `atom`.
  */
 export function toFieldSet(value: unknown, atom: Atom): FieldSet {
   const node = nodeOf(value, atom);
@@ -54,7 +54,7 @@ function nodeOfList(value: unknown, list: ListType): FieldNode | undefined {
   for (const item of value as unknown[]) {
     const element = elementOfItem(list, item);
     if (element === undefined) continue;
-    // Entries of one key can't be told apart: they are owned as one thing.
+    // Entries with one key cannot be distinguished: they are owned as one value.
     const twice = nodes.has(element);
     nodes.set(element, twice ? leaf : asMember(nodeOf(item, list.items.atom)));
   }

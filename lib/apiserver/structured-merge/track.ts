@@ -8,7 +8,7 @@ import type { Owner, Owners } from './managers.js';
 import { neverOwned } from './never-owned.js';
 import { trackUpdate } from './updater.js';
 
-/** A change to be tracked; objects without their `managedFields`. */
+/** A change to track. The objects have no `managedFields`. */
 export interface Tracked {
   readonly live: UnstructuredObject;
   readonly next: UnstructuredObject;
@@ -16,7 +16,7 @@ export interface Tracked {
 }
 
 /**
- * Who owns what after a change by `request.manager` other than apply.
+ * Returns the owners of fields after a change by `request.manager` other than apply.
  * @throws TypedConversionError the objects do not fit their schema.
  */
 export function track({ live, next, owners }: Tracked, request: FieldManagerRequest): Owners {
@@ -39,7 +39,7 @@ export function track({ live, next, owners }: Tracked, request: FieldManagerRequ
   return capUpdaters(new Map(found.owners).set(id, now));
 }
 
-/** `now`, or `last` where it says just that: what does not change stays the same on the wire. */
+/** Returns `last` if it equals `now`, so that an unchanged entry keeps its encoding; else `now`. */
 export function sameOwner(last: Owner | undefined, now: Owner): Owner {
   const same =
     last?.apiVersion === now.apiVersion && last.time === now.time && last.set.equals(now.set);

@@ -1,24 +1,24 @@
 import { TypedConversionError } from './errors.js';
 
-/** Something about a value that does not fit its type. */
+/** A part of a value that does not fit its type. */
 export interface TypeProblem {
-  /** Where, as the server writes it: `.spec.ports[port=80]`; empty: at the top. */
+  /** The path as the server writes it: `.spec.ports[port=80]`; empty at the top. */
   path: string;
   readonly message: string;
 }
 
-/** A list of one problem at the place where it is found. */
+/** Returns a list with one problem at the current path. */
 export function problem(message: string): TypeProblem[] {
   return [{ path: '', message }];
 }
 
-/** Puts `prefix` before the paths of `problems`, on the way up. */
+/** Prepends `prefix` to the paths of `problems`. Callers do so while they return to the parent. */
 export function prefixed(problems: TypeProblem[], prefix: string): TypeProblem[] {
   for (const each of problems) each.path = prefix + each.path;
   return problems;
 }
 
-/** One problem in a line, several below `errors:`. */
+/** Formats one problem as a line, several as a list below `errors:`. */
 function problemText(problems: readonly TypeProblem[]): string {
   const lines = problems.map(({ path, message }) =>
     path === '' ? message : `${path}: ${message}`,
@@ -28,7 +28,10 @@ function problemText(problems: readonly TypeProblem[]): string {
     : ['errors:', ...lines.map((l) => `  ${l}`)].join('\n');
 }
 
-/** @throws TypedConversionError when there is any problem. */
+/**
+ * Throws if there are problems.
+ * @throws TypedConversionError `problems` is not empty.
+ */
 export function throwProblems(problems: readonly TypeProblem[], doing: string): void {
   if (problems.length > 0) throw new TypedConversionError(`${doing}: ${problemText(problems)}`);
 }

@@ -12,9 +12,9 @@ import { reconcileWithSchema } from './reconcile-schema.js';
 import { toFieldSet } from './to-field-set.js';
 import type { Versions } from './versions.js';
 
-/** What {@link applyUpdate} and {@link trackUpdate} have in common. */
+/** Options of both {@link applyUpdate} and {@link trackUpdate}. */
 export interface UpdateRequest {
-  /** The object as it is, without `managedFields`, in the writer's version. */
+  /** The current object, without `managedFields`, in the writer's version. */
   readonly live: unknown;
   readonly owners: Owners;
   readonly writer: Writer;
@@ -22,29 +22,29 @@ export interface UpdateRequest {
   readonly filter: FieldFilter;
 }
 
-/** A request to {@link applyUpdate}. */
+/** Options of {@link applyUpdate}. */
 export interface ApplyRequest extends UpdateRequest {
   readonly applied: unknown;
   readonly force: boolean;
 }
 
-/** A request to {@link trackUpdate}. */
+/** Options of {@link trackUpdate}. */
 export interface TrackRequest extends UpdateRequest {
-  /** The object as it is going to be, without `managedFields`. */
+  /** The object to store, without `managedFields`. */
   readonly next: unknown;
 }
 
-/** The object after an apply, and who owns it. */
+/** The object after an apply, and its owners. */
 export interface Applied {
-  /** The live object itself when nothing changes. */
+  /** The live object itself if nothing changes. */
   readonly object: unknown;
   readonly owners: Owners;
 }
 
 /**
- * Merges an apply into the live object, takes away what the writer does not apply any more, and
- * gives the writer all that it applies.
- * @throws ApplyConflictError others own what would change, and `force` is not set.
+ * Merges an apply into the live object, removes fields that the writer no longer applies, and makes
+ * the writer own all fields that it applies.
+ * @throws ApplyConflictError other managers own fields that would change, and `force` is not set.
  */
 export function applyUpdate(request: ApplyRequest): Applied {
   const { live, applied, writer, versions, filter, force } = request;
@@ -61,8 +61,8 @@ export function applyUpdate(request: ApplyRequest): Applied {
 }
 
 /**
- * Finds out what a write other than apply takes from whom. The writer's own entry is none of
- * `owners`' business here: the fields that it changes are returned.
+ * Removes the fields that a write other than apply changes from their other owners. `owners` does
+ * not include the writer's new fields: the caller adds `changed` to the writer's entry.
  */
 export function trackUpdate(request: TrackRequest): { changed: FieldSet; owners: Owners } {
   const { next, writer, filter } = request;
@@ -75,7 +75,7 @@ function reconciledOwners({ live, owners, versions }: UpdateRequest): Map<string
   const reconciled = new Map<string, Owner>();
   for (const [id, owner] of owners) {
     const version = versions.at(live, owner.apiVersion);
-    // Nobody can say any more what these fields were.
+    // The version is no longer served, so these fields cannot be interpreted.
     if (version === undefined) continue;
     const set = reconcileWithSchema(owner.set, version.atom);
     reconciled.set(id, set === owner.set ? owner : { ...owner, set, wire: undefined });
@@ -86,12 +86,15 @@ function reconciledOwners({ live, owners, versions }: UpdateRequest): Map<string
 interface Settlement {
   readonly owners: Map<string, Owner>;
   readonly next: unknown;
-  /** Whose entry is not touched. */
+  /** The id of the entry that stays unchanged. */
   readonly self: string | undefined;
   readonly force: boolean;
 }
 
-/** Takes what changes from the others in `owners`, or throws; returns what changes. */
+/**
+ * Removes changed fields from the other owners, or throws a conflict. Returns the changes of the
+ * writer's version.
+ */
 function settle(request: UpdateRequest, settlement: Settlement): Comparison {
   const { owners, self, force } = settlement;
   const byVersion = new ComparisonsByVersion(request, settlement.next);
@@ -110,7 +113,7 @@ function settle(request: UpdateRequest, settlement: Settlement): Comparison {
   return byVersion.of(request.writer.apiVersion);
 }
 
-/** How live and next object differ, in each version that somebody owns fields in. */
+/** Differences between the live and the next object, in each version in which a manager owns fields. */
 class ComparisonsByVersion {
   readonly #request: UpdateRequest;
   readonly #next: unknown;

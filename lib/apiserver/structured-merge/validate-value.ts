@@ -9,11 +9,11 @@ import type { TypeProblem } from './type-problems.js';
 
 /** Options of {@link validateValue}. */
 export interface ValidateOptions {
-  /** Entries of one key are let through: live objects may have them, applied ones may not. */
+  /** Allows several entries with one key. Live objects may have them, applied ones may not. */
   readonly allowDuplicates: boolean;
 }
 
-/** Why `value` does not fit `atom`: wrong types, undeclared fields, list entries without a key. */
+/** Returns the problems of `value`: wrong types, undeclared fields, list entries without a key. */
 export function validateValue(value: unknown, atom: Atom, options: ValidateOptions): TypeProblem[] {
   switch (shapeOf(atom, value)) {
     case 'map':
@@ -35,7 +35,7 @@ function validateMap(value: unknown, map: MapType, options: ValidateOptions): Ty
     const member = value[name];
     if (member === undefined) continue;
     if (map.others === undefined && !map.fields.has(name)) {
-      // The first undeclared field ends the walk over its siblings, as in the real server.
+      // The first undeclared field ends the check of its siblings, as on the real server.
       return [...problems, ...prefixed(problem('field not declared in schema'), `.${name}`)];
     }
     const found = validateValue(member, fieldAtom(map, name), options);
@@ -65,7 +65,7 @@ function validateList(value: unknown, list: ListType, options: ValidateOptions):
   return problems;
 }
 
-/** Why `value` is no scalar of type `scalar`; `null` and nothing are of every type. */
+/** Returns the problem of a value that is not of type `scalar`. `null` and `undefined` fit every type. */
 function validateScalar(value: unknown, scalar: Scalar): TypeProblem[] {
   if (value === null || value === undefined) return [];
   const type = typeof value;

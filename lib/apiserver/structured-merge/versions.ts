@@ -6,27 +6,27 @@ import type { Atom } from './atom.js';
 /** An object in another version of its kind's API, with that version's schema. */
 export interface VersionedObject {
   readonly object: UnstructuredObject;
-  /** Absent: no schema, types are deduced. */
+  /** The schema of that version. If undefined, types are deduced. */
   readonly schema: Schema | undefined;
 }
 
 /**
- * Converts `object`, of whatever version its `apiVersion` says, to `apiVersion`. Fields may be
- * missing from it that are required, for some have been pruned. `undefined` when that version is
- * not served any more: the managedFields entries in it are dropped then.
+ * Converts `object` from the version in its `apiVersion` to `apiVersion`. Required fields may be
+ * missing from `object`, because some are already pruned. Returns `undefined` if `apiVersion` is no
+ * longer served; the managedFields entries in it are dropped then.
  */
 export type VersionConverter = (
   object: UnstructuredObject,
   apiVersion: string,
 ) => VersionedObject | undefined;
 
-/** A value and its type, in some version. */
+/** A value and its type in one version. */
 export interface VersionedValue {
   readonly value: unknown;
   readonly atom: Atom;
 }
 
-/** The versions in which one request has to look at an object. */
+/** Converts values between the versions that one request needs. */
 export class Versions {
   /** The version of the request. */
   readonly own: { readonly apiVersion: string; readonly atom: Atom };
@@ -37,7 +37,10 @@ export class Versions {
     this.#convert = convert;
   }
 
-  /** `value` (of any version) in `apiVersion`, or `undefined` when that is not served any more. */
+  /**
+   * Returns `value` (of any version) in `apiVersion`, or `undefined` if that version is no longer
+   * served.
+   */
   at(value: unknown, apiVersion: string): VersionedValue | undefined {
     const object = value as UnstructuredObject;
     const { own } = this;

@@ -4,9 +4,9 @@ import type { Schema } from '../../object/schema.js';
 const zeros = new WeakMap<Schema, Readonly<Record<string, unknown>>>();
 
 /**
- * What a create of a built-in kind starts from: the zero value of its Go struct as JSON, where
- * structs that are no pointers are there, and required lists and maps are null. Nobody owns those
- * for having created the object.
+ * Returns the zero value of a built-in kind's Go struct as JSON, which a create starts from:
+ * non-pointer structs exist, and required lists and maps are null. The creator does not own these
+ * fields.
  */
 export function zeroObject(schema: Schema | undefined): Readonly<Record<string, unknown>> {
   if (schema === undefined) return {};
@@ -30,7 +30,7 @@ function zeroStruct(schema: Schema): Record<string, unknown> {
 
 function zeroOf(schema: Schema, required: boolean): unknown {
   const type = schema.type ?? schema.allOf?.[0]?.type;
-  // The generator gives every struct that is no pointer the default `{}`: it is always there.
+  // The generator gives every non-pointer struct the default `{}`: it always exists.
   if (type === 'object' && isJsonObject(schema.default)) {
     return zeroStruct(schema.allOf?.[0] ?? schema);
   }

@@ -1,10 +1,13 @@
-/** The time since `timestamp` as kubectl writes ages: `5s`, `3m20s`, `4h`, `12d`, `2y35d`. */
+/** Formats the time since `timestamp` as kubectl prints ages: `5s`, `3m20s`, `4h`, `12d`, `2y35d`. */
 export function ageText(timestamp: string | null | undefined, nowMs: number): string {
   if (timestamp === undefined || timestamp === null || timestamp === '') return '<unknown>';
   return durationText(nowMs - Date.parse(timestamp));
 }
 
-/** Milliseconds as kubectl writes durations: two units at most, the smaller one only where it counts. */
+/**
+ * Formats milliseconds as kubectl prints durations: at most two units, the smaller one only if it
+ * matters.
+ */
 export function durationText(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000);
   if (seconds < -1) return '<invalid>';

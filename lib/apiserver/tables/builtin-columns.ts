@@ -13,7 +13,7 @@ const columns: Readonly<Partial<Record<string, readonly TableColumn[]>>> = {
   ...workloadColumns,
 };
 
-/** The columns of a built-in kind; undefined: it has none of its own. */
+/** Returns the columns of a built-in kind; undefined if it has no columns of its own. */
 export function builtinColumns(group: string, kind: string): readonly TableColumn[] | undefined {
   return columns[`${group}/${kind}`];
 }

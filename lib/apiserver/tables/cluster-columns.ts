@@ -31,7 +31,7 @@ function nodeAddress(object: UnstructuredObject, type: string): string {
   return textAt(found, 'address', '<none>');
 }
 
-// An event is shown alike in both of its APIs, which name its fields differently.
+// Both APIs of events have the same columns, but different field names.
 const either = (object: UnstructuredObject, core: string, events: string): string =>
   textAt(object, core, textAt(object, events));
 
@@ -64,7 +64,6 @@ function eventSource(object: UnstructuredObject): string {
 
 const event = 'core.v1.Event';
 
-/** The columns of events. */
 const eventColumns: readonly TableColumn[] = [
   column({ name: 'Last Seen', doc: [event, 'lastTimestamp'], cell: lastSeen }),
   column({ name: 'Type', doc: [event, 'type'], cell: (object) => textAt(object, 'type') }),
@@ -149,7 +148,7 @@ function autoscalerTargets(object: UnstructuredObject): string {
   return texts.length === 0 ? '<none>' : texts.slice(0, 2).join(', ');
 }
 
-/** The columns of what the cluster itself is made of, by group and kind. */
+/** The columns of configuration, node, access and cluster kinds, by group and kind. */
 export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = {
   '/ConfigMap': columnsOf([
     {

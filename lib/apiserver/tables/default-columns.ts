@@ -3,13 +3,13 @@ import type { TableColumn } from './table-column.js';
 
 const metadata = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
-/** What the API says of a field of `metadata`. */
+/** Returns the API's description of a field of `metadata`. */
 export function metadataDoc(field: string): string {
   const description = rawDefinition(metadata)?.properties?.[field]?.['description'];
   return typeof description === 'string' ? description : '';
 }
 
-/** The column of names, with which every table begins. */
+/** The name column, the first one of every table. */
 export const nameColumn: TableColumn = {
   name: 'Name',
   type: 'string',
@@ -20,7 +20,7 @@ export const nameColumn: TableColumn = {
   cell: ({ metadata: { name } }) => name ?? '',
 };
 
-/** The columns of kinds that have none of their own. */
+/** The columns of kinds without columns of their own. */
 export const defaultColumns: readonly TableColumn[] = [
   nameColumn,
   {

@@ -5,53 +5,53 @@ import { ageText } from './age.js';
 import { metadataDoc, nameColumn } from './default-columns.js';
 import type { TableColumn } from './table-column.js';
 
-/** The value at a path such as `spec.replicas`. */
+/** Returns the value at a path such as `spec.replicas`. */
 export function valueAt(object: unknown, path: string): unknown {
   let value = object;
   for (const name of path.split('.')) value = isJsonObject(value) ? value[name] : undefined;
   return value;
 }
 
-/** The text at a path; `otherwise` where there is none, or an empty one. */
+/** Returns the text at a path; `otherwise` if it is missing or empty. */
 export function textAt(object: unknown, path: string, otherwise = ''): string {
   const value = valueAt(object, path);
   if (value === undefined || value === null || value === '') return otherwise;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The number at a path; 0 where there is none. */
+/** Returns the number at a path; 0 if it is missing. */
 export function numberAt(object: unknown, path: string): number {
   const value = valueAt(object, path);
   return typeof value === 'number' ? value : 0;
 }
 
-/** The list at a path; empty where there is none. */
+/** Returns the list at a path; empty if it is missing. */
 export function listAt(object: unknown, path: string): readonly unknown[] {
   const value = valueAt(object, path);
   return Array.isArray(value) ? (value as unknown[]) : [];
 }
 
-/** What the API says of a field, for example of `apps.v1.DeploymentStatus` and `replicas`. */
+/** Returns the API's description of a field, for example of `apps.v1.DeploymentStatus` and `replicas`. */
 export function fieldDoc(type: string, field: string): string {
   const definition = rawDefinition(`io.k8s.api.${type}`);
   const description = definition?.properties?.[field]?.['description'];
-  // Lists of enum values are added for the document only.
+  // The OpenAPI document appends lists of enum values, which tables do not have.
   const [text = ''] = typeof description === 'string' ? description.split('\n\nPossible enum') : [];
   return text;
 }
 
-/** What a column is made of; its description is read when it is first shown. */
+/** The definition of a column. Its description is read at its first use. */
 export interface ColumnSpec {
   readonly name: string;
   readonly type?: TableColumn['type'];
-  /** A text, or the type and field whose description it is. */
+  /** A text, or the type and field with the description. */
   readonly doc: string | readonly [type: string, field: string];
   readonly wide?: boolean;
   readonly format?: string;
   readonly cell: TableColumn['cell'];
 }
 
-/** A column. */
+/** Returns the column of `spec`. */
 export function column(spec: ColumnSpec): TableColumn {
   const { name, type = 'string', doc, wide = false, format = '', cell } = spec;
   return {
@@ -66,7 +66,7 @@ export function column(spec: ColumnSpec): TableColumn {
   };
 }
 
-/** The column of ages. */
+/** The age column. */
 export const ageColumn: TableColumn = {
   name: 'Age',
   type: 'string',
@@ -76,7 +76,7 @@ export const ageColumn: TableColumn = {
   cell: ({ metadata }: UnstructuredObject, nowMs) => ageText(metadata.creationTimestamp, nowMs),
 };
 
-/** Names, the columns of `specs`, ages, then what is wide. */
+/** Returns the name column, the narrow columns of `specs`, the age column, then the wide ones. */
 export function columnsOf(specs: readonly ColumnSpec[]): readonly TableColumn[] {
   const narrow = specs.filter(({ wide }) => wide !== true).map(column);
   const wide = specs.filter(({ wide: isWide }) => isWide === true).map(column);

@@ -56,7 +56,7 @@ function listed(values: readonly string[]): string {
 
 const service = 'core.v1.ServiceSpec';
 
-/** The columns of services and what is around them, by group and kind. */
+/** The columns of Services, Ingresses and other network kinds, by group and kind. */
 export const networkColumns: Readonly<Record<string, readonly TableColumn[]>> = {
   '/Service': columnsOf([
     { name: 'Type', doc: [service, 'type'], cell: (object) => textAt(object, 'spec.type') },

@@ -11,7 +11,10 @@ type ContainerStatus = Wire<V1ContainerStatus>;
 
 const podOf = (object: UnstructuredObject): Pod => object;
 
-/** What kubectl shows in the column STATUS: the phase, or what keeps the pod from it. */
+/**
+ * Returns the text of kubectl's STATUS column: the phase, or the reason of a container or of the
+ * deletion.
+ */
 export function podStatusText({ metadata, spec, status }: Pod): string {
   const { phase = '', reason: given = '' } = status ?? {};
   let reason = given === '' ? phase : given;

@@ -4,10 +4,16 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 export interface TableColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
-  /** `name` marks the column of names. @defaultValue '' */
+  /**
+   * The format; `name` marks the name column.
+   * @defaultValue ''
+   */
   readonly format?: string;
   readonly description?: string;
-  /** Above 0: shown in wide tables only. @defaultValue 0 */
+  /**
+   * The priority; columns above 0 appear only in wide tables.
+   * @defaultValue 0
+   */
   readonly priority?: number;
   readonly cell: (object: UnstructuredObject, nowMs: number) => unknown;
 }

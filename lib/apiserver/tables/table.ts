@@ -5,26 +5,26 @@ import { builtinColumns } from './builtin-columns.js';
 import { defaultColumns } from './default-columns.js';
 import type { TableColumn } from './table-column.js';
 
-/** What a row carries beside its cells. */
+/** The part of the object that a row includes beside its cells. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-/** What a table is made for. */
+/** The kind and options of a table. */
 export interface TableView {
   readonly core: ServerCore;
   readonly kind: ServedKind;
   readonly includeObject: IncludeObject;
 }
 
-/** What a table shows. */
+/** The content of a table. */
 export interface TableContent {
-  /** In the version of the request. */
+  /** The objects, in the version of the request. */
   readonly items: readonly UnstructuredObject[];
   readonly metadata: ListMeta;
-  /** Later events of a watch leave the definitions out. */
+  /** If true, the table has column definitions. Later events of a watch omit them. */
   readonly withColumns: boolean;
 }
 
-/** A `meta.k8s.io/v1` Table, which kubectl prints. */
+/** Returns a `meta.k8s.io/v1` Table, which kubectl prints. */
 export function tableOf(view: TableView, content: TableContent): object {
   const columns = columnsOf(view.kind);
   const nowMs = view.core.clock.now();

@@ -27,7 +27,7 @@ function containerSpecs(template: string): readonly ColumnSpec[] {
   ];
 }
 
-/** A selector as text; `<none>` where it has no condition. */
+/** Returns a selector as text; `<none>` if it has no condition. */
 export function selectorText(object: unknown, path: string): string {
   const selector = valueAt(object, path) as LabelSelector | undefined | null;
   const text = selector === undefined || selector === null ? '' : formatLabelSelector(selector);

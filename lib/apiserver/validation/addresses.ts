@@ -4,14 +4,17 @@ import type { FieldErrors } from './field-errors.js';
 const address = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 const range = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
-/** Checks an IP address. @returns whether it is one */
+/**
+ * Checks an IP address.
+ * @returns whether it is valid
+ */
 export function validateIp(ip: string, field: string, errors: FieldErrors): boolean {
   if (isIP(ip) !== 0) return true;
   errors.invalid(field, ip, address);
   return false;
 }
 
-/** Checks an address that others are to reach. */
+/** Checks an address of an endpoint, which clients must be able to reach. */
 export function validateEndpointIp(ip: string, field: string, errors: FieldErrors): void {
   if (!validateIp(ip, field, errors)) return;
   if (ip === '0.0.0.0' || ip === '::') {
@@ -29,7 +32,10 @@ export function validateEndpointIp(ip: string, field: string, errors: FieldError
   }
 }
 
-/** Checks a range of addresses. @returns whether it is one */
+/**
+ * Checks a range of addresses.
+ * @returns whether it is valid
+ */
 export function validateCidr(cidr: string, field: string, errors: FieldErrors): boolean {
   const [ip = '', bits = '', ...rest] = cidr.split('/');
   const limit = isIP(ip) === 6 ? 128 : 32;
@@ -39,13 +45,13 @@ export function validateCidr(cidr: string, field: string, errors: FieldErrors): 
   return valid;
 }
 
-/** Whether a range lies within another one of the same family and is smaller. */
+/** Returns whether a range lies within a larger range of the same family. */
 export function isStrictSubset(inner: string, outer: string): boolean {
   const [small, large] = [bitsOf(inner), bitsOf(outer)];
   return small.length > large.length && small.startsWith(large);
 }
 
-/** The fixed bits of a range, as text of zeros and ones. */
+/** Returns the fixed bits of a range as a text of zeros and ones. */
 function bitsOf(cidr: string): string {
   const [ip = '', bits = ''] = cidr.split('/');
   const text =

@@ -11,7 +11,7 @@ import type { FieldErrors } from './field-errors.js';
 import { validateLabelSelector } from './label-selector.js';
 import { labelProblems, qualifiedNameProblems, subdomainProblems } from './names.js';
 
-/** Checks where a pod wants to run. */
+/** Checks the affinity of a pod. */
 export function validateAffinity(
   { nodeAffinity, podAffinity, podAntiAffinity }: Wire<V1Affinity>,
   field: string,
@@ -43,7 +43,7 @@ function validateWeight(weight: number, field: string, errors: FieldErrors): voi
   errors.invalid(`${field}.weight`, weight, 'must be in the range 1-100');
 }
 
-/** Checks a selector of nodes: of a pod or of a volume. */
+/** Checks the node selector of a pod or a volume. */
 export function validateNodeSelector(
   { nodeSelectorTerms }: Wire<V1NodeSelector>,
   field: string,

@@ -60,7 +60,7 @@ function validateTarget({ scaleTargetRef }: AutoscalerSpec, errors: FieldErrors)
   errors.invalid('spec.scaleTargetRef.apiVersion', apiVersion, 'apiVersion must specify API group');
 }
 
-/** Kinds of metrics, the member that each has, and what its target may say. */
+/** The types of metrics, and the member of each. */
 const metricTypes = {
   ContainerResource: 'containerResource',
   External: 'external',
@@ -79,7 +79,7 @@ function validateMetric(metric: Wire<V2MetricSpec>, field: string, errors: Field
   const { type } = metric;
   if (type === '') errors.required(`${field}.type`, 'must specify a metric source type');
   if (!isMetricType(type)) {
-    // Once for the type, once because nothing of it is there.
+    // The real server reports it twice: for the type, and for the missing member.
     for (let time = 0; time < 2; time++) {
       errors.notSupported(`${field}.type`, type, Object.keys(metricTypes));
     }

@@ -5,7 +5,7 @@ import type { FieldErrors } from './field-errors.js';
 import { subdomainProblems } from './names.js';
 import { isEmptySelector, validateLabelSelector } from './label-selector.js';
 
-/** How a volume can be mounted. */
+/** The access modes of a volume. */
 export const accessModeNames: readonly string[] = [
   'ReadOnlyMany',
   'ReadWriteMany',

@@ -22,22 +22,22 @@ interface Images {
   readonly initContainers?: readonly Container[];
 }
 
-/** What the containers of a pod are checked against. */
+/** The data of a pod that checks of its containers need. */
 export interface PodNames {
-  /** Names of the pod's volumes that are valid. */
+  /** Names of the pod's valid volumes. */
   readonly volumes: ReadonlySet<string>;
-  /** The pod has no resource claims. */
+  /** If true, the pod has no resource claims. */
   readonly noClaims: boolean;
-  /** How long the pod may take to end. */
+  /** The grace period of the pod, in seconds. */
   readonly graceSeconds: number;
-  /** Names of containers so far. */
+  /** Names of the containers so far. */
   readonly containers: Set<string>;
 }
 
 const protocols = ['SCTP', 'TCP', 'UDP'];
 const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
 
-/** Checks the containers that a pod runs. */
+/** Checks the containers of a pod. */
 export function validateContainers(
   containers: readonly Container[],
   field: string,
@@ -61,7 +61,7 @@ export function validateContainers(
   validateHostPorts(containers, field, errors);
 }
 
-/** Checks the containers that run before those of a pod. */
+/** Checks the init containers of a pod. */
 export function validateInitContainers(
   containers: readonly Container[],
   field: string,
@@ -86,7 +86,10 @@ export function validateInitContainers(
   }
 }
 
-/** A container that is not ready is not ended. */
+/**
+ * Checks a readiness probe. A failed one does not stop its container, so it must not have a grace
+ * period.
+ */
 function validateReadiness(
   probe: Container['readinessProbe'],
   field: string,
@@ -110,7 +113,7 @@ function validateSuccessThreshold(
   }
 }
 
-/** Validates images of a Pod; templates take spaces around them. */
+/** Checks the images of a pod. Templates may have spaces around them. */
 export function validateImages(spec: Images, field: string, errors: FieldErrors): void {
   for (const list of ['containers', 'initContainers'] as const) {
     for (const [index, { image = '' }] of (spec[list] ?? []).entries()) {
@@ -225,7 +228,7 @@ function validateHostPorts(
   }
 }
 
-// Printable ASCII but for `=`: what env names may be made of since 1.34.
+// Printable ASCII except `=`: the names of variables since Kubernetes 1.34.
 const envName = /^[ -<>-~]+$/;
 
 function validateEnv(env: readonly Wire<V1EnvVar>[], field: string, errors: FieldErrors): void {

@@ -17,7 +17,7 @@ const fields: readonly CronField[] = [
 
 const descriptors = ['yearly', 'annually', 'monthly', 'weekly', 'daily', 'midnight', 'hourly'];
 
-/** What is wrong with a schedule of cron; undefined: nothing. */
+/** Returns the problem of a cron schedule; undefined if it is valid. */
 export function cronProblem(text: string): string | undefined {
   if (text.startsWith('@')) return descriptorProblem(text);
   const parts = text.split(/\s+/).filter((part) => part !== '');
@@ -41,7 +41,7 @@ function descriptorProblem(text: string): string | undefined {
   return isDuration ? undefined : `failed to parse duration ${text}`;
 }
 
-/** `*`, `5`, `1-5`, `mon-fri`, each with an optional `/step`. */
+/** Checks a range: `*`, `5`, `1-5`, `mon-fri`, each with an optional `/step`. */
 function rangeProblem(text: string, field: CronField): string | undefined {
   const [range = '', step, ...moreSlashes] = text.split('/');
   if (moreSlashes.length > 0) return `too many slashes: ${text}`;
@@ -74,7 +74,7 @@ function parseProblem(text: string): string {
   return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`;
 }
 
-/** What is wrong with the name of a time zone; undefined: nothing. */
+/** Returns the problem of a time zone's name; undefined if it is valid. */
 export function timeZoneProblem(name: string): string | undefined {
   if (name === '') return 'timeZone must be nil or non-empty string';
   if (name.toLowerCase() === 'local') {

@@ -1,7 +1,7 @@
 import { deepEqual } from '../../object/deep-equal.js';
 import type { FieldErrors } from './field-errors.js';
 
-/** A field that may not change. */
+/** Checks that an immutable field has not changed. */
 export function validateImmutable(
   change: { readonly field: string; readonly value: unknown; readonly old: unknown },
   errors: FieldErrors,

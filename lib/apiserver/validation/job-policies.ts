@@ -9,7 +9,10 @@ const actions = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
 const operators = ['In', 'NotIn'];
 const replacements = ['Failed', 'TerminatingOrFailed'];
 
-/** Checks when a Job counts as done or failed, and who works on it. */
+/**
+ * Checks the policies of a Job: pod replacement, pod failure, success, and the controller that
+ * manages it.
+ */
 export function validateJobPolicies(spec: JobSpec, field: string, errors: FieldErrors): void {
   const { podReplacementPolicy, podFailurePolicy, managedBy, successPolicy } = spec;
   if (podReplacementPolicy !== undefined) {

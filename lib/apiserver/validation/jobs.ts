@@ -35,7 +35,10 @@ export function validateJob({ metadata, spec }: Wire<V1Job>, errors: FieldErrors
 
 const prefix = 'batch.kubernetes.io/';
 
-/** The selector, and the labels that it picks, are the server's unless they are said not to be. */
+/**
+ * Checks the generated selector and its labels. Without `manualSelector` they must have the
+ * server's values.
+ */
 function validateGenerated(
   { uid = '', name = '' }: { readonly uid?: string; readonly name?: string } = {},
   { template, selector }: JobSpec,
@@ -84,7 +87,7 @@ function validateJobSpec(spec: JobSpec, field: string, errors: FieldErrors): voi
   }
 }
 
-/** Checks what may not change in a Job. */
+/** Checks the immutable fields of a Job. */
 export function validateJobUpdate(job: Wire<V1Job>, old: Wire<V1Job>, errors: FieldErrors): void {
   const { spec } = job;
   const { spec: before } = old;

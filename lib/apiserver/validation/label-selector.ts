@@ -9,7 +9,7 @@ import { validateLabels } from './object-meta.js';
 
 type LabelSelector = Wire<V1LabelSelector>;
 
-/** Checks a selector as it stands in objects. */
+/** Checks a label selector in an object. */
 export function validateLabelSelector(
   selector: LabelSelector | undefined,
   field: string,
@@ -42,14 +42,14 @@ export function validateLabelSelector(
   }
 }
 
-/** Whether a selector has no condition: it would select everything. */
+/** Returns whether a selector has no condition and so selects everything. */
 export function isEmptySelector({ matchLabels, matchExpressions }: LabelSelector): boolean {
   return Object.keys(matchLabels ?? {}).length + (matchExpressions ?? []).length === 0;
 }
 
 /**
- * Whether `labels` are selected; a missing selector selects nothing. undefined: the selector is no
- * valid one, which was said already.
+ * Returns whether a selector selects `labels`. A missing selector selects nothing.
+ * @returns undefined: the selector is invalid, which other checks report
  */
 export function selects(
   selector: SelectorObject | undefined,

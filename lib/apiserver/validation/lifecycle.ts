@@ -5,7 +5,10 @@ import { validateHandler } from './probes.js';
 
 const handlers = ['exec', 'httpGet', 'tcpSocket', 'sleep'] as const;
 
-/** Checks what happens when a container starts or stops. @param graceSeconds - of its pod */
+/**
+ * Checks a handler that runs when a container starts or stops.
+ * @param graceSeconds - grace period of its pod
+ */
 export function validateLifecycleHandler(
   given: Wire<V1LifecycleHandler>,
   field: string,

@@ -1,7 +1,7 @@
 import type { FieldErrors } from './field-errors.js';
 import { portNameProblems } from './names.js';
 
-/** A number must not be negative. */
+/** Checks that a number is not negative. */
 export function validateNonnegative(
   value: number | undefined,
   field: string,
@@ -10,20 +10,20 @@ export function validateNonnegative(
   if ((value ?? 0) < 0) errors.invalid(field, value, 'must be greater than or equal to 0');
 }
 
-/** A port must be from 1 to 65535. */
+/** Checks that a port is between 1 and 65535. */
 export function validatePortNumber(value: number, field: string, errors: FieldErrors): void {
   if (value < 1 || value > 65_535) {
     errors.invalid(field, value, 'must be between 1 and 65535, inclusive');
   }
 }
 
-/** A port by number or by name. */
+/** Checks a port number or a port name. */
 export function validatePort(port: number | string, field: string, errors: FieldErrors): void {
   if (typeof port === 'number') validatePortNumber(port, field, errors);
   else for (const problem of portNameProblems(port)) errors.invalid(field, port, problem);
 }
 
-/** A count, or a percentage such as `25%`. */
+/** Checks a count, or a percentage such as `25%`. */
 export function validateIntOrPercent(
   value: number | string,
   field: string,
@@ -37,13 +37,13 @@ export function validateIntOrPercent(
   }
 }
 
-/** The number of a percentage or of a count; 0 for what is neither. */
+/** Returns the number of a percentage or a count; 0 if the text is invalid. */
 export function intOrPercentNumber(value: number | string): number {
   if (typeof value === 'number') return value;
   return /^[0-9]+%?$/.test(value) ? Number(value.replace('%', '')) : 0;
 }
 
-/** A percentage may be at most 100%. */
+/** Checks that a percentage is at most 100%. */
 export function validateAtMost100Percent(
   value: number | string,
   field: string,

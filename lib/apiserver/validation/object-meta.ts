@@ -11,7 +11,7 @@ import {
 } from './names.js';
 import type { NameFormat } from './names.js';
 
-/** What a kind wants of `metadata`. */
+/** The requirements of a kind on `metadata`. */
 export interface MetaRules {
   readonly namespaced: boolean;
   readonly nameFormat: NameFormat;
@@ -20,7 +20,7 @@ export interface MetaRules {
 const annotationsLimit = 256 * 1024;
 const immutable = 'field is immutable';
 
-/** Checks the metadata of an object that is created. */
+/** Checks the metadata of a new object. */
 export function validateMeta(metadata: ObjectMeta, errors: FieldErrors, rules: MetaRules): void {
   const { namespace = '' } = metadata;
   validateName(metadata, rules.nameFormat, errors);
@@ -52,7 +52,10 @@ function validateName(metadata: ObjectMeta, format: NameFormat, errors: FieldErr
   }
 }
 
-/** Checks only that an object that is created can be found again: by a path. */
+/**
+ * Checks the metadata of a new object of a loose kind: only that its name and namespace are valid
+ * in a path.
+ */
 export function validateLooseMeta(metadata: ObjectMeta, errors: FieldErrors): void {
   const { namespace = '' } = metadata;
   validateName(metadata, 'path', errors);
@@ -61,7 +64,7 @@ export function validateLooseMeta(metadata: ObjectMeta, errors: FieldErrors): vo
   }
 }
 
-/** Checks the metadata of an object that is updated. */
+/** Checks the metadata of an updated object. */
 export function validateMetaUpdate(
   metadata: ObjectMeta,
   old: ObjectMeta,
@@ -74,7 +77,10 @@ export function validateMetaUpdate(
   validateFinalizers(metadata.finalizers ?? [], errors);
 }
 
-/** Checks that an update leaves an object what it is, and one that is being deleted on its way. */
+/**
+ * Checks that an update keeps the identity of an object, and adds no finalizers to an object that
+ * is being deleted.
+ */
 export function validateSameObject(
   metadata: ObjectMeta,
   old: ObjectMeta,
@@ -108,7 +114,7 @@ const standardFinalizers: ReadonlySet<string> = new Set([
   'foregroundDeletion',
 ]);
 
-/** Checks what only the kinds of Kubernetes itself want of finalizers: names that say whose they are. */
+/** Checks that finalizers are qualified or standard names. Only kinds of Kubernetes itself require it. */
 export function validateFinalizerNames({ finalizers = [] }: ObjectMeta, errors: FieldErrors): void {
   for (const [index, finalizer] of finalizers.entries()) {
     if (finalizer.includes('/') || standardFinalizers.has(finalizer)) continue;
@@ -117,7 +123,7 @@ export function validateFinalizerNames({ finalizers = [] }: ObjectMeta, errors: 
   }
 }
 
-/** Checks labels: of an object, a pod template or a selector. */
+/** Checks the labels of an object, a pod template or a selector. */
 export function validateLabels(
   labels: Readonly<Record<string, string>> | undefined,
   field: string,
@@ -129,7 +135,7 @@ export function validateLabels(
   }
 }
 
-/** Checks annotations: their keys and their size. */
+/** Checks the keys and the total size of annotations. */
 export function validateAnnotations(
   annotations: Readonly<Record<string, string>> | undefined,
   field: string,

@@ -12,7 +12,7 @@ type VolumeSpec = Wire<V1PersistentVolumeSpec>;
 const reclaimPolicies = ['Delete', 'Recycle', 'Retain'];
 const volumeModes = ['Block', 'Filesystem'];
 
-/** What a volume says beside what it is made of. */
+/** Members of a volume's spec that are not volume sources. */
 const common: ReadonlySet<string> = new Set([
   'accessModes',
   'capacity',

@@ -6,7 +6,7 @@ import { labelProblems, searchDomainProblems, subdomainProblems } from './names.
 
 type PodSpec = Wire<V1PodSpec>;
 
-/** Checks how a pod finds others, and others it. */
+/** Checks the names, DNS settings, host aliases and host ports of a pod. */
 export function validatePodNetwork(spec: PodSpec, field: string, errors: FieldErrors): void {
   const { dnsPolicy, dnsConfig, hostAliases = [] } = spec;
   for (const member of ['hostname', 'subdomain'] as const) {
@@ -58,7 +58,7 @@ function validateSearches(searches: readonly string[], field: string, errors: Fi
     errors.invalid(field, searches, why);
   }
   for (const [index, search] of searches.entries()) {
-    // Alone, a dot is the root.
+    // A single dot is the root domain.
     for (const problem of search === '.' ? [] : searchDomainProblems(search.replace(/\.$/, ''))) {
       errors.invalid(`${field}[${index}]`, search, problem);
     }

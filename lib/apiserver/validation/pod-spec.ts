@@ -15,7 +15,7 @@ type PodSpec = Wire<V1PodSpec>;
 const restartPolicies = ['Always', 'OnFailure', 'Never'];
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 
-/** Checks a pod template, but for what its workload wants of it. */
+/** Checks a pod template, without the rules of its workload. */
 export function validatePodTemplate(
   { metadata, spec }: Wire<V1PodTemplateSpec>,
   field: string,

@@ -17,7 +17,7 @@ const counts = [
   'failureThreshold',
 ] as const;
 
-/** Checks a probe: one handler, no negative numbers. */
+/** Checks a probe: it has one handler and no negative numbers. */
 export function validateProbe(
   probe: Wire<V1Probe> | undefined,
   field: string,
@@ -38,7 +38,7 @@ export function validateProbe(
   }
 }
 
-/** Checks one way to ask or tell a container something. */
+/** Checks a handler of a probe or a lifecycle hook. */
 export function validateHandler(
   { exec, httpGet, tcpSocket, grpc }: Pick<Wire<V1Probe>, Handler>,
   field: string,

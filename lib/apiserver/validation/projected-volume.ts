@@ -21,7 +21,7 @@ export function validateLocalPath(path: string, field: string, errors: FieldErro
   else if (path.startsWith('..')) errors.invalid(field, path, "must not start with '..'");
 }
 
-/** Checks which keys become which files. */
+/** Checks the keys, paths and modes of files. */
 export function validateItems(
   items: readonly Wire<V1KeyToPath>[],
   field: string,
@@ -43,7 +43,7 @@ const annotated = [
   'metadata.uid',
 ];
 
-/** Checks files made of the pod itself. The real server names no index here. */
+/** Checks files with data of the pod itself. The real server's paths have no index here. */
 export function validateDownwardFiles(
   files: readonly Wire<V1DownwardAPIVolumeFile>[],
   field: string,
@@ -71,12 +71,12 @@ export function validateDownwardFiles(
 }
 
 interface Projecting {
-  /** The pod has a service account whose token can be projected. */
+  /** If true, the pod has a service account whose token can be projected. */
   readonly hasAccount: boolean;
   readonly errors: FieldErrors;
 }
 
-/** Checks a volume that is put together. */
+/** Checks a projected volume. */
 export function validateProjected(
   { sources = [], defaultMode }: Wire<V1ProjectedVolumeSource>,
   field: string,

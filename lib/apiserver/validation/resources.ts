@@ -6,7 +6,7 @@ import { qualifiedNameProblems } from './names.js';
 
 const standard = ['cpu', 'memory', 'ephemeral-storage'];
 
-/** Checks requests and limits: known names, no negative amounts, no request above its limit. */
+/** Checks requests and limits: known names, no negative amounts, no request larger than its limit. */
 export function validateResources(
   resources: Wire<V1ResourceRequirements> | undefined,
   field: string,
@@ -41,13 +41,16 @@ export function validateResources(
     errors.forbidden(field, 'HugePages require cpu or memory');
   }
   for (const [index, { name }] of (resources?.claims ?? []).entries()) {
-    // Claims of pods are not looked up: a pod without any can't have this one.
+    // The names of claims are not compared: only a pod without claims is an error here.
     const why = 'must be one of the names in pod.spec.resourceClaims which is empty';
     if (noClaims) errors.notFound(`${field}.claims[${index}]`, name, why);
   }
 }
 
-/** Whether less may be requested than the limit allows: not of what is given out in whole pieces. */
+/**
+ * Returns whether a request may be smaller than its limit. Resources that come in whole units do
+ * not allow it.
+ */
 function isDivisible(name: string): boolean {
   return !name.includes('/') && !name.startsWith('hugepages-');
 }

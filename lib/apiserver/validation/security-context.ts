@@ -11,7 +11,7 @@ import type { FieldErrors } from './field-errors.js';
 
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 
-/** Checks what the containers of a pod share of a node, and may do there. */
+/** Checks the security context of a pod, and its use of the host's namespaces. */
 export function validatePodSecurity(
   spec: Wire<V1PodSpec>,
   field: string,
@@ -123,7 +123,7 @@ function validateProfiles(
   }
 }
 
-/** Checks what a container may do. */
+/** Checks the security context of a container. */
 export function validateContainerSecurity(
   context: Wire<V1SecurityContext>,
   field: string,

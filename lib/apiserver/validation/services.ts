@@ -143,7 +143,7 @@ function validatePolicies(spec: ServiceSpec, errors: FieldErrors): void {
 
 function validateLoadBalancer(spec: ServiceSpec, errors: FieldErrors): void {
   const { type, loadBalancerSourceRanges: ranges = [], healthCheckNodePort = 0 } = spec;
-  // The real server writes this name like so.
+  // The real server capitalizes this name.
   const field = 'spec.LoadBalancerSourceRanges';
   for (const [index, range] of ranges.entries()) {
     validateCidr(range.trim(), `${field}[${index}]`, errors);
@@ -180,7 +180,7 @@ function validateReach(spec: ServiceSpec, errors: FieldErrors): void {
   errors.invalid('spec.sessionAffinityConfig.clientIP.timeoutSeconds', seconds, why);
 }
 
-/** Checks what may not change in a Service: its addresses. */
+/** Checks the immutable fields of a Service: its addresses. */
 export function validateServiceUpdate(
   { spec }: Service,
   { spec: old }: Service,

@@ -10,7 +10,7 @@ const actions = ['DoNotSchedule', 'ScheduleAnyway'];
 const policies = ['Honor', 'Ignore'];
 const positive = 'must be greater than zero';
 
-/** Checks how a pod spreads over nodes and zones. */
+/** Checks the topology spread constraints of a pod. */
 export function validateTopologySpread(
   constraints: readonly Constraint[],
   field: string,

@@ -12,14 +12,17 @@ import {
 
 type Volume = Wire<V1Volume>;
 
-/** What the volumes of a pod are checked with. */
+/** The data that checks of a pod's volumes need. */
 export interface VolumeCheck {
-  /** The pod has a service account whose token can be projected. */
+  /** If true, the pod has a service account whose token can be projected. */
   readonly hasAccount: boolean;
   readonly errors: FieldErrors;
 }
 
-/** Checks a pod's volumes. @returns the names of those that are valid */
+/**
+ * Checks a pod's volumes.
+ * @returns the names of the valid volumes
+ */
 export function validateVolumes(
   volumes: readonly Volume[],
   field: string,
@@ -40,7 +43,7 @@ export function validateVolumes(
   return names;
 }
 
-/** The kinds of volumes in the order of the API's structure: the first that is given counts. */
+/** The volume types in the order of the Go struct: the first one present is the volume's type. */
 const order = ['emptyDir', 'hostPath'];
 
 function sourcesOf(volume: Volume): readonly string[] {
@@ -68,7 +71,7 @@ function validateSource(volume: Volume, path: string, check: VolumeCheck): void 
   }
 }
 
-/** Volumes of files that the API knows. */
+/** Checks volumes with files from API objects. */
 function validateFiles(volume: Volume, path: string, { hasAccount, errors }: VolumeCheck): void {
   const { configMap, secret, downwardAPI, projected } = volume;
   if (configMap !== undefined) {
@@ -101,7 +104,7 @@ const hostPathTypes = [
   'Socket',
 ];
 
-/** Volumes of storage that lies elsewhere. */
+/** Checks volumes with storage outside the API. */
 function validateStorage(volume: Volume, path: string, errors: FieldErrors): void {
   const { persistentVolumeClaim, hostPath, nfs, csi, emptyDir, iscsi } = volume;
   if ((emptyDir?.sizeLimit ?? '').startsWith('-')) {
@@ -123,7 +126,7 @@ function validateStorage(volume: Volume, path: string, errors: FieldErrors): voi
   if (iscsi !== undefined) validateIscsi(iscsi, `${path}.iscsi`, errors);
 }
 
-/** Checks a path of a node. */
+/** Checks a path on a node. */
 export function validateHostPath(
   { path, type = '' }: { readonly path: string; readonly type?: string },
   field: string,

@@ -75,7 +75,7 @@ export function validateReplicaSet({ spec }: Wire<V1ReplicaSet>, errors: FieldEr
   if (spec === undefined) return;
   validateNonnegative(spec.replicas, 'spec.replicas', errors);
   validateNonnegative(spec.minReadySeconds, 'spec.minReadySeconds', errors);
-  // The real server says `deployment` here too.
+  // The real server writes `deployment` here too.
   validateSelector(spec.selector, errors, 'deployment');
   const { template, selector } = spec;
   if (template !== undefined) {
@@ -148,7 +148,7 @@ function validateRetention(spec: StatefulSetSpec, errors: FieldErrors): void {
   }
 }
 
-/** The pods of a StatefulSet have a volume for each of its claims. */
+/** Returns the template of a StatefulSet's pods with a volume for each claim. */
 function withClaimVolumes(spec: StatefulSetSpec): Template {
   const { template, volumeClaimTemplates = [] } = spec;
   if (template.spec === undefined) return template;
@@ -192,13 +192,16 @@ export function validateDaemonSet({ spec }: Wire<V1DaemonSet>, errors: FieldErro
   validateNonnegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit', errors);
 }
 
-/** Without a selector the template is what is wrong: nothing selects it. */
+/**
+ * Checks a selector. For a missing one, the real server reports only that the template does not
+ * match it.
+ */
 function validateDaemonSelector(given: Selector | null, errors: FieldErrors): void {
   if (given !== null) validateSelector(given, errors, 'daemonset');
 }
 
 function validateSelector(given: Selector | null, errors: FieldErrors, workload: string): void {
-  // Decoded objects have null where a pointer has no value.
+  // Decoded objects have null for a missing pointer.
   const selector = given ?? undefined;
   if (selector === undefined) {
     errors.required('spec.selector');
@@ -235,7 +238,7 @@ function validateTemplate(
   }
   validatePodTemplate(template, 'spec.template', errors);
   if (workload === 'StatefulSet') {
-    // Twice, as the real server does.
+    // Checked twice, as on the real server.
     validateAnnotations(template.metadata?.annotations, 'spec.template.annotations', errors);
   }
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {};

@@ -4,7 +4,7 @@ import type { ServerCore } from '../server-core.js';
 import { findObject, storageKey } from '../server-core.js';
 import { badRequest, conflict, notFound } from '../status-error.js';
 
-/** What a `v1` Binding says. */
+/** The fields of a `v1` Binding. */
 interface Binding extends UnstructuredObject {
   target?: { kind?: string; name?: string };
 }
@@ -20,9 +20,10 @@ interface Condition {
 }
 
 /**
- * Puts the pod that a Binding names onto a node: the only way to set `spec.nodeName` later. As in the
- * real server no manager gets to own the field.
- * @throws StatusError 404: no such pod; 409: it has a node, is held by gates, or is being deleted.
+ * Assigns the pod that a Binding names to a node: the only way to set `spec.nodeName` after the
+ * create. As on the real server, no manager becomes the owner of the field.
+ * @throws StatusError 404: the pod does not exist; 409: it has a node or scheduling gates, or is
+ *   being deleted.
  */
 export function bindPod(core: ServerCore, binding: UnstructuredObject): UnstructuredObject {
   const { name = '', namespace = '' } = binding.metadata;

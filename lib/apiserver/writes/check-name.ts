@@ -2,8 +2,8 @@ import type { ObjectMeta } from '../../object/kubernetes-object.js';
 import { badRequest } from '../status-error.js';
 
 /**
- * Whether the body of a write to the object `name` is one of that object.
- * @throws StatusError 400: it has no name, or another one.
+ * Checks that the body of a write to the object `name` has that name.
+ * @throws StatusError 400: the body has no name, or another name.
  */
 export function checkName(name: string, metadata: ObjectMeta): void {
   const { name: given = '' } = metadata;

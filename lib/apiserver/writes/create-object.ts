@@ -17,18 +17,21 @@ import { trackUpdate } from './managed-fields.js';
 import { checkNamespace } from './namespace-lifecycle.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
 
-/** A create that is ready to be carried out. */
+/** A create that is ready to run. */
 export interface Creation {
   readonly request: WriteRequest;
-  /** Decoded, fresh, without defaults. */
+  /** The decoded object, without defaults. The create may change it. */
   readonly object: UnstructuredObject;
-  /** An apply has recorded its own fields. @defaultValue false */
+  /**
+   * If true, an apply has recorded its own fields.
+   * @defaultValue false
+   */
   readonly tracked?: boolean;
 }
 
 /**
  * Creates an object: defaults, managed fields, admission, validation, commit.
- * @throws StatusError what the real server would answer.
+ * @throws StatusError the error that the real server would answer.
  */
 export function createObject(core: ServerCore, creation: Creation): WriteResult {
   const { request, tracked = false } = creation;
@@ -52,12 +55,13 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
     object: shown(kind, ruling, object),
     old: undefined,
   });
-  // Where the schema does not say what it is, a null is refused by nothing but the next read.
+  // Drop nulls where the schema leaves the type open: no check refuses them here, but the next read
+  // would.
   ruling.custom?.dropNulls(object);
   return store(core, request, object);
 }
 
-/** What is written after others had their say. */
+/** Returns the object after mutating admission. */
 function admitted(
   { kind, hooks }: WriteRequest,
   ruling: ServedKind,
@@ -70,7 +74,7 @@ function admitted(
   return mutable(kind === ruling ? object : kind.toStorage(object));
 }
 
-/** In the version of the request. */
+/** Returns the object in the version of the request. */
 function shown(
   kind: ServedKind,
   ruling: ServedKind,
@@ -82,7 +86,7 @@ function shown(
 function nameObject({ request, object }: Creation): void {
   const { namespace, name: requested } = request;
   const { metadata } = object;
-  // Nobody's to set, so that nobody comes to own them.
+  // Clients cannot set these fields, so no manager may own them.
   delete metadata.selfLink;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
@@ -147,7 +151,7 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
   }
   if (hasQualifiedFinalizers(ruling)) validateFinalizerNames(object.metadata, errors);
   ruling.rules.validate?.(object, errors, core.view);
-  // Versions of one kind may differ in what they check (events).
+  // Versions of a kind may have different checks (events).
   const { validateCreate = ruling.rules.validateCreate } = request.kind.rules;
   validateCreate?.(object, errors, core.view);
   errors.warnings.forEach(request.warn);
@@ -166,7 +170,7 @@ function store(core: ServerCore, request: WriteRequest, object: UnstructuredObje
   }
   if (dryRun) return { object: kind.fromStorage(kind.toStorage(object)), created: true };
   const stored = rulingKind(core, kind).isStorageVersion ? object : kind.toStorage(object);
-  // Asked for before the commit: nothing may fail after it.
+  // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
   const entry = core.log.commit({ collection: kind.collection, key, object: stored });
   return { object: kind.fromStorage(entry.object), created: true };

@@ -8,21 +8,21 @@ import { FieldErrors } from '../validation/field-errors.js';
 import type { WriteRequest } from './write-request.js';
 
 /**
- * Deeper objects are refused: what walks them recurses. It is more than clients and caches take
- * (`maxDepth`), as on a real server.
+ * The maximum nesting depth of objects, because code that walks them recurses. It is larger than
+ * the depth that clients and caches accept (`maxDepth`), as on a real server.
  */
 export const depthLimit = 1_000;
 
-/** A body to decode: its JSON and what else reading it told. */
+/** The JSON of a body to decode, and the findings of its parser. */
 export interface RawObject {
   readonly value: Readonly<Record<string, unknown>>;
-  /** JSON paths of members that appear twice. */
+  /** JSON paths of duplicate members. */
   readonly duplicates?: readonly string[];
 }
 
 /**
- * Decodes a body as an object of the request's kind; unknown and duplicate fields are refused,
- * warned of or ignored, as the request asks.
+ * Decodes a body as an object of the request's kind. The request decides whether unknown and
+ * duplicate fields are errors, warnings or ignored.
  * @throws StatusError 400: another kind, a wrong type, or a refused field.
  */
 export function decodeObject(request: DecodeRequest, raw: RawObject): UnstructuredObject {
@@ -36,14 +36,15 @@ export function decodeObject(request: DecodeRequest, raw: RawObject): Unstructur
 }
 
 /**
- * Decodes what a patch has made, as {@link decodeObject} does for bodies.
- * @throws StatusError 422 with the whole result: the patch made something else of it.
+ * Decodes a patched object as {@link decodeObject} decodes bodies.
+ * @throws StatusError 422 with the whole result: the patch produced an object of another type.
  */
 export function decodePatched(request: DecodeRequest, raw: RawObject): UnstructuredObject {
   try {
     return decodeStrictly(request, raw);
   } catch (error) {
-    // The type of a built-in kind is the decoder's to check; that of a custom resource comes later.
+    // The decoder checks the type of a built-in kind. The type of a custom resource is checked
+    // later.
     const isOfAnotherType = isStatusError(error) && request.kind.custom === undefined;
     if (!(error instanceof DecodeError) && !isOfAnotherType) throw error;
     const text = JSON.stringify(JSON.stringify(raw.value));
@@ -54,8 +55,10 @@ export function decodePatched(request: DecodeRequest, raw: RawObject): Unstructu
 }
 
 /**
- * Decodes what an apply has made, as {@link decodeObject} does for bodies; fields are known by then.
- * @throws StatusError 500 without a reason, as the real server answers a value that can't be read.
+ * Decodes the result of an apply as {@link decodeObject} decodes bodies. Unknown fields are already
+ * handled.
+ * @throws StatusError 500 without a reason, as the real server answers for a value that it cannot
+ *   decode.
  */
 export function decodeApplied(
   request: DecodeRequest,
@@ -86,7 +89,7 @@ function decodeCustom(request: DecodeRequest, value: RawObject['value']): Unstru
   }
 }
 
-/** What decoding needs to know of a write. */
+/** The parts of a write that decoding needs. */
 export type DecodeRequest = Pick<WriteRequest, 'kind' | 'fieldValidation' | 'warn'>;
 
 function decodeStrictly(request: DecodeRequest, raw: RawObject): UnstructuredObject {
@@ -97,13 +100,16 @@ function decodeStrictly(request: DecodeRequest, raw: RawObject): UnstructuredObj
   return object;
 }
 
-/** An empty list clears them, none leaves them alone; of a custom resource both are none. */
+/**
+ * Returns whether the body clears `managedFields`: an empty list does, a missing one keeps them.
+ * For a custom resource both count as missing.
+ */
 function clearsManagedFields({ metadata }: RawObject['value']): boolean {
   const sent = isJsonObject(metadata) ? metadata['managedFields'] : undefined;
   return Array.isArray(sent) && sent.length === 0;
 }
 
-/** Nulls stay where they are. */
+/** Decodes without the removal of nulls. */
 function decodeLeniently(
   { kind, fieldValidation, warn }: DecodeRequest,
   { value, duplicates = [] }: RawObject,

@@ -10,21 +10,24 @@ import { deepEqual } from '../../object/deep-equal.js';
 import { removeObject } from './remove-object.js';
 import type { WriteHooks } from './write-hooks.js';
 
-/** What is to be deleted, and how. */
+/** The object to delete, and the options of the delete. */
 export interface Deletion {
   readonly kind: ServedKind;
   readonly namespace: string;
   readonly name: string;
   readonly options: DeleteOptions;
-  /** What has a say beside the rules of the kind. @defaultValue nothing */
+  /**
+   * Admission hooks beside the rules of the kind.
+   * @defaultValue none
+   */
   readonly hooks?: WriteHooks | undefined;
 }
 
-/** What a deletion led to. */
+/** The result of a deletion. */
 export interface DeletionResult {
-  /** The object as it is, or was last, in the version of the request. */
+  /** The current or the last state of the object, in the version of the request. */
   readonly object: UnstructuredObject;
-  /** It is gone; otherwise it waits for finalizers or its grace period. */
+  /** If true, the object is gone; if false, it waits for finalizers or its grace period. */
   readonly removed: boolean;
 }
 
@@ -32,9 +35,9 @@ const foreground = 'foregroundDeletion';
 const orphan = 'orphan';
 
 /**
- * Deletes an object, or marks it as being deleted: finalizers (those of the propagation policy too)
- * and the grace period of its kind hold it back.
- * @throws StatusError 404, 409 where a precondition does not hold.
+ * Deletes an object, or marks it as being deleted if finalizers (also those of the propagation
+ * policy) or the grace period of its kind hold it.
+ * @throws StatusError 404, or 409: a precondition does not hold.
  */
 export function deleteObject(core: ServerCore, deletion: Deletion): DeletionResult {
   const { kind, namespace, name, options } = deletion;
@@ -42,7 +45,7 @@ export function deleteObject(core: ServerCore, deletion: Deletion): DeletionResu
   const stored = core.log.collection(kind.collection).get(key);
   if (stored === undefined) throw notFound(subjectOf(kind, name));
   checkPreconditions(kind, stored.metadata, options);
-  // Asked for before the commit: nothing may fail after it.
+  // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
   const ruling = rulingKind(core, kind);
   ruling.rules.beforeDelete?.(stored, core.view);
@@ -66,7 +69,7 @@ function checkPreconditions(
   { preconditions }: DeleteOptions,
 ): void {
   const { name = '', uid = '', resourceVersion = '' } = metadata;
-  // The real server names the kind here, not the plural.
+  // The real server puts the kind here, not the plural.
   const subject = { group: type.group, plural: type.kind, name };
   const wantedUid = preconditions?.uid ?? undefined;
   if (wantedUid !== undefined && wantedUid !== uid) {
@@ -87,9 +90,9 @@ interface Marking {
 }
 
 interface Marked {
-  /** The object as it is stored next. What is removed is marked only where its kind has a grace period. */
+  /** The object to store. A removed object is marked only if its kind has a grace period. */
   readonly marked: UnstructuredObject;
-  /** Finalizers or a grace period hold it back. */
+  /** If true, finalizers or a grace period hold the object. */
   readonly held: boolean;
 }
 
@@ -98,7 +101,7 @@ function mark(core: ServerCore, marking: Marking): Marked {
   const metadata = { ...stored.metadata };
   const graceful = markGraceful(core, marking, metadata);
   if (graceful === 'pending') return { marked: stored, held: true };
-  // What nobody would take off again is not put on.
+  // Don't add finalizers that no controller would remove.
   const propagation = isLoose(core, ruling) ? inBackground(options) : options;
   const finalizers = finalizersFor(ruling, stored.metadata, propagation);
   if (finalizers.length > 0) metadata.finalizers = finalizers;
@@ -121,7 +124,7 @@ function mark(core: ServerCore, marking: Marking): Marked {
   return { marked: ruling.rules.markDeleted?.(object, stored) ?? object, held };
 }
 
-/** Sets the grace period where the kind has one. */
+/** Sets the grace period if the kind has one. */
 function markGraceful(
   core: ServerCore,
   { ruling, stored, options }: Marking,
@@ -135,7 +138,7 @@ function markGraceful(
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = stored.metadata;
   if (deletionTimestamp !== undefined) {
     if (deletionGracePeriodSeconds === 0) return 'none';
-    // A grace period can only be shortened.
+    // A grace period can only become shorter.
     if (wanted === undefined || wanted >= deletionGracePeriodSeconds) return 'pending';
     const began = Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
     const due = began + wanted * 1000;
@@ -151,7 +154,7 @@ function markGraceful(
   return 'marked';
 }
 
-/** The finalizers that the propagation policy leads to; see "Garbage Collection". */
+/** Replaces the propagation policy by `Background`. */
 function inBackground(options: DeleteOptions): DeleteOptions {
   return { ...options, orphanDependents: undefined, propagationPolicy: 'Background' };
 }

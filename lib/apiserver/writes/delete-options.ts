@@ -2,7 +2,7 @@ import { isJsonObject } from '../../object/json.js';
 import { badRequest, invalid } from '../status-error.js';
 import { FieldErrors } from '../validation/field-errors.js';
 
-/** How dependents are treated. */
+/** The treatment of dependents. */
 export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 
 /** `DeleteOptions`, from the body or the query. */
@@ -17,8 +17,8 @@ export interface DeleteOptions {
 }
 
 /**
- * Reads the options of a delete: the body where there is one, else the query.
- * @throws StatusError 400 or 422: they are not what they should be.
+ * Reads the options of a delete from the body, or from the query if there is no body.
+ * @throws StatusError 400 or 422: the options are invalid.
  */
 export function readDeleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
   const given = body === undefined ? optionsOfQuery(query) : body;
@@ -75,7 +75,7 @@ function readPolicy(
   return undefined;
 }
 
-/** Reads `dryRun`: `All` or nothing. */
+/** Reads `dryRun`: `All` or absent. */
 export function readDryRun(given: unknown, errors: FieldErrors): boolean {
   const values = Array.isArray(given) ? (given as unknown[]) : [];
   if (values.some((value) => value !== 'All')) errors.notSupported('dryRun', values, ['All']);

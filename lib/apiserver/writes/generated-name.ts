@@ -1,13 +1,13 @@
 import type { Random } from '../../system/random.js';
 
-// No vowels and no digits that look like them: the alphabet of apimachinery's generator.
+// The alphabet of apimachinery's generator: no vowels, and no digits that look like vowels.
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
 const longest = 63;
 
 /**
- * `base` with a random suffix of five characters, cut to 63; tries another one up to eight times
- * where the name is taken (KEP-4420).
+ * Returns `base` with a random suffix of five characters, cut to 63 characters. If the name is
+ * taken, it tries another suffix, up to eight times (KEP-4420).
  */
 export function generatedName(
   base: string,

@@ -18,7 +18,7 @@ import type {
 } from '../structured-merge/index.js';
 import type { WriteRequest } from './write-request.js';
 
-/** `next` with `managedFields` that record what `request.manager` changed. */
+/** Returns `next` with `managedFields` that record the changes of `request.manager`. */
 export function trackUpdate(
   core: ServerCore,
   request: WriteRequest,
@@ -31,7 +31,10 @@ export function trackUpdate(
 
 const empties = new WeakMap<ServedKind, UnstructuredObject>();
 
-/** A built-in kind is made of its Go struct's zero value, of which nobody owns anything. */
+/**
+ * Returns the zero value of a built-in kind's Go struct, from which an object is created. Its
+ * fields have no owner.
+ */
 function emptyObjectOf(kind: ServedKind): UnstructuredObject | undefined {
   if (kind.custom !== undefined) return undefined;
   const empty = empties.get(kind) ?? kind.decode({}).object;
@@ -39,7 +42,7 @@ function emptyObjectOf(kind: ServedKind): UnstructuredObject | undefined {
   return empty;
 }
 
-/** What an apply asks for. */
+/** The input of a server-side apply. */
 export interface ApplyRequest {
   readonly write: WriteRequest;
   readonly applied: UnstructuredObject;
@@ -47,8 +50,8 @@ export interface ApplyRequest {
 }
 
 /**
- * Server-side apply: `live` with the fields of `applied` merged in, before defaults.
- * @throws StatusError 409 with the conflicts, 400, or 500 where a body does not fit its schema.
+ * Server-side apply: returns `live` with the fields of `applied` merged in, before defaults.
+ * @throws StatusError 409 with the conflicts, 400, or 500 if a body does not fit its schema.
  */
 export function applyFields(
   core: ServerCore,
@@ -84,7 +87,7 @@ function optionsOf(core: ServerCore, request: WriteRequest): FieldManagerOptions
   };
 }
 
-/** What the endpoint resets belongs to nobody who writes through it. */
+/** Drops the fields that the endpoint resets: clients that write through it cannot own them. */
 function resetFieldsOf(kind: ServedKind, subresource: string | undefined): FieldFilter | undefined {
   if (subresource === 'status') {
     const own = kind.custom === undefined ? (kind.rules.statusResets ?? []) : ['metadata'];
@@ -103,7 +106,7 @@ function converterOf(core: ServerCore, kind: ServedKind): VersionConverter {
   };
 }
 
-// The write path goes on to change the object, which must be no one else's.
+// The write path changes the object later, so it must not be shared.
 function withOwnMetadata(
   tracked: UnstructuredObject,
   next: UnstructuredObject,

@@ -5,11 +5,11 @@ import type { ServerCore } from '../server-core.js';
 import { forbidden, notFound } from '../status-error.js';
 import type { WriteRequest } from './write-request.js';
 
-/** Namespaces that are always there and can't be deleted. */
+/** Namespaces that always exist and cannot be deleted. */
 export const immortalNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public'];
 
 /**
- * Nothing is created in a namespace that is missing or being deleted.
+ * Refuses creates in a namespace that is missing or being deleted.
  * @throws StatusError 404 missing, 403 with the cause `NamespaceTerminating`.
  */
 export function checkNamespace(

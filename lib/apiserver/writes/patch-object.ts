@@ -13,19 +13,19 @@ import { badRequest, failure, internalFailure } from '../status-error.js';
 import { depthLimit } from './decode-object.js';
 import type { RawObject } from './decode-object.js';
 
-/** A patch other than an apply, as it came. */
+/** A patch other than an apply, as the client sent it. */
 export interface PatchBody {
   readonly type: 'json' | 'merge' | 'strategic';
   readonly value: unknown;
-  /** JSON paths of members that appear twice. */
+  /** JSON paths of duplicate members. */
   readonly duplicates: readonly string[];
 }
 
 const operationsLimit = 10_000;
 
 /**
- * What `live` becomes by a patch, still to be decoded.
- * @throws StatusError 400, 413 or 422: the patch can't be applied.
+ * Applies a patch to `live`. The caller decodes the result.
+ * @throws StatusError 400, 413 or 422: the patch cannot be applied.
  */
 export function patchObject(
   kind: ServedKind,
@@ -37,7 +37,7 @@ export function patchObject(
     throw badRequest('the patch makes something else than an object of it');
   }
   const own = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind };
-  // Strategic patches are merged into Go's struct, which has no type of its own.
+  // Strategic patches are merged into Go's struct, which has no `apiVersion` and `kind` of its own.
   if (patch.type === 'strategic') {
     return { value: { ...patched, ...own }, duplicates: patch.duplicates };
   }
@@ -46,14 +46,18 @@ export function patchObject(
   return { value: { ...patched, apiVersion, kind: name }, duplicates: patch.duplicates };
 }
 
-/** @throws StatusError 400: many patches, each of them shallow enough, have made an object too deep. */
+/**
+ * Runs `make` and checks the depth of its result.
+ * @throws StatusError 400: several patches, each of acceptable depth, have made the object too
+ *   deep.
+ */
 function shallow(make: () => unknown): unknown {
   const tooDeep = badRequest('the patch makes the object exceed max depth');
   let made: unknown;
   try {
     made = make();
   } catch (error) {
-    // The stack is at its end.
+    // Stack overflow.
     throw error instanceof RangeError ? tooDeep : error;
   }
   if (isDeeperThan(made, depthLimit)) throw tooDeep;
@@ -77,7 +81,7 @@ function patchedValue(kind: ServedKind, live: UnstructuredObject, patch: PatchBo
 }
 
 function jsonPatched(live: UnstructuredObject, value: unknown): unknown {
-  // To Go a null is an empty list.
+  // Go reads null as an empty list.
   if (value === null) return live;
   if (!Array.isArray(value)) {
     throw badRequest(

@@ -16,9 +16,9 @@ import { applyFields } from './managed-fields.js';
 import type { WriteRequest } from './write-request.js';
 
 /**
- * Stores an object that is its manager's alone, without the steps of a write that could change nothing of
- * it; see `Loopback.put`.
- * @returns undefined: nothing was done, for those steps may have a say
+ * Stores an object that only its manager writes. It skips the steps of a write that cannot change
+ * such an object; see `Loopback.put`.
+ * @returns undefined: nothing was done, because those steps could change or refuse the object
  */
 export function putObject(
   core: ServerCore,
@@ -54,7 +54,10 @@ function created(
   return withMetadata(object, { ...object.metadata, ...own });
 }
 
-/** `object` in place of `live`, or `live` itself where it is the same; undefined: others wrote in it. */
+/**
+ * Returns the object to store in place of `live`, or `live` itself if nothing changes.
+ * @returns undefined: other managers wrote to the object
+ */
 function changed(
   live: UnstructuredObject,
   object: UnstructuredObject,
@@ -63,7 +66,7 @@ function changed(
   if (!isOnlyBy(live, manager)) return undefined;
   const { labels: oldLabels, annotations: oldAnnotations, ...rest } = live.metadata;
   const { labels, annotations } = object.metadata;
-  // The fields that count for the generation.
+  // The fields whose changes increase the generation.
   const isSpecSame = sameMembers(live, object, ['metadata', 'status']);
   const isSame =
     isSpecSame &&
@@ -86,7 +89,7 @@ function withMetadata(object: UnstructuredObject, metadata: ObjectMeta): Unstruc
   return assignMembers({ apiVersion, kind, metadata }, object, ['apiVersion', 'kind', 'metadata']);
 }
 
-/** Whether `manager` applied all that there is, and nothing holds the object. */
+/** Returns whether `manager` applied all fields, and no finalizer, owner or deletion holds the object. */
 function isOnlyBy({ apiVersion, metadata }: UnstructuredObject, manager: string): boolean {
   const { managedFields = [], finalizers, ownerReferences, deletionTimestamp } = metadata;
   const [entry, ...others] = managedFields;
@@ -111,7 +114,10 @@ function managedFieldsOf(
   return applyFields(core, { write, applied: next, force: true }, undefined).metadata.managedFields;
 }
 
-/** Whether all maps have the same members, so that the fields of both are the same; lists are one field. */
+/**
+ * Returns whether all maps have the same members, so that both objects have the same field set. A
+ * list counts as one field.
+ */
 function haveSameFields(live: UnstructuredObject, next: UnstructuredObject): boolean {
   const { labels, annotations } = next.metadata;
   return (

@@ -2,7 +2,10 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 
-/** Removes what is stored under `key`. @returns its last state, with the deletion's version. */
+/**
+ * Removes the object stored under `key`.
+ * @returns its last state, with the resource version of the deletion
+ */
 export function removeObject(
   core: ServerCore,
   kind: ServedKind,

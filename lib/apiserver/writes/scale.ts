@@ -24,11 +24,11 @@ import { updateObject } from './update-object.js';
 import type { WriteRequest } from './write-request.js';
 import { withoutMembers } from '../without-members.js';
 
-/** Where a kind keeps its number of replicas, as member names. */
+/** The paths of a kind's replicas fields, as member names. */
 interface ScaleMembers {
   readonly replicas: readonly string[];
   readonly observed: readonly string[];
-  /** The text of the selector, or the selector itself. */
+  /** The path of the selector, which is a text or an object. */
   readonly selector: readonly string[] | undefined;
 }
 
@@ -59,7 +59,10 @@ function written(object: unknown, [name, ...rest]: readonly string[], value: unk
   return withMember(members, name, written(members[name], rest, value));
 }
 
-/** The Scale of an object, without managed fields. @throws StatusError 500: it has no replicas. */
+/**
+ * Returns the Scale of an object, without managed fields.
+ * @throws StatusError 500: the object has no replicas.
+ */
 export function scaleOf(kind: ServedKind, object: UnstructuredObject): UnstructuredObject {
   const replicas = read(object, membersOf(kind).replicas);
   if (typeof replicas !== 'number' && kind.custom !== undefined) {
@@ -99,23 +102,26 @@ function decodeScale(value: Readonly<Record<string, unknown>>): UnstructuredObje
   return goType('autoscaling/v1.Scale').decode(value, new Decoding()) as UnstructuredObject;
 }
 
-/** The kind of Scales, for decoding bodies of the subresource. */
+/** Returns the kind of Scales, for decoding bodies of the subresource. */
 export function scaleKind(parent: ServedKind): ServedKind {
   return subresourceKind(parent, { group: 'autoscaling', version: 'v1', kind: 'Scale' });
 }
 
 /** A write of a Scale. */
 export interface ScaleWrite {
-  /** About the parent; its `subresource` is `scale`. */
+  /** The write request for the parent, with the `subresource` `scale`. */
   readonly request: WriteRequest;
-  /** The parent as it is stored, in the version of the request. */
+  /** The stored parent, in the version of the request. */
   readonly live: UnstructuredObject;
 }
 
-/** What a custom resource without replicas shows to who writes its Scale, so that a 0 is a change. */
+/**
+ * The replicas that a writer of the Scale sees for a custom resource without replicas, so that 0
+ * counts as a change.
+ */
 const noReplicas = -(2 ** 31);
 
-/** The parent's Scale with the managed fields that it shows to a writer. */
+/** Returns the parent's Scale with the managed fields that a writer sees. */
 export function liveScale({ request, live }: ScaleWrite): UnstructuredObject {
   const { kind } = request;
   const found = read(live, membersOf(kind).replicas);
@@ -130,7 +136,10 @@ function pathsOf(kind: ServedKind): ReplicasPaths {
   return new Map([[apiVersionOf(kind.type), fieldPath(...membersOf(kind).replicas)]]);
 }
 
-/** Brings a parent to the number of replicas of `next`. @returns its Scale. */
+/**
+ * Sets the replicas of a parent to those of `next`.
+ * @returns the parent's Scale
+ */
 export function updateScale(
   core: ServerCore,
   write: ScaleWrite,
@@ -140,7 +149,10 @@ export function updateScale(
   return storeScale(core, write, tracked);
 }
 
-/** Server-side apply of a Scale. @returns the parent's Scale. */
+/**
+ * Applies a Scale by server-side apply.
+ * @returns the parent's Scale
+ */
 export function applyScale(
   core: ServerCore,
   write: ScaleWrite,
@@ -161,7 +173,7 @@ export function applyScale(
   return storeScale(core, write, decodeScale(merged));
 }
 
-// The real server takes the Scale of a custom resource for one itself, and comes to grief.
+// The real server treats the Scale of a custom resource as a custom resource, and fails.
 const notCustom =
   'autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1';
 
@@ -181,7 +193,7 @@ function scaleRequest({ request }: ScaleWrite): WriteRequest {
   return { ...request, kind: scaleKind(request.kind) };
 }
 
-/** The real server records no time for who scaled. */
+/** Removes the time of a scale entry: the real server records none. */
 function withoutTime(entry: ManagedFieldsEntry): ManagedFieldsEntry {
   if (entry.subresource !== 'scale') return entry;
   return withoutMembers(entry, 'time');
@@ -189,7 +201,7 @@ function withoutTime(entry: ManagedFieldsEntry): ManagedFieldsEntry {
 
 function checkReplicas({ kind, name }: WriteRequest, replicas: number): void {
   if (kind.custom !== undefined) {
-    // Others that can't be are refused where the whole object is checked.
+    // The validation of the whole object refuses other invalid values.
     if (replicas !== noReplicas) return;
     throw badRequest(`the spec replicas field ${pathText(kind)} cannot be empty`);
   }

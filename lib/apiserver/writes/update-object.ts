@@ -24,21 +24,24 @@ import { removeObject } from './remove-object.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
 import { withoutMembers } from '../without-members.js';
 
-/** An update that is ready to be carried out. */
+/** An update that is ready to run. */
 export interface Update {
   readonly request: WriteRequest;
   /** The stored object, in the version of the request. */
   readonly live: UnstructuredObject;
-  /** What it is to become: decoded, fresh, without defaults. */
+  /** The new object: decoded, without defaults. The update may change it. */
   readonly next: UnstructuredObject;
-  /** An apply has recorded its own fields. @defaultValue false */
+  /**
+   * If true, an apply has recorded its own fields.
+   * @defaultValue false
+   */
   readonly tracked?: boolean;
 }
 
 /**
- * Replaces an object, or its status: defaults, managed fields, version check, what the endpoint
- * resets, validation, commit. What changes nothing is not written.
- * @throws StatusError what the real server would answer.
+ * Replaces an object or its status: defaults, managed fields, version check, reset of the
+ * endpoint's fields, validation, commit. An update without changes is not written.
+ * @throws StatusError the error that the real server would answer.
  */
 export function updateObject(core: ServerCore, update: Update): WriteResult {
   const { request, live, tracked = false } = update;
@@ -59,14 +62,15 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
     object: kind === ruling ? prepared : kind.fromStorage(prepared),
     old: live,
   });
-  // Where the schema does not say what it is, a null is refused by nothing but the next read.
+  // Drop nulls where the schema leaves the type open: no check refuses them here, but the next read
+  // would.
   ruling.custom?.dropNulls(prepared);
   const settled = keepManagedFieldsTimes(old, prepared);
   if (deepEqual(settled, old)) return { object: live, created: false };
   return store(core, { request, ruling, object: settled, old });
 }
 
-/** What is written after others had their say. */
+/** Returns the object after mutating admission. */
 function admitted(
   { hooks }: WriteRequest,
   live: UnstructuredObject,
@@ -137,7 +141,7 @@ function isNewGeneration(
   { next, old }: { readonly next: UnstructuredObject; readonly old: UnstructuredObject },
 ): boolean {
   const { specChanged = () => false } = ruling.rules;
-  // A loose kind has a status like others, though no subresource for it.
+  // A loose kind has a status like other kinds, but no subresource for it.
   if (!isLoose(core, ruling)) return specChanged(next, old);
   const counted = { ...next };
   takeStatus(counted, old);
@@ -148,12 +152,12 @@ function writtenPart(prepared: Prepared): UnstructuredObject {
   const { request, object, old } = prepared;
   if (request.subresource === undefined) return object;
   if (request.subresource !== 'finalize') return subresourceOnly(prepared);
-  // Of a Namespace, and the only way to take finalizers out of its spec.
+  // The subresource of a Namespace: the only way to remove finalizers from its spec.
   const { metadata } = object;
   return { ...old, metadata, spec: object['spec'] };
 }
 
-/** Through the main resource the status stays what it is. */
+/** Keeps the stored status: the main resource cannot change it. */
 function keepStatus(kind: ServedKind, next: UnstructuredObject, old: UnstructuredObject): void {
   const hasStatus = kind.custom?.hasStatus ?? kind.subresources.has('status');
   if (hasStatus) takeStatus(next, old);
@@ -164,13 +168,13 @@ function takeStatus(next: UnstructuredObject, { status }: UnstructuredObject): v
   else next['status'] = status;
 }
 
-/** What a subresource writes beside some of the metadata; others write the status. */
+/** The member that a subresource writes beside some metadata. Other subresources write the status. */
 const writtenMembers: Readonly<Partial<Record<string, string>>> = {
   ephemeralcontainers: 'spec',
   resize: 'spec',
 };
 
-/** Through a subresource everything else stays, but for some of the metadata. */
+/** Keeps everything except the member of the subresource and some metadata. */
 function subresourceOnly({ request, ruling, object, old }: Prepared): UnstructuredObject {
   const { subresource = '' } = request;
   const member = writtenMembers[subresource] ?? 'status';
@@ -214,14 +218,15 @@ function validate(core: ServerCore, { request, ruling, object, old }: Prepared):
   const errors = new FieldErrors();
   if (isLoose(core, ruling)) validateSameObject(object.metadata, old.metadata, errors);
   else {
-    // The real server checks metadata twice: for all kinds alike, then with the kind's own checks.
+    // The real server checks metadata twice: with the checks for all kinds, then with those of the
+    // kind.
     validateMetaUpdate(object.metadata, old.metadata, errors);
     validateMetaUpdate(object.metadata, old.metadata, errors);
   }
   if (hasQualifiedFinalizers(ruling)) validateFinalizerNames(object.metadata, errors);
   if (request.subresource === undefined) {
     ruling.rules.validate?.(object, errors, core.view);
-    // Versions of one kind may differ in what they check (events).
+    // Versions of a kind may have different checks (events).
     const { validateUpdate = ruling.rules.validateUpdate } = request.kind.rules;
     validateUpdate?.(object, old, errors, core.view);
   } else {
@@ -247,13 +252,16 @@ function store(core: ServerCore, { request, ruling, object, old }: Prepared): Wr
     return { object: shown(object), created: false };
   }
   const stored = ruling.isStorageVersion ? object : ruling.toStorage(object);
-  // Asked for before the commit: nothing may fail after it.
+  // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
   const entry = core.log.commit({ collection: kind.collection, key, object: stored });
   return { object: kind.fromStorage(entry.object), created: false };
 }
 
-/** Whether the last finalizer of a deleted object went: the update itself is never stored then. */
+/**
+ * Returns whether the update removed the last finalizer of a deleted object. Such an update is
+ * never stored.
+ */
 function isLastStep(kind: ServedKind, next: UnstructuredObject, old: UnstructuredObject): boolean {
   if ((next.metadata.finalizers ?? []).length > 0) return false;
   if (old.metadata.deletionTimestamp === undefined) return false;

@@ -1,21 +1,25 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 
-/** A write on its way, as admission sees it: objects are in the version of the request. */
+/** A write as admission sees it. Its objects are in the version of the request. */
 export interface AdmittedWrite {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
-  /** What is written; absent for a deletion. */
+  /** The object to store; absent for a deletion. */
   readonly object: UnstructuredObject | undefined;
-  /** What is there; absent for a create. */
+  /** The stored object; absent for a create. */
   readonly old: UnstructuredObject | undefined;
 }
 
-/** What has a say in a write beside the rules of its kind. */
+/** Admission hooks of a write, beside the rules of its kind. */
 export interface WriteHooks {
   /**
-   * After defaults and the kind's own admission. @returns what is written instead
+   * Runs after defaults and the kind's own admission.
+   * @returns the object to write instead
    * @throws StatusError the write is refused.
    */
   admit(write: AdmittedWrite & { readonly object: UnstructuredObject }): UnstructuredObject;
-  /** Last of all, right before the commit. @throws StatusError the write is refused. */
+  /**
+   * Runs last, immediately before the commit.
+   * @throws StatusError the write is refused.
+   */
   validate(write: AdmittedWrite): void;
 }

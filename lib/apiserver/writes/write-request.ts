@@ -2,28 +2,31 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { WriteHooks } from './write-hooks.js';
 
-/** What a write is about, whatever its verb. */
+/** The target and options of a write, for all verbs. */
 export interface WriteRequest {
   readonly kind: ServedKind;
   readonly subresource: string | undefined;
-  /** Empty for cluster-scoped kinds. */
+  /** The namespace; empty for cluster-scoped kinds. */
   readonly namespace: string;
-  /** Empty for a create. */
+  /** The name; empty for a create. */
   readonly name: string;
-  /** Who writes, for `managedFields`. */
+  /** The field manager, for `managedFields`. */
   readonly manager: string;
-  /** Do everything but store. */
+  /** Runs all steps except the commit. */
   readonly dryRun: boolean;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
-  /** What has a say beside the rules of the kind. @defaultValue nothing */
+  /**
+   * Admission hooks beside the rules of the kind.
+   * @defaultValue none
+   */
   readonly hooks?: WriteHooks | undefined;
 }
 
-/** What a write led to. */
+/** The result of a write. */
 export interface WriteResult {
-  /** In the version of the request. */
+  /** The object in the version of the request. */
   readonly object: UnstructuredObject;
   readonly created: boolean;
 }

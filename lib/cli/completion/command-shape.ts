@@ -72,7 +72,7 @@ function valuesOf(flags: string, choices: readonly string[] | undefined): Values
   return { type: 'anything' };
 }
 
-/** Keeps one line for each word. */
+/** Returns the first sentence: completion shows one line per word. */
 function firstSentence(text: string): string {
   const [first = ''] = text.split(/(?<=\.)\s|\n/);
   return first.replace(/\.$/, '');

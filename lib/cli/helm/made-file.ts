@@ -22,7 +22,7 @@ export function madeText(path: string, text: string): string {
     : `# ${sentence}\n${text}`;
 }
 
-/** Whether a generated file is unchanged. */
+/** Whether a generated file is unchanged since its generation. */
 export function isAsMade(path: string, text: string): boolean {
   const [, hash] = said.exec(text) ?? [];
   return hash !== undefined && hash === hashOf(restOf(path, text));

@@ -68,7 +68,7 @@ const chartLabels = [
   'app.kubernetes.io/managed-by',
 ] as const;
 
-/** Replaces the labels of `config/` by the conventional labels of charts. */
+/** Adds the conventional labels of charts, and removes the labels of `config/` with the same names. */
 function templateLabels(metadata: Json, { text, facts }: Templating): void {
   const labels = objectMadeAt(metadata, 'labels');
   for (const name of chartLabels) Reflect.deleteProperty(labels, name);
@@ -144,7 +144,10 @@ interface Conditional {
   readonly isConditional: (member: string) => boolean;
 }
 
-/** Returns an object with its conditional members last: an item of a list must begin with another. */
+/**
+ * Returns an object with its conditional members last: a list item must begin with an unconditional
+ * member.
+ */
 function withConditions(object: Json, { text, condition, isConditional }: Conditional): Json {
   const [optional, others] = partition(Object.entries(object), ([name]) => isConditional(name));
   if (optional.length === 0) return object;

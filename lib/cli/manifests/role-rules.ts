@@ -8,7 +8,7 @@ export interface RoleRule {
   readonly verbs: readonly string[];
 }
 
-/** One verb on the resources of one group. */
+/** The verbs allowed on one resource of one group. */
 interface Right {
   readonly group: string;
   readonly resource: string;
@@ -20,8 +20,8 @@ interface Right {
 const verbOrder = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
 /**
- * Returns the rules in normal form: merged by group and verbs, without duplicates, sorted. Rules that allow
- * the same are equal, in whatever order they were declared.
+ * Returns the rules in normal form: merged by group, object names and verbs, without duplicates, sorted.
+ * Rules that allow the same are equal, in whatever order they were declared.
  */
 export function normalRules(rules: readonly RoleRule[]): readonly RoleRule[] {
   const merged = new Map<string, RoleRule>();

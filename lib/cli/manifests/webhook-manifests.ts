@@ -99,7 +99,7 @@ export async function webhookManifestFiles(
   const there = keep ? configurationsIn(before ?? '') : [];
   const objects = merged(there, webhookManifests(operator)).map((configuration) => ({
     ...configuration,
-    // Once the last version has a webhook, the others match only their own version.
+    // Once every version has a webhook, each webhook matches only its own version.
     webhooks: withMatchPolicies(configuration.webhooks, operator.webhooks ?? []),
   }));
   const admission = await admissionFile(folder, { before, objects });

@@ -33,7 +33,10 @@ export async function clusterClient(
   return defaultClient({ path, context, env, logger });
 }
 
-/** The cluster that {@link clusterClient} connects to: `context kind-dev: https://127.0.0.1:6443`. */
+/**
+ * Returns the name of the cluster that {@link clusterClient} connects to:
+ * `context kind-dev: https://127.0.0.1:6443`.
+ */
 export async function clusterName(
   { kubeconfig: path, context }: ClusterOptions,
   { env }: CommandContext,

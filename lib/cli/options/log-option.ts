@@ -13,14 +13,14 @@ export interface LogOptions {
   readonly logFormat?: (typeof formats)[number] | undefined;
 }
 
-/** `--log-level`. */
+/** Returns the option `--log-level`. */
 export function logLevelOption(): Option {
   return new Option('--log-level <level>', 'the least severe log lines on the standard error')
     .choices(levels)
     .default('info');
 }
 
-/** `--log-format`. */
+/** Returns the option `--log-format`. */
 export function logFormatOption(): Option {
   const what =
     'log lines for people, or JSON for programs (default: text at a terminal, else json)';

@@ -195,7 +195,7 @@ const imagePattern =
   /^[\w.-]+(?::\d+(?=\/))?(?:\/[\w.-]+)*(?<tag>:[\w.-]+)?(?<digest>@\w+:[\da-f]+)?$/;
 
 /**
- * Returns an image with the default tag made explicit: else it would get that of `config/manager`.
+ * Adds the tag `latest` to an image that has neither a tag nor a digest.
  * @throws UsageError invalid image, such as the text of an unset variable
  */
 function imageWithTag(image: string): string {

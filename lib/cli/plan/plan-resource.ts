@@ -49,10 +49,13 @@ export interface ResourcePlan extends Plan {
   readonly error?: Error;
 }
 
-/** Several: an operator that first adds its finalizer works in the next reconcile. */
+/**
+ * Maximum number of rounds per step. An operator needs several: after it adds its finalizer, it works in
+ * the next reconcile.
+ */
 const mostReconciles = 10;
 
-/** One rollout after another; a longer plan would be unreadable. */
+/** Maximum number of steps, one per rollout; a longer plan would be unreadable. */
 const mostSteps = 30;
 
 /**

@@ -33,12 +33,14 @@ export interface KeepRunning {
 
 /**
  * Runs an operator until the signal is aborted, and restarts it when its sources change. The previous one
- * stops completely before the next one starts. If a change can't be loaded, set up or prepared, the error is
- * reported and the running operator continues.
+ * stops completely before the next one starts. If a change can't be loaded, set up or prepared, the error
+ * is reported and the running operator continues.
  *
  * ## Caveats
  * - Modules of replaced operators stay in memory: Node keeps modules.
- * @throws the error of the first operator. An error of a later one is reported, and the next change awaited.
+ *
+ * @throws the error of the first operator. An error of a later operator is reported; the next change of
+ * the sources starts it again.
  */
 export async function keepRunning(first: LoadedProject, settings: KeepRunning): Promise<void> {
   const running = new RestartedOperator(settings);
@@ -71,7 +73,7 @@ class RestartedOperator {
   constructor(settings: KeepRunning) {
     this.#settings = settings;
     this.failed = new Promise((_, reject) => (this.#fail = reject));
-    // It may fail after the last await of it.
+    // Prevents an unhandled rejection: the operator may fail after the last await.
     this.failed.catch(() => undefined);
   }
 

@@ -186,7 +186,10 @@ function isDefinition(object: KubernetesObject): object is CustomResourceDefinit
   return object.kind === 'CustomResourceDefinition';
 }
 
-/** Continues once the operator runs. */
+/**
+ * Applies the objects once the operator runs. With `--until-settled`, also waits until the operator
+ * settles.
+ */
 async function goOn(stage: Stage, { manager }: OperatorRun): Promise<void> {
   const { cluster, resources, signal, options, settling, lines } = stage;
   await manager.whenLeading(signal).catch((error: unknown) => {

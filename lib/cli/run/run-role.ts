@@ -92,7 +92,7 @@ async function ownRules(root: string, namespace: string): Promise<AccessRules<Po
 
 /** The operator's ServiceAccount in the files of a project. */
 const account = 'controller-manager';
-/** The rules above the marker. */
+/** Matches the generated rules of a role's file, up to the marker. */
 const generated = new RegExp(`^rules:[^]*?^ *${roleMarker.replace('+', String.raw`\+`)}`, 'm');
 
 async function objectsIn(file: string): Promise<readonly RoleObject[]> {

@@ -36,7 +36,7 @@ export function reportText(report: ScaffoldReport, output: Output): string {
   return `${[...lines, ...then].join('\n')}\n`;
 }
 
-/** Returns the new lines; changes are insertions only. */
+/** Returns the lines that a file did not have before; removed lines are not shown. */
 function addedLines({ before = '', text }: PlannedFile): readonly string[] {
   const known = new Set(before.split('\n'));
   return text

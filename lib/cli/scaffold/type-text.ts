@@ -32,7 +32,7 @@ export function typeText(schema: Schema, indentation: string): string {
   }
 }
 
-/** Replaces a long list of choices, which would not fit on a line. */
+/** Returns a union of the choices; `string` without choices, or if they do not fit on a line. */
 function stringType(choices: readonly unknown[]): string {
   const literals = choices.filter((one) => typeof one === 'string').map((one) => `'${one}'`);
   const union = literals.join(' | ');

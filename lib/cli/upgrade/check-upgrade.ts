@@ -74,7 +74,7 @@ export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> 
   }
 }
 
-/** Some operators try a write first and recreate the object after a refusal. */
+/** Whether the operator recreated the object after a refused write, as some operators do. */
 function isRecreated(ref: ObjectReference, findings: readonly Finding[]): boolean {
   return findings.some(
     (found) => found.type === 'recreated' && describeObject(found.ref) === describeObject(ref),

@@ -34,7 +34,9 @@ export function lostObjects({ before, after }: States): Lost {
   return { findings, replacements };
 }
 
-/** Pods disappear with their workloads; claims only on purpose. */
+/**
+ * Whether the loss of an object is a finding: claims always, but not pods, which end with their workload.
+ */
 function isLost(object: UnstructuredObject): boolean {
   return object.kind === 'PersistentVolumeClaim' || isOperatorsOwn(object);
 }

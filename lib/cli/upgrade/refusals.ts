@@ -98,7 +98,7 @@ interface Refusal {
   readonly manager: string;
 }
 
-/** Conflicts and existing objects are left to a retry. */
+/** Whether the server rejects the write itself. Conflicts and existing objects are left to a retry. */
 function isRefusal(error: unknown): error is ApiError {
   return isApiError(error) && [400, 403, 422].includes(error.status);
 }

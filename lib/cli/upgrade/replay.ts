@@ -50,7 +50,7 @@ export interface ReplayEnd {
   readonly remade: readonly ObjectReference[];
 }
 
-/** Several times the chain of rollouts of a large operator. */
+/** Maximum number of rounds: several times the chain of rollouts of a large operator. */
 const mostRounds = 50;
 
 /**

@@ -203,7 +203,7 @@ async function refusalOf(
   }
 }
 
-/** Omits values in lists, where only the index is known. */
+/** Returns the value of a field; undefined in lists, where only the index is known. */
 function valueAt(object: UnstructuredObject, field: string): unknown {
   return field.includes('[') ? undefined : valueAtPath(object, fieldPath(...field.split('.')));
 }

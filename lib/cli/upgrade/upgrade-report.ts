@@ -7,11 +7,11 @@ export type FindingType =
   | 'restart'
   /** The server refuses a write of the new version: an immutable field. */
   | 'refused'
-  /** An object is deleted and made again. */
+  /** An object is deleted and created again. */
   | 'recreated'
   /** An object has another name: the old one is pruned. */
   | 'renamed'
-  /** An object is deleted, and nothing comes in its place. */
+  /** An object is deleted without a replacement. */
   | 'pruned'
   /** A claim is deleted with its data. */
   | 'claim'

@@ -345,7 +345,10 @@ class Checker {
     return [errorType, errorType];
   }
 
-  /** Returns the type of a condition's result: these macros expand to a conditional expression. */
+  /**
+   * Returns `result` if `condition` is a bool. Otherwise reports an error about `?:`, because these macros
+   * expand to a conditional expression.
+   */
   #chosen(at: number, condition: CelType, result: CelType): CelType {
     if (this.unification.assign([condition], [boolType])) return result;
     const call = { type: 'call', at, name: '_?_:_', target: undefined, args: [] } as const;

@@ -79,7 +79,7 @@ export interface OptionalMapExpression {
   readonly flat: boolean;
 }
 
-/** Returns the dotted name of an expression; undefined for other expressions. */
+/** Returns the dotted name that an expression spells, such as `a.b`; undefined for other expressions. */
 export function qualifiedName(expression: Expression): string | undefined {
   if (expression.type === 'identifier') return expression.name;
   if (expression.type !== 'select' || expression.mode !== 'value') return undefined;

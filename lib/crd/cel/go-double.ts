@@ -13,10 +13,10 @@ export function goDouble(value: number): string {
   return `${mantissa}e${power < 0 ? '-' : '+'}${digits}`;
 }
 
-/** Formats a number like Go's `%.1f`: ties round to the even digit. */
+/** Formats a number with `digits` decimals like Go's `%.1f`: ties round to the even digit. */
 export function fixedText(value: number, digits: number): string {
   const rounded = value.toFixed(digits);
-  // A tie has exactly one binary digit more.
+  // A tie is an odd multiple of half a binary digit; other values round as in JavaScript.
   const isTie = Math.abs((value * 2 ** (digits + 1)) % 2) === 1;
   if (!isTie || Number(rounded.at(-1)) % 2 === 0) return rounded;
   return (value - Math.sign(value) * 10 ** -digits * 0.5).toFixed(digits);

@@ -3,7 +3,8 @@ import type { CelType } from './types.js';
 
 /**
  * Infers type parameters and checks assignability, like the unification of the API server's type checker.
- * `dyn` is assignable to everything; null to objects, times and optionals.
+ * `dyn` is assignable to and from every type; null to objects, times, durations and library types,
+ * including optionals.
  */
 export class Unification {
   readonly #known = new Map<string, CelType>();

@@ -27,8 +27,8 @@ export type DefinedResource<V extends readonly VersionDefinition[]> = CustomReso
   ResourceType<VersionObject<StorageVersion<V>>>;
 
 /**
- * Defines a custom resource: its TypeScript type, its CustomResourceDefinition and its validation
- * come from one value.
+ * Defines a custom resource: its TypeScript type, its CustomResourceDefinition and its validation come
+ * from one value.
  *
  * @example
  * ```ts
@@ -45,8 +45,8 @@ export type DefinedResource<V extends readonly VersionDefinition[]> = CustomReso
  * });
  * export type CronTab = ObjectOf<typeof CronTab>;
  * ```
- * @throws InvalidDefinitionError names, versions, paths or conversions are wrong. What is wrong with
- * a schema or a rule is thrown where they are first needed: by `crd`, `schema` and `validate`.
+ * @throws InvalidDefinitionError a name, version, path or conversion is invalid. Problems of a schema or a
+ * rule are thrown on first use: by `crd`, `schema` and `validate`.
  */
 export function defineResource<
   const V extends readonly VersionDefinition[],
@@ -58,7 +58,7 @@ export function defineResource<
   return new CustomResource(resolved);
 }
 
-/** Plain JavaScript may pass anything. */
+/** Checks the types of the required fields: callers in plain JavaScript may pass anything. */
 function checkForm(definition: unknown): void {
   const given = isJsonObject(definition) ? definition : {};
   const { group, kind, versions } = given;

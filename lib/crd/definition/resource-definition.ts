@@ -134,7 +134,7 @@ export interface ResourceDefinition<
   /**
    * Converts objects between versions. With `'prune'`, the API server changes only `apiVersion`: **a write
    * through one version drops the optional fields that it lacks**.
-   * @defaultValue versions have the same fields
+   * @defaultValue undefined: all served versions must have the same fields
    */
   readonly conversion?: ConversionDefinition<V, H> | 'prune' | undefined;
   /** @defaultValue none */

@@ -138,7 +138,7 @@ function evaluateRules(value: unknown, tree: RuleTree, at: At): void {
   }
 }
 
-/** Returns the error for a value that does not fit its schema, so that it fails on use. */
+/** Converts a value, or returns the error if it does not fit its schema: only rules that read it fail. */
 function convert(value: unknown, schema: Schema): CelValue | CelError {
   try {
     return schemaValue(value, schema);

@@ -42,13 +42,13 @@ const hostName = /^(\*\.)?[a-z\d]([-a-z\d.]*[a-z\d])?$/i;
 const localNames = ['localhost', '127.0.0.1', '::1'];
 
 /**
- * Makes what HTTPS and tokens take, as files that only their owner can read (mode 0600): RSA keys of
- * 2,048 bits, one pair for HTTPS with a certificate that signs itself (`tls.crt`, `tls.key`), and
- * another one for tokens (`token.pub`, `token.key`), so that the server can't make tokens.
+ * Creates the keys for HTTPS and tokens, as files that only their owner can read (mode 0600). One RSA key
+ * pair of 2,048 bits is for HTTPS, with a self-signed certificate (`tls.crt`, `tls.key`). Another pair is
+ * for tokens (`token.pub`, `token.key`), so that the server cannot create tokens.
  *
- * The directory keeps its mode if it is there.
- * @throws OperatorError `InvalidOption`: an option is out of its range, or a file is there, and `force`
- * is not given. Nothing is written then.
+ * An existing directory keeps its mode.
+ * @throws OperatorError `InvalidOption`: an option is out of its range, or a file exists and `force` is
+ * not set. No file is written then.
  */
 export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
   const { directory, hostNames = [], validForDays = 365, force = false } = options;

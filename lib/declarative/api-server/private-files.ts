@@ -2,15 +2,15 @@ import { constants, copyFile, rename, rm, writeFile } from 'node:fs/promises';
 import { OperatorError } from '../../system/operator-error.js';
 import { systemRandom } from '../../system/random.js';
 
-/** Read and write for the owner only. */
+/** Readable and writable for the owner only. */
 const mode = 0o600;
 
 /**
- * Writes files that only their owner can read. All are written beside their places first, so that a
- * full disk changes nothing.
- * @param texts - by path. @param options - `force`: replace what is there; a link is replaced, not
- * followed.
- * @throws OperatorError `InvalidOption`: a file is there, and `force` is not given.
+ * Writes files that only their owner can read. Drafts of all files are written first, so that a full disk
+ * changes nothing.
+ * @param texts - the texts by path
+ * @param options - `force`: replace existing files; a link is replaced, not followed.
+ * @throws OperatorError `InvalidOption`: a file exists and `force` is not set.
  */
 export async function writePrivateFiles(
   texts: ReadonlyMap<string, string>,
@@ -21,7 +21,7 @@ export async function writePrivateFiles(
     draft: `${path}.${systemRandom.uuid()}`,
   }));
   try {
-    // A new file, or none: the mode counts only where the file is new.
+    // Fail if the draft exists: the mode applies to new files only.
     for (const { draft, text } of drafts) await writeFile(draft, text, { mode, flag: 'wx' });
     for (const { draft, path } of drafts) {
       await (force ? rename(draft, path) : placeNew(draft, path));

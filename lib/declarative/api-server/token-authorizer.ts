@@ -12,10 +12,13 @@ import type { TokenClaims } from './token-claims.js';
 const allowed: Decision = { allowed: true, reason: '' };
 const denied: Decision = { allowed: false, reason: '' };
 
-/** What everybody may read who is known: the paths of the roles `system:discovery` and `system:public-info-viewer`. */
+/**
+ * Paths that every authenticated client may read: those of the roles `system:discovery` and
+ * `system:public-info-viewer`.
+ */
 const discoveryPath = /^\/(api|apis|openapi)(\/|$)|^\/(healthz|livez|readyz|version)$/;
 
-/** {@link discoveryPath} and {@link isSelfReview}, as reviews show them. */
+/** Rules for {@link discoveryPath} and {@link isSelfReview}, for rules reviews. */
 const rulesOfEverybody: readonly PolicyRule[] = [
   ...Object.entries(selfReviews).map(([group, resources]) => ({
     ...{ verbs: ['create'], apiGroups: [group], resources: [...resources] },
@@ -29,7 +32,7 @@ const rulesOfEverybody: readonly PolicyRule[] = [
   },
 ];
 
-/** Decides by the claims of one token, as Kubernetes does by Roles and their bindings. */
+/** Authorizes by the claims of one token, as Kubernetes does by Roles and RoleBindings. */
 export class TokenAuthorizer implements Authorizer {
   readonly #claims: TokenClaims;
 
@@ -39,7 +42,7 @@ export class TokenAuthorizer implements Authorizer {
 
   authorize(_user: UserInfo, attributes: AccessAttributes): Decision {
     const { verb, path, group } = attributes;
-    // Rules of tokens are about views: nobody may stand for somebody else, whatever `*` says.
+    // Rules of tokens are about views: `*` must not allow impersonation.
     if (verb === 'impersonate') return denied;
     if (path !== undefined && verb === 'get' && discoveryPath.test(path)) return allowed;
     if (isSelfReview(attributes)) return allowed;
@@ -57,7 +60,7 @@ export class TokenAuthorizer implements Authorizer {
 
   #covers(namespace: string): boolean {
     const { namespaces } = this.#claims;
-    // All namespaces, and views that are in none, have the name '', which no claim has.
+    // Requests for all namespaces, and for views without one, have the namespace '', which no claim lists.
     return namespaces.includes('*') || namespaces.includes(namespace);
   }
 
@@ -69,7 +72,10 @@ export class TokenAuthorizer implements Authorizer {
   }
 }
 
-/** `rule` as one of Kubernetes' own, which know no `*.view.dcontroller.io`. */
+/**
+ * Returns `rule` in a form that Kubernetes' rule matching supports: without groups like
+ * `*.view.dcontroller.io`.
+ */
 function rulingOn(rule: PolicyRule, group: string): PolicyRule {
   const { apiGroups = [] } = rule;
   const covered = apiGroups.some((own) => own.startsWith('*.') && group.endsWith(own.slice(1)));

@@ -3,13 +3,13 @@ import { isJsonObject } from '../../object/json.js';
 
 /** The claims of a token. All are required: a missing claim does not mean "everything". */
 export interface TokenClaims {
-  /** The name in messages, logs and managers of fields; not empty. */
+  /** The user name in messages, logs and field managers; not empty. */
   readonly username: string;
   /** The namespaces that the rules apply to; `*`: all of them, and views without a namespace. */
   readonly namespaces: readonly string[];
   /**
-   * What is allowed, as in a Role: `verbs`, `apiGroups`, `resources`, `resourceNames`, with `*` for
-   * all. A group may begin with `*.`: `*.view.dcontroller.io` are the views of all operators.
+   * The rules, as in a Role: `verbs`, `apiGroups`, `resources`, `resourceNames`, with `*` for all. A group
+   * may begin with `*.`: `*.view.dcontroller.io` are the views of all operators.
    */
   readonly rules: readonly PolicyRule[];
 }

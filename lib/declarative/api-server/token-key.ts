@@ -30,9 +30,9 @@ export function keyIdOf(key: KeyObject): string {
 }
 
 /**
- * The keys that signatures of tokens are checked by: public keys or certificates in PEM, one after the
- * other. The newest stands first.
- * @throws OperatorError `InvalidOption`: one is invalid, or there are none.
+ * Returns the keys that verify the signatures of tokens, the newest first.
+ * @param pem - public keys or certificates, one after the other
+ * @throws OperatorError `InvalidOption`: a key is invalid, or the text has none.
  */
 export function verifyingKeys(pem: string): readonly VerifyingKey[] {
   const blocks = pem.match(/-----BEGIN [^-]+-----[\s\S]*?-----END [^-]+-----/g) ?? [pem];

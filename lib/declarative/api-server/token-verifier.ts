@@ -44,7 +44,7 @@ export class TokenVerifier {
     this.#logger = logger;
   }
 
-  /** @param nowMs - the time by which it may have expired, in milliseconds since 1970. */
+  /** @param nowMs - the current time for the expiry, in milliseconds since 1970. */
   async verify(token: string, nowMs: number): Promise<TokenVerdict> {
     const { decodeProtectedHeader, jwtVerify } = await import('jose');
     const options = {
@@ -112,7 +112,7 @@ const problems: Readonly<Record<string, string>> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'it is not signed by a key of this server',
 };
 
-/** Omit the error's message: it may quote the token. */
+/** Returns a description without the error's message, which may quote the token. */
 function problemOf(error: unknown): string {
   const { code = '', claim = '' } = (error ?? {}) as {
     readonly code?: string;

@@ -6,7 +6,7 @@ import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import { TokenAuthorizer } from './token-authorizer.js';
 import type { TokenVerifier } from './token-verifier.js';
 
-/** Views alone: definitions, namespaces and the rest of the server behind them are its own affair. */
+/** Limits access to views: the server's definitions, namespaces and other objects are not exposed. */
 function serves(group: string): boolean {
   return operatorOfViewGroup(group) !== undefined;
 }
@@ -20,8 +20,8 @@ const unsecured: Session = {
 };
 
 /**
- * Everybody who comes to the loopback interface, but no website in a browser of the machine: one that
- * has its own name point here (DNS rebinding) sends that name, and browsers say which site asks.
+ * Admits every client on the loopback interface, except websites in a browser of the machine. With DNS
+ * rebinding a website reaches this address, but it sends its own host name, and browsers send its origin.
  */
 export function loopbackAccess(logger: Logger): ListenerAccess {
   return {

@@ -17,25 +17,25 @@ export interface ViewTls {
 export interface ViewApiServerOptions {
   /** 0: any free port. @defaultValue 18443 */
   readonly port?: number | undefined;
-  /** The address to listen on. Without `tls` it must be one of loopback. @defaultValue '127.0.0.1' */
+  /** The address to listen on. Without `tls` it must be a loopback address. @defaultValue '127.0.0.1' */
   readonly host?: string | undefined;
   /** Serve over HTTPS; clients need a token. @defaultValue undefined: HTTP, for all local clients */
   readonly tls?: ViewTls | undefined;
   /**
-   * What signatures of tokens are checked by: public RSA keys, or certificates that have one, in PEM,
-   * one after the other. @defaultValue the certificate of `tls`
+   * The keys that verify tokens: public RSA keys or certificates in PEM, one after the other.
+   * @defaultValue the certificate of `tls`, if there is no `tokenKeyFile`
    */
   readonly tokenKey?: string | undefined;
   /**
-   * A file with such keys, which is read again as it changes: keys can be rotated without a restart.
-   * @defaultValue undefined: the keys stay
+   * A file with such keys. The server reads changes of it: keys can be rotated without a restart.
+   * @defaultValue undefined: the keys are fixed
    */
   readonly tokenKeyFile?: string | undefined;
   /** Logs the start, and why tokens are refused (debug). @defaultValue no logger */
   readonly logger?: Logger | undefined;
 }
 
-/** {@link ViewApiServerOptions}, checked. */
+/** {@link ViewApiServerOptions} with defaults, validated. */
 export interface ResolvedViewApiServerOptions {
   readonly port: number;
   readonly host: string;

@@ -19,20 +19,20 @@ import type {
   ViewApiServerOptions,
 } from './view-api-server-options.js';
 
-/** What {@link ViewApiServer.attach} takes: `Views`. */
+/** The argument of {@link ViewApiServer.attach}: `Views`. */
 export interface ServedViews {
   readonly server: EmbeddedApiServer;
 }
 
 /**
  * Serves the views of declarative operators to kubectl and other clients: get, list, watch, create,
- * update, patch and delete, tables, discovery and OpenAPI. Nothing but views is there.
+ * update, patch and delete, tables, discovery and OpenAPI. It serves nothing else.
  *
- * - Over HTTP: on the loopback interface only, and everybody there may do everything, but for
- *   websites in a browser.
- * - Over HTTPS (1.2 and later), with `tls`: to whoever shows a token of {@link createToken}, and as
- *   far as it says. Without a good one everything is 401, health checks included; whoever has one may
- *   read discovery; nobody may stand for somebody else. A watch ends when its token expires.
+ * - Over HTTP: on the loopback interface only. Every client there has full access, except websites in a
+ *   browser.
+ * - Over HTTPS (1.2 and later), with `tls`: to clients with a token of {@link createToken}, within its
+ *   claims. Requests without a valid token get 401, health checks included. Every token allows discovery;
+ *   none allows impersonation. A watch ends when its token expires.
  *
  * Bodies, tokens and keys are never logged.
  *
@@ -52,7 +52,7 @@ export class ViewApiServer {
   #state: 'new' | 'started' | 'stopped' = 'new';
   #leaveSignal: () => void = () => undefined;
 
-  /** @throws OperatorError `InvalidOption`: an option is out of its range, or a key is none. */
+  /** @throws OperatorError `InvalidOption`: an option is out of its range, or a key is invalid. */
   constructor(options: ViewApiServerOptions = {}) {
     this.#options = resolveViewApiServerOptions(options);
     const { tokenKeys: keys, tokenKeyFile: keyFile, logger } = this.#options;
@@ -63,8 +63,8 @@ export class ViewApiServer {
   }
 
   /**
-   * Where it listens, for example `https://127.0.0.1:18443`.
-   * @throws OperatorError `Stopped`: it does not listen.
+   * The URL of the server, for example `https://127.0.0.1:18443`.
+   * @throws OperatorError `Stopped`: the server does not listen.
    */
   get url(): string {
     if (this.#listener === undefined) {
@@ -74,9 +74,9 @@ export class ViewApiServer {
   }
 
   /**
-   * Serves `views`: before or after the start (requests that come before it get 503). Once more with
-   * the same views it does nothing.
-   * @throws OperatorError `InvalidOption`: it serves other views already.
+   * Serves `views`, before or after the start; earlier requests get 503. A second call with the same views
+   * does nothing.
+   * @throws OperatorError `InvalidOption`: the server has other views already.
    */
   attach(views: ServedViews): void {
     if (this.#attached?.views.server === views.server) return;
@@ -88,8 +88,10 @@ export class ViewApiServer {
   }
 
   /**
-   * Listens. @returns when it does; it goes on until `signal` is aborted, or {@link ViewApiServer.stop}.
-   * @throws OperatorError `ListenFailed`: the port is taken; `AlreadyStarted`; `Aborted`: `signal` was.
+   * Starts to listen, until `signal` is aborted or {@link ViewApiServer.stop} is called.
+   * @returns when the server listens
+   * @throws OperatorError `ListenFailed`: for example a port in use; `AlreadyStarted`; `Aborted`: `signal`
+   * is aborted.
    */
   async start(signal?: AbortSignal): Promise<void> {
     if (this.#state !== 'new') {
@@ -107,7 +109,7 @@ export class ViewApiServer {
     this.#options.logger.info('views are served', { url: this.#listener.url });
   }
 
-  /** Ends every connection and watch. Once more it does nothing. */
+  /** Ends all connections and watches. A second call does nothing. */
   async stop(): Promise<void> {
     this.#state = 'stopped';
     this.#leaveSignal();
@@ -116,19 +118,19 @@ export class ViewApiServer {
     await listener?.close();
   }
 
-  // While it waited for the socket, somebody may have stopped it.
+  // The caller may have stopped the server while it waited for the socket.
   #isStopped(): boolean {
     return this.#state === 'stopped';
   }
 
   async #listen(): Promise<Listener> {
     const { port, host, tls } = this.#options;
-    // Heavy, and not needed by whoever serves nothing.
+    // Loaded on demand: programs that serve nothing do not need it.
     const { listenHttp } = await import('../../apiserver/http-adapter.js');
     try {
       return await listenHttp(this.#handle, { port, host, tls, admit: this.#admit });
     } catch (thrown) {
-      // Whoever has made room may start it again.
+      // Allow another start, for example once the port is free.
       if (!this.#isStopped()) this.#state = 'new';
       throw listenFailed(asError(thrown), `${host}:${port}`);
     }
@@ -144,7 +146,7 @@ export class ViewApiServer {
     try {
       return await this.#attached.entrance.handler(request, origin);
     } catch (error) {
-      // The views ended before their server did.
+      // The views ended before this server.
       if (isOperatorError(error, 'Stopped')) return errorResponse(unavailable());
       throw error;
     }

@@ -4,24 +4,27 @@ import { OperatorError } from '../../system/operator-error.js';
 import { readCertificate } from '../../system/x509.js';
 import { writePrivateFiles } from './private-files.js';
 
-/** What {@link viewKubeConfig} is made of. */
+/** Options of {@link viewKubeConfig}. */
 export interface ViewKubeConfigOptions {
-  /** Where the server is: `https://…`, or `http://…` with neither certificate nor token. */
+  /** URL of the server: `https://…`, or `http://…` without certificate and token. */
   readonly server: string;
-  /** The certificate of the server, in PEM. @defaultValue undefined: HTTP, or one that is known */
+  /**
+   * The certificate of the server in PEM.
+   * @defaultValue undefined: HTTP, or a publicly trusted certificate
+   */
   readonly certificate?: string | undefined;
-  /** A token of `createToken`. @defaultValue undefined: none, as for HTTP */
+  /** A token of `createToken`. @defaultValue undefined: no token, as for HTTP */
   readonly token?: string | undefined;
-  /** What the user is called in the file. @defaultValue 'views' */
+  /** Name of the user in the file. @defaultValue 'views' */
   readonly user?: string | undefined;
-  /** The namespace of commands that name none. @defaultValue undefined: `default` */
+  /** Default namespace of commands. @defaultValue undefined: `default` */
   readonly namespace?: string | undefined;
 }
 
 /**
- * A kubeconfig for kubectl: YAML. It holds the token: a secret.
- * @throws OperatorError `InvalidOption`: the server is no URL, a token would go over plain HTTP, or the
- * certificate is none.
+ * Returns a kubeconfig for kubectl, as YAML. It contains the token and so is a secret.
+ * @throws OperatorError `InvalidOption`: the server is not a URL, a token would be sent over plain HTTP,
+ * or the certificate is invalid.
  */
 export function viewKubeConfig(options: ViewKubeConfigOptions): string {
   const { server, certificate, token, user = 'views', namespace } = options;
@@ -49,9 +52,9 @@ export function viewKubeConfig(options: ViewKubeConfigOptions): string {
 
 /**
  * Writes {@link viewKubeConfig} to a file that only its owner can read (mode 0600).
- * @param options - `force`: replace a file that is there. @defaultValue false
- * @throws OperatorError `InvalidOption`: as `viewKubeConfig`, or the file is there, and `force` is not
- * given.
+ * @param options - `force`: replace an existing file.
+ * @defaultValue false
+ * @throws OperatorError `InvalidOption`: as `viewKubeConfig`, or the file exists and `force` is not set.
  */
 export async function writeViewKubeConfig(
   path: string,

@@ -2,13 +2,13 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { CleanUpPolicy } from '../operator/clean-ups.js';
 
 /**
- * On an `Operator` object: what becomes of what its controllers wrote once they, or the object, are
- * removed: `delete` or `orphan`, which it is without the annotation. An annotation, not a field, so that
- * the object stays valid where the definition is dcontroller's own.
+ * Annotation of an `Operator` object with the policy for the objects that its controllers wrote, applied
+ * when a controller or the object is removed: `delete`, or `orphan`, the default. An annotation, not a
+ * field, so that the object is also valid under dcontroller's own definition.
  */
 export const cleanUpAnnotation = 'operator-builder.io/clean-up';
 
-/** Keeps an `Operator` object with the policy `delete` until what it wrote is gone. */
+/** Finalizer of an `Operator` object with the policy `delete`, until the objects that it wrote are gone. */
 export const cleanUpFinalizer = 'operator-builder.io/clean-up';
 
 /** Returns the policy of an object; undefined: its annotation has an invalid value. */

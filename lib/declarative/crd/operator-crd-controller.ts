@@ -21,20 +21,21 @@ export const operatorCrdAccess: readonly RequiredAccess[] = [
 ];
 
 /**
- * Runs an operator in `group` for each `Operator` object of the cluster, and writes into the status of
- * the object how it is doing. The custom resource is installed by who calls: `ensureCrd` with
+ * Returns a controller that runs an operator in `group` for each `Operator` object of the cluster, and
+ * writes the operator's status into the object. The caller installs the custom resource: `ensureCrd` with
  * `OperatorResource.crd`.
  *
  * ## Guarantees
- * - A change of an object replaces only the controllers that changed. The status says of which
- *   generation it is; it is written when it says something new, at most once a second.
- * - With the annotation `operator-builder.io/clean-up: delete` what removed controllers wrote goes, and
- *   when the object is deleted, all that its controllers wrote: also when the process ended meanwhile. A
- *   finalizer keeps the object until then. Without it there is none, and what was written stays.
+ * - A change of an object replaces only the changed controllers. The status names its generation. It is
+ *   written only when it changes, at most once a second.
+ * - With the annotation `operator-builder.io/clean-up: delete` the objects of removed controllers are
+ *   deleted, and with an `Operator` object all objects of its controllers, even if the process was
+ *   restarted meanwhile. A finalizer keeps the `Operator` object until then. Without the annotation there
+ *   is no finalizer, and written objects stay.
  *
  * ## Caveats
- * - An operator that the group has from elsewhere is left alone: the status of an object of its name
- *   says so.
+ * - An operator that was added to the group by other means is left alone: the status of an `Operator`
+ *   object with its name reports the conflict.
  *
  * @example
  * ```ts

@@ -23,20 +23,20 @@ import { formerControllers, unrecorded, withRecords } from './status-record.js';
 
 const fieldManager = 'operator-builder-operators';
 const finalizer = cleanUpFinalizer;
-/** Interval in milliseconds, and number, of the checks for another operator. */
+/** Interval in milliseconds, and maximum number, of the checks for other operators. */
 const [lookMs, mostLooks] = [50, 20];
 
-/** Brings a group to the `Operator` objects of a cluster. */
+/** Applies the `Operator` objects of a cluster to a group. */
 export class OperatorObjects {
   readonly #group: Group;
   readonly #pace: StatusPace;
   readonly #status = new StatusWriter<OperatorResource>({
     ...{ type: OperatorResource, fieldManager, strategy: 'apply', generation: false },
-    // What dcontroller's own definition of the resource has no fields for.
+    // Fields that dcontroller's own definition of the resource does not have.
     optional: ['controllers[].target', 'controllers[].conditions[].observedGeneration'],
     remedy: 'run one operator for them',
   });
-  /** The operators that the group runs because of an object. */
+  /** Names of the operators that the group runs for an object. */
   readonly #own = new Set<string>();
   /** Number of checks of each object that waits for others. */
   readonly #looks = new Map<string, number>();
@@ -111,7 +111,7 @@ export class OperatorObjects {
       .upsertOperator(name, object, { cleanUp, former })
       .then(() => undefined, asError);
     const told = this.#group.getOperator(name)?.getStatus(generation);
-    // It was not even added.
+    // The operator could not even be added.
     if (told === undefined) throw failure ?? new Error(`operator ${name} is not there`);
     const keepsFormer = failure !== undefined && cleanUp === 'delete';
     const controllers = withRecords(told.controllers, { before: object.status, keepsFormer });
@@ -121,7 +121,7 @@ export class OperatorObjects {
     return result;
   }
 
-  /** Whatever has to be on the server before anything is written. */
+  /** Sets the finalizer and records the targets on the server, before the operator writes anything. */
   async #prepared(
     object: OperatorResource,
     cleanUp: CleanUpPolicy,
@@ -190,7 +190,7 @@ function policyOf(object: OperatorResource, { logger }: ReconcileContext): Clean
   return policy ?? 'orphan';
 }
 
-/** The operator runs, but something about its change does not work out. */
+/** Reports an operator that runs although its change failed. */
 function withFailure(status: OperatorStatus, { message }: Error, clock: Clock): OperatorStatus {
   const { conditions = [], observedGeneration = 0 } = status;
   const ready: ConditionUpdate = {

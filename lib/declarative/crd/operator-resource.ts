@@ -2,7 +2,7 @@ import { defineResource, s } from '../../crd/index.js';
 import type { InputOf, ObjectOf, ValueOf } from '../../crd/index.js';
 import { sourceTypes, targetTypes } from '../spec/operator-spec.js';
 
-/** The group of a kind; `''` and nothing are not the same. */
+/** The group of a kind; `''` and absent are different. */
 const apiGroup = s.optional(
   s.string({
     description:
@@ -77,8 +77,9 @@ const status = s.object({
 
 /**
  * The custom resource `operators.dcontroller.io/v1alpha1`: cluster-scoped, with a status subresource.
- * `OperatorResource.crd` is its definition. Every object of dcontroller's own definition that can be
- * run is valid here; what is left free is read, and judged in the status, by the operator itself.
+ * `OperatorResource.crd` is its definition. It accepts every object that is valid under dcontroller's own
+ * definition and can run. The operator itself reads the free-form fields and reports their problems in the
+ * status.
  */
 export const OperatorResource = defineResource({
   group: 'dcontroller.io',
@@ -109,5 +110,5 @@ export type OperatorDocument = InputOf<typeof spec>;
 export type ControllerDocument = InputOf<typeof controller>;
 /** The `status` of an `Operator` object. */
 export type OperatorStatus = ValueOf<typeof status>;
-/** What the status of an operator says of one of its controllers. */
+/** The entry of one controller in the status of an operator. */
 export type OperatorControllerStatus = ValueOf<typeof controllerStatus>;

@@ -4,8 +4,8 @@ import { deepEqual } from '../../object/deep-equal.js';
 import type { OperatorControllerStatus, OperatorStatus } from './operator-resource.js';
 
 /**
- * `next` with what did not change as `live` has it, so that a status that says the same is the same:
- * times of conditions, the order of errors, and what a new process does not know yet.
+ * Returns `next` with the unchanged parts of `live`, so that an unchanged status compares as equal: times
+ * of conditions, the order of errors, and details that a new process does not know yet.
  */
 export function continued(next: OperatorStatus, live: OperatorStatus | undefined): OperatorStatus {
   if (live === undefined) return next;
@@ -19,7 +19,7 @@ export function continued(next: OperatorStatus, live: OperatorStatus | undefined
   };
 }
 
-/** Whether a status has nothing to say but that its controllers begin. */
+/** Whether an operator only has starting controllers. */
 export function isStarting({ conditions }: OperatorStatus): boolean {
   return findCondition(conditions, 'Ready')?.reason === starting;
 }
@@ -56,7 +56,7 @@ function continuedConditions(next: WithConditions, live: WithConditions): WithCo
       const before = findCondition(live.conditions, one.type);
       if (before === undefined) return one;
       const isKnown = before.observedGeneration === one.observedGeneration;
-      // A process that begins does not know yet how things are.
+      // A new process does not know the previous condition yet.
       if (one.reason === starting && isKnown) return before;
       if (before.status !== one.status) return one;
       return { ...one, lastTransitionTime: before.lastTransitionTime };

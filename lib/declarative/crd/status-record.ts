@@ -3,8 +3,8 @@ import { sameTarget } from '../operator/targets.js';
 import type { TargetSpec } from '../spec/operator-spec.js';
 import type { OperatorControllerStatus, OperatorStatus } from './operator-resource.js';
 
-// The status says where controllers write, before they begin to: so that a process that knows nothing
-// of a controller any more can still clean up after it.
+// The status records the targets before the controllers write. So a process that has no other record of a
+// controller can still clean up after it.
 
 /** Returns the controllers whose targets a status records. */
 export function formerControllers(status: OperatorStatus | undefined): readonly FormerController[] {
@@ -14,7 +14,7 @@ export function formerControllers(status: OperatorStatus | undefined): readonly 
   });
 }
 
-/** What of `needed` a status does not have, as entries for it. */
+/** Returns entries for the controllers of `needed` that a status does not record. */
 export function unrecorded(
   status: OperatorStatus | undefined,
   needed: readonly FormerController[],
@@ -29,8 +29,8 @@ export function unrecorded(
 }
 
 /**
- * The entries of a new status; what is to be remembered of the one before is added: targets of
- * controllers that can't be run now, and with `keepsFormer` all those that are not among the new.
+ * Returns the entries of a new status, with recorded targets of the previous one: those of controllers
+ * that cannot run now, and with `keepsFormer` also those of controllers that are not among the new ones.
  */
 export function withRecords(
   controllers: readonly OperatorControllerStatus[],

@@ -16,7 +16,7 @@ export interface NamedOperator {
   readonly spec: OperatorSpec;
 }
 
-/** What operators read, do and write; JSON. See {@link operatorGraph}. */
+/** Operators with their sources, stages and targets; JSON. See {@link operatorGraph}. */
 export interface OperatorGraph {
   /** The operators, in the given order. */
   readonly operators: readonly GraphOperator[];
@@ -61,7 +61,7 @@ export type GraphSource =
       readonly periodMs: number;
     };
 
-/** A stage, as it is written. */
+/** A stage in its YAML form. */
 export interface GraphStage {
   /** For example `@select`. */
   readonly name: string;
@@ -75,7 +75,7 @@ export interface GraphTarget {
   readonly type: TargetType;
 }
 
-/** A kind; versions of one kind are the same objects. */
+/** A kind; all its versions are one resource. */
 export interface GraphResource {
   /** `<group>/<kind>`. */
   readonly id: string;
@@ -97,10 +97,9 @@ export interface GraphLink {
 }
 
 /**
- * What operators read, do and write, and how they depend on each other: from sources by stages to a
- * target, and from controller to controller where one reads the kind that another writes, views of
- * other operators included.
- * @param operators - checked ones: a stage that is none is left out. Their names differ.
+ * Returns the sources, stages and targets of operators, and a link for each controller that reads a kind
+ * that a controller writes, including views of other operators.
+ * @param operators - valid ones with distinct names: unknown stages are omitted
  */
 export function operatorGraph(operators: readonly NamedOperator[]): OperatorGraph {
   const resources = new Map<string, GraphResource>();
@@ -110,7 +109,7 @@ export function operatorGraph(operators: readonly NamedOperator[]): OperatorGrap
   }));
   return {
     operators: graphed,
-    // Not localeCompare: its order is that of the machine's language.
+    // Unlike localeCompare, the order is the same on every machine.
     resources: [...resources.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1)),
     links: linksOf(graphed.flatMap(({ controllers }) => controllers)),
   };

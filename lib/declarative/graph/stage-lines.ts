@@ -27,14 +27,14 @@ function detailsOf(name: string, argument: unknown): readonly string[] {
   }
 }
 
-/** Those of an `@and` by themselves. One that always holds says nothing. */
+/** Returns one line per condition of an `@and`, and none for the condition `true`. */
 function conditions(condition: unknown): readonly string[] {
   const [operator, operands] = operationOf(condition) ?? [];
   if (operator === '@and' && Array.isArray(operands)) return operands.flatMap(conditions);
   return condition === true ? [] : [brief(condition)];
 }
 
-/** The members that a projection writes, `$.a.b` for what is set at a path. */
+/** Returns the members that a projection writes; `$.a.b` for a path. */
 function projected(argument: unknown): readonly string[] {
   if (Array.isArray(argument)) return argument.flatMap(projected);
   if (operationOf(argument) !== undefined || !isJsonObject(argument)) return [brief(argument)];

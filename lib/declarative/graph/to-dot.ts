@@ -21,12 +21,12 @@ const frameLooks: Readonly<Record<DrawnFrame['look'], Attributes>> = {
   controller: { style: 'rounded,filled', color: '#c4c4c4', fillcolor: '#f5f5f5', fontsize: '12' },
 };
 
-/** A graph in the language of Graphviz. The same graph gives the same text. */
+/** Returns a graph in the Graphviz language. The same graph gives the same text. */
 export function toDot(graph: OperatorGraph): string {
   return dotOfDrawing(drawingOf(graph));
 }
 
-/** What is to be drawn, in the language of Graphviz. */
+/** Returns a drawing in the Graphviz language. */
 export function dotOfDrawing({ nodes, frames, arrows }: Drawing): string {
   return [
     'digraph {',
@@ -49,7 +49,7 @@ function frameLines({ id, look, title, nodes, frames }: DrawnFrame): string[] {
     ...nodes.map(nodeLine),
     ...frames.flatMap(frameLines),
   ];
-  // Graphviz takes a subgraph for a frame where its name begins so.
+  // Graphviz draws a subgraph as a frame if its name begins with `cluster`.
   return [`subgraph ${quoted(`cluster ${id}`)} {`, ...inside.map(indented), '}'];
 }
 
@@ -67,7 +67,7 @@ function attributes(given: Attributes, lines: readonly string[] = []): string {
   return pairs.length === 0 ? '' : ` [${pairs.join(' ')}]`;
 }
 
-/** In a label `&` begins an entity, which a plain string does not know. */
+/** In a label `&` begins an entity, unlike in other strings. */
 function label(lines: readonly string[]): string {
   return `"${lines.map((line) => escaped(line.replaceAll('&', '&amp;'))).join('\\n')}"`;
 }
@@ -76,7 +76,7 @@ function quoted(text: string): string {
   return `"${escaped(text)}"`;
 }
 
-/** A backslash begins an escape; a control character is of no use. */
+/** Escapes quotes and backslashes; replaces control characters by spaces. */
 function escaped(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, ' ').replaceAll(/["\\]/g, '\\$&');
 }

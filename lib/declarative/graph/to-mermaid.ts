@@ -9,12 +9,12 @@ const looks: Readonly<Record<NodeLook, string>> = {
   stage: 'fill:#ffffff,stroke:#777777,color:#111',
 };
 
-/** A graph as a flowchart of Mermaid. The same graph gives the same text. */
+/** Returns a graph as a Mermaid flowchart. The same graph gives the same text. */
 export function toMermaid(graph: OperatorGraph): string {
   return mermaidOfDrawing(drawingOf(graph));
 }
 
-/** What is to be drawn, as a flowchart of Mermaid. */
+/** Returns a drawing as a Mermaid flowchart. */
 export function mermaidOfDrawing(drawing: Drawing): string {
   const ids = numbered(drawing);
   const nodeLine = ({ id, look, lines }: DrawnNode): string =>
@@ -36,7 +36,7 @@ export function mermaidOfDrawing(drawing: Drawing): string {
   return ['flowchart LR', ...body.map(indented), ''].join('\n');
 }
 
-/** Names of Mermaid's: it takes few characters, and some words are its own. */
+/** Returns ids for Mermaid, which accepts few characters and reserves some words. */
 function numbered({ nodes, frames }: Drawing): ReadonlyMap<string, string> {
   const ids = new Map<string, string>();
   const add = (id: string, letter: string): void => {
@@ -61,8 +61,8 @@ function label(lines: readonly string[]): string {
 }
 
 /**
- * Whatever Mermaid could take for its own, for HTML, Markdown or TeX is written as a character code:
- * all but letters, digits and what is harmless. A point or a dash before a space may begin a list.
+ * Escapes everything that Mermaid may interpret as syntax, HTML, Markdown or TeX: all characters except
+ * letters, digits and a few harmless ones. `.`, `)` or `-` before a space may begin a list.
  */
 function escaped(text: string): string {
   return text

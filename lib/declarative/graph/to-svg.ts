@@ -5,15 +5,15 @@ import type { OperatorGraph } from './operator-graph.js';
 import { dotOfDrawing } from './to-dot.js';
 
 /**
- * A graph as a picture, drawn by Graphviz (its build in WebAssembly, loaded at the first call). The
- * same graph gives the same text, on any machine.
- * @throws OperatorError `InvalidObject`: Graphviz can't draw it
+ * Draws a graph as SVG with Graphviz (its WebAssembly build, loaded at the first call). The same graph
+ * gives the same text on every machine.
+ * @throws OperatorError `InvalidObject`: Graphviz cannot draw the graph
  */
 export function toSvg(graph: OperatorGraph): Promise<string> {
   return svgOfDrawing(drawingOf(graph));
 }
 
-/** What is to be drawn, as a picture. @throws as {@link toSvg} does */
+/** Draws a drawing as SVG. @throws as {@link toSvg} */
 export async function svgOfDrawing(drawing: Drawing): Promise<string> {
   const { instance } = await import('@viz-js/viz');
   const graphviz = await instance();
@@ -24,8 +24,8 @@ export async function svgOfDrawing(drawing: Drawing): Promise<string> {
 }
 
 /**
- * Graphviz measures with Helvetica. Where a reader's machine has none, a font stands in that can be a
- * sixth wider, and long lines would stick out of their boxes.
+ * Reduces the font size. Graphviz measures text in Helvetica; where it is missing, the replacement can be
+ * a sixth wider, and long lines would exceed their boxes.
  */
 function withRoomForText(svg: string): string {
   return svg.replaceAll(

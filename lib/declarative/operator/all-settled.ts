@@ -1,8 +1,8 @@
 import { asError } from '../../system/as-error.js';
 
 /**
- * Resolves when all have settled.
- * @throws the error of the only one that failed, or an `AggregateError` of several
+ * Resolves when all of `work` has settled.
+ * @throws the only error, or an `AggregateError` of several
  */
 export async function allSettled(work: readonly Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(work);

@@ -4,10 +4,10 @@ import { cleanUpTarget } from '../runtime/clean-up-target.js';
 import type { CleanUpContext, FormerController } from '../runtime/clean-up-target.js';
 import { sameKind } from './targets.js';
 
-/** What becomes of what a removed controller wrote: `delete`: it goes; `orphan`: it stays. */
+/** Policy for the objects of a removed controller: `delete` removes them, `orphan` keeps them. */
 export type CleanUpPolicy = 'orphan' | 'delete';
 
-/** What removed controllers wrote and is to go. What fails stays, and is tried by the next run. */
+/** Pending clean-ups of removed controllers. The next run retries a failed one. */
 export class CleanUps {
   readonly #context: CleanUpContext;
   readonly #pending = new Map<string, FormerController>();
@@ -16,17 +16,17 @@ export class CleanUps {
     this.#context = context;
   }
 
-  /** Adds controllers that have ended. */
+  /** Adds controllers that have stopped. */
   add(former: readonly FormerController[]): void {
     for (const one of former) this.#pending.set(idOf(one), one);
   }
 
-  /** Whether objects of this kind are still to go: who writes some of them has to wait. */
+  /** Whether objects of this kind still await removal; a new writer of the kind has to wait. */
   blocks(target: TargetSpec): boolean {
     return [...this.#pending.values()].some((one) => sameKind(one.target, target));
   }
 
-  /** @throws what failed; the others are done. */
+  /** Runs all pending clean-ups. @throws the errors of failed ones, after all others are done. */
   async run(): Promise<void> {
     await allSettled(
       [...this.#pending].map(async ([id, former]) => {

@@ -2,7 +2,7 @@ import type { Logger } from '../../system/logger.js';
 import type { DeclarativeControllerListener } from '../runtime/controller-status.js';
 import type { DeclarativeManager } from '../views/index.js';
 
-/** What the controllers of an operator share. */
+/** Values that the controllers of an operator share. */
 export interface ControllerSetParts extends DeclarativeControllerListener {
   /** The name of the operator. */
   readonly operator: string;

@@ -16,18 +16,18 @@ import { isOwnView, isView, sameTarget } from './targets.js';
 interface Slot {
   readonly planned: PlannedController;
   readonly controller: DeclarativeController | InvalidController;
-  /** Absent: it can't run. */
+  /** Absent: the controller cannot run. */
   readonly runnable?: DeclarativeController | undefined;
-  /** Targets that controllers of its name wrote before it, and of which it is not known what to do. */
+  /** Targets of earlier controllers of the same name, which are neither taken over nor cleaned up yet. */
   readonly inherited: TargetSpec[];
   isStarted: boolean;
 }
 
 /**
- * The controllers of an operator. Calls of it must not overlap.
+ * The controllers of an operator. Calls must not overlap.
  *
- * A controller whose specification did not change goes on; of others the old one has ended before the
- * new one begins, so no two of them write the same objects.
+ * A controller with an unchanged specification keeps running. A changed one stops before its successor
+ * starts, so that two controllers never write the same objects.
  */
 export class ControllerSet {
   readonly #parts: ControllerSetParts;
@@ -46,17 +46,16 @@ export class ControllerSet {
     return this.#slots.map(({ controller }) => controller);
   }
 
-  /** Takes the first plan; nothing runs yet. */
+  /** Takes the first plan without starting any controller. */
   set(plan: OperatorPlan): void {
     this.#noteUnread(plan);
     this.#slots = plan.controllers.map((planned) => this.#slotOf(planned));
   }
 
   /**
-   * Brings the controllers to what `plan` says. What fails is tried again by the next call: what was
-   * to be cleaned up, and the start of what would write there.
-   * @returns whether a controller came or went
-   * @throws what a clean-up or a start failed with; all others were carried out.
+   * Applies a plan. The next call retries failed clean-ups, and starts the controllers that wait for them.
+   * @returns whether a controller was added or removed
+   * @throws the errors of clean-ups and starts, after everything else is done.
    */
   async apply(plan: OperatorPlan, change: ResolvedOperatorChange): Promise<boolean> {
     const { operator } = this.#parts;
@@ -67,7 +66,7 @@ export class ControllerSet {
     await stopAll(leaving);
     for (const one of leaving.flatMap(writtenBy)) this.#handOver(one, plan, change);
     if (change.cleanUp === 'delete') {
-      // Views of an earlier process ended with it.
+      // The views of an earlier process ended with it.
       const others = change.former.filter(({ target }) => !isOwnView(target, operator));
       for (const one of others) this.#handOver(one, plan, change);
     }
@@ -79,13 +78,13 @@ export class ControllerSet {
     return !sameItems(before, this.#slots);
   }
 
-  /** Starts all of them, and from now on those of each new plan. */
+  /** Starts all controllers, and from now on those of each new plan. */
   async begin(): Promise<void> {
     this.#isRunning = true;
     await this.#startFree();
   }
 
-  /** Ends all of them; what they wrote stays. */
+  /** Stops all controllers; everything that they wrote stays. */
   async end(): Promise<void> {
     this.#isRunning = false;
     this.#leaveUnread();
@@ -93,13 +92,13 @@ export class ControllerSet {
   }
 
   /**
-   * Ends all of them for good: the operator's views go, what they wrote into views of others goes, and
-   * by `cleanUp` what they wrote elsewhere.
-   * @throws what failed; it can be tried again.
+   * Removes all controllers. Deletes the operator's views and the objects written into views of other
+   * operators; `cleanUp` decides about all other objects.
+   * @throws the errors of clean-ups; a further call retries them.
    */
   async remove({ cleanUp, former }: ResolvedOperatorChange): Promise<void> {
     const { operator, manager } = this.#parts;
-    // First of all: else a controller would carry on what is only cleaned up.
+    // First of all: a running controller would write the removed objects again.
     await this.end();
     const written = this.#slots.flatMap(writtenBy);
     this.#slots = [];
@@ -111,7 +110,9 @@ export class ControllerSet {
     await allSettled([this.#cleanUps.run(), manager.views.drop(operator)]);
   }
 
-  /** Of a plan that can't be read it is not known which views it is to fill: any of its own. */
+  /**
+   * Registers a writer of any of the operator's views if the plan is unreadable: its targets are unknown.
+   */
   #noteUnread({ problems, controllers }: OperatorPlan): void {
     this.#leaveUnread();
     this.#leaveUnread = () => undefined;
@@ -120,7 +121,10 @@ export class ControllerSet {
     this.#leaveUnread = manager.viewWriters.add(unableViewWriter(operator, unreadController));
   }
 
-  /** The one of the same specification; of one that can't run also its place, which problems name. */
+  /**
+   * Returns the slot with the same specification. A controller that cannot run must also have the same
+   * place, which its problems name.
+   */
   #keep({ name, spec, specPath, problems }: PlannedController): Slot | undefined {
     return this.#slots.find(
       ({ runnable, planned }) =>
@@ -143,7 +147,7 @@ export class ControllerSet {
     return { ...parts, controller, runnable };
   }
 
-  /** Decides what becomes of what a controller that has ended wrote. */
+  /** Decides whether the objects of a stopped controller are cleaned up, kept or left to a successor. */
   #handOver(
     former: FormerController,
     { problems }: OperatorPlan,
@@ -151,17 +155,17 @@ export class ControllerSet {
   ): void {
     const { name, target } = former;
     const heir = this.#slots.find(({ planned }) => planned.name === name);
-    // Once it is repaired it is known whether this is still its target.
+    // The target is unknown until the specification is corrected.
     if (heir !== undefined && heir.runnable === undefined) heir.inherited.push(target);
     else if (!sameTarget(heir?.planned.spec.target, target)) {
-      // Views that nobody writes any more would not be there after a restart either. A plan that
-      // can't be read says nothing about what is not wanted any more.
+      // Views without a writer would be gone after a restart too. An unreadable plan says nothing about
+      // which objects are obsolete.
       const isToGo = problems.length === 0 && (isView(target) || cleanUp === 'delete');
       if (isToGo) this.#cleanUps.add([former]);
     }
   }
 
-  /** Starts those that may write. */
+  /** Starts the controllers that no pending clean-up blocks. */
   async #startFree(): Promise<void> {
     if (!this.#isRunning) return;
     const starts = this.#slots.flatMap((slot) => {
@@ -180,12 +184,12 @@ const unreadController: ControllerSpec = {
   target: { kind: '', type: 'Updater' },
 };
 
-/** What they wrote stays. */
+/** Stops controllers; everything that they wrote stays. */
 async function stopAll(slots: readonly Slot[]): Promise<void> {
   await allSettled(slots.map(({ controller }) => controller.stop()));
 }
 
-/** What is still there of a controller that has ended, and of those before it. */
+/** Returns the targets that a stopped controller and its predecessors wrote. */
 function writtenBy({ planned, isStarted, inherited }: Slot): readonly FormerController[] {
   const targets = isStarted ? [planned.spec.target, ...inherited] : inherited;
   return targets.map((target) => ({ name: planned.name, target }));

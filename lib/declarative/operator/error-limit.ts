@@ -3,17 +3,17 @@ import type { Clock } from '../../system/clock.js';
 const mostInWindow = 3;
 const windowMs = 2_000;
 
-/** Lets three errors through in any two seconds; the first three at once. */
+/** Admits at most three errors in any two seconds. */
 export class ErrorLimit {
   readonly #clock: Clock;
-  /** When the last ones passed, the oldest first, by the monotonic clock. */
+  /** Times of the last admitted errors, oldest first, by the monotonic clock. */
   #passedMs: readonly number[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Whether one more may pass; then it counts. */
+  /** Whether a further error is admitted; an admitted one counts. */
   pass(): boolean {
     const nowMs = this.#clock.monotonicMs();
     const recent = this.#passedMs.filter((passedMs) => nowMs - passedMs < windowMs);

@@ -5,23 +5,23 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { ReportedError } from '../runtime/controller-status.js';
 import { ErrorLimit } from './error-limit.js';
 
-/** How many errors wait for their reader at most; further ones are dropped, and counted. */
+/** Maximum number of errors that wait for a reader; further ones are dropped and counted. */
 export const statusChannelBufferSize = 64;
 
 /** Options of {@link ErrorStream}. */
 export interface ErrorStreamOptions {
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** How many wait at most: a whole number, at least 1. @defaultValue 64 */
+  /** Maximum number of waiting errors: an integer, at least 1. @defaultValue 64 */
   readonly bufferSize?: number | undefined;
 }
 
 /**
- * Errors of operators, as they come: of each operator the first three at once, then three in two
- * seconds. What does not pass is in `controller.reportErrors()` all the same.
+ * A stream of the errors of operators, at most three per operator in two seconds. Errors beyond this limit
+ * are still in `controller.reportErrors()`.
  *
- * Each error goes to one reader, as in a channel; errors that came before a reader did wait for it.
- * Without a reader nothing goes wrong: 64 wait, the others are dropped.
+ * Each error goes to one reader, as in a channel. Errors before the first reader wait for it. Without a
+ * reader 64 errors wait; further ones are dropped.
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ export class ErrorStream implements AsyncIterable<ReportedError> {
   #suppressed = 0;
   #isEnded = false;
 
-  /** @throws OperatorError `InvalidOption`: `bufferSize` is no whole number above 0. */
+  /** @throws OperatorError `InvalidOption`: `bufferSize` is not an integer above 0. */
   constructor(options: ErrorStreamOptions = {}) {
     const { clock = systemClock, bufferSize = statusChannelBufferSize } = options;
     refuseUnknownOptions<ErrorStreamOptions>('ErrorStream', options, { clock, bufferSize });
@@ -49,12 +49,12 @@ export class ErrorStream implements AsyncIterable<ReportedError> {
     this.#bufferSize = bufferSize;
   }
 
-  /** How many errors no reader gets: there were too many in a short time, or too many waited. */
+  /** Number of dropped errors: beyond the limit of an operator, or beyond the buffer. */
   get suppressed(): number {
     return this.#suppressed;
   }
 
-  /** Hands an error to a reader, or lets it wait for one. After the end it does nothing. */
+  /** Passes an error to a reader, or buffers it. Does nothing after the end. */
   push(error: ReportedError): void {
     if (this.#isEnded) return;
     if (!this.#limitOf(error.operator).pass()) {
@@ -72,7 +72,7 @@ export class ErrorStream implements AsyncIterable<ReportedError> {
     }
   }
 
-  /** No more errors come: readers get what waits, then their loops end. */
+  /** Ends the stream: readers receive the buffered errors, then their loops end. */
   end(): void {
     this.#isEnded = true;
     this.#limits.clear();
@@ -80,7 +80,7 @@ export class ErrorStream implements AsyncIterable<ReportedError> {
     this.#readers.clear();
   }
 
-  /** An operator is gone: what is remembered of it goes. */
+  /** Discards the state of a removed operator. */
   forget(operator: string): void {
     this.#limits.delete(operator);
   }
@@ -97,7 +97,7 @@ export class ErrorStream implements AsyncIterable<ReportedError> {
       },
       return: () => {
         isOver = true;
-        // Else the next error would go to who does not read any more.
+        // Otherwise the next error would go to a reader that has stopped.
         if (reading !== undefined && this.#readers.delete(reading)) reading(over);
         return Promise.resolve(over);
       },

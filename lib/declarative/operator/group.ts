@@ -13,17 +13,17 @@ import type { OperatorChangeOptions, ViewsServer } from './operator-options.js';
 
 /** Options of a {@link Group}. */
 export interface GroupOptions {
-  /** Runs the controllers of all its operators; it stays the caller's only if that runs it. */
+  /** Runs the controllers of all operators. `start` runs it too, unless it was started before. */
   readonly manager: DeclarativeManager;
-  /** The server of its operators' views. @defaultValue views are not served */
+  /** The server of the operators' views. @defaultValue views are not served */
   readonly apiServer?: ViewsServer | undefined;
   /** @defaultValue the manager's */
   readonly logger?: Logger | undefined;
 }
 
 /**
- * Operators that share views, errors and their life. They can be added, changed and removed at any
- * time; calls for one operator follow one another.
+ * Operators that share views, errors and a lifetime. They can be added, changed and removed at any time;
+ * calls for one operator run in sequence.
  *
  * @example
  * ```ts
@@ -34,7 +34,7 @@ export interface GroupOptions {
  */
 export class Group {
   readonly manager: DeclarativeManager;
-  /** A stream of the errors of all its operators, each with the operator's name; see `ErrorStream`. */
+  /** A stream of the errors of all operators, each with the operator's name; see `ErrorStream`. */
   readonly errors: ErrorStream;
   readonly #logger: Logger;
   readonly #operators = new Map<string, Operator>();
@@ -54,9 +54,8 @@ export class Group {
   }
 
   /**
-   * Adds an operator; it begins at once if the group runs. What is wrong with its specification is in
-   * its status.
-   * @throws OperatorError `InvalidOption`: there is one of the name, or the name can't be part of an
+   * Adds an operator, and starts it if the group runs. Problems of its specification are in its status.
+   * @throws OperatorError `InvalidOption`: an operator has this name already, or the name is invalid in an
    * API group.
    * @throws OperatorError `Stopped`: the group has ended.
    */
@@ -68,9 +67,8 @@ export class Group {
   }
 
   /**
-   * Adds an operator, or brings the one of the name to another specification: only controllers that
-   * are not as before are replaced.
-   * @throws as `addOperator`, but for an operator that is there, and as `Operator.update`.
+   * Adds an operator, or updates the existing one: only changed controllers are replaced.
+   * @throws as `addOperator`, except for an existing operator, and as `Operator.update`.
    */
   upsertOperator(
     name: string,
@@ -85,9 +83,9 @@ export class Group {
   }
 
   /**
-   * Removes an operator, with its views, and by `cleanUp` with what it wrote. One that is not there is
-   * no error: only what `former` says is cleaned up then.
-   * @throws what a clean-up failed with: then it is still there, and does nothing; try again.
+   * Removes an operator and its views; `cleanUp` decides about its other objects. For an unknown operator
+   * only the objects of `former` are cleaned up.
+   * @throws the errors of clean-ups: the operator stays in the group, stopped; call again to retry.
    */
   deleteOperator(name: string, options: OperatorChangeOptions = {}): Promise<void> {
     return this.#turns.run(name, async () => {
@@ -95,7 +93,8 @@ export class Group {
       await operator.remove(options);
       this.#operators.delete(name);
       this.errors.forget(name);
-      // Other controllers may read the dropped views: they must see an empty kind, not search for it.
+      // Controllers of other operators may read the dropped views: they must find an empty kind, not a
+      // missing one.
       await Promise.all(this.listOperators().map((other) => other.registerGvks()));
     });
   }
@@ -105,17 +104,17 @@ export class Group {
     return this.#operators.get(name);
   }
 
-  /** Its operators, in the order in which they were added. */
+  /** Returns the operators, in the order in which they were added. */
   listOperators(): readonly Operator[] {
     return [...this.#operators.values()];
   }
 
-  /** A client for views and objects of the cluster; it does not cache. */
+  /** Returns a client for views and objects of the cluster, without a cache. */
   getClient(): Client {
     return this.manager.liveClient;
   }
 
-  /** Has the views of all operators served; the server's life is the caller's: started before. */
+  /** Serves the views of all operators. The caller starts and stops the server. */
   setApiServer(apiServer: ViewsServer | undefined): void {
     this.#apiServer = apiServer;
     apiServer?.attach(this.manager.views);
@@ -132,10 +131,10 @@ export class Group {
   }
 
   /**
-   * Runs its operators until `signal` is aborted, and the manager, unless that was started by another.
-   * Resolves when all have ended; then `errors` ends.
-   * @throws OperatorError `AlreadyStarted`: it was started before.
-   * @throws what the manager's `run` throws.
+   * Runs the operators until `signal` is aborted, and the manager, unless it was started before. Resolves
+   * when all have ended; then `errors` ends.
+   * @throws OperatorError `AlreadyStarted`: the group was started before.
+   * @throws the errors of the manager's `run`.
    */
   async start(signal: AbortSignal): Promise<void> {
     if (this.#phase !== 'new') {

@@ -4,10 +4,10 @@ import type { LoadedOperator } from '../spec/load-operator.js';
 import { nearestName } from '../../system/nearest-name.js';
 
 /**
- * The operator of a name in a YAML text, or the only one in it.
- * @param source - the name of the file, for problems
- * @throws InvalidSpecError something is wrong with the operators of the text, pipelines included, or it
- * has several, and none is called so.
+ * Returns the operator with this name in a YAML text, or the only operator of the text.
+ * @param source - the file name, for problems
+ * @throws InvalidSpecError an operator of the text is invalid, pipelines included, or the text has several
+ * operators and none has this name.
  */
 export function loadOneOperator(name: string, text: string, source: string): LoadedOperator {
   const operators = loadOperators(text, source);

@@ -7,34 +7,34 @@ import type { SpecProblem } from '../spec-problem.js';
 import type { DeclarativeManager } from '../views/index.js';
 import type { PlannedController } from './operator-plan.js';
 
-/** A controller of an operator: a `DeclarativeController`, or one that can't run. */
+/** A controller of an operator: a `DeclarativeController`, or one that cannot run. */
 export interface OperatorController {
   readonly name: string;
   readonly spec: ControllerSpec;
-  /** What its specification lacks: with any of them it does not run. */
+  /** Problems of the specification; a controller with problems does not run. */
   readonly problems: readonly SpecProblem[];
-  /** What works, but not well. */
+  /** Problems that do not keep the controller from running. */
   readonly warnings: readonly SpecProblem[];
-  /** How it is doing. */
+  /** Returns the current status. */
   status(): DeclarativeControllerStatus;
-  /** The last ten errors, the newest last. */
+  /** Returns the last ten errors, newest last. */
   reportErrors(): readonly ReportedError[];
   /**
-   * Resolves when its first full pass is written.
-   * @throws InvalidSpecError it can't run.
+   * Resolves when the first full output is written.
+   * @throws InvalidSpecError the controller cannot run.
    */
   whenSynced(signal?: AbortSignal): Promise<void>;
 }
 
-/** What an {@link InvalidController} is part of. */
+/** The dependencies of an {@link InvalidController}. */
 export interface InvalidControllerParts {
   readonly operator: string;
   readonly manager: Pick<DeclarativeManager, 'clock' | 'viewWriters'>;
 }
 
 /**
- * A controller that can't run, since the form of its specification is wrong. Who reads the views that it
- * is to fill waits for it.
+ * A controller that cannot run because its specification is malformed. Controllers that read the views of
+ * its target wait for it.
  */
 export class InvalidController implements OperatorController {
   readonly name: string;
@@ -56,7 +56,7 @@ export class InvalidController implements OperatorController {
     this.#leave = manager.viewWriters.add(unableViewWriter(operator, spec));
   }
 
-  /** Nobody waits for it any more. */
+  /** Releases the controllers that wait for its views. */
   stop(): Promise<void> {
     this.#leave();
     return Promise.resolve();

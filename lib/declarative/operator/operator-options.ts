@@ -8,23 +8,23 @@ import { checkCleanUp } from '../runtime/clean-up-target.js';
 import type { CleanUpPolicy } from './clean-ups.js';
 import { ErrorStream } from './error-stream.js';
 
-/** What serves views to others: a `ViewApiServer`. Its life is the caller's: started before us. */
+/** A server of views: a `ViewApiServer`. The caller starts and stops it. */
 export interface ViewsServer {
-  /** Serves these views from now on; once more does nothing. */
+  /** Serves these views from now on; a second call does nothing. */
   attach(views: Views): unknown;
 }
 
 /** Options of an `Operator`. */
 export interface OperatorOptions {
-  /** Gets its errors; it may be shared. @defaultValue one of its own, which ends with the operator */
+  /** Receives the errors; may be shared. @defaultValue a stream of its own, which ends with the operator */
   readonly errors?: ErrorStream | undefined;
-  /** Serves its views. @defaultValue nobody: they can be read in this process only */
+  /** Serves the views. @defaultValue undefined: views are readable in this process only */
   readonly apiServer?: ViewsServer | undefined;
   /** @defaultValue the manager's */
   readonly logger?: Logger | undefined;
 }
 
-/** {@link OperatorOptions} with nothing left open. */
+/** {@link OperatorOptions} with defaults. */
 export interface ResolvedOperatorOptions {
   readonly errors: ErrorStream;
   readonly ownsErrors: boolean;
@@ -32,7 +32,7 @@ export interface ResolvedOperatorOptions {
   readonly logger: Logger;
 }
 
-/** Fills in the defaults. */
+/** Fills in the defaults. @throws OperatorError `InvalidOption`: an option is unknown. */
 export function resolveOperatorOptions(
   options: OperatorOptions,
   { clock, logger: managers }: DeclarativeManager,
@@ -43,21 +43,23 @@ export function resolveOperatorOptions(
   return { errors: errors ?? new ErrorStream({ clock }), ownsErrors, apiServer, logger };
 }
 
-/** How an operator is changed or removed. */
+/** Options for changing or removing an operator. */
 export interface OperatorChangeOptions {
   /**
-   * What becomes of objects that removed controllers wrote: `delete`: they go, and so do the fields of
-   * a Patcher; `orphan`: they stay. Views always go. @defaultValue 'orphan'
+   * Policy for the objects of removed controllers: `delete` removes them, and the fields that a Patcher
+   * wrote; `orphan` keeps them. Views are always removed.
+   * @defaultValue 'orphan'
    */
   readonly cleanUp?: CleanUpPolicy | undefined;
   /**
-   * Controllers that earlier processes ran: with `delete` what they wrote goes, unless a controller of
-   * the same name and target is there. @defaultValue none
+   * Controllers of earlier processes: `delete` also removes their objects, unless a controller with the
+   * same name and target exists.
+   * @defaultValue none
    */
   readonly former?: readonly FormerController[] | undefined;
 }
 
-/** {@link OperatorChangeOptions} with nothing left open. */
+/** {@link OperatorChangeOptions} with defaults. */
 export interface ResolvedOperatorChange {
   readonly cleanUp: CleanUpPolicy;
   readonly former: readonly FormerController[];
@@ -65,7 +67,7 @@ export interface ResolvedOperatorChange {
 
 /**
  * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: an option is unknown, or `cleanUp` is no policy.
+ * @throws OperatorError `InvalidOption`: an option is unknown, or `cleanUp` is invalid.
  */
 export function resolveOperatorChange(options: OperatorChangeOptions): ResolvedOperatorChange {
   const { cleanUp = 'orphan', former = [] } = options;
@@ -74,7 +76,7 @@ export function resolveOperatorChange(options: OperatorChangeOptions): ResolvedO
   return { cleanUp, former };
 }
 
-/** @throws OperatorError `InvalidOption`: it can't be part of the group of its views. */
+/** @throws OperatorError `InvalidOption`: the name is invalid in the API group of the operator's views. */
 export function checkOperatorName(name: string): void {
   const problem = dns1123SubdomainProblem(name);
   if (problem === undefined) return;

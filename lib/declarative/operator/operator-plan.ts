@@ -8,32 +8,32 @@ import { compileContext, formatSpecPath } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';
 import { pathOfController, problemsOfController } from '../spec/check-controllers.js';
 
-/** An operator as it was written: `{ controllers: […] }`, an `Operator` object, or one of a file. */
+/** An operator specification: `{ controllers: […] }`, an `Operator` object, or one of a file. */
 export type OperatorInput = OperatorDocument | OperatorResource | LoadedOperator;
 
-/** A controller that is to be run, or that can't be. */
+/** A controller of a plan, which may be unable to run. */
 export interface PlannedController {
-  /** Unique among those that can be run. */
+  /** Unique among the controllers that can run. */
   readonly name: string;
   readonly spec: ControllerSpec;
-  /** Where it stands in the specification. */
+  /** Its place in the specification. */
   readonly specPath: SpecPath;
-  /** What is wrong with its form: with any of them it can't be run. */
+  /** Problems of its form; a controller with problems does not run. */
   readonly problems: readonly SpecProblem[];
 }
 
-/** What an operator is to be. */
+/** The desired controllers of an operator. */
 export interface OperatorPlan {
   readonly controllers: readonly PlannedController[];
-  /** What is wrong with the operator as a whole: then none of its controllers can be run. */
+  /** Problems of the operator as a whole; with any of them no controller runs. */
   readonly problems: readonly SpecProblem[];
-  /** A problem in a line, with the file, the place and what was probably meant. */
+  /** Returns a problem as one line, with the file, the place and the suggestion. */
   readonly describe: (problem: SpecProblem) => string;
 }
 
 /**
- * Reads what is given. It throws nothing: what is wrong is in the plan.
- * @param name - of the operator, for problems
+ * Reads a specification. Never throws: the plan has the problems.
+ * @param name - the name of the operator, for problems
  */
 export function planOperator(name: string, input: OperatorInput): OperatorPlan {
   if (isLoaded(input)) {
@@ -52,7 +52,7 @@ export function planOperator(name: string, input: OperatorInput): OperatorPlan {
   });
 }
 
-/** The plan of what is given, with one controller more. */
+/** Returns the plan with one more controller. */
 export function withController(plan: OperatorPlan, spec: unknown): OperatorPlan {
   const problems: SpecProblem[] = [];
   const [read] = readOperatorSpec({ controllers: [spec] }, compileContext(problems)).controllers;
@@ -97,7 +97,7 @@ function planned(
   problems: readonly SpecProblem[],
 ): PlannedController {
   const specPath = pathOfController(place);
-  // One without a name has to be told apart in the status.
+  // Controllers without a name must be distinguishable in the status.
   const name = spec.name === '' ? formatSpecPath(specPath) : spec.name;
   return { name, spec, specPath, problems };
 }

@@ -7,18 +7,20 @@ import { trimMiddle } from '../trim-middle.js';
 import type { OperatorController } from './operator-controller.js';
 import type { OperatorPlan } from './operator-plan.js';
 
-/** What {@link operatorStatus} reports on. */
+/** The input of {@link operatorStatus}. */
 export interface StatusSubject {
   readonly plan: OperatorPlan;
   readonly controllers: readonly OperatorController[];
-  /** Of the object that the specification is from; absent: it is from none. */
+  /**
+   * Generation of the object with the specification; undefined: the specification is not from an object.
+   */
   readonly generation: number | undefined;
-  /** The last report's, so that `lastTransitionTime` moves only when a status flips. */
+  /** Conditions of the last report: `lastTransitionTime` changes only with the status. */
   readonly conditions: readonly Condition[];
   readonly clock: Clock;
 }
 
-/** How an operator is doing, in the form of the status of an `Operator` object. */
+/** Returns the status of an operator, in the form of the status of an `Operator` object. */
 export function operatorStatus(subject: StatusSubject): OperatorStatus & {
   readonly conditions: readonly Condition[];
 } {
@@ -28,7 +30,7 @@ export function operatorStatus(subject: StatusSubject): OperatorStatus & {
   const conditions = setCondition(subject.conditions, { ...ready, ...observed(generation) }, clock);
   return {
     ...observed(generation),
-    // A copy: it is the caller's.
+    // A copy, since the caller may change it.
     conditions: conditions.map((condition) => ({ ...condition })),
     controllers,
   };
@@ -65,7 +67,10 @@ function controllerStatus(
   };
 }
 
-/** Ready is what all are: False where one can't run, else Unknown where one fails. */
+/**
+ * Returns the Ready condition of the operator: False if a controller cannot run, else Unknown if one
+ * fails.
+ */
 function wholeReady(
   controllers: readonly OperatorControllerStatus[],
   problems: readonly string[],
@@ -84,7 +89,7 @@ function wholeReady(
     return { type, status: 'False', reason: 'NotReady', message };
   }
   if (bad.length > 0) return { type, status: 'False', reason: 'NotReady', message: lines(bad) };
-  // Of one that only begins there is less to say.
+  // Prefer the reason of a failing controller to that of a starting one.
   const first = unknown.find(({ reason }) => reason !== 'Starting') ?? unknown[0];
   if (first !== undefined) {
     return { type, status: 'Unknown', reason: first.reason, message: lines(unknown) };

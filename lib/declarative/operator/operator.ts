@@ -33,14 +33,14 @@ const anyTurn = 'operator';
  * A declarative operator: controllers that work together, and the views between them.
  *
  * ## Flow
- * It is made of a specification; `start` runs its controllers, and the manager unless that runs. While
- * it runs it can be changed: only the controllers that are not as before are replaced, each when the
- * old one has ended.
+ * `create` reads a specification; `start` runs its controllers, and the manager unless it runs already. A
+ * running operator can be changed: only changed controllers are replaced, each after its predecessor has
+ * stopped.
  *
  * ## Guarantees
- * - A controller that can't be run never keeps others from running, but for those that read views which
- *   it fills: they wait, for nothing is taken away because it is not known. The status says what is wrong.
- * - Calls that change it follow one another, in the order in which they were made.
+ * - A controller that cannot run does not stop other controllers. Only readers of its views wait, because
+ *   they would otherwise prune objects on incomplete input. The status reports the problem.
+ * - Calls that change the operator run in sequence, in the order of the calls.
  *
  * @example
  * ```ts
@@ -50,7 +50,7 @@ const anyTurn = 'operator';
  * ```
  */
 export class Operator {
-  /** The first part of the group of its views. */
+  /** Also the first part of the API group of its views. */
   readonly name: string;
   /** Runs its controllers. */
   readonly manager: DeclarativeManager;
@@ -82,9 +82,9 @@ export class Operator {
   }
 
   /**
-   * Creates an operator. Problems of its specification are not thrown but reported in its status.
+   * Creates an operator. Problems of the specification are reported in its status, not thrown.
    * @param spec - `{ controllers: […] }`, an `Operator` object, or one that `loadOperators` read
-   * @throws OperatorError `InvalidOption`: the name cannot be part of an API group.
+   * @throws OperatorError `InvalidOption`: the name is invalid in an API group.
    */
   static create(
     name: string,
@@ -99,9 +99,11 @@ export class Operator {
   }
 
   /**
-   * Makes an operator of a YAML file: the `Operator` object of this name in it, or its only operator.
-   * @throws InvalidSpecError the file's operators are wrong; it has everything that is, with the place.
-   * @throws OperatorError `InvalidOption`: as `create`. @throws what reading the file throws.
+   * Creates an operator from a YAML file: the `Operator` object with this name, or the only operator.
+   * @throws InvalidSpecError an operator of the file is invalid; the error has all problems and their
+   * places.
+   * @throws OperatorError `InvalidOption`: as `create`.
+   * @throws the errors of reading the file.
    */
   static async fromFile(
     name: string,
@@ -114,24 +116,24 @@ export class Operator {
     return Operator.create(name, manager, loaded, options);
   }
 
-  /** A stream of its errors; limited, see `ErrorStream`. */
+  /** A rate-limited stream of its errors; see `ErrorStream`. */
   get errors(): ErrorStream {
     return this.#options.errors;
   }
 
-  /** Its controllers, in the order of the specification; also those that can't be run. */
+  /** Returns the controllers in the order of the specification, including those that cannot run. */
   listControllers(): readonly OperatorController[] {
     return this.#controllers.controllers;
   }
 
-  /** Returns the controller of a name, or undefined. */
+  /** Returns the controller with this name; undefined: no such controller. */
   getController(name: string): OperatorController | undefined {
     return this.listControllers().find((controller) => controller.name === name);
   }
 
   /**
    * Adds a controller, and starts it if the operator runs.
-   * @returns the controller; its problems are in `problems` and in the status
+   * @returns the controller, with its problems, which are in the status too
    */
   addController(spec: ControllerDocument): Promise<OperatorController> {
     return this.#turns.run(anyTurn, async () => {
@@ -152,8 +154,9 @@ export class Operator {
   }
 
   /**
-   * How its controllers are doing, as the status of an `Operator` object.
-   * @param generation - of the object that the specification is from @defaultValue it is from none
+   * Returns the status, in the form of the status of an `Operator` object.
+   * @param generation - generation of the object with the specification
+   * @defaultValue no object
    */
   getStatus(generation?: number): OperatorStatus {
     const { clock } = this.manager;
@@ -169,10 +172,7 @@ export class Operator {
     return this.#changes.listen(listener);
   }
 
-  /**
-   * Makes the kinds of views that it reads and writes, so that they are served before the first one is
-   * written.
-   */
+  /** Serves the kinds of the views that it reads and writes, before the first view is written. */
   registerGvks(): Promise<readonly ResourceType[]> {
     const { views } = this.manager;
     const able = this.listControllers().filter(({ problems }) => problems.length === 0);
@@ -183,17 +183,17 @@ export class Operator {
     return Promise.all(kinds.map(({ operator, kind }) => views.ensure(operator, kind)));
   }
 
-  /** Has its views served; the server's life is the caller's: started before. */
+  /** Serves its views. The caller starts and stops the server. */
   setApiServer(apiServer: ViewsServer | undefined): void {
     this.#apiServer = apiServer;
     apiServer?.attach(this.manager.views);
   }
 
   /**
-   * Runs its controllers until `signal` is aborted, and the manager, unless that was started by
-   * another. Resolves when they have ended.
-   * @throws OperatorError `AlreadyStarted`: it was started before.
-   * @throws what the manager's `run` throws.
+   * Runs the controllers until `signal` is aborted, and the manager, unless it was started before.
+   * Resolves when they have ended.
+   * @throws OperatorError `AlreadyStarted`: the operator was started before.
+   * @throws the errors of the manager's `run`.
    */
   async start(signal: AbortSignal): Promise<void> {
     this.#refuseTwice();
@@ -207,8 +207,8 @@ export class Operator {
   }
 
   /**
-   * Begins to run its controllers, in a manager that another one runs.
-   * @throws OperatorError `AlreadyStarted`: it was started before.
+   * Starts the controllers in a manager that another caller runs.
+   * @throws OperatorError `AlreadyStarted`: the operator was started before.
    */
   async begin(): Promise<void> {
     this.#refuseTwice();
@@ -217,15 +217,15 @@ export class Operator {
     await this.#turns.run(anyTurn, () => this.#controllers.begin());
   }
 
-  /** Stops its controllers. Everything they wrote stays, views included. */
+  /** Stops the controllers. Everything they wrote stays, including views. */
   async end(): Promise<void> {
     await this.#turns.run(anyTurn, () => this.#controllers.end());
     if (this.#options.ownsErrors) this.errors.end();
   }
 
   /**
-   * Ends it for good: its controllers, its views, and by `cleanUp` what it wrote.
-   * @throws what failed; it can be tried again.
+   * Removes the operator: its controllers and its views; `cleanUp` decides about its other objects.
+   * @throws the errors of clean-ups; a further call retries them.
    */
   async remove(options: OperatorChangeOptions = {}): Promise<void> {
     const change = resolveOperatorChange(options);
@@ -234,8 +234,8 @@ export class Operator {
   }
 
   /**
-   * Resolves when the first full pass of all controllers that can be run is written; not while one of
-   * them waits for views that a controller fills which can't be run.
+   * Resolves when every controller that can run has written its first full output. It stays pending while
+   * one of them waits for views of a controller that cannot run.
    * @throws the signal's reason, as soon as it is aborted.
    */
   async whenSynced(signal?: AbortSignal): Promise<void> {

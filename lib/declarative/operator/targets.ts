@@ -1,7 +1,7 @@
 import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
 import type { ResourceSpec, TargetSpec } from '../spec/operator-spec.js';
 
-/** Whether two targets are the same: then a new controller takes over what the old one wrote. */
+/** Whether two targets are the same: then a new controller takes over the objects of the old one. */
 export function sameTarget(one: TargetSpec | undefined, other: TargetSpec): boolean {
   return one !== undefined && sameKind(one, other) && one.type === other.type;
 }
@@ -11,12 +11,12 @@ export function sameKind(one: TargetSpec, other: TargetSpec): boolean {
   return one.apiGroup === other.apiGroup && one.kind === other.kind;
 }
 
-/** Whether a source or a target of `operator` is one of its own views: these go when it goes. */
+/** Whether a source or target is a view of `operator` itself, which is dropped with the operator. */
 export function isOwnView({ apiGroup }: ResourceSpec, operator: string): boolean {
   return apiGroup === undefined || apiGroup === viewGroupOf(operator);
 }
 
-/** Whether a target is a view: the operator's own, or another one's. */
+/** Whether a target is a view of any operator. */
 export function isView({ apiGroup }: TargetSpec): boolean {
   return apiGroup === undefined || operatorOfViewGroup(apiGroup) !== undefined;
 }

@@ -9,7 +9,7 @@ export interface ViewKind {
   readonly kind: string;
 }
 
-/** The kinds of views that the controllers of an operator read and write, each once. */
+/** Returns the kinds of views that the controllers of an operator read and write, each once. */
 export function viewKindsOf(
   operator: string,
   controllers: readonly ControllerSpec[],
@@ -32,7 +32,7 @@ function viewId({ operator, kind }: ViewKind): string {
   return `${operator}/${kind}`;
 }
 
-/** Whether a source follows objects. */
+/** Whether a source watches objects. */
 function isWatched({ type }: SourceSpec): boolean {
   return type === 'Watcher';
 }

@@ -3,9 +3,9 @@ import { compileController } from './compile-controller.js';
 import type { ControllerSpec, OperatorSpec } from './operator-spec.js';
 
 /**
- * Compiles the pipelines of an operator only to find out what is wrong with them. Where a source could
- * not be read, it is not known what a pipeline works on: it is looked at when that is mended.
- * @param problems - what reading found; what is found here is added, each thing once
+ * Compiles the pipelines of an operator to find their problems. Skips a controller with an unreadable
+ * source, because the input of its pipeline is unknown until the source is corrected.
+ * @param problems - the problems of reading; those found here are added, one per path
  */
 export function checkControllers({ controllers }: OperatorSpec, problems: SpecProblem[]): void {
   const told = new Set(problems.map(({ path }) => JSON.stringify(path)));
@@ -20,12 +20,12 @@ function hasSources({ sources }: ControllerSpec): boolean {
   return sources.length > 0 && sources.every(({ kind }) => kind !== '');
 }
 
-/** Where a controller stands in an operator. */
+/** Returns the path of a controller in its operator. */
 export function pathOfController(place: number): SpecPath {
   return ['controllers', place];
 }
 
-/** The problems of one controller. */
+/** Returns the problems of one controller. */
 export function problemsOfController(
   problems: readonly SpecProblem[],
   place: number,

@@ -7,26 +7,25 @@ import type { ControllerSpec, SourceSpec } from './operator-spec.js';
 
 /** A source whose documents go through the pipeline. */
 export interface PipelineInput {
-  /** What it is called in the pipeline. */
+  /** The name in the pipeline. */
   readonly name: string;
   readonly spec: SourceSpec;
 }
 
-/** A controller's specification, checked. */
+/** The result of compiling a controller. */
 export interface CompiledController {
-  /** undefined: there are problems. */
+  /** undefined: the controller has problems. */
   readonly plan: PipelinePlan | undefined;
   readonly inputs: readonly PipelineInput[];
-  /** What is wrong. */
   readonly problems: readonly SpecProblem[];
-  /** What works, but not well. */
+  /** Problems that do not keep the controller from running. */
   readonly warnings: readonly SpecProblem[];
 }
 
 /**
- * Compiles the pipeline of a controller. A `Periodic` source beside others only sets the pace: it has
- * no document, and no part in a join. Alone it has one, as `OneShot` has.
- * @param specPath - where `spec` stands in its file, for problems
+ * Compiles the pipeline of a controller. A `Periodic` source beside other sources only triggers: it has no
+ * document and no part in a join. Alone it has a document, as a `OneShot` source does.
+ * @param specPath - the path of `spec` in its file, for problems
  */
 export function compileController(
   spec: ControllerSpec,
@@ -56,7 +55,7 @@ function placesOfInputs(sources: readonly SourceSpec[]): readonly number[] {
   return inputs.length > 0 ? inputs : places;
 }
 
-/** A path among the inputs, as one among the sources. */
+/** Maps a path among the inputs to the path among the sources. */
 function inAllSources(path: SpecPath, places: readonly number[]): SpecPath {
   const [first, place, ...rest] = path;
   if (first !== 'sources' || typeof place !== 'number') return path;

@@ -2,17 +2,17 @@ import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import { formatSpecPath } from '../spec-problem.js';
 import type { SpecProblem } from '../spec-problem.js';
 
-/** A problem of a specification, and where it stands in its file. */
+/** A problem of a specification, with its position in the file. */
 export interface LocatedProblem extends SpecProblem {
-  /** From 1; absent: it was not read from a text. */
+  /** Counted from 1; absent: not read from a text. */
   readonly line?: number | undefined;
-  /** From 1. */
+  /** Counted from 1. */
   readonly column?: number | undefined;
 }
 
-/** A declarative operator can't be loaded; `problems` has everything that is wrong. */
+/** Thrown for a declarative operator that cannot be loaded; `problems` has all of its problems. */
 export class InvalidSpecError extends OperatorError {
-  /** What it was read from: a file, or the name of an operator. */
+  /** The file, or the name of the operator. */
   readonly source: string;
   readonly problems: readonly LocatedProblem[];
 
@@ -30,8 +30,8 @@ export function isInvalidSpec(error: unknown): error is InvalidSpecError {
 }
 
 /**
- * One line that says where a problem stands, what is wrong, and what was probably meant.
- * @param source - the name of the file, or of the operator
+ * Returns one line with the position of a problem, its message and the suggestion.
+ * @param source - the name of the file or of the operator
  */
 export function describeProblem(source: string, problem: LocatedProblem): string {
   const { path, message, suggestion, line, column } = problem;

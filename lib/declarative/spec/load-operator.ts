@@ -12,24 +12,24 @@ import type { LocatedProblem } from './invalid-spec-error.js';
 import type { OperatorSpec } from './operator-spec.js';
 import { readOperatorSpec } from './read-operator-spec.js';
 
-/** An operator as a file has it. */
+/** An operator from a file. */
 export interface LoadedOperator {
-  /** Of an `Operator` object its name; undefined: a bare list of controllers has none. */
+  /** The name of the `Operator` object; undefined: a bare list of controllers, which has no name. */
   readonly name: string | undefined;
   readonly spec: OperatorSpec;
   /** The name of the file. */
   readonly source: string;
-  /** Where something stands in the file, for problems that are found later. */
+  /** Adds the position in the file to a problem that is found later. */
   readonly locate: (problem: SpecProblem) => LocatedProblem;
 }
 
 /**
- * Reads every operator of a YAML text: `Operator` objects, lists of them, or `controllers:` alone, and
- * compiles the pipelines of its controllers to see that they can be run. Objects of other kinds are left
- * out, so that a file may have what the operator works on beside it.
- * @param source - the name of the file, for problems
- * @throws InvalidSpecError the text is no YAML, or an operator is wrong; it has everything that is, in
- * the order of the file.
+ * Reads every operator of a YAML text (`Operator` objects, lists of them, or `controllers:` alone) and
+ * compiles its pipelines. Skips objects of other kinds, so that a file may also hold the input of the
+ * operators.
+ * @param source - the file name, for problems
+ * @throws InvalidSpecError the text is invalid YAML, or an operator is invalid; the error has all problems
+ * in the order of the file.
  */
 export function loadOperators(text: string, source: string): readonly LoadedOperator[] {
   const lines = new LineCounter();
@@ -37,7 +37,7 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
   const operators = documentsIn(text, { source, lines, problems }).flatMap((document) => {
     for (const { message, pos } of document.errors) {
       const { line, col: column } = lines.linePos(pos[0]);
-      // The text has the place once more, and the lines around it.
+      // Strip the position and the quoted lines from the message.
       const said = message.replace(/,? (?:and again )?at line \d+, column \d+:[^]*$/, '');
       problems.push({ path: [], message: said, line, column });
     }
@@ -51,7 +51,7 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
   return operators;
 }
 
-/** A text that nests too deeply has no documents: parsers would recurse as deep. */
+/** Returns no documents for a text that nests too deeply: parsers would recurse as deeply. */
 function documentsIn(
   text: string,
   { source, lines, problems }: Reading,
@@ -73,7 +73,7 @@ interface Reading {
 function readDocument(document: YamlDocument.Parsed, reading: Reading): LoadedOperator[] {
   const value = valueOf(document, reading);
   if (!isJsonObject(value)) return [];
-  // As `kubectl get operators -o yaml` writes them.
+  // The form of `kubectl get operators -o yaml`.
   const { kind, items } = value;
   if ((kind === 'List' || kind === 'OperatorList') && Array.isArray(items)) {
     return items.flatMap((item, index) => readValue(item, ['items', index], { document, reading }));
@@ -81,7 +81,7 @@ function readDocument(document: YamlDocument.Parsed, reading: Reading): LoadedOp
   return readValue(value, [], { document, reading });
 }
 
-/** An alias that means nothing, or far too much, is found out only here. */
+/** Invalid aliases, and those that expand too far, fail only here. */
 function valueOf(document: YamlDocument.Parsed, { source, problems }: Reading): unknown {
   try {
     return checkDepth(document.toJS(), source);
@@ -128,13 +128,13 @@ function nameOf(metadata: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** In the order in which somebody reads the file. */
+/** Compares two problems by position in the file. */
 function byPlace(one: LocatedProblem, other: LocatedProblem): number {
   const lines = (one.line ?? 0) - (other.line ?? 0);
   return lines === 0 ? (one.column ?? 0) - (other.column ?? 0) : lines;
 }
 
-/** Where a path stands; where nothing stands there, the nearest thing around it. */
+/** Returns the position of a path, or of its nearest existing parent. */
 function positionOf(
   document: YamlDocument.Parsed,
   path: SpecPath,

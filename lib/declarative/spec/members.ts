@@ -2,7 +2,7 @@ import { isJsonObject, memberOf } from '../../object/json.js';
 import { nearestName } from '../../system/nearest-name.js';
 import type { CompileContext } from '../spec-problem.js';
 
-/** Reads the members of a map of a specification, and reports what is wrong with them. */
+/** Reads the members of a map of a specification and reports their problems. */
 export class Members {
   readonly #object: Readonly<Record<string, unknown>>;
   readonly context: CompileContext;
@@ -13,8 +13,8 @@ export class Members {
   }
 
   /**
-   * The members of `value`; a member that is not among `known` is a problem.
-   * @returns undefined: it is no map, which is reported
+   * Returns the members of `value`; reports each member that is not in `known`.
+   * @returns undefined if `value` is not a map, which is reported
    */
   static of(
     value: unknown,
@@ -33,12 +33,12 @@ export class Members {
     return new Members(value, context);
   }
 
-  /** What is there, or undefined; null counts as absent. */
+  /** Returns the value of a member; undefined: absent or null. */
   get(name: string): unknown {
     return memberOf(this.#object, name) ?? undefined;
   }
 
-  /** A text; undefined: it is not there, or no text, which is reported. */
+  /** Returns a string; undefined: absent, or not a string, which is reported. */
   text(name: string): string | undefined {
     const value = this.get(name);
     if (value === undefined || typeof value === 'string') return value;
@@ -46,7 +46,7 @@ export class Members {
     return undefined;
   }
 
-  /** A text that has to be there and not empty. */
+  /** Returns a required string; reports one that is missing or empty, and returns `''`. */
   need(name: string): string {
     const value = this.get(name);
     if (typeof value === 'string' && value !== '') return value;
@@ -54,7 +54,7 @@ export class Members {
     return '';
   }
 
-  /** One of some texts; the first one where it is absent. */
+  /** Returns one of `choices`; the first one if absent or invalid, which is reported. */
   oneOf<T extends string>(name: string, choices: readonly [T, ...T[]]): T {
     const value = this.text(name);
     const [first] = choices;
@@ -66,7 +66,7 @@ export class Members {
     return first;
   }
 
-  /** The items of a list of at least one; what is wrong is reported. */
+  /** Returns a list with at least one item; reports anything else, and returns an empty list. */
   list(name: string): readonly unknown[] {
     const value = this.get(name);
     if (Array.isArray(value) && value.length > 0) return value;

@@ -6,13 +6,13 @@ export interface OperatorSpec {
   readonly controllers: readonly ControllerSpec[];
 }
 
-/** One pipeline: from sources by stages to a target. */
+/** A pipeline from sources through stages to a target. */
 export interface ControllerSpec {
   /** Unique in its operator. */
   readonly name: string;
   /** At least one. */
   readonly sources: readonly SourceSpec[];
-  /** A stage or a list of stages, as it was written; absent: documents pass through. */
+  /** A stage or a list of stages, in YAML form; absent: documents pass unchanged. */
   readonly pipeline?: unknown;
   readonly target: TargetSpec;
 }
@@ -21,61 +21,61 @@ export interface ControllerSpec {
 export interface ResourceSpec {
   /** `''`: the core group. Absent: a view of the same operator. */
   readonly apiGroup?: string | undefined;
-  /** Absent: the server's preferred one; of a view `v1alpha1`. */
+  /** Absent: the server's preferred version; `v1alpha1` for a view. */
   readonly version?: string | undefined;
   readonly kind: string;
 }
 
-/** Where documents come from. */
+/** A source of documents. */
 export interface SourceSpec extends ResourceSpec {
-  /** What it does: `Watcher` follows objects; the others have one object of their own as a trigger. */
+  /** `Watcher` watches objects; the other types trigger with one document of their own. */
   readonly type: SourceType;
-  /** Its name in the documents of a join. @defaultValue the kind */
+  /** Name in the documents of a join. @defaultValue the kind */
   readonly as?: string | undefined;
   readonly namespace?: string | undefined;
   readonly labelSelector?: LabelSelector | undefined;
   readonly predicate?: PredicateSpec | undefined;
-  /** Of a `Periodic` source, in milliseconds; else 0. */
+  /** Period of a `Periodic` source in milliseconds; otherwise 0. */
   readonly periodMs: number;
 }
 
-/** What a source does. */
+/** Types of sources. */
 export const sourceTypes = ['Watcher', 'OneShot', 'Periodic'] as const;
-/** What a source does. */
+/** Type of a source. */
 export type SourceType = (typeof sourceTypes)[number];
 
-/** Which changes of an object matter. */
+/** Selects the relevant changes of an object. */
 export type PredicateSpec =
   | { readonly type: 'basic'; readonly name: BasicPredicate }
   | { readonly type: 'and' | 'or'; readonly predicates: readonly PredicateSpec[] }
   | { readonly type: 'not'; readonly predicate: PredicateSpec };
 
-/** The predicates that are built in. */
+/** Names of the built-in predicates. */
 export const basicPredicates = [
   'GenerationChanged',
   'ResourceVersionChanged',
   'LabelChanged',
   'AnnotationChanged',
 ] as const;
-/** A predicate that is built in. */
+/** Name of a built-in predicate. */
 export type BasicPredicate = (typeof basicPredicates)[number];
 
-/** Where documents go. */
+/** The destination of documents. */
 export interface TargetSpec extends ResourceSpec {
   readonly type: TargetType;
 }
 
-/** How documents are written: `Updater` owns whole objects, `Patcher` single fields of others'. */
+/** Types of targets: `Updater` owns whole objects, `Patcher` owns single fields of other objects. */
 export const targetTypes = ['Updater', 'Patcher'] as const;
-/** How documents are written. */
+/** Type of a target. */
 export type TargetType = (typeof targetTypes)[number];
 
-/** The group of the views of an operator. */
+/** Returns the API group of the views of an operator. */
 export function viewGroupOf(operator: string): string {
   return `${operator}.view.dcontroller.io`;
 }
 
-/** The operator whose views a group holds; undefined: it holds none. */
+/** Returns the operator of a group of views; undefined: not a group of views. */
 export function operatorOfViewGroup(group: string): string | undefined {
   const suffix = '.view.dcontroller.io';
   return group.endsWith(suffix) ? group.slice(0, -suffix.length) : undefined;

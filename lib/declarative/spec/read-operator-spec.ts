@@ -14,9 +14,9 @@ import type {
 import { readPredicate } from './read-predicate.js';
 import { readSelector } from './read-selector.js';
 
-/** The group of sources that are no objects of a server, in the form with a kind for the type. */
+/** API group of virtual sources, whose kind names the type. */
 const virtualGroup = 'source.dcontroller.io';
-/** Groups of such, in the form with a group for the type, and any kind. */
+/** API groups of virtual sources whose group names the type; their kind is free. */
 const virtualGroups: ReadonlyMap<string | undefined, SourceType> = new Map([
   ['oneshot.virtual-source.dcontroller.io', 'OneShot'],
   ['periodic.virtual-source.dcontroller.io', 'Periodic'],
@@ -25,8 +25,8 @@ const defaultPeriodMs = 300_000;
 const mostControllers = 255;
 
 /**
- * Reads an operator's specification. What is wrong with it is reported to `context`, each thing at its
- * place; what is returned is not to be used then.
+ * Reads an operator's specification. Reports problems to `context`, each with its path; the result must
+ * not be used if there are any.
  * @param value - JSON: `{ controllers: […] }`
  */
 export function readOperatorSpec(value: unknown, context: CompileContext): OperatorSpec {
@@ -102,7 +102,7 @@ function readResource(members: Members): ResourceSpec {
   return { apiGroup: members.text('apiGroup'), version: members.text('version'), kind };
 }
 
-/** The type; of virtual sources the group, or within it the kind, says it. */
+/** Returns the type of a source. The group or the kind of a virtual source determines it. */
 function readType(members: Members, { apiGroup, kind }: ResourceSpec): SourceType {
   const virtual = virtualGroups.get(apiGroup);
   if (virtual !== undefined) return virtual;
@@ -123,7 +123,7 @@ function readAlias(members: Members): string | undefined {
   return alias;
 }
 
-/** Each round reads the whole target: one after the other would be all that the operator does. */
+/** Each period reads the whole target: a shorter period would leave time for nothing else. */
 const shortestPeriodMs = 10;
 
 function readPeriod(members: Members): number {

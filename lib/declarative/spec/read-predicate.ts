@@ -4,7 +4,7 @@ import type { CompileContext } from '../spec-problem.js';
 import { basicPredicates } from './operator-spec.js';
 import type { BasicPredicate, PredicateSpec } from './operator-spec.js';
 
-/** Other names that are in use. */
+/** Accepted alternative names. */
 const aliases: ReadonlyMap<string, BasicPredicate> = new Map([
   ['labelschanged', 'LabelChanged'],
   ['annotationschanged', 'AnnotationChanged'],
@@ -17,7 +17,7 @@ const combinations: ReadonlyMap<string, 'and' | 'or' | 'not' | 'basic'> = new Ma
   ['boolpredicate', 'basic'],
 ]);
 
-/** Reads a predicate: a name, or `{ and: […] }`, `{ or: […] }`, `{ not: … }`; capitals do not count. */
+/** Reads a predicate: a name, `{ and: […] }`, `{ or: […] }` or `{ not: … }`, case-insensitive. */
 export function readPredicate(value: unknown, context: CompileContext): PredicateSpec | undefined {
   if (typeof value === 'string') return readName(value, context);
   const [entry, ...others] = isJsonObject(value) ? Object.entries(value) : [];
@@ -60,7 +60,7 @@ function readCombination(
   return { type, predicates };
 }
 
-/** One predicate, alone or as the only one of a list. */
+/** Reads one predicate, alone or in a list of one. */
 function readNegation(value: unknown, context: CompileContext): PredicateSpec | undefined {
   if (Array.isArray(value) && value.length !== 1) {
     context.report({ message: `want one predicate, not ${value.length}` });

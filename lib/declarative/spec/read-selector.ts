@@ -5,7 +5,7 @@ import { isOperatorError } from '../../system/operator-error.js';
 import type { CompileContext } from '../spec-problem.js';
 import { Members } from './members.js';
 
-/** Reads a label selector; undefined: it is not to be used, which is reported. */
+/** Reads a label selector; undefined: invalid, which is reported. */
 export function readSelector(value: unknown, context: CompileContext): LabelSelector | undefined {
   const members = Members.of(value, ['matchLabels', 'matchExpressions'], context);
   if (members === undefined) return undefined;
@@ -18,7 +18,7 @@ export function readSelector(value: unknown, context: CompileContext): LabelSele
     ...(matchExpressions.length > 0 && { matchExpressions }),
   };
   try {
-    // Only to find out whether it can be read.
+    // Called only to validate.
     labelRequirementsOf(selector);
     return selector;
   } catch (error) {
@@ -72,7 +72,7 @@ function readExpression(
   return isWhole ? { key, operator, values: values as string[] } : undefined;
 }
 
-/** YAML takes `true` and `1` for something else than texts, which labels never are. */
+/** Whether `value` is a string; reports the unquoted `true` and `1` of YAML, which are not strings. */
 function isText(value: unknown, context: CompileContext): boolean {
   if (typeof value === 'string') return true;
   const isQuotable = typeof value === 'boolean' || typeof value === 'number';

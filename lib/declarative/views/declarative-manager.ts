@@ -23,15 +23,15 @@ type CacheScope = Pick<
 >;
 
 /**
- * A `Manager` whose clients and caches know views beside the objects of the cluster. The views end
+ * A `Manager` whose clients and caches also serve views, beside the objects of the cluster. The views end
  * with `run`.
  */
 export class DeclarativeManager extends Manager {
   /** The views of its operators. */
   readonly views: Views;
-  /** Who writes them. @internal */
+  /** The controllers that write the views. @internal */
   readonly viewWriters = new ViewWriters();
-  /** What its controllers write. @internal */
+  /** The writes of its controllers. @internal */
   readonly targetWrites = new TargetWrites();
   readonly random: Random;
   readonly #scope: CacheScope;
@@ -45,13 +45,16 @@ export class DeclarativeManager extends Manager {
     this.random = random;
   }
 
-  /** @throws OperatorError `InvalidOption`: as `Manager`. */
+  /**
+   * Starts the views and creates a manager.
+   * @throws OperatorError `InvalidOption`: as for `Manager`.
+   */
   static async create(options: DeclarativeManagerOptions): Promise<DeclarativeManager> {
     const { clock, random, logger, cacheOptions = {} } = options;
     const views = await Views.start({ clock, random, logger });
     try {
       const client = views.route(options.client);
-      // A view may be in a namespace that is none of the cluster, and in none at all.
+      // A view may have a namespace that does not exist in the cluster, or no namespace.
       const allNamespacesOf = (type: TypeReference<KubernetesObject>): boolean =>
         isViewGroup(groupOfType(type)) || cacheOptions.allNamespacesOf?.(type) === true;
       const own = { client, cacheOptions: { ...cacheOptions, allNamespacesOf } };
@@ -62,19 +65,16 @@ export class DeclarativeManager extends Manager {
     }
   }
 
-  /**
-   * The namespaces to which it is limited, as far as objects of `type` are concerned: beyond them nothing
-   * is its own. undefined: all of them.
-   */
+  /** Returns the namespaces to which the manager is limited for objects of `type`; undefined: no limit. */
   namespacesOf(type: ResourceType): readonly string[] | undefined {
     const { namespaces, allNamespacesOf } = this.#scope;
     const isLimited = type.namespaced && allNamespacesOf?.(type) !== true;
     return isLimited ? namespaces : undefined;
   }
 
-  /** As `Manager.run`; when it has ended, the views are gone. */
+  /** Runs as `Manager.run` does, then stops the views. */
   override async run(signal: AbortSignal): Promise<void> {
-    // A second call is refused, and must not end what the first one works with.
+    // `Manager` rejects a second call, which must not stop the views of the first one.
     if (this.#hasRun) return super.run(signal);
     this.#hasRun = true;
     try {
@@ -84,7 +84,10 @@ export class DeclarativeManager extends Manager {
     }
   }
 
-  /** Ends the views of a manager that is not run. What is run ends with its signal; then this waits for nothing. */
+  /**
+   * Stops the views of a manager that was never run. After `run` it does nothing: the signal of `run` ends
+   * both.
+   */
   async stop(): Promise<void> {
     if (!this.#hasRun) await this.views.stop();
   }

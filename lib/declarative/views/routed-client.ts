@@ -6,15 +6,15 @@ import { groupOf, groupOfType } from '../../object/resource-type.js';
 import type { GroupKind, TypeReference } from '../../object/resource-type.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 
-/** The client that a call goes to. */
+/** Chooses the client for a call. */
 interface Route {
   of(type: TypeReference<KubernetesObject> | GroupKind): Client;
   ofWrite(object: KubernetesObject, options: WriteOptions | undefined): Client;
 }
 
 /**
- * A Client that goes to `views` for the groups of views, and to `native` for all else. Who asks
- * whether it may do something with views is told that it may.
+ * Returns a client that sends calls for view groups to `views` and all other calls to `native`. It answers
+ * access reviews of views itself: always allowed.
  */
 export function routedClient(views: Client, native: Client): Client {
   const route = routeBetween(views, native);
@@ -46,14 +46,14 @@ function routeBetween(views: Client, native: Client): Route {
   };
 }
 
-/** Whether a group is one of views. */
+/** Whether `group` is a group of views. */
 export function isViewGroup(group: string): boolean {
   return operatorOfViewGroup(group) !== undefined;
 }
 
 const allowed = { allowed: true, reason: 'views are in this process' };
 
-/** A native server knows nothing of views, and would refuse an account that may do all with them. */
+/** Whether `object` is an access review of views. A native server knows no views and would deny access. */
 function isReviewOfViews(object: KubernetesObject): boolean {
   if (groupOf(object.apiVersion) !== 'authorization.k8s.io') return false;
   const { spec } = object as { spec?: unknown };

@@ -4,29 +4,29 @@ import { keyString } from '../../object/object-key.js';
 import { groupOfType } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
 
-/** How often each controller has written along the chain of writes that led to a write. */
+/** Number of writes by each controller in the chain of writes that led to a write. */
 export type Lineage = ReadonlyMap<string, number>;
 
 /** The last write of an object by a controller of this process. */
 interface Settled {
   readonly controller: string;
   readonly lineage: Lineage;
-  /** The resourceVersion after it; undefined: it deleted the object. */
+  /** Resource version after the write; undefined: the write deleted the object. */
   readonly version: string | undefined;
   readonly atMs: number;
 }
 
 interface Writes {
   settled: Settled | undefined;
-  /** Writes whose answers have not come yet; their watch events may be here before. */
+  /** Writes without a response so far, by controller. Their watch events may arrive before the response. */
   readonly pending: Map<string, Lineage>;
 }
 
 /** A controller that claims objects. */
 export interface Claimant {
-  /** As errors name it. */
+  /** Name of the controller in errors. */
   readonly controller: string;
-  /** Called when the object of `key` is its own from now on: another controller has released it. */
+  /** Called when another controller released the object of `key`, which the claimant owns from now on. */
   readonly acquired: (key: ObjectKey) => void;
 }
 
@@ -35,20 +35,20 @@ interface Claim {
   readonly key: ObjectKey;
 }
 
-/** Longest list of written objects; those written longest ago are dropped first. */
+/** Maximum number of recorded objects; the least recently written ones are dropped first. */
 const maxObjects = 10_000;
 
 /**
- * What the controllers of a process write: which write caused which, and which controller owns which
- * object. Objects are texts of {@link targetText}.
+ * Records the writes of the controllers of a process: which write caused which, and which controller owns
+ * which object. Objects are identified by {@link targetText}.
  */
 export class TargetWrites {
-  /** The latest written object stands last. */
+  /** The most recently written object is last. */
   readonly #writes = new Map<string, Writes>();
-  /** The first claim of each object owns it; the others wait. */
+  /** The first claim of an object owns it; the others wait. */
   readonly #claims = new Map<string, Claim[]>();
 
-  /** Notes that a controller begins to write an object. */
+  /** Records that a controller begins to write an object. */
   begin(object: string, controller: string, lineage: Lineage): void {
     const { settled, pending = new Map<string, Lineage>() } = this.#writes.get(object) ?? {};
     pending.set(controller, lineage);
@@ -58,7 +58,7 @@ export class TargetWrites {
     if (this.#writes.size > maxObjects && oldest !== undefined) this.#writes.delete(oldest);
   }
 
-  /** Notes the end of a write; `settled` undefined: it changed nothing. */
+  /** Records the end of a write. `settled` is undefined if the write changed nothing. */
   end(object: string, controller: string, settled: Settled | undefined): void {
     const writes = this.#writes.get(object);
     if (writes === undefined) return;
@@ -67,7 +67,7 @@ export class TargetWrites {
     if (writes.pending.size === 0 && writes.settled === undefined) this.#writes.delete(object);
   }
 
-  /** The chain of writes that led to this state of an object; undefined: it is not by this process. */
+  /** Returns the chain of writes that led to this version of an object; undefined: none by this process. */
   lineageOf(object: string, version: string | undefined): Lineage | undefined {
     const { settled, pending } = this.#writes.get(object) ?? {};
     if (settled !== undefined && covers(settled, version)) return settled.lineage;
@@ -75,12 +75,12 @@ export class TargetWrites {
     return first;
   }
 
-  /** The last write of an object. */
+  /** Returns the last write of an object; undefined: none is recorded. */
   lastOf(object: string): Settled | undefined {
     return this.#writes.get(object)?.settled;
   }
 
-  /** Whether a state of an object is what `controller` left, or older. */
+  /** Whether a version of an object is the result of the last write by `controller`, or older. */
   isBy(controller: string, object: string, version: string | undefined): boolean {
     const settled = this.lastOf(object);
     const isIts = settled?.controller === controller && settled.version !== undefined;
@@ -88,8 +88,8 @@ export class TargetWrites {
   }
 
   /**
-   * Claims an object, which is the first claimant's until it releases it.
-   * @returns the controller that owns it instead; undefined: the claimant does
+   * Claims an object. The first claimant owns it until it releases it.
+   * @returns the controller that owns it instead; undefined: the claimant owns it
    */
   claim(object: string, claim: Claim): string | undefined {
     const claims = this.#claims.get(object) ?? [];
@@ -99,12 +99,12 @@ export class TargetWrites {
     return owner === undefined || owner === claim.claimant ? undefined : owner.controller;
   }
 
-  /** Who owns an object; undefined: no claimant does. */
+  /** Returns the owner of an object; undefined: unclaimed. */
   ownerOf(object: string): Claimant | undefined {
     return this.#claims.get(object)?.[0]?.claimant;
   }
 
-  /** Gives a claim up; the next claimant is notified. */
+  /** Releases a claim and notifies the next claimant. */
   release(object: string, claimant: Claimant): void {
     const claims = this.#claims.get(object) ?? [];
     const [owner] = claims;
@@ -115,18 +115,18 @@ export class TargetWrites {
     if (next !== undefined && next !== owner) next.claimant.acquired(next.key);
   }
 
-  /** Gives all claims of a claimant up. */
+  /** Releases all claims of a claimant. */
   releaseAll(claimant: Claimant): void {
     for (const object of [...this.#claims.keys()]) this.release(object, claimant);
   }
 }
 
-/** Names an object of any kind. */
+/** Returns an id for an object of any kind. */
 export function targetText(type: TypeReference<KubernetesObject>, key: ObjectKey): string {
   return `${groupOfType(type)}/${type.kind} ${keyString(key)}`;
 }
 
-/** Whether `version` is no later than the write. */
+/** Whether `version` is not newer than the write. */
 function covers(settled: Settled, version: string | undefined): boolean {
   if (settled.version === undefined) return true;
   return (compareResourceVersions(version, settled.version) ?? 1) <= 0;

@@ -9,8 +9,8 @@ import { unknownView } from './view-kinds.js';
 import type { ViewKinds } from './view-kinds.js';
 
 /**
- * A Client of views, and of nothing else. A create and an apply make the kind of what they write,
- * where it is not served; for all other calls it is unknown then. A view may be in no namespace.
+ * Returns a client for views only. A create or an apply first adds the kind of its object, if it is not
+ * served; all other calls reject an unserved kind. A view may have no namespace.
  */
 export function viewClient(client: Client, kinds: ViewKinds): Client {
   const paths = new ViewPaths(kinds);
@@ -44,7 +44,7 @@ export function viewClient(client: Client, kinds: ViewKinds): Client {
   };
 }
 
-/** Where views are served. */
+/** Finds the paths of views on the server. */
 class ViewPaths {
   readonly #kinds: ViewKinds;
 
@@ -52,7 +52,7 @@ class ViewPaths {
     this.#kinds = kinds;
   }
 
-  /** @throws OperatorError `UnknownKind`: there is no such view. */
+  /** @throws OperatorError `UnknownKind`: the kind is not served. */
   async typeOf<T extends KubernetesObject>(
     given: TypeReference<T> | GroupKind,
   ): Promise<ResourceType<T>> {
@@ -61,12 +61,12 @@ class ViewPaths {
     const operator = operatorOf(reference);
     const found = operator === undefined ? undefined : this.#kinds.find(operator, reference.kind);
     if (found === undefined) throw unknownView(reference);
-    // The caller says which type goes with the names.
+    // The caller chooses the type that belongs to the names.
     const type: unknown = found;
     return type as ResourceType<T>;
   }
 
-  /** The path of an object: with its namespace, or without. */
+  /** Returns the type with which to build the path of an object: namespaced or not. */
   async to<T extends KubernetesObject>(
     reference: TypeReference<T>,
     { namespace = '' }: Pick<ObjectKey, 'namespace'>,
@@ -75,7 +75,7 @@ class ViewPaths {
     return namespace === '' ? { ...type, namespaced: false } : type;
   }
 
-  /** Serves the kind of `object`, if it can be. */
+  /** Serves the kind of `object`, if it is a view. */
   async make(object: KubernetesObject, options: WriteOptions = {}): Promise<void> {
     const reference = subresourceParent(object, options);
     const operator = operatorOf(reference);
@@ -92,7 +92,7 @@ function inOnlyVersion({ group, kind }: GroupKind): TypeMeta {
   return { apiVersion: `${group}/${viewVersion}`, kind };
 }
 
-/** Whose view it is; undefined: it is none. */
+/** Returns the operator that owns the view; undefined: not a view. */
 function operatorOf(type: TypeReference<KubernetesObject>): string | undefined {
   const apiVersion = apiVersionOf(type);
   return versionOf(apiVersion) === viewVersion

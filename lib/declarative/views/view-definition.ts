@@ -6,21 +6,21 @@ import { viewGroupOf } from '../spec/operator-spec.js';
 export const viewVersion = 'v1alpha1';
 
 /**
- * Where the views of a kind are served. Their name in URLs is the kind in lower case. They are
- * namespaced, but one may be in no namespace.
+ * Returns the resource type of a kind of views. The plural in URLs is the kind in lower case. The type is
+ * namespaced, but a view may have no namespace.
  */
 export function viewType(operator: string, kind: string): ResourceType {
   const group = viewGroupOf(operator);
   return { group, version: viewVersion, kind, plural: kind.toLowerCase(), namespaced: true };
 }
 
-/** Fields beside `metadata.name` and `metadata.namespace` that views can be selected by. */
+/** Fields that field selectors of views support, beside `metadata.name` and `metadata.namespace`. */
 const selectableFields = [{ jsonPath: '.status.phase' }, { jsonPath: '.status.ready' }];
 
 /**
- * Defines a kind of views: objects with any fields. There is no status subresource: a view is written
- * as a whole.
- * @param shortName - one more name for kubectl; undefined: none
+ * Returns the definition of a kind of views: objects with any fields. It has no status subresource: a
+ * write replaces the whole view.
+ * @param shortName - a further name for kubectl; undefined: no short name
  */
 export function viewDefinition(
   { group, version, kind, plural }: ResourceType,

@@ -12,50 +12,50 @@ import { Turns } from '../../system/turns.js';
 import { viewGroupOf } from '../spec/operator-spec.js';
 import { viewDefinition, viewType } from './view-definition.js';
 
-/** A kind that is served. */
+/** A served kind. */
 interface ServedView {
   readonly type: ResourceType;
-  /** Its plural for kubectl, unless another kind has that name. */
+  /** The English plural, for kubectl; undefined if another kind has that name. */
   shortName: string | undefined;
 }
 
-/** The kinds of views that a server serves: it gets them, and loses them, through here. */
+/** Adds and removes the kinds of views that a server serves. */
 export class ViewKinds {
   readonly #client: Client;
-  /** By operator and kind. */
+  /** By operator, then by kind. */
   readonly #served = new Map<string, Map<string, ServedView>>();
-  /** What changes the kinds of an operator, one at a time. */
+  /** Runs the changes of the kinds of one operator in sequence. */
   readonly #turns = new Turns();
 
-  /** @param client - of the server */
+  /** @param client - a client of the server of views */
   constructor(client: Client) {
     this.#client = client;
   }
 
-  /** The kinds that are served, of one operator or of all. */
+  /** Returns the served kinds of one operator, or of all. */
   types(operator?: string): readonly ResourceType[] {
     const chosen = operator === undefined ? [...this.#served.keys()] : [operator];
     return chosen.flatMap((name) => this.#of(name).map(({ type }) => type));
   }
 
-  /** Where a kind is served; undefined: it isn't. */
+  /** Returns the type of a served kind; undefined: not served. */
   find(operator: string, kind: string): ResourceType | undefined {
     return this.#served.get(operator)?.get(kind)?.type;
   }
 
-  /** Serves a kind, unless it is. @throws OperatorError `InvalidObject`: it can't be served. */
+  /** Serves a kind, if it is not served yet. @throws OperatorError `InvalidObject`: the kind is invalid. */
   ensure(operator: string, kind: string): Promise<ResourceType> {
-    // In turn, also where it is there: a drop may have been asked for before.
+    // Also waits its turn for a served kind: an earlier drop may still be pending.
     return this.#turns.run(operator, async () => {
       return this.find(operator, kind) ?? (await this.#make(operator, kind));
     });
   }
 
-  /** Serves no kind of an operator any more; their objects are gone then. */
+  /** Removes all kinds of an operator, with their objects. */
   async drop(operator: string): Promise<void> {
     await this.#turns.run(operator, async () => {
       const types = this.types(operator);
-      // Calls fail from now on, and those that are under way find nothing.
+      // New calls fail from here on; calls under way find no objects.
       this.#served.delete(operator);
       await Promise.all(types.map((type) => this.#remove(type)));
     });
@@ -85,7 +85,7 @@ export class ViewKinds {
 
   #check(operator: string, kind: string): void {
     const what = `view ${kind} of operator ${operator}`;
-    // The longest name is that of lists.
+    // Lists have the longest name.
     const problem =
       dns1123SubdomainProblem(viewGroupOf(operator)) ??
       dns1035LabelProblem(kind.toLowerCase()) ??
@@ -98,7 +98,7 @@ export class ViewKinds {
     throw new OperatorError('InvalidObject', message);
   }
 
-  /** Takes a name from the kind that has it as its plural only. */
+  /** Removes `name` from the kind that has it as a short name: the name of a kind takes precedence. */
   async #freeName(operator: string, name: string): Promise<void> {
     for (const view of this.#of(operator)) {
       if (view.shortName !== name) continue;
@@ -119,7 +119,7 @@ export class ViewKinds {
 
   async #remove(type: ResourceType): Promise<void> {
     await this.#client.delete(CustomResourceDefinition, keyOf(viewDefinition(type, undefined)));
-    // Objects with finalizers hold it: whoever set them is gone, or has no say in what is memory.
+    // Finalizers would keep the objects. No controller removes them: views live in memory only.
     const { items = [] } = (await unlessGone(this.#client.list(type))) ?? {};
     const body = { metadata: { finalizers: null } };
     const freed = items.map(({ metadata: { namespace, name = '' } }) => {
@@ -130,7 +130,7 @@ export class ViewKinds {
   }
 }
 
-/** What `call` resolves with; undefined: there is no such thing any more. */
+/** Returns the result of `call`; undefined: not found. */
 async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   return call.catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
@@ -138,7 +138,7 @@ async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** The error of a kind that is not served. */
+/** Returns the error for a kind that is not served. */
 export function unknownView(type: ResourceType | { apiVersion: string; kind: string }): Error {
   const message = `${type.kind} of ${apiVersionOf(type)}: there is no such view (its operator is not loaded, or writes no ${type.kind})`;
   return new OperatorError('UnknownKind', message);

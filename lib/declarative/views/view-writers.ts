@@ -2,35 +2,37 @@ import { ChangeNotifier } from '../../cache/change-notifier.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 
 /**
- * How far a controller is: `unable`: it can't run before its specification is another one; `beginning`;
- * `listed`: it knows all objects of its sources; `tried`: it has written what there was to write when it
- * started, or has tried to.
+ * Progress of a controller.
+ * - `unable`: it cannot run with its specification.
+ * - `beginning`: it has not listed its sources yet.
+ * - `listed`: it has listed all objects of its sources.
+ * - `tried`: it has written its first output, or has tried to.
  */
 export type ViewWriterProgress = 'unable' | 'beginning' | 'listed' | 'tried';
 
-/** A controller, as far as others care that read what it writes. Kinds are texts: `group/Kind`. */
+/** A controller as its readers see it. Kinds are written as `group/Kind`. */
 export interface ViewWriter {
   readonly operator: string;
-  /** Of the controller. */
+  /** The name of the controller. */
   readonly name: string;
   readonly sources: readonly string[];
-  /** Of one that nobody can read `group/*`: any kind of the group. */
+  /** The kind that it writes. `group/*` if its specification is unreadable: any kind of the group. */
   readonly target: string;
   readonly readsSecrets: boolean;
   readonly progress: ViewWriterProgress;
-  /** What keeps it from writing, in words; undefined: nothing that it knows of. */
+  /** A description of what keeps it from writing; undefined: no known problem. */
   readonly trouble: string | undefined;
 }
 
 /**
- * Who writes the views of a process. They begin empty: whoever reads them before they are filled would
- * think that nothing is wanted any more, and take away what it wrote before the restart.
+ * The controllers that write the views of a process. Views are empty at first: a controller that reads
+ * them before they are filled would prune the objects that it wrote before the restart.
  */
 export class ViewWriters {
   readonly #writers = new Set<ViewWriter>();
   readonly #changes = new ChangeNotifier();
 
-  /** @returns what takes it out */
+  /** Adds a writer. @returns a function that removes it */
   add(writer: ViewWriter): () => void {
     this.#writers.add(writer);
     this.#changes.notify();
@@ -39,30 +41,33 @@ export class ViewWriters {
     };
   }
 
-  /** Call when the progress of a writer, or its trouble, may have changed. */
+  /** Notifies listeners that the progress or the trouble of a writer may have changed. */
   notify(): void {
     this.#changes.notify();
   }
 
-  /** Calls `listener` when what others wait for may have changed. @returns what ends it */
+  /** Calls `listener` when a writer may have changed. @returns a function that ends the calls */
   listen(listener: () => void): () => void {
     return this.#changes.listen(listener);
   }
 
   /**
-   * Waits until all who write what `reader` reads have done so once. Of those that wait for `reader`
-   * themselves, which write in a circle with it, until they know their sources, and until who feeds the
-   * circle has written.
+   * Waits until every controller that writes a source of `reader` has progress `tried`. In a cycle, a
+   * controller that depends on `reader` need only have listed its sources; the writers of its own sources
+   * are awaited too.
    * @throws the signal's reason, as soon as it is aborted.
    */
   async whenWritten(reader: ViewWriter, signal: AbortSignal): Promise<void> {
     await this.#changes.until(() => this.#awaited(reader).length === 0, { signal });
   }
 
-  /** What `reader` waits for that will not come by itself, and why; undefined: there is nothing such. */
+  /**
+   * Returns why a writer that `reader` waits for cannot write, directly or through other writers;
+   * undefined: no known problem.
+   */
   troubleOf(reader: ViewWriter): string | undefined {
     const seen = new Set([reader]);
-    // It grows while it is gone through.
+    // The loop also visits the writers that it adds.
     for (const each of seen) {
       for (const writer of this.#awaited(each)) {
         const { operator, name, target, trouble } = writer;
@@ -76,8 +81,8 @@ export class ViewWriters {
   }
 
   /**
-   * Whether data of Secrets may come to an operator: it reads some, or views of other operators, or
-   * others write its views.
+   * Whether an operator may hold data of Secrets: a controller of it reads Secrets or views of other
+   * operators, or another operator writes its views.
    */
   mayHoldSecrets(operator: string): boolean {
     const isForeign = (kind: string): boolean => {
@@ -95,7 +100,7 @@ export class ViewWriters {
     const after = this.#after(reader);
     const awaited = new Set<ViewWriter>();
     const circle = new Set([reader]);
-    // It grows while it is gone through.
+    // The loop also visits the controllers that it adds.
     for (const { sources } of circle) {
       for (const writer of this.#writers) {
         if (!sources.some((source) => isOfKind(source, writer.target)) || writer === reader)
@@ -110,10 +115,10 @@ export class ViewWriters {
     return [...awaited];
   }
 
-  /** Itself, and all who read what it writes, or what these write. */
+  /** Returns `writer` and every controller that reads its views, directly or through other controllers. */
   #after(writer: ViewWriter): ReadonlySet<ViewWriter> {
     const found = new Set([writer]);
-    // It grows while it is gone through.
+    // The loop also visits the controllers that it adds.
     for (const { target } of found) {
       for (const other of this.#writers) {
         if (other.sources.some((source) => isOfKind(source, target))) found.add(other);
@@ -123,7 +128,7 @@ export class ViewWriters {
   }
 }
 
-/** The target of a controller whose own can't be read: any view of its operator. */
+/** Returns the target of a controller with an unreadable specification: any view of its operator. */
 export function anyKindOf(group: string): string {
   return `${group}/*`;
 }
@@ -132,7 +137,7 @@ function isOfKind(kind: string, target: string): boolean {
   return kind === target || (target.endsWith('/*') && kind.startsWith(target.slice(0, -1)));
 }
 
-/** The operator whose views are of this kind; undefined: they are no views. */
+/** Returns the operator that owns views of this kind; undefined: not views. */
 function ownerOf(kind: string): string | undefined {
   return operatorOfViewGroup(kind.slice(0, kind.indexOf('/')));
 }

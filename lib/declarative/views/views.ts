@@ -14,35 +14,35 @@ import { ViewKinds } from './view-kinds.js';
 
 /** Options of {@link Views.start}. */
 export interface ViewsOptions {
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** Source of uids. @defaultValue the machine's */
+  /** Source of uids. @defaultValue the system's */
   readonly random?: Random | undefined;
-  /** Gets the warnings of the server of views. @defaultValue none */
+  /** Logs the warnings of the server of views. @defaultValue no logger */
   readonly logger?: Logger | undefined;
 }
 
 /**
- * The views of declarative operators: objects of any form, kept in memory by an API server in this
- * process. Each kind is made when it is first asked for, or first written.
+ * The views of declarative operators: objects with any fields, which an API server in this process keeps
+ * in memory. A kind is added when it is first requested or first written.
  *
  * ## Guarantees
- * - A view keeps its `uid` as long as it is there, and has a new `resourceVersion` after each change.
- * - A watch begins with what there is, and ends when its kind is dropped. Its objects are shared, and
- *   frozen.
- * - A view is in a namespace or in none; its namespace need not be there. Its name may be whatever
- *   can stand in a path, as `web-TCP-80`; labels may have any values.
+ * - A view keeps its `uid` until it is deleted, and gets a new `resourceVersion` with each change.
+ * - A watch begins with the existing objects, and ends when its kind is dropped. Its objects are shared
+ *   and frozen.
+ * - A view has a namespace or none; the namespace need not exist. Its name may be any text that is valid
+ *   in a path, for example `web-TCP-80`; labels may have any values.
  *
  * ## Caveats
- * - Views end with the process. One that is made again has another `uid`: don't write the `uid` of a
- *   view into an object of a cluster, or each start changes it.
- * - kubectl shows views of no namespace in `get -A` only: it asks for a name within a namespace.
- * - Nobody collects the dependents of a view: `ownerReferences` are kept, and do nothing.
+ * - Views end with the process. A view that is created again has another `uid`: do not write the `uid` of
+ *   a view into an object of a cluster, or each start changes that object.
+ * - kubectl shows views without a namespace in `get -A` only: it requests a name within a namespace.
+ * - Views have no garbage collection: `ownerReferences` are stored and have no effect.
  */
 export class Views {
-  /** What holds the views. */
+  /** The server that holds the views. */
   readonly server: EmbeddedApiServer;
-  /** Reads and writes views; all else is unknown to it. */
+  /** Reads and writes views; other kinds are unknown to it. */
   readonly client: Client;
   readonly #connected: ConnectedClient;
   readonly #kinds: ViewKinds;
@@ -55,7 +55,7 @@ export class Views {
     this.client = viewClient(connected, this.#kinds);
   }
 
-  /** Starts without any views. */
+  /** Starts a server without views. */
   static async start(options: ViewsOptions = {}): Promise<Views> {
     const { clock, random, logger } = options;
     refuseUnknownOptions<ViewsOptions>('Views', options, { clock, random, logger });
@@ -71,23 +71,24 @@ export class Views {
     return new Views(server, createClient({ transport, clock, random, logger }));
   }
 
-  /** The kinds of views that there are: of one operator, or of all. */
+  /** Returns the served kinds of one operator, or of all. */
   types(operator?: string): readonly ResourceType[] {
     return this.#kinds.types(operator);
   }
 
   /**
-   * A client that reads and writes views here, and all else by `client`. Of views `client` is asked
-   * nothing: no discovery and no access.
+   * Returns a client that reads and writes views here and everything else through `client`. It sends
+   * nothing about views to `client`: neither discovery nor access reviews.
    */
   route(client: Client): Client {
     return routedClient(this.client, client);
   }
 
   /**
-   * Makes a kind of views, unless it is there. It waits for a {@link Views.drop} that is under way.
-   * @throws OperatorError `InvalidObject`: the operator or the kind is no name, or its name in lower
-   * case is another kind's. @throws OperatorError `Stopped`: they were stopped.
+   * Serves a kind of views, if it is not served yet. Waits for a pending {@link Views.drop}.
+   * @throws OperatorError `InvalidObject`: the operator or the kind is an invalid name, or another kind
+   * has the same name in lower case.
+   * @throws OperatorError `Stopped`: the views were stopped.
    */
   async ensure(operator: string, kind: string): Promise<ResourceType> {
     if (this.#stopped !== undefined) {
@@ -98,22 +99,22 @@ export class Views {
   }
 
   /**
-   * Drops all views of an operator, whatever finalizers they have, and their kinds; resolves when they
-   * are gone. Watches of them end. Kinds can be made again. Once they were stopped there are none.
+   * Drops all views of an operator, despite finalizers, and their kinds; resolves when they are gone.
+   * Their watches end. The kinds can be added again. Does nothing after `stop`.
    */
   async drop(operator: string): Promise<void> {
     try {
       if (this.#stopped !== undefined) return;
       await this.#kinds.drop(operator);
-      // Watches that resume from before list again.
+      // Forces watches that resume from an earlier version to list again.
       this.server.compact();
     } catch (error) {
-      // When they were stopped meanwhile, they are gone as well.
+      // Views that were stopped meanwhile are gone as well.
       if (!isOperatorError(error, 'Stopped')) throw error;
     }
   }
 
-  /** Ends the server and all watches; calls after it throw `Stopped`. Once more it does nothing. */
+  /** Stops the server and all watches; later calls throw `Stopped`. A second call does nothing. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -125,7 +126,7 @@ export class Views {
   }
 }
 
-/** The history of all views, from which watches resume. */
+/** Maximum size of the history of all views, from which watches resume. */
 const historyBytes = 64 * 1024 ** 2;
 
 interface ApiServerModule {
@@ -135,8 +136,8 @@ interface ApiServerModule {
 let loading: Promise<ApiServerModule> | undefined;
 
 /**
- * Heavy, and not needed by whoever only reads operators. It is asked for once: each `import()` takes
- * time of the machine, which a spec that owns the clock can't wait for.
+ * Loads the API server on demand, since programs that only read operators do not need it. The import runs
+ * once: each `import()` takes real time, for which a spec with a virtual clock cannot wait.
  */
 function apiServerModule(): Promise<ApiServerModule> {
   loading ??= import('../../apiserver/index.js');

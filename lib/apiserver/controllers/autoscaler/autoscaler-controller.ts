@@ -21,8 +21,8 @@ interface Scalable extends KubernetesObject {
 const scalable: readonly ResourceType<Scalable>[] = [Deployment, StatefulSet, ReplicaSet];
 
 /**
- * Keeps the target of each HorizontalPodAutoscaler between its least and most replicas. There are
- * no metrics here, so within these bounds nothing is scaled, and the status says so.
+ * Keeps the replicas of each HorizontalPodAutoscaler's target between `minReplicas` and `maxReplicas`.
+ * Without metrics, it does not scale within these bounds, and the status reports that.
  */
 export function startAutoscalerController(host: ControllerHost): void {
   const writer = host.writer(autoscaler);

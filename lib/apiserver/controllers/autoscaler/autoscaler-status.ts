@@ -6,8 +6,8 @@ export type AutoscalerStatus = NonNullable<HorizontalPodAutoscaler['status']>;
 type Condition = NonNullable<AutoscalerStatus['conditions']>[number];
 
 /**
- * The replicas that the bounds ask for, or undefined when there is no target. A target of 0 replicas
- * is switched off, not scaled.
+ * Returns the number of replicas within the bounds, or undefined without a target. A target with 0 replicas
+ * is switched off and stays at 0.
  */
 export function boundedReplicas(
   hpa: HorizontalPodAutoscaler,
@@ -18,7 +18,7 @@ export function boundedReplicas(
   return Math.min(Math.max(replicas, minReplicas), maxReplicas);
 }
 
-/** The status of an autoscaler without metrics. @param target - undefined: it does not exist */
+/** Computes the status of an autoscaler without metrics. @param target - undefined if it does not exist */
 export function autoscalerStatus(
   hpa: HorizontalPodAutoscaler,
   target: { readonly replicas: number; readonly wanted: number } | undefined,
@@ -32,7 +32,7 @@ export function autoscalerStatus(
   return {
     ...hpa.status,
     ...(target && { currentReplicas: target.replicas }),
-    // Without metrics no other number was ever computed.
+    // Without metrics, no other number is ever computed.
     desiredReplicas: rescaled ? bounded : (hpa.status?.desiredReplicas ?? 0),
     ...(rescaled && { lastScaleTime: timestamp(nowMs) }),
     conditions,

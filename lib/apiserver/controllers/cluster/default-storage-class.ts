@@ -14,7 +14,7 @@ const standard: StorageClass = {
   allowVolumeExpansion: true,
 };
 
-/** Creates the StorageClass `standard`, the default, unless it exists. */
+/** Creates the default StorageClass, `standard`, unless it exists. */
 export function startDefaultStorageClass(host: ControllerHost): void {
   const create = async (): Promise<void> => {
     try {

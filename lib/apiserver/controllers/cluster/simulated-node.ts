@@ -14,7 +14,7 @@ const statements: readonly (readonly [type: string, status: string, reason: stri
   ['NetworkUnavailable', 'False', 'RouteCreated'],
 ];
 
-/** Creates the Nodes `node-0` … that simulated pods run on, unless they exist. */
+/** Creates the Nodes of the simulated pods, `node-0` and so on, unless they exist. */
 export function startSimulatedNodes(host: ControllerHost, count: number): void {
   const writer = host.writer(kubelet);
   const create = async (name: string): Promise<void> => {

@@ -12,14 +12,14 @@ import type { WorkQueue } from '../work-queue.js';
 import { parseCronSchedule } from './cron-schedule.js';
 import { dueTimes } from './missed-schedule.js';
 
-/** Makes the Jobs of each CronJob when they are due, and deletes the oldest finished ones. */
+/** Creates the Jobs of each CronJob when they are due, and deletes the oldest finished Jobs. */
 export function startCronJobController(host: ControllerHost): void {
   new CronJobController(host).start();
 }
 
 type CronJobStatus = NonNullable<CronJob['status']>;
 
-// As the real controller: a little later, so that a clock that lags behind does no harm.
+// As in the real controller: a margin for a clock that lags behind.
 const laterMs = 100;
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 
@@ -57,7 +57,7 @@ class CronJobController {
     const { schedule = '', timeZone = 'UTC' } = cronJob.spec ?? {};
     const nowMs = this.#host.now();
     const { dueMs, nextMs } = dueTimes(cronJob, parseCronSchedule(schedule, timeZone), nowMs);
-    // A schedule never comes to an end: nobody waits for it.
+    // A schedule never ends, so `settled` does not wait for it.
     if (nextMs !== undefined) this.#queue.addLater(keyOf(cronJob), nextMs - nowMs + laterMs);
     if (dueMs === undefined) return;
     const running = jobs.filter((job) => finishedCondition(job) === undefined);
@@ -76,7 +76,7 @@ class CronJobController {
     await this.#writer.updateStatus(live, { ...status, lastScheduleTime: timestamp(dueMs) });
   }
 
-  /** The name says for which time the Job is, so that there never is a second one. */
+  /** Creates the Job for `dueMs`. Its name contains that time, so there is at most one. */
   async #create(cronJob: CronJob, dueMs: number): Promise<Job | undefined> {
     const job = jobFor(cronJob, dueMs);
     try {

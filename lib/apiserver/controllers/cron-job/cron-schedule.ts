@@ -2,16 +2,16 @@ import { OperatorError } from '../../../system/operator-error.js';
 import { localMinute } from './local-minute.js';
 import type { LocalMinute } from './local-minute.js';
 
-/** When a CronJob is due. */
+/** The schedule of a CronJob. */
 export interface CronSchedule {
-  /** The first due time after `ms` (both milliseconds since 1970), or undefined: never. */
+  /** Returns the first due time after `ms`, both in milliseconds since 1970, or undefined without one. */
   next(ms: number): number | undefined;
 }
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-// As the real parser: what is not due within five years never is (31 February).
+// As in the real parser: a date that does not occur within five years (31 February) never occurs.
 const horizonMs = 5 * 366 * dayMs;
 
 const macros: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const macros: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 };
 
-/** The range of a field, and the names that its numbers have. */
+/** The range of a field, and names for its numbers. */
 interface FieldRange {
   readonly least: number;
   readonly most: number;
@@ -42,7 +42,7 @@ const ranges = {
   weekday: { least: 0, most: 6, names: weekdays },
 } as const satisfies Readonly<Record<string, FieldRange>>;
 
-/** A field: the numbers that fit, and whether it was left open by `*` or `?`. */
+/** A parsed field: the matching numbers, and `open` if it contains `*` or `?` without a step. */
 interface Field {
   readonly values: ReadonlySet<number>;
   readonly open: boolean;
@@ -51,9 +51,9 @@ interface Field {
 type Fields = Readonly<Record<keyof typeof ranges, Field>>;
 
 /**
- * Reads `spec.schedule` of a CronJob: five fields, `@hourly` and the like, or `@every 90m`.
+ * Parses `spec.schedule` of a CronJob: five fields, a macro such as `@hourly`, or `@every 90m`.
  * @param timeZone - an IANA name
- * @throws OperatorError `InvalidValue`: the schedule or the time zone is none.
+ * @throws OperatorError `InvalidValue`: the schedule or the time zone is invalid.
  */
 export function parseCronSchedule(schedule: string, timeZone = 'UTC'): CronSchedule {
   const every = /^@every\s+(\S+)$/.exec(schedule.trim())?.[1];
@@ -82,7 +82,10 @@ function nextMatch(
   return undefined;
 }
 
-/** Day of the month and of the week: either will do, unless one of them is left open. */
+/**
+ * Returns true if the date matches. If both the day of the month and the weekday are restricted, one of them
+ * suffices.
+ */
 function dayFits({ day, weekday, month }: Fields, now: LocalMinute): boolean {
   const byDay = day.values.has(now.day);
   const byWeekday = weekday.values.has(now.weekday);
@@ -92,7 +95,7 @@ function dayFits({ day, weekday, month }: Fields, now: LocalMinute): boolean {
 
 function nextMidnight(local: (ms: number) => LocalMinute, ms: number, now: LocalMinute): number {
   const guess = ms + dayMs - (now.hour * 60 + now.minute) * minuteMs;
-  // On the days that change the clocks the guess is an hour off.
+  // On the days of a clock change, the guess is an hour off.
   const { hour } = local(guess);
   if (hour === 0) return guess;
   const corrected = hour < 12 ? guess - hour * hourMs : guess + (24 - hour) * hourMs;
@@ -138,7 +141,7 @@ function parsePart(
   const star = from === '*' || from === '?';
   const step = stepText === undefined ? 1 : Number(stepText);
   const first = star ? range.least : numberIn(from, range);
-  // `5/15` goes on to the end of the range.
+  // `5/15` continues to the end of the range.
   const single = stepText === undefined ? first : range.most;
   const last = star ? range.most : to === undefined ? single : numberIn(to, range);
   const sound = Number.isInteger(step) && step > 0 && first <= last;

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../../system/operator-error.js';
 
-/** A moment as the clock on the wall of a time zone shows it. */
+/** Local date and time in a time zone. */
 export interface LocalMinute {
   /** 1 to 12. */
   readonly month: number;
@@ -13,8 +13,8 @@ export interface LocalMinute {
 }
 
 /**
- * How to read moments (milliseconds since 1970) in a time zone.
- * @throws OperatorError `InvalidValue`: there is no such time zone.
+ * Returns a function that converts milliseconds since 1970 to local time.
+ * @throws OperatorError `InvalidValue`: the time zone is unknown.
  */
 export function localMinute(timeZone: string): (ms: number) => LocalMinute {
   if (timeZone === 'UTC' || timeZone === '' || timeZone === 'Etc/UTC') return utcMinute;

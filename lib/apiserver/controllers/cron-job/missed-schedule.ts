@@ -2,15 +2,15 @@ import type { CronJob } from '../../../object/kinds.js';
 import { timestampMs } from '../timestamp.js';
 import type { CronSchedule } from './cron-schedule.js';
 
-/** What is due of a CronJob. */
+/** Due times of a CronJob. */
 export interface DueTimes {
-  /** The newest time that was due and not acted upon; undefined when nothing is. */
+  /** The latest due time that has not been handled; undefined if nothing is due. */
   readonly dueMs: number | undefined;
-  /** The next due time after now; undefined when there is none. */
+  /** The next due time after now; undefined without one. */
   readonly nextMs: number | undefined;
 }
 
-/** What is due of `cronJob` at `nowMs`: of several missed times only the newest counts. */
+/** Returns the due times of `cronJob` at `nowMs`. Of several missed times, only the latest counts. */
 export function dueTimes(cronJob: CronJob, schedule: CronSchedule, nowMs: number): DueTimes {
   const lastMs = timestampMs(
     cronJob.status?.lastScheduleTime ?? cronJob.metadata.creationTimestamp,
@@ -29,7 +29,7 @@ function newestDue(schedule: CronSchedule, fromMs: number, nowMs: number): numbe
   if (first === undefined || first > nowMs) return undefined;
   const second = schedule.next(first);
   if (second === undefined || second > nowMs) return first;
-  // Years may have been missed: begin shortly before now, two periods back to be safe.
+  // The controller may have missed years: starts shortly before now, two periods back to be safe.
   const periodMs = second - first;
   const skipped = Math.max(0, Math.floor((nowMs - first) / periodMs) - 2);
   let due = first;

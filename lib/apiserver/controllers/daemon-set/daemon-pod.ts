@@ -4,7 +4,7 @@ import { podFitsNode } from '../pod/node-fit.js';
 import { podFromTemplate } from '../pod-template.js';
 import type { PodTemplate } from '../pod-template.js';
 
-/** The label with the hash of a pod's revision, on pods and on ControllerRevisions. */
+/** The label with the hash of the revision, on pods and on ControllerRevisions. */
 export const revisionHashLabel = 'controller-revision-hash';
 const generationAnnotation = 'deprecated.daemonset.template.generation';
 const generationLabel = 'pod-template-generation';
@@ -12,7 +12,7 @@ const generationLabel = 'pod-template-generation';
 type PodSpec = NonNullable<Pod['spec']>;
 type Toleration = NonNullable<PodSpec['tolerations']>[number];
 
-// Trouble of a node is no reason to take a daemon from it.
+// Problems of a node do not evict its daemon pods.
 const daemonTolerations: readonly Toleration[] = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
@@ -22,7 +22,7 @@ const daemonTolerations: readonly Toleration[] = [
   { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' },
 ];
 
-/** The pod of `revision` for one node. */
+/** Returns the pod of `revision` for one node. */
 export function daemonPod(set: DaemonSet, revision: ControllerRevision, nodeName: string): Pod {
   const pod = podFor(set, templateOf(revision));
   const generation = set.metadata.annotations?.[generationAnnotation];
@@ -35,12 +35,12 @@ export function daemonPod(set: DaemonSet, revision: ControllerRevision, nodeName
   return { ...pod, metadata: { ...pod.metadata, labels }, spec };
 }
 
-/** Whether the pods of `set` may run on `node`. */
+/** Returns true if the pods of `set` may run on `node`. */
 export function daemonFitsNode(set: DaemonSet, node: Node): boolean {
   return podFitsNode(podFor(set, set.spec?.template ?? {}), node);
 }
 
-/** The node that a pod of a DaemonSet is for, whether it is there already or not. */
+/** Returns the node of a DaemonSet's pod, even before the pod is scheduled. */
 export function nodeNameOf({ spec }: Pod): string | undefined {
   if (spec?.nodeName) return spec.nodeName;
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;

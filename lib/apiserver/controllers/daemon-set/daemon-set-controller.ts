@@ -21,7 +21,7 @@ import { daemonSetPlan } from './daemon-set-plan.js';
 import type { DaemonNodeView, DaemonSetView } from './daemon-set-plan.js';
 import { daemonSetStatus } from './daemon-set-status.js';
 
-/** Keeps one pod of each DaemonSet on each node that it fits on. */
+/** Keeps one pod of each DaemonSet on each node that it fits. */
 export function startDaemonSetController(host: ControllerHost): void {
   new DaemonSetController(host).start();
 }

@@ -1,9 +1,9 @@
-/** What the plan needs to know of a pod of a DaemonSet. */
+/** Input of the plan: a pod of a DaemonSet. */
 export interface DaemonPodView {
   readonly name: string;
-  /** Made of the newest revision. */
+  /** True if the pod has the newest revision. */
   readonly updated: boolean;
-  /** Ready for at least `minReadySeconds`. */
+  /** True if the pod has been ready for at least `minReadySeconds`. */
   readonly available: boolean;
   readonly terminating: boolean;
   readonly finished: boolean;
@@ -12,28 +12,28 @@ export interface DaemonPodView {
 /** A node and the pods of the DaemonSet on it, oldest first. */
 export interface DaemonNodeView {
   readonly name: string;
-  /** Whether the DaemonSet's pods fit on the node. */
+  /** True if the DaemonSet's pods fit on the node. */
   readonly wanted: boolean;
   readonly pods: readonly DaemonPodView[];
 }
 
-/** What the plan needs to know of a DaemonSet. */
+/** Input of the plan: a DaemonSet. */
 export interface DaemonSetView {
   readonly nodes: readonly DaemonNodeView[];
   readonly strategy: 'RollingUpdate' | 'OnDelete';
-  /** Nodes without an available pod that an update may make. */
+  /** The maximum number of nodes without an available pod during an update. */
   readonly maxUnavailable: number;
-  /** Nodes that may have a second pod during an update; 0: old pods go first. */
+  /** The maximum number of nodes with a second pod during an update. With 0, old pods are deleted first. */
   readonly maxSurge: number;
 }
 
-/** Pods to delete, and nodes that get one. */
+/** Pods to delete, and nodes to create a pod on. */
 export interface DaemonSetPlan {
   readonly createOn: readonly string[];
   readonly deletePods: readonly string[];
 }
 
-/** What a DaemonSet does next: one pod for each wanted node, then its update. */
+/** Plans the next step of a DaemonSet: one pod on each wanted node, then the update. */
 export function daemonSetPlan(set: DaemonSetView): DaemonSetPlan {
   const placement = placePods(set.nodes);
   if (set.strategy === 'OnDelete') return placement;
@@ -52,20 +52,22 @@ function placePods(nodes: readonly DaemonNodeView[]): DaemonSetPlan {
     const alive = pods.filter(({ finished, terminating }) => !finished && !terminating);
     deletePods.push(...gone.map((pod) => pod.name));
     if (!wanted) deletePods.push(...alive.map((pod) => pod.name));
-    // One that ends must have gone before the next one comes.
+    // A terminating pod must be gone before the next pod is created.
     else if (pods.length === 0) createOn.push(name);
     else deletePods.push(...duplicates(alive).map((pod) => pod.name));
   }
   return { createOn, deletePods };
 }
 
-/** Beside one old and one new pod (a surge) there should be none; the oldest stay. */
+/**
+ * Returns the surplus pods of a node: all but the oldest updated and the oldest old one. A surge needs both.
+ */
 function duplicates(alive: readonly DaemonPodView[]): DaemonPodView[] {
   const [updated, old] = [alive.filter((pod) => pod.updated), alive.filter((pod) => !pod.updated)];
   return [...updated.slice(1), ...old.slice(1)];
 }
 
-/** Old pods that don't work go at once, working ones as far as `maxUnavailable` lets them. */
+/** Deletes unavailable old pods at once, and available ones as far as `maxUnavailable` allows. */
 function replaceStep({ nodes, maxUnavailable }: DaemonSetView): DaemonSetPlan {
   const broken: string[] = [];
   const working: string[] = [];
@@ -85,7 +87,7 @@ function replaceStep({ nodes, maxUnavailable }: DaemonSetView): DaemonSetPlan {
   return { createOn: [], deletePods: [...broken, ...working.slice(0, room)] };
 }
 
-/** A new pod comes beside the old one, which goes when the new one is available. */
+/** Creates a new pod beside the old one, and deletes the old pod when the new one is available. */
 function surgeStep({ nodes, maxSurge }: DaemonSetView): DaemonSetPlan {
   const deletePods: string[] = [];
   const candidates: string[] = [];

@@ -11,7 +11,7 @@ export interface DaemonNode {
   readonly pods: readonly Pod[];
 }
 
-/** What the status of a DaemonSet follows from. */
+/** Input of `daemonSetStatus`. */
 export interface DaemonSetObservation {
   readonly nodes: readonly DaemonNode[];
   readonly isUpdated: (pod: Pod) => boolean;
@@ -20,7 +20,7 @@ export interface DaemonSetObservation {
   readonly nowMs: number;
 }
 
-/** The status that follows from the pods of a DaemonSet. */
+/** Computes the status of a DaemonSet from its pods. */
 export function daemonSetStatus(
   set: DaemonSet,
   observation: DaemonSetObservation,

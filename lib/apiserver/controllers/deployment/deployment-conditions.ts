@@ -3,10 +3,10 @@ import { timestamp } from '../timestamp.js';
 
 /** `status` of a Deployment. */
 export type DeploymentStatus = NonNullable<Deployment['status']>;
-/** One of its `conditions`. */
+/** One of `status.conditions` of a Deployment. */
 export type DeploymentCondition = NonNullable<DeploymentStatus['conditions']>[number];
 
-/** What a condition says; the times are added when it is set. */
+/** A condition without its times, which are added when it is set. */
 export interface ConditionStatement {
   readonly type: 'Available' | 'Progressing' | 'ReplicaFailure';
   readonly status: 'True' | 'False' | 'Unknown';
@@ -14,7 +14,7 @@ export interface ConditionStatement {
   readonly message: string;
 }
 
-/** The condition of `type` among `conditions`. */
+/** Returns the condition of `type`. */
 export function conditionOf(
   conditions: readonly DeploymentCondition[],
   type: ConditionStatement['type'],
@@ -22,7 +22,7 @@ export function conditionOf(
   return conditions.find((condition) => condition.type === type);
 }
 
-/** `conditions` without the one of `type`. */
+/** Returns `conditions` without the one of `type`. */
 export function withoutCondition(
   conditions: readonly DeploymentCondition[],
   type: ConditionStatement['type'],
@@ -31,8 +31,8 @@ export function withoutCondition(
 }
 
 /**
- * `conditions` with `statement` at the end. Nothing changes while status and reason stay; the time
- * of the transition stays while the status does.
+ * Returns `conditions` with `statement` at the end. A condition with the same status and reason stays
+ * unchanged. A condition with the same status keeps its transition time.
  */
 export function withCondition(
   conditions: readonly DeploymentCondition[],
@@ -44,7 +44,7 @@ export function withCondition(
   return same ? [...conditions] : renewedCondition(conditions, statement, nowMs);
 }
 
-/** As {@link withCondition}, with a new time of update also when nothing else changed. */
+/** Like {@link withCondition}, but always sets a new update time. */
 export function renewedCondition(
   conditions: readonly DeploymentCondition[],
   statement: ConditionStatement,

@@ -41,7 +41,7 @@ import { newReplicaSetSize, rollingUpdateSteps } from './rolling-update.js';
 import type { ScaleStep } from './rolling-update.js';
 import { rolloutLimits } from './rollout-limits.js';
 
-/** Rolls each Deployment out by ReplicaSets, by the rules of kube-controller-manager. */
+/** Rolls out each Deployment with ReplicaSets, by the rules of kube-controller-manager. */
 export function startDeploymentController(host: ControllerHost): void {
   new DeploymentController(host).start();
 }
@@ -116,7 +116,7 @@ class DeploymentController {
     return sets.some((set) => this.#host.controlled(Pod, set).some((pod) => !isPodFinished(pod)));
   }
 
-  /** Brings annotations of the newest ReplicaSet up to date, if it exists. */
+  /** Updates the annotations and `minReadySeconds` of the newest ReplicaSet, if it exists. */
   async #syncNewest(rollout: Rollout): Promise<Rollout> {
     const { deployment, current, old } = rollout;
     if (current === undefined) return rollout;
@@ -162,7 +162,10 @@ class DeploymentController {
     }
   }
 
-  /** Another template may have the same hash: then the next try gets another name. */
+  /**
+   * Handles a name that is taken. Another template may have the same hash; the next attempt then uses another
+   * name, because `collisionCount` is part of the hash.
+   */
   async #taken(deployment: Deployment, set: ReplicaSet, error: unknown): Promise<ReplicaSet> {
     const { namespace, name = '' } = set.metadata;
     const existing = this.#host.get(ReplicaSet, { namespace, name });
@@ -211,7 +214,7 @@ class DeploymentController {
     }
   }
 
-  /** The same rollout with its ReplicaSets as they are now. */
+  /** Reads the ReplicaSets of a rollout again. */
   #fresh(rollout: Rollout): Rollout {
     const read = (set: ReplicaSet): ReplicaSet | undefined => {
       const { namespace, name = '' } = set.metadata;

@@ -9,14 +9,14 @@ import {
 import type { ReplicaSetSize, RollingUpdate, ScaleStep } from './rolling-update.js';
 import { rolloutLimits } from './rollout-limits.js';
 
-/** A Deployment and its ReplicaSets, the old ones oldest first. */
+/** A Deployment and its ReplicaSets; `old` starts with the oldest. */
 export interface Rollout {
   readonly deployment: Deployment;
   readonly current: ReplicaSet | undefined;
   readonly old: readonly ReplicaSet[];
 }
 
-/** Whether `spec.replicas` of the Deployment changed since its ReplicaSets were scaled. */
+/** Returns true if `spec.replicas` of the Deployment changed since its ReplicaSets were scaled. */
 export function isScalingEvent({ deployment, current, old }: Rollout): boolean {
   return active(current === undefined ? old : [...old, current]).some((set) => {
     const desired = numberAnnotation(set, desiredReplicasAnnotation);
@@ -24,7 +24,7 @@ export function isScalingEvent({ deployment, current, old }: Rollout): boolean {
   });
 }
 
-/** What to scale when the Deployment is paused or its size changed: no rollout goes on meanwhile. */
+/** Returns the steps for a Deployment that is paused or resized. Its rollout does not proceed meanwhile. */
 export function scalingSteps(rollout: Rollout): ScaleStep[] {
   const { deployment, current, old } = rollout;
   const desired = desiredReplicas(deployment);
@@ -50,7 +50,7 @@ export function scalingSteps(rollout: Rollout): ScaleStep[] {
   });
 }
 
-/** The rolling update as plain numbers. */
+/** Returns the input of a rolling update. */
 export function rollingUpdateOf(rollout: Rollout, current: ReplicaSet): RollingUpdate {
   const { deployment, old } = rollout;
   return {
@@ -61,12 +61,12 @@ export function rollingUpdateOf(rollout: Rollout, current: ReplicaSet): RollingU
   };
 }
 
-/** `spec.replicas` of a Deployment. */
+/** Returns `spec.replicas` of a Deployment, by default 1. */
 export function desiredReplicas(deployment: Deployment): number {
   return deployment.spec?.replicas ?? 1;
 }
 
-/** `spec.replicas` of a ReplicaSet. */
+/** Returns `spec.replicas` of a ReplicaSet, by default 1. */
 export function replicasOf(set: ReplicaSet): number {
   return set.spec?.replicas ?? 1;
 }

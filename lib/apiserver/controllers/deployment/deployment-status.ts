@@ -10,20 +10,20 @@ import {
 import type { DeploymentCondition, DeploymentStatus } from './deployment-conditions.js';
 import { rolloutLimits } from './rollout-limits.js';
 
-/** What the status of a Deployment follows from. */
+/** Input of `deploymentStatus`. */
 export interface DeploymentObservation {
   readonly deployment: Deployment;
-  /** The ReplicaSet that has the Deployment's template, once it exists. */
+  /** The ReplicaSet with the Deployment's template, if it exists. */
   readonly current: ReplicaSet | undefined;
   readonly old: readonly ReplicaSet[];
   /** Milliseconds since 1970. */
   readonly nowMs: number;
 }
 
-// A deadline of this many seconds means none.
+// A deadline of this many seconds means no deadline.
 const noDeadlineSeconds = 2 ** 31 - 1;
 
-/** Counts, generation and the condition `Available`; the other conditions stay as they are. */
+/** Computes the counts, the generation and the condition `Available`. Other conditions stay unchanged. */
 export function deploymentStatus(observation: DeploymentObservation): DeploymentStatus {
   const { deployment, current, old, nowMs } = observation;
   const sets = current === undefined ? old : [...old, current];
@@ -51,7 +51,7 @@ export function deploymentStatus(observation: DeploymentObservation): Deployment
   };
 }
 
-/** That status, and how the rollout goes: the conditions `Progressing` and `ReplicaFailure`. */
+/** Computes `deploymentStatus` and the conditions of the rollout, `Progressing` and `ReplicaFailure`. */
 export function rolloutStatus(observation: DeploymentObservation): DeploymentStatus {
   const { current, old } = observation;
   const status = deploymentStatus(observation);
@@ -65,7 +65,7 @@ export function rolloutStatus(observation: DeploymentObservation): DeploymentSta
   return { ...status, conditions };
 }
 
-/** Whether every pod is of the newest version and available. */
+/** Returns true if all pods have the newest template and are available. */
 export function isDeploymentComplete(deployment: Deployment, status: DeploymentStatus): boolean {
   const { replicas = 1 } = deployment.spec ?? {};
   const { updatedReplicas = 0, replicas: total = 0, availableReplicas = 0 } = status;
@@ -74,13 +74,13 @@ export function isDeploymentComplete(deployment: Deployment, status: DeploymentS
   return observed && counts.every((count) => count === replicas);
 }
 
-/** Whether the Deployment wants to be told when a rollout makes no progress. */
+/** Returns `progressDeadlineSeconds` in milliseconds, or undefined if the Deployment has no deadline. */
 export function progressDeadlineMs(deployment: Deployment): number | undefined {
   const seconds = deployment.spec?.progressDeadlineSeconds;
   return seconds === undefined || seconds === noDeadlineSeconds ? undefined : seconds * 1000;
 }
 
-/** Milliseconds until the deadline has passed if nothing moves; undefined when none runs. */
+/** Returns the milliseconds until the progress deadline, or undefined if no deadline runs. */
 export function deadlineInMs(
   deployment: Deployment,
   status: DeploymentStatus,
@@ -91,7 +91,7 @@ export function deadlineInMs(
   if (deadlineMs === undefined || progressing === undefined) return undefined;
   const over = progressing.reason === 'ProgressDeadlineExceeded';
   if (over || isDeploymentComplete(deployment, status)) return undefined;
-  // Times are kept in whole seconds: one more, or the check would come a little too early.
+  // Times have whole seconds. Without one more second, the check could come too early.
   return Math.max(0, timestampMs(progressing.lastUpdateTime) + deadlineMs - nowMs) + 1000;
 }
 
@@ -153,7 +153,7 @@ function hasTimedOut(
   return timestampMs(progressing.lastUpdateTime) + deadlineMs < nowMs;
 }
 
-/** A failure of the new ReplicaSet counts before one of an old one. */
+/** Returns the failure of a ReplicaSet. The new ReplicaSet takes precedence over old ones. */
 function replicaFailure(
   current: ReplicaSet | undefined,
   old: readonly ReplicaSet[],

@@ -5,19 +5,19 @@ import { deepEqual } from '../../../object/deep-equal.js';
 import { safeHash } from '../safe-hash.js';
 import { newReplicaSetAnnotations, sizeAnnotations } from './revision-annotations.js';
 
-/** The label that tells the pods of a Deployment's ReplicaSets apart. */
+/** The label that distinguishes the pods of a Deployment's ReplicaSets. */
 export const podTemplateHashLabel = 'pod-template-hash';
 
 const longestName = 253;
 
-/** Which ReplicaSet {@link newReplicaSet} makes. */
+/** Revision and size of a ReplicaSet of {@link newReplicaSet}. */
 export interface NewReplicaSetSize {
   readonly revision: number;
   readonly replicas: number;
   readonly maxSurge: number;
 }
 
-/** The ReplicaSet for the Deployment's template as it is now. */
+/** Returns the ReplicaSet for the Deployment's current template. */
 export function newReplicaSet(deployment: Deployment, size: NewReplicaSetSize): ReplicaSet {
   const { metadata, spec, status } = deployment;
   const { template, selector, minReadySeconds, replicas: desired = 1 } = spec ?? {};
@@ -45,7 +45,7 @@ export function newReplicaSet(deployment: Deployment, size: NewReplicaSetSize): 
   };
 }
 
-/** Whether a ReplicaSet has the Deployment's template. */
+/** Returns true if a ReplicaSet has the Deployment's template. */
 export function hasTemplateOf(set: ReplicaSet, deployment: Deployment): boolean {
   return deepEqual(withoutHash(set.spec?.template), withoutHash(deployment.spec?.template));
 }

@@ -3,8 +3,9 @@ import { conditionOf, withCondition } from './deployment-conditions.js';
 import { progressDeadlineMs } from './deployment-status.js';
 
 /**
- * The Deployment with a `Progressing` condition that says whether it is paused: a Deployment that was
- * paused for longer than its deadline must not be reported as stuck when it goes on.
+ * Returns the Deployment with a `Progressing` condition that records a pause or its end. Without it, a
+ * Deployment that was paused for longer than its progress deadline would be reported as stuck when it
+ * resumes.
  */
 export function withPauseCondition(deployment: Deployment, nowMs: number): Deployment {
   if (progressDeadlineMs(deployment) === undefined) return deployment;

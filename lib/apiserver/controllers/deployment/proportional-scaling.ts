@@ -1,10 +1,12 @@
 import type { ScaleStep } from './rolling-update.js';
 
-/** What scaling in the middle of a rollout needs to know of a ReplicaSet. */
+/** Input of proportional scaling: a ReplicaSet. */
 export interface ScalableReplicaSet {
   readonly name: string;
   readonly replicas: number;
-  /** The annotation `max-replicas`: replicas and surge of the Deployment when it was last scaled. */
+  /**
+   * The annotation `max-replicas`: replicas plus surge of the Deployment when the ReplicaSet was last scaled.
+   */
   readonly maxReplicas: number | undefined;
   readonly createdMs: number;
 }
@@ -15,14 +17,14 @@ export interface ProportionalScaling {
   readonly maxSurge: number;
   /** `status.replicas` of the Deployment. */
   readonly statusReplicas: number;
-  /** Those with pods. */
+  /** The ReplicaSets with pods. */
   readonly active: readonly ScalableReplicaSet[];
 }
 
 /**
- * Shares the replicas that a Deployment gains or loses among its ReplicaSets by their sizes, so that
- * neither the old nor the new version gets an undue part of the risk. Where many small ones shrink,
- * rounding may keep up to one more of each than is allowed: Kubernetes leaves those to the rollout.
+ * Distributes the replicas that a Deployment gains or loses among its ReplicaSets by their sizes, so that
+ * neither the old nor the new version takes an undue part of the risk. When many small ReplicaSets shrink,
+ * rounding may keep up to one replica too many in each. As in Kubernetes, the rollout removes those.
  */
 export function proportionalSteps(scaling: ProportionalScaling): ScaleStep[] {
   const { desired, maxSurge, active } = scaling;
@@ -35,14 +37,16 @@ export function proportionalSteps(scaling: ProportionalScaling): ScaleStep[] {
     shared += part;
     return { name: set.name, replicas: set.replicas + part };
   });
-  // The largest takes what rounding left over, as far as it has any.
+  // The largest ReplicaSet takes the remainder of the rounding, down to 0 replicas.
   return sizes.map(({ name, replicas }, index) => ({
     name,
     replicas: index === 0 ? Math.max(0, replicas + missing - shared) : replicas,
   }));
 }
 
-/** Larger first; of equal sizes the newer one grows first, the older one shrinks first. */
+/**
+ * Sorts larger ReplicaSets first. Of equal sizes, the newer one grows first and the older one shrinks first.
+ */
 function compareSize(a: ScalableReplicaSet, b: ScalableReplicaSet, missing: number): number {
   if (a.replicas !== b.replicas) return b.replicas - a.replicas;
   return missing > 0 ? b.createdMs - a.createdMs : a.createdMs - b.createdMs;

@@ -1,10 +1,10 @@
 import type { Deployment, ReplicaSet } from '../../../object/kinds.js';
 import { revisionOf } from './revision-annotations.js';
 
-// A limit of this many means none.
+// A limit of this many means no limit.
 const noLimit = 2 ** 31 - 1;
 
-/** The old ReplicaSets beyond `revisionHistoryLimit`, oldest revisions first; never one with pods. */
+/** Returns the old ReplicaSets beyond `revisionHistoryLimit`, oldest revisions first; never one with pods. */
 export function replicaSetsToPrune(
   deployment: Deployment,
   old: readonly ReplicaSet[],

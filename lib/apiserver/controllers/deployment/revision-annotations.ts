@@ -1,10 +1,10 @@
 import type { Deployment, ReplicaSet } from '../../../object/kinds.js';
 
-/** Counts the versions of a Deployment's template, on it and on its ReplicaSets. */
+/** The version number of a Deployment's template, on the Deployment and its ReplicaSets. */
 export const revisionAnnotation = 'deployment.kubernetes.io/revision';
 /** `spec.replicas` of the Deployment when the ReplicaSet was last scaled. */
 export const desiredReplicasAnnotation = 'deployment.kubernetes.io/desired-replicas';
-/** That and the surge. */
+/** `spec.replicas` plus surge of the Deployment when the ReplicaSet was last scaled. */
 export const maxReplicasAnnotation = 'deployment.kubernetes.io/max-replicas';
 const revisionHistoryAnnotation = 'deployment.kubernetes.io/revision-history';
 
@@ -21,13 +21,16 @@ const notCopied = new Set([
 /** Annotations of an object. */
 export type Annotations = Record<string, string>;
 
-/** The revision of a ReplicaSet, 0 where it has none. */
+/** Returns the revision of a ReplicaSet, or 0 without a valid one. */
 export function revisionOf(set: ReplicaSet): number {
   const revision = Number(set.metadata.annotations?.[revisionAnnotation] ?? 0);
   return Number.isInteger(revision) ? revision : 0;
 }
 
-/** The annotations of the ReplicaSet that has the Deployment's template, at least `revision`. */
+/**
+ * Returns the annotations for the newest ReplicaSet: `current`, those of the Deployment, and a revision of at
+ * least `revision`.
+ */
 export function newReplicaSetAnnotations(
   deployment: Deployment,
   current: Annotations,
@@ -47,7 +50,7 @@ export function newReplicaSetAnnotations(
   };
 }
 
-/** The annotations that note for which size of the Deployment a ReplicaSet was scaled. */
+/** Returns the annotations that record the size of the Deployment when a ReplicaSet is scaled. */
 export function sizeAnnotations(desired: number, maxSurge: number): Annotations {
   return {
     [desiredReplicasAnnotation]: String(desired),
@@ -55,7 +58,7 @@ export function sizeAnnotations(desired: number, maxSurge: number): Annotations 
   };
 }
 
-/** A non-negative number in an annotation, or undefined. */
+/** Returns the non-negative integer in an annotation, or undefined. */
 export function numberAnnotation(set: ReplicaSet, name: string): number | undefined {
   const text = set.metadata.annotations?.[name];
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;

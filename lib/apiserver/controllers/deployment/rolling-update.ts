@@ -1,6 +1,6 @@
 import type { RolloutLimits } from './rollout-limits.js';
 
-/** What a rollout needs to know of a ReplicaSet. */
+/** Input of a rolling update: a ReplicaSet. */
 export interface ReplicaSetSize {
   readonly name: string;
   /** `spec.replicas`. */
@@ -9,23 +9,23 @@ export interface ReplicaSetSize {
   readonly available: number;
 }
 
-/** A rolling update as it stands: the old ReplicaSets oldest first. */
+/** The state of a rolling update; `old` starts with the oldest ReplicaSet. */
 export interface RollingUpdate extends RolloutLimits {
   readonly desired: number;
   readonly current: ReplicaSetSize;
   readonly old: readonly ReplicaSetSize[];
 }
 
-/** One ReplicaSet to scale. */
+/** A ReplicaSet to scale. */
 export interface ScaleStep {
   readonly name: string;
   readonly replicas: number;
 }
 
 /**
- * The next step of a rolling update, empty when there is none for now. The new ReplicaSet grows as
- * far as `maxSurge` lets it; when it can't, old ones shrink as far as `maxUnavailable` lets them,
- * their unavailable pods first.
+ * Returns the next steps of a rolling update; an empty list means to wait. The new ReplicaSet grows as far as
+ * `maxSurge` allows. If it cannot grow, old ReplicaSets shrink as far as `maxUnavailable` allows, their
+ * unavailable pods first.
  */
 export function rollingUpdateSteps(update: RollingUpdate): ScaleStep[] {
   const { current } = update;
@@ -34,7 +34,7 @@ export function rollingUpdateSteps(update: RollingUpdate): ScaleStep[] {
   return oldReplicaSetSteps(update);
 }
 
-/** How many replicas the new ReplicaSet may have now. */
+/** Returns the number of replicas that the new ReplicaSet may have now. */
 export function newReplicaSetSize(update: RollingUpdate): number {
   const { desired, maxSurge, current, old } = update;
   if (current.replicas >= desired) return desired;
@@ -57,7 +57,7 @@ function oldReplicaSetSteps(update: RollingUpdate): ScaleStep[] {
     .map(({ name, replicas }) => ({ name, replicas }));
 }
 
-/** Takes unavailable pods away first: without them a broken rollout could never be rolled over. */
+/** Removes unavailable pods first. Otherwise a new rollout could never replace a broken one. */
 function withoutUnavailable(old: readonly ReplicaSetSize[], limit: number): ReplicaSetSize[] {
   let left = limit;
   return old.map((set) => {

@@ -16,7 +16,7 @@ import { isPodFinished } from '../pod-state.js';
 import type { PodTemplate } from '../pod-template.js';
 import { disruptionStatus } from './disruption-status.js';
 
-/** Keeps the status of each PodDisruptionBudget. */
+/** Keeps the status of each PodDisruptionBudget up to date. */
 export function startDisruptionController(host: ControllerHost): void {
   const writer = host.writer(manager);
   const podsByLabel = host.podsByLabel;
@@ -65,7 +65,7 @@ function selects(
   return host.selects(budget.spec?.selector, labels);
 }
 
-/** The replicas that the topmost controllers of the pods want, each controller counted once. */
+/** Returns the replicas that the topmost controllers of the pods want; each controller counts once. */
 function replicasWantedFor(host: ControllerHost, pods: readonly Pod[]): number {
   const wanted = new Map<string, number>();
   for (const pod of pods) {

@@ -6,17 +6,17 @@ import { timestamp } from '../timestamp.js';
 /** `status` of a PodDisruptionBudget. */
 export type DisruptionStatus = NonNullable<PodDisruptionBudget['status']>;
 
-/** What a budget's status follows from. */
+/** Input of `disruptionStatus`. */
 export interface DisruptionObservation {
   /** The selected pods that are not finished. */
   readonly pods: readonly Pod[];
-  /** The sum of the replicas that the controllers of those pods want. */
+  /** The total of the replicas that the controllers of those pods want. */
   readonly wantedReplicas: number;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
 }
 
-/** How many pods may be evicted now. */
+/** Computes the status of a budget, with the number of pods that may be evicted now. */
 export function disruptionStatus(
   budget: PodDisruptionBudget,
   observation: DisruptionObservation,

@@ -13,12 +13,12 @@ import type { WorkQueue } from '../work-queue.js';
 import { serviceEndpoints } from './service-endpoints.js';
 import type { EndpointGroup } from './service-endpoints.js';
 
-/** Keeps the EndpointSlices of each Service with a selector. */
+/** Keeps the EndpointSlices of each Service with a selector up to date. */
 export function startEndpointSliceController(host: ControllerHost): void {
   new EndpointSliceController(host).start();
 }
 
-// As the real controller's default.
+// The real controller's default.
 const endpointsPerSlice = 100;
 const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 const managedBy = 'endpointslice-controller.k8s.io';
@@ -104,7 +104,7 @@ function selectorOf({ spec }: Service): LabelSelector | undefined {
   return spec?.selector && { matchLabels: spec.selector };
 }
 
-/** Whether both hold the same; Go writes an empty list as null. */
+/** Returns true if both lists are equal; Go writes an empty list as null. */
 function sameList(
   live: readonly unknown[] | null | undefined,
   wanted: readonly unknown[],

@@ -3,16 +3,16 @@ import { isPodFinished, isPodReady, isPodTerminating } from '../pod-state.js';
 
 /** One of the `endpoints` of an EndpointSlice. */
 export type Endpoint = EndpointSlice['endpoints'][number];
-/** One of its `ports`. */
+/** One of the `ports` of an EndpointSlice. */
 export type EndpointPort = NonNullable<EndpointSlice['ports']>[number];
 
-/** Endpoints that serve the same ports: they may share a slice. */
+/** Endpoints with the same ports, which can share a slice. */
 export interface EndpointGroup {
   readonly ports: readonly EndpointPort[];
   readonly endpoints: readonly Endpoint[];
 }
 
-/** The endpoints of a Service, grouped by the ports that a named target port stands for. */
+/** Returns the endpoints of a Service, grouped by ports: a named target port may differ between pods. */
 export function serviceEndpoints(service: Service, pods: readonly Pod[]): EndpointGroup[] {
   const groups = new Map<string, { ports: EndpointPort[]; endpoints: Endpoint[] }>();
   for (const pod of pods) {
@@ -23,7 +23,7 @@ export function serviceEndpoints(service: Service, pods: readonly Pod[]): Endpoi
     groups.set(key, group);
     group.endpoints.push(endpointOf(pod, service));
   }
-  // A Service without pods has one empty slice, as the real controller leaves it.
+  // As in the real controller, a Service without pods has one empty slice.
   return groups.size === 0 ? [{ ports: [], endpoints: [] }] : [...groups.values()];
 }
 
@@ -33,7 +33,7 @@ function endpointOf(pod: Pod, service: Service): Endpoint {
   const serving = isPodReady(pod);
   const { name, namespace, uid } = pod.metadata;
   const { hostname, subdomain, nodeName } = pod.spec ?? {};
-  // Only then is the pod found by that name in DNS.
+  // Only this subdomain gives the pod's hostname a DNS name under the Service.
   const named = hostname && subdomain === service.metadata.name;
   return {
     addresses: [pod.status?.podIP ?? ''],

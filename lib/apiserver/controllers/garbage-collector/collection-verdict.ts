@@ -1,39 +1,42 @@
 import type { KubernetesObject, OwnerReference } from '../../../object/kubernetes-object.js';
 
-/** Waits until its dependents are deleted. */
+/** The finalizer of an owner that waits until its dependents are deleted. */
 export const foregroundFinalizer = 'foregroundDeletion';
-/** Waits until its dependents have let go of it. */
+/** The finalizer of an owner that waits until its dependents no longer reference it. */
 export const orphanFinalizer = 'orphan';
 
-/** How an owner stands to the object that names it. */
+/** The state of an owner, as seen from the object that references it. */
 export type OwnerState =
-  /** It exists (with that UID, where the object can be owned from). */
+  /** The owner exists with this UID, in a place from which it can own the object. */
   | 'solid'
-  /** It does not exist: never did, or not any more, or only under another UID or elsewhere. */
+  /** The owner does not exist: never, no longer, or only with another UID or in another namespace. */
   | 'dangling'
-  /** It is being deleted in the foreground. */
+  /** The owner is being deleted in the foreground. */
   | 'waiting';
 
-/** What garbage collection does with an object. */
+/** Decision of the garbage collector about an object. */
 export type CollectionVerdict =
   | { readonly type: 'keep' }
-  /** Some owners are gone, others are there: only the references go. */
+  /** Some owners are gone and others exist: only the references to the former are removed. */
   | { readonly type: 'dropReferences'; readonly uids: readonly string[] }
   | {
       readonly type: 'delete';
       readonly propagationPolicy: 'Background' | 'Foreground' | 'Orphan';
-      /** Its dependents wait for themselves in a circle: its references must not block first. */
+      /**
+       * True if dependents may wait for each other in a circle. The object's own references must first stop
+       * blocking their owners.
+       */
       readonly unblock: boolean;
     };
 
-/** What {@link collectionVerdict} goes by. */
+/** Input of {@link collectionVerdict}. */
 export interface CollectionCase {
   readonly object: KubernetesObject;
   readonly stateOf: (reference: OwnerReference) => OwnerState;
   readonly dependents: readonly KubernetesObject[];
 }
 
-/** Whether an object that is not being deleted may stay, going by its owners. */
+/** Decides by its owners whether an object that is not being deleted may stay. */
 export function collectionVerdict({
   object,
   stateOf,
@@ -45,7 +48,7 @@ export function collectionVerdict({
   const gone = states.filter(({ state }) => state !== 'solid');
   if (gone.length === 0) return { type: 'keep' };
   if (gone.length < states.length) {
-    // Waiting owners too: they would otherwise wait for an object that stays.
+    // Includes waiting owners, which would otherwise wait for an object that stays.
     return { type: 'dropReferences', uids: gone.map(({ reference }) => reference.uid) };
   }
   const waited = states.some(({ state }) => state === 'waiting');
@@ -56,17 +59,17 @@ export function collectionVerdict({
   return { type: 'delete', propagationPolicy: policyOf(object), unblock: false };
 }
 
-/** Whether the object is being deleted and waits for its dependents to be deleted. */
+/** Returns true if the object is being deleted and waits for its dependents to be deleted. */
 export function isDeletingDependents({ metadata }: KubernetesObject): boolean {
   return metadata.deletionTimestamp !== undefined && hasFinalizer(metadata, foregroundFinalizer);
 }
 
-/** Whether the object is being deleted and its dependents are to stay. */
+/** Returns true if the object is being deleted and its dependents stay. */
 export function isOrphaningDependents({ metadata }: KubernetesObject): boolean {
   return metadata.deletionTimestamp !== undefined && hasFinalizer(metadata, orphanFinalizer);
 }
 
-/** A finalizer that the object has already says how its dependents are treated. */
+/** Returns the policy of the object's finalizers, by default `Background`. */
 function policyOf({ metadata }: KubernetesObject): 'Background' | 'Foreground' | 'Orphan' {
   if (hasFinalizer(metadata, orphanFinalizer)) return 'Orphan';
   return hasFinalizer(metadata, foregroundFinalizer) ? 'Foreground' : 'Background';

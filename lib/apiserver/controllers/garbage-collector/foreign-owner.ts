@@ -8,8 +8,8 @@ import { timestamp } from '../timestamp.js';
 const component = 'garbage-collector-controller';
 
 /**
- * Says by an Event when the owner that an object names lives in another namespace: the object is
- * about to be deleted for it, which surprises everybody who sees it for the first time.
+ * Records a warning Event if the owner of an object is in another namespace. The garbage collector is about
+ * to delete such an object, which surprises users.
  */
 export async function reportForeignOwner(
   host: ControllerHost,

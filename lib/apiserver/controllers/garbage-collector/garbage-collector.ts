@@ -24,14 +24,14 @@ import { reportForeignOwner } from './foreign-owner.js';
 import { ServedKinds } from './served-kinds.js';
 
 /**
- * Deletes objects whose owners are gone, and holds owners that are deleted in the foreground until
- * their blocking dependents are; see "Garbage Collection" in the Kubernetes documentation.
+ * Deletes objects whose owners are gone. Keeps owners that are deleted in the foreground until their blocking
+ * dependents are deleted; see "Garbage Collection" in the Kubernetes documentation.
  */
 export function startGarbageCollector(host: ControllerHost): void {
   new GarbageCollector(host).start();
 }
 
-/** An object to look at: this very one. */
+/** An object to check. A later object with the same key has another uid. */
 interface Item {
   readonly type: ResourceType;
   readonly key: ObjectKey;
@@ -43,7 +43,7 @@ class GarbageCollector {
   readonly #writer: ObjectWriter;
   readonly #kinds: ServedKinds;
   readonly #queue: WorkQueue<Item>;
-  /** Objects with an owner of a kind that is not served: nobody knows whether it exists. */
+  /** Objects with an owner of a kind that is not served, so its existence is unknown. */
   readonly #parked = new Map<string, Item>();
 
   constructor(host: ControllerHost) {
@@ -66,7 +66,7 @@ class GarbageCollector {
   #onChange({ type, resourceType, object, previous }: CommittedChange): void {
     const { uid = '', ownerReferences: references = [] } = object.metadata;
     const before = previous?.metadata.ownerReferences ?? [];
-    // Owners that wait for this object must see that it went, or that it blocks no longer.
+    // Owners that wait for this object must notice that it is gone or no longer blocks.
     if (type === 'DELETED' || !deepEqual(before, references)) {
       for (const reference of [...before, ...references]) this.#wakeOwner(object, reference);
     }
@@ -136,7 +136,7 @@ class GarbageCollector {
     }
   }
 
-  /** @returns undefined when it can't be told, now or ever. */
+  /** Returns the state of an owner. @returns undefined if the state is unknown, now or permanently */
   #stateOf(
     object: UnstructuredObject,
     reference: OwnerReference,
@@ -147,14 +147,14 @@ class GarbageCollector {
       this.#parked.set(item.uid, item);
       return undefined;
     }
-    // A cluster-scoped object can't be owned from a namespace; it is left alone for ever.
+    // A cluster-scoped object cannot have a namespaced owner; it is never collected.
     if (type.namespaced && (object.metadata.namespace ?? '') === '') return undefined;
     const owner = this.#ownerOf(object, reference);
     if (owner === undefined) return 'dangling';
     return isDeletingDependents(owner.object) ? 'waiting' : 'solid';
   }
 
-  /** The owner that a reference means: of its name and UID, in the object's namespace or in none. */
+  /** Finds the owner by name and UID, in the object's namespace or cluster-scoped. */
   #ownerOf(object: UnstructuredObject, reference: OwnerReference): Found | undefined {
     const resourceType = this.#kinds.find(reference.apiVersion, reference.kind);
     if (resourceType === undefined) return undefined;
@@ -168,7 +168,7 @@ class GarbageCollector {
   #dependentsOf(owner: UnstructuredObject): readonly Found[] {
     const { uid = '', namespace = '' } = owner.metadata;
     const all = this.#host.loopback.dependents(uid);
-    // From another namespace it can't be owned.
+    // Objects in other namespaces cannot be dependents.
     return namespace === ''
       ? all
       : all.filter(({ object }) => object.metadata.namespace === namespace);

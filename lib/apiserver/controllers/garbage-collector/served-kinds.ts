@@ -2,7 +2,7 @@ import { groupOf } from '../../../object/resource-type.js';
 import type { ResourceType } from '../../../object/resource-type.js';
 import type { Loopback } from '../../loopback.js';
 
-/** Finds where a kind is served; the list is read again when a kind is not in it. */
+/** Finds the resource types of kinds. A kind that is not in the list causes a new read of the list. */
 export class ServedKinds {
   readonly #loopback: Loopback;
   #types = new Map<string, ResourceType>();
@@ -11,13 +11,13 @@ export class ServedKinds {
     this.#loopback = loopback;
   }
 
-  /** Where the kind of an owner reference is served; undefined when it is not. */
+  /** Returns the resource type for an owner reference, or undefined if its kind is not served. */
   find(apiVersion: string, kind: string): ResourceType | undefined {
     const key = `${groupOf(apiVersion)}/${kind}`;
     return this.#types.get(key) ?? this.#read().get(key);
   }
 
-  /** Forgets everything: a custom resource definition changed. */
+  /** Clears the list after a change of a CustomResourceDefinition. */
   reset(): void {
     this.#types = new Map();
   }

@@ -1,4 +1,4 @@
-/** The numbers in a text such as `0-2,5`. */
+/** Parses a text such as `0-2,5`. */
 export function parseIndexes(text: string | undefined): Set<number> {
   const indexes = new Set<number>();
   for (const part of (text ?? '').split(',').filter(Boolean)) {
@@ -8,7 +8,7 @@ export function parseIndexes(text: string | undefined): Set<number> {
   return indexes;
 }
 
-/** Writes numbers as ranges, ascending: `0-2,5`; two in a row as `0,1`. */
+/** Formats numbers as ascending ranges: `0-2,5`; only two in a row as `0,1`. */
 export function formatIndexes(indexes: ReadonlySet<number>): string {
   const sorted = [...indexes].sort((a, b) => a - b);
   const parts: string[] = [];

@@ -3,10 +3,10 @@ import { timestamp } from '../timestamp.js';
 
 /** `status` of a Job. */
 export type JobStatus = NonNullable<Job['status']>;
-/** One of its `conditions`. */
+/** One of `status.conditions` of a Job. */
 export type JobCondition = NonNullable<JobStatus['conditions']>[number];
 
-/** What a condition of a Job says. */
+/** A condition of a Job without its times. */
 export interface JobStatement {
   readonly type: 'Complete' | 'Failed' | 'SuccessCriteriaMet' | 'FailureTarget' | 'Suspended';
   readonly status: 'True' | 'False';
@@ -14,14 +14,14 @@ export interface JobStatement {
   readonly message: string;
 }
 
-/** The condition that says that the Job has ended: `Complete` or `Failed`. */
+/** Returns the condition that marks the end of the Job, `Complete` or `Failed`, if one is true. */
 export function finishedCondition(job: Job): JobCondition | undefined {
   return job.status?.conditions?.find(
     ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
   );
 }
 
-/** The condition of `type`, if it is true. */
+/** Returns the condition of `type`, if it is true. */
 export function trueCondition(
   conditions: readonly JobCondition[],
   type: JobStatement['type'],
@@ -29,7 +29,7 @@ export function trueCondition(
   return conditions.find((condition) => condition.type === type && condition.status === 'True');
 }
 
-/** `conditions` with `statement`; nothing changes while status, reason and message stay. */
+/** Returns `conditions` with `statement`. A condition with the same status and reason stays unchanged. */
 export function withJobCondition(
   conditions: readonly JobCondition[],
   statement: JobStatement,

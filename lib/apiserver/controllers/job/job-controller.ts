@@ -20,13 +20,13 @@ import type { JobPods } from './job-pods.js';
 import { jobStatus, jobView, sortPods, startedStatus, succeededIndexes } from './job-status.js';
 import { PodBackoff } from './pod-backoff.js';
 
-/** How {@link startJobController} behaves. */
+/** Options of {@link startJobController}. */
 export interface JobOptions {
-  /** How long a Job waits with a new pod after one failed, in milliseconds. */
+  /** Delay before a Job replaces a failed pod, in milliseconds. */
   readonly podBackoffMs: number;
 }
 
-/** Runs the pods of each Job to their end. */
+/** Runs the pods of each Job to completion. */
 export function startJobController(host: ControllerHost, options: JobOptions): void {
   new JobController(host, options).start();
 }
@@ -37,7 +37,7 @@ class JobController {
   readonly #pods: DependentsClaim<Pod>;
   readonly #queue: WorkQueue<ObjectKey>;
   readonly #backoff: PodBackoff;
-  /** UIDs of pods that are in a status and still have the finalizer. */
+  /** UIDs of pods that the status counts and that still have the finalizer. */
   readonly #counted = new Set<string>();
 
   constructor(host: ControllerHost, { podBackoffMs }: JobOptions) {
@@ -101,7 +101,7 @@ class JobController {
     if (by <= 0) return;
     const wait = this.#backoff.waitMs(job.metadata.uid ?? '', this.#host.now());
     if (wait > 0) {
-      // It may be minutes: nobody waits for it.
+      // The delay may last minutes, so `settled` does not wait for it.
       this.#queue.addLater(keyOf(job), wait);
       return;
     }
@@ -132,8 +132,8 @@ class JobController {
   }
 
   /**
-   * What was counted may go; a pod that was being deleted vanishes here.
-   * @param all - pods that don't count any more, too
+   * Removes the tracking finalizer from counted pods. A pod that is being deleted then disappears.
+   * @param all - release finished and terminating pods too if they are not counted
    */
   async #releasePods(pods: readonly Pod[], all: boolean): Promise<void> {
     for (const pod of pods) {

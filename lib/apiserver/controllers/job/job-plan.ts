@@ -1,38 +1,41 @@
-/** What the plan needs to know of a Job. */
+/** Input of the plan: a Job. */
 export interface JobView {
   readonly parallelism: number;
-  /** Absent: the Job is done as soon as one pod succeeded and none runs any more. */
+  /**
+   * The number of successes that complete the Job. If undefined, the Job is complete as soon as one pod has
+   * succeeded and no pod is active.
+   */
   readonly completions: number | undefined;
   readonly backoffLimit: number;
   readonly suspended: boolean;
-  /** Milliseconds since 1970 by which the Job must have ended. */
+  /** The deadline of the Job, in milliseconds since 1970; undefined without one. */
   readonly deadlineMs: number | undefined;
-  /** Pods that run or wait to run. */
+  /** The number of pods that run or wait to run. */
   readonly active: number;
-  /** Pods being deleted. */
+  /** The number of pods that are being deleted. */
   readonly terminating: number;
-  /** A pod is replaced only when it has ended, not when it is being deleted. */
+  /** Replace pods only after they have ended, not while they are being deleted. */
   readonly replaceOnlyFailed: boolean;
   readonly succeeded: number;
   readonly failed: number;
-  /** What an earlier reconcile decided. */
+  /** Decision of an earlier reconcile. */
   readonly decided: 'succeeded' | 'failed' | undefined;
   readonly nowMs: number;
 }
 
-/** What a Job does next. */
+/** The next step of a Job. */
 export type JobPlan =
-  /** All pods that still run are deleted, then the Job has ended. */
+  /** Delete all active pods and end the Job. */
   | { readonly type: 'end'; readonly outcome: JobOutcome }
-  /** Pods are created (positive) or deleted (negative). */
+  /** Create (positive) or delete (negative) this number of pods. */
   | { readonly type: 'scale'; readonly by: number };
 
-/** How a Job ends; undefined fields: as an earlier reconcile said. */
+/** The result of a Job. Absent fields keep the values of an earlier reconcile. */
 export type JobOutcome =
   | { readonly type: 'succeeded' }
   | { readonly type: 'failed'; readonly reason?: string; readonly message?: string };
 
-/** What a Job does next: end by a limit, end because the work is done, or run pods. */
+/** Plans the next step of a Job: end it at a limit, end it because the work is done, or scale its pods. */
 export function jobPlan(job: JobView): JobPlan {
   const outcome = outcomeOf(job);
   if (outcome !== undefined) return { type: 'end', outcome };

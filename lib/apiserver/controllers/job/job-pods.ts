@@ -2,31 +2,31 @@ import type { Job, Pod } from '../../../object/kinds.js';
 import { podFromTemplate } from '../pod-template.js';
 import type { PodTemplate } from '../pod-template.js';
 
-/** Keeps a finished pod until it was counted. */
+/** The finalizer that keeps a finished pod until the status counts it. */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 const indexAnnotation = 'batch.kubernetes.io/job-completion-index';
 
-/** Pods of a Job, sorted by what counts. */
+/** The pods of a Job by state. */
 export interface JobPods {
   readonly all: readonly Pod[];
   readonly active: readonly Pod[];
-  /** Ended, and not in the status yet. */
+  /** Pods that have succeeded and are not in the status yet. */
   readonly newlySucceeded: readonly Pod[];
   readonly newlyFailed: readonly Pod[];
 }
 
-/** Whether each pod of the Job has a number of its own. */
+/** Returns true if each pod of the Job has its own index. */
 export function isIndexed(job: Job): boolean {
   return job.spec?.completionMode === 'Indexed';
 }
 
-/** The number of an indexed Job's pod. */
+/** Returns the index of an indexed Job's pod. */
 export function indexOf(pod: Pod): number | undefined {
   const text = pod.metadata.annotations?.[indexAnnotation];
   return text === undefined ? undefined : Number(text);
 }
 
-/** The next pod of a Job. @param suffix - five letters that make an indexed pod's name unique */
+/** Returns a new pod of a Job. @param suffix - five letters that make the name of an indexed pod unique */
 export function jobPod(job: Job, index: number | undefined, suffix: string): Pod {
   const template: PodTemplate = job.spec?.template ?? {};
   const pod = podFromTemplate(template, job);
@@ -63,7 +63,7 @@ function withIndex(spec: PodSpec): PodSpec {
   return { ...spec, containers };
 }
 
-/** The lowest `count` numbers that neither run nor are done. */
+/** Returns the lowest `count` indexes that are not in `taken`. */
 export function missingIndexes(
   completions: number,
   taken: ReadonlySet<number>,

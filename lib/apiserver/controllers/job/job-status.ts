@@ -9,7 +9,7 @@ import type { JobOutcome, JobView } from './job-plan.js';
 import { indexOf, isIndexed, trackingFinalizer } from './job-pods.js';
 import type { JobPods } from './job-pods.js';
 
-/** Sorts the pods of a Job by what counts. @param known - UIDs of those that were counted already */
+/** Sorts the pods of a Job by state. @param known - UIDs of the pods that are already counted */
 export function sortPods(job: Job, all: readonly Pod[], known: ReadonlySet<string>): JobPods {
   const uncounted = all.filter(
     ({ metadata }) =>
@@ -31,7 +31,7 @@ function replacesOnlyFailed(job: Job): boolean {
   return job.spec?.podReplacementPolicy === 'Failed';
 }
 
-/** The status with the time of the (latest) start. */
+/** Returns the status with the time of the latest start. */
 export function startedStatus(job: Job, nowMs: number): JobStatus {
   const status = job.status ?? {};
   const suspended = job.spec?.suspend === true;
@@ -40,7 +40,7 @@ export function startedStatus(job: Job, nowMs: number): JobStatus {
   return { ...status, startTime: timestamp(nowMs) };
 }
 
-/** The Job as plain numbers. */
+/** Returns the input of the plan for a Job. */
 export function jobView(
   job: Job,
   pods: JobPods,
@@ -73,7 +73,7 @@ export function jobView(
   };
 }
 
-/** The numbers that are done; undefined where pods have none. */
+/** Returns the indexes that have succeeded; undefined for a Job without indexes. */
 export function succeededIndexes(
   job: Job,
   newlySucceeded: readonly Pod[],
@@ -85,20 +85,20 @@ export function succeededIndexes(
   return indexes;
 }
 
-/** What the status of a Job follows from. */
+/** Input of `jobStatus`. */
 export interface JobObservation {
-  /** As they were when it was decided what to do. */
+  /** The pods at the time of the plan. */
   readonly pods: JobPods;
-  /** As they are now. */
+  /** The pods now. */
   readonly now: readonly Pod[];
   readonly started: JobStatus;
-  /** How the Job ends, once that is known. */
+  /** The result of the Job, once it is known. */
   readonly outcome: JobOutcome | undefined;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
 }
 
-/** The status that follows from the pods of a Job. */
+/** Computes the status of a Job from its pods. */
 export function jobStatus(job: Job, observation: JobObservation): JobStatus {
   const { pods, now, started } = observation;
   const active = now.filter(isPodActive);
@@ -144,7 +144,7 @@ function withConditions(
   const said = outcome.type === 'failed' ? outcome : completed;
   const { reason = known?.reason ?? '', message = known?.message ?? '' } = said;
   say({ type: intent, status: 'True', reason, message });
-  // The Job has ended only when no pod of it runs any more.
+  // The Job has ended only when none of its pods runs.
   if ((status.active ?? 0) + (status.terminating ?? 0) > 0) return { ...status, conditions };
   say({ type: succeeded ? 'Complete' : 'Failed', status: 'True', reason, message });
   const completionTime = succeeded ? { completionTime: timestamp(nowMs) } : {};

@@ -7,17 +7,17 @@ interface BackoffRecord {
   readonly lastFailureMs: number;
 }
 
-/** How long a Job waits with new pods after some failed: doubled by each failure in a row. */
+/** Delay of a Job's new pods after failures. It doubles with each consecutive failure, up to 10 minutes. */
 export class PodBackoff {
   readonly #firstMs: number;
   readonly #records = new Map<string, BackoffRecord>();
 
-  /** @param firstMs - the wait after the first failure, in milliseconds */
+  /** @param firstMs - the delay after the first failure, in milliseconds */
   constructor(firstMs: number) {
     this.#firstMs = firstMs;
   }
 
-  /** Counts pods of the Job `uid` that ended just now. */
+  /** Records pods of the Job `uid` that have just ended. */
   count(
     uid: string,
     ended: { readonly succeeded: number; readonly failed: number },
@@ -29,7 +29,7 @@ export class PodBackoff {
     else this.#records.set(uid, { failures: before + ended.failed, lastFailureMs: nowMs });
   }
 
-  /** Milliseconds until the Job may create pods again; 0: now. */
+  /** Returns the milliseconds until the Job may create pods; 0 means now. */
   waitMs(uid: string, nowMs: number): number {
     const record = this.#records.get(uid);
     if (record === undefined) return 0;

@@ -6,24 +6,24 @@ export type NamespaceCondition = NonNullable<
   NonNullable<Namespace['status']>['conditions']
 >[number];
 
-/** What still is in a namespace that is being deleted. */
+/** The remaining content of a namespace that is being deleted. */
 export interface RemainingContent {
-  /** `plural.group` (a dot at the end for the core group) and how many there are. */
+  /** Number of objects by `plural.group`. For the core group, the key ends in a dot. */
   readonly resources: ReadonlyMap<string, number>;
-  /** Finalizers and how many objects wait for them. */
+  /** Number of objects that wait, by finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
-  /** Why something could not be deleted. */
+  /** Reasons why objects could not be deleted. */
   readonly failures: readonly string[];
 }
 
 interface Statement {
   readonly type: string;
   readonly fine: readonly [reason: string, message: string];
-  /** Set when it is not fine. */
+  /** The statement of a problem, if there is one. */
   readonly wrong?: readonly [reason: string, message: string] | undefined;
 }
 
-/** The five conditions of a namespace that is being deleted. */
+/** Returns the five conditions of a namespace that is being deleted. */
 export function namespaceConditions(
   before: readonly NamespaceCondition[],
   content: RemainingContent,
@@ -48,7 +48,7 @@ function conditionFor(
   return { type, status, lastTransitionTime, reason, message };
 }
 
-// Kinds of this server are always known.
+// This server always knows its own kinds.
 const discoveryStatements: readonly Statement[] = [
   {
     type: 'NamespaceDeletionDiscoveryFailure',

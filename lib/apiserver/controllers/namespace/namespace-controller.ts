@@ -16,7 +16,7 @@ import type { RemainingContent } from './namespace-conditions.js';
 
 const namespaceFinalizer = 'kubernetes';
 
-/** Empties each namespace that is being deleted, Pods first, then lets it go. */
+/** Deletes the content of each namespace that is being deleted, Pods first, then removes its finalizer. */
 export function startNamespaceController(host: ControllerHost): void {
   new NamespaceController(host).start();
 }
@@ -57,7 +57,7 @@ class NamespaceController {
     );
     const updated = await this.#writer.updateStatus(live, { ...live.status, conditions });
     if (content.failures.length > 0) {
-      // Nothing will tell when it would work: try again.
+      // No event announces when the deletes would succeed, so this is retried with back-off.
       throw new OperatorError('ReconcileFailed', content.failures.join('; '));
     }
     if (content.resources.size === 0) await this.#finalize(updated);
@@ -68,7 +68,7 @@ class NamespaceController {
     const namespaced = this.#host.loopback.resourceTypes().filter((type) => type.namespaced);
     const pods = namespaced.filter((type) => sameType(type, Pod));
     for (const type of pods) await this.#deleteAll(type, namespace, content);
-    // What pods need on their way out must stay until they are gone.
+    // Terminating pods may need other objects until they are gone.
     if (content.resources.size > 0) return content;
     for (const type of namespaced) {
       if (!sameType(type, Pod)) await this.#deleteAll(type, namespace, content);
@@ -118,7 +118,7 @@ interface MutableContent {
   readonly failures: string[];
 }
 
-/** As long as pods are left, the real controller does not count what else is there. */
+/** Omits the counts while pods remain, as the real controller does. */
 function reported(content: RemainingContent): RemainingContent {
   const podsLeft = content.resources.has('pods.');
   return podsLeft ? { ...content, resources: new Map(), finalizers: new Map() } : content;

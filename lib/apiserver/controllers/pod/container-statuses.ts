@@ -4,21 +4,21 @@ import type { PodStage } from './pod-script.js';
 
 /** `status` of a Pod. */
 export type PodStatus = NonNullable<Pod['status']>;
-/** One of its `containerStatuses`. */
+/** One of `status.containerStatuses` of a Pod. */
 export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type ContainerState = NonNullable<ContainerStatus['state']>;
 type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number];
 
-/** What the statuses of containers follow from, beside the pod. */
+/** Input of the container statuses, in addition to the pod. */
 export interface ContainerSituation {
   readonly stage: PodStage;
-  /** How often the containers were started again. */
+  /** The number of restarts of the containers. */
   readonly restarts: number;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
 }
 
-/** The statuses of the pod's containers, in the order of its spec. */
+/** Returns the statuses of the pod's containers, in the order of its spec. */
 export function containerStatuses(pod: Pod, situation: ContainerSituation): ContainerStatus[] {
   const known = pod.status?.containerStatuses ?? [];
   return (pod.spec?.containers ?? []).map((container) => {
@@ -28,7 +28,10 @@ export function containerStatuses(pod: Pod, situation: ContainerSituation): Cont
   });
 }
 
-/** Those of init containers: they have run before any other starts, sidecars go on. */
+/**
+ * Returns the statuses of the pod's init containers. They end before other containers start; sidecars
+ * continue.
+ */
 export function initContainerStatuses(pod: Pod, situation: ContainerSituation): ContainerStatus[] {
   const known = pod.status?.initContainerStatuses ?? [];
   const { stage, nowMs } = situation;

@@ -14,20 +14,20 @@ import { podScript, restartDelayMs, scriptPosition } from './pod-script.js';
 import type { PodStage } from './pod-script.js';
 import { podConditions, podStatus, shownStage } from './pod-status.js';
 
-/** Plays the kubelet of every node: pods start, get ready, end and are removed. */
+/** Simulates the kubelet of every node: starts pods, makes them ready, ends and removes them. */
 export function startKubelet(host: ControllerHost, options: ResolvedPodOptions): void {
   new Kubelet(host, options);
 }
 
-/** What the kubelet remembers of a pod: the times in a status are too coarse to go by. */
+/** The kubelet's record of a pod. The times in a pod's status are too coarse for the simulation. */
 interface PodRecord {
-  /** What the pod runs and how it behaves; when it changes, its script begins again. */
+  /** The behavior and the images of the pod. A change starts its script again. */
   readonly identity: string;
   readonly startedMs: number;
-  /** The stage that its status shows; `waiting` before any was shown. */
+  /** The stage in the pod's status; `waiting` before the first status. */
   readonly stage: PodStage;
   readonly restarts: number;
-  /** When the containers crashed last. */
+  /** The time of the containers' last crash, on the monotonic clock. */
   readonly crashedMs: number;
   readonly podIP: string;
 }
@@ -74,13 +74,13 @@ class Kubelet {
     } else await this.#checkGates(pod, stage);
   }
 
-  /** A crash is counted at once, each further one after its back-off. */
+  /** Records the first crash at once, and each further crash after its back-off. */
   async #crash(pod: Pod, record: PodRecord, nowMs: number): Promise<void> {
     const first = record.stage !== 'crashed';
     const delayMs = restartDelayMs(first ? 0 : record.restarts, this.#options.restartAfterMs);
     const dueMs = first ? nowMs : record.crashedMs + delayMs;
     if (dueMs > nowMs) {
-      // Crashing goes on for ever: nobody waits for it.
+      // A crash loop never ends, so `settled` does not wait for it.
       this.#queue.addLater(keyOf(pod), dueMs - nowMs);
       return;
     }
@@ -90,7 +90,7 @@ class Kubelet {
     this.#queue.addLater(keyOf(pod), againInMs);
   }
 
-  /** Status is written when the stage changes, so that what others write into it stays meanwhile. */
+  /** Writes the status of a new stage. Within a stage, changes by other writers stay. */
   async #show(pod: Pod, record: PodRecord): Promise<void> {
     const { stage, restarts, podIP } = record;
     this.#records.set(pod.metadata.uid ?? '', record);
@@ -122,7 +122,10 @@ class Kubelet {
     return record;
   }
 
-  /** How far a pod has come that another kubelet started: it does not start again. */
+  /**
+   * Returns the progress of a pod that another kubelet started, in milliseconds. The pod does not start
+   * again.
+   */
   #headStart(pod: Pod): number {
     const { startTime } = pod.status ?? {};
     if (startTime === undefined) return 0;
@@ -147,7 +150,7 @@ class Kubelet {
       this.#queue.addSoon(keyOf(pod), doomedMs - nowMs);
       return;
     }
-    // Finalizers keep the pod: they must be able to see how it ended.
+    // Finalizers keep the pod, and their controllers must see how it ended.
     if (finalizers.length > 0 && pod.spec?.nodeName && !isPodFinished(pod)) {
       const { podIP = '' } = pod.status ?? {};
       const situation = { stage: 'failed', restarts: restartsOf(pod), podIP } as const;
@@ -162,7 +165,7 @@ class Kubelet {
   }
 }
 
-// A wait of less is over before anybody can see it: not worth a write.
+// A client cannot notice a shorter wait, so it is not worth a write.
 const visibleWaitMs = 50;
 
 function isLongWait(pod: Pod, stage: PodStage, nextInMs = 0): boolean {

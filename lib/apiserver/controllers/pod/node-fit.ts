@@ -2,7 +2,10 @@ import type { Node, Pod } from '../../../object/kinds.js';
 import { matchesLabels } from '../../../object/label-selector.js';
 import type { LabelSelectorExpression } from '../../../object/label-selector.js';
 
-/** Whether a pod may run on a node: selector, required affinity, taints; resources don't count. */
+/**
+ * Returns true if a pod may run on a node, by node selector, required affinity and taints. Resources are
+ * ignored.
+ */
 export function podFitsNode(pod: Pod, node: Node): boolean {
   return (
     nodeSelectorFits(pod, node) &&
@@ -26,7 +29,7 @@ function affinityFits(pod: Pod, node: Node): boolean {
   if (required === undefined) return true;
   const fields = { 'metadata.name': node.metadata.name ?? '' };
   return required.nodeSelectorTerms.some(({ matchExpressions = [], matchFields = [] }) => {
-    // A term without any requirement matches nothing.
+    // A term without requirements matches nothing.
     if (matchExpressions.length + matchFields.length === 0) return false;
     return allHold(matchExpressions, node.metadata.labels ?? {}) && allHold(matchFields, fields);
   });
@@ -38,7 +41,7 @@ function allHold(
 ): boolean {
   return expressions.every((expression) => {
     const { key, operator, values = [] } = expression;
-    // Nodes know two operators more than label selectors do.
+    // Node affinity has two more operators than label selectors.
     if (operator === 'Gt' || operator === 'Lt') {
       return matchesLabels([{ key, operator, values }], labels);
     }

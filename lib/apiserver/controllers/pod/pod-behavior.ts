@@ -2,19 +2,19 @@ import type { Pod } from '../../../object/kinds.js';
 import { controllerOf } from '../../../object/owner-reference.js';
 
 /**
- * What becomes of a simulated pod.
+ * The behavior of a simulated pod.
  *
- * - `ready`: it runs and gets ready (the default; for pods of Jobs the default is `succeed`).
+ * - `ready`: it runs and becomes ready (the default, except for pods of Jobs).
  * - `neverReady`: it runs, but its readiness probe never succeeds.
- * - `crashLoop`: its containers end with exit code 1 and are started again, ever more rarely.
- * - `imagePullError`: it stays `Pending`: `ErrImagePull`, then `ImagePullBackOff`.
- * - `succeed`, `fail`: it runs and ends, with exit code 0 or 1. A pod that fails and whose
- *   `restartPolicy` is not `Never` is started again: it does as `crashLoop`.
+ * - `crashLoop`: its containers end with exit code 1 and restart, after increasing delays.
+ * - `imagePullError`: it stays `Pending` with `ErrImagePull`, then `ImagePullBackOff`.
+ * - `succeed`, `fail`: it runs and ends with exit code 0 or 1 (`succeed` is the default for pods of Jobs).
+ *   With `fail` and a `restartPolicy` other than `Never`, it restarts as with `crashLoop`.
  */
 export type PodBehavior =
   'ready' | 'neverReady' | 'crashLoop' | 'imagePullError' | 'succeed' | 'fail';
 
-/** Set on a pod (in the template of its workload) it says how the pod behaves. */
+/** The annotation that sets the behavior of a pod, on the pod or in the template of its workload. */
 export const podBehaviorAnnotation = 'operator-builder.io/pod-behavior';
 
 const behaviors: readonly PodBehavior[] = [
@@ -27,8 +27,8 @@ const behaviors: readonly PodBehavior[] = [
 ];
 
 /**
- * Tags of images that say how their containers behave, alone or at the end of a tag:
- * `registry/app:broken` and `registry/app:1.2-broken` can't be pulled.
+ * Image tags that set the behavior of a pod, as the whole tag or its ending: `registry/app:broken` and
+ * `registry/app:1.2-broken` cannot be pulled.
  */
 const behaviorTags: Readonly<Record<string, PodBehavior>> = {
   broken: 'imagePullError',
@@ -38,8 +38,8 @@ const behaviorTags: Readonly<Record<string, PodBehavior>> = {
 };
 
 /**
- * How `pod` behaves: as `chosen` says, else as its annotation, else as the tags of its images say,
- * else by its kind of owner.
+ * Returns the behavior of `pod`. The first of these decides: `chosen`, the pod's annotation, the tags of its
+ * images, the kind of its owner.
  */
 export function podBehaviorOf(
   pod: Pod,

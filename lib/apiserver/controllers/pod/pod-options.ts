@@ -2,29 +2,36 @@ import { OperatorError } from '../../../system/operator-error.js';
 import type { Pod } from '../../../object/kinds.js';
 import type { PodBehavior } from './pod-behavior.js';
 
-/** How pods are simulated. All times run from the moment that a node was found for the pod. */
+/** Options of simulated pods. Times until a pod runs, is ready or has ended start when it gets its node. */
 export interface PodOptions {
-  /** Until the containers run, in milliseconds, at least 0. @defaultValue 1 */
+  /** Time until the containers run, in milliseconds, at least 0. @defaultValue 1 */
   readonly runningAfterMs?: number | undefined;
-  /** Until the pod is ready, in milliseconds, at least `runningAfterMs`. @defaultValue 5 */
+  /**
+   * Time until the pod is ready, in milliseconds, at least `runningAfterMs`.
+   * @defaultValue 5, or `runningAfterMs` if that is longer
+   */
   readonly readyAfterMs?: number | undefined;
-  /** Until a pod that succeeds or fails has ended, at least `runningAfterMs`. @defaultValue 5 */
+  /**
+   * Time until a pod that succeeds or fails has ended, in milliseconds, at least `runningAfterMs`.
+   * @defaultValue 5, or `runningAfterMs` if that is longer
+   */
   readonly completeAfterMs?: number | undefined;
   /**
-   * Until a deleted pod is gone, in milliseconds, at least 0; a shorter grace period ends it sooner.
+   * Time until a deleted pod is gone, in milliseconds, at least 0; the grace period if that is shorter.
    * @defaultValue 2
    */
   readonly terminatedAfterMs?: number | undefined;
   /**
-   * Until a container that crashed is started again the first time, in milliseconds, at least 1; it
-   * doubles with each crash, up to 5 minutes. @defaultValue 10_000
+   * Delay before a crashed container restarts for the first time, in milliseconds, at least 1. It doubles
+   * with each crash, up to 5 minutes.
+   * @defaultValue 10_000
    */
   readonly restartAfterMs?: number | undefined;
-  /** How a pod behaves; undefined leaves it to its annotation, its images and its owner. */
+  /** Returns the behavior of a pod. Undefined leaves it to the pod's annotation, images and owner. */
   readonly behavior?: ((pod: Pod) => PodBehavior | undefined) | undefined;
 }
 
-/** {@link PodOptions} with nothing missing. */
+/** {@link PodOptions} with defaults. */
 export interface ResolvedPodOptions {
   readonly runningAfterMs: number;
   readonly readyAfterMs: number;
@@ -34,7 +41,10 @@ export interface ResolvedPodOptions {
   readonly behavior: (pod: Pod) => PodBehavior | undefined;
 }
 
-/** @throws OperatorError `InvalidOption`: a time is negative, or before one that it must follow. */
+/**
+ * Fills in the defaults.
+ * @throws OperatorError `InvalidOption`: a time is negative, or shorter than one that it must follow.
+ */
 export function resolvePodOptions(options: PodOptions = {}): ResolvedPodOptions {
   const { runningAfterMs = 1, terminatedAfterMs = 2, restartAfterMs = 10_000 } = options;
   const { readyAfterMs = Math.max(5, runningAfterMs) } = options;
@@ -55,7 +65,7 @@ export function resolvePodOptions(options: PodOptions = {}): ResolvedPodOptions 
 }
 
 function atLeast(name: string, value: number, least: number): void {
-  // Negated, so that NaN is refused too.
+  // Negated to refuse NaN too.
   if (!(value >= least)) {
     throw new OperatorError('InvalidOption', `pods.${name}: want at least ${least}, got ${value}`);
   }

@@ -2,7 +2,7 @@ import { delayAfter } from '../../../system/backoff.js';
 import type { PodBehavior } from './pod-behavior.js';
 import type { ResolvedPodOptions } from './pod-options.js';
 
-/** A state of a pod on its node, as its status shows it. */
+/** The state of a pod on its node, as its status shows it. */
 export type PodStage =
   | 'waiting'
   | 'running'
@@ -13,20 +13,20 @@ export type PodStage =
   | 'succeeded'
   | 'failed';
 
-/** A stage, and when it begins: milliseconds after the pod got its node. */
+/** A stage and its start, in milliseconds after the pod got its node. */
 export interface ScriptEntry {
   readonly stage: PodStage;
   readonly atMs: number;
 }
 
-/** Where a pod is in its script. */
+/** The position of a pod in its script. */
 export interface ScriptPosition {
   readonly stage: PodStage;
-  /** Milliseconds until the next stage; undefined at the end. */
+  /** Milliseconds until the next stage; undefined in the last stage. */
   readonly nextInMs: number | undefined;
 }
 
-/** What a pod goes through, in order. The stage before the first entry is `waiting`. */
+/** Returns the stages of a pod in order. The stage before the first entry is `waiting`. */
 export function podScript(
   behavior: PodBehavior,
   restartable: boolean,
@@ -56,7 +56,7 @@ export function podScript(
   }
 }
 
-/** Where a script is `elapsedMs` after its beginning. */
+/** Returns the position `elapsedMs` after the start of a script. */
 export function scriptPosition(script: readonly ScriptEntry[], elapsedMs: number): ScriptPosition {
   const reached = script.findLast(({ atMs }) => atMs <= elapsedMs);
   const next = script.find(({ atMs }) => atMs > elapsedMs);
@@ -65,7 +65,7 @@ export function scriptPosition(script: readonly ScriptEntry[], elapsedMs: number
 
 const longestRestartMs = 300_000;
 
-/** How long a container that crashed `restarts` times before waits until it is started again. */
+/** Returns the milliseconds until a crashed container restarts. @param restarts - its restarts so far */
 export function restartDelayMs(restarts: number, firstMs: number): number {
   const maxMs = Math.max(firstMs, longestRestartMs);
   return delayAfter(restarts + 1, { baseMs: firstMs, maxMs });

@@ -6,13 +6,13 @@ import { containerStatuses, initContainerStatuses } from './container-statuses.j
 import type { ContainerSituation, PodStatus } from './container-statuses.js';
 import type { PodStage } from './pod-script.js';
 
-/** What a pod's status follows from. */
+/** Input of `podStatus`. */
 export interface PodSituation extends ContainerSituation {
-  /** The address that the pod has, or gets once it runs. */
+  /** The IP address that the pod has, or gets when it runs. */
   readonly podIP: string;
 }
 
-/** The status of a pod that has come to `situation.stage`. */
+/** Computes the status of a pod in `situation.stage`. */
 export function podStatus(pod: Pod, situation: PodSituation): PodStatus {
   const { stage, nowMs, podIP } = situation;
   const before = pod.status ?? {};
@@ -29,7 +29,7 @@ export function podStatus(pod: Pod, situation: PodSituation): PodStatus {
   };
 }
 
-/** The conditions of a pod at `stage`; those of other writers stay. */
+/** Computes the conditions of a pod in `stage`; the conditions of other writers stay. */
 export function podConditions(
   pod: Pod,
   { stage, nowMs }: Pick<PodSituation, 'stage' | 'nowMs'>,
@@ -49,7 +49,7 @@ export function podConditions(
   return [...statements.map((statement) => conditionFor(pod, statement, nowMs)), ...others];
 }
 
-/** The stage that the status of a pod shows. */
+/** Returns the stage that the status of a pod shows. */
 export function shownStage(pod: Pod): PodStage {
   if (podCondition(pod, 'ContainersReady')?.status === 'True') return 'ready';
   const { waiting, running } = pod.status?.containerStatuses?.[0]?.state ?? {};
@@ -74,7 +74,7 @@ function conditionFor(pod: Pod, { type, holds, reason }: Statement, nowMs: numbe
   const status = holds ? 'True' : 'False';
   const lastTransitionTime =
     before?.status === status ? before.lastTransitionTime : timestamp(nowMs);
-  // The real server writes the field as null when no probe has run.
+  // A real server writes null if no probe has run.
   const lastProbeTime = null as unknown as string;
   return {
     type,

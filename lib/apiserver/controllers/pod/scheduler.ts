@@ -9,25 +9,25 @@ import { timestamp } from '../timestamp.js';
 import type { WorkQueue } from '../work-queue.js';
 import { podFitsNode } from './node-fit.js';
 
-/** Gives each pod a node that it fits on, once its claims are bound. */
+/** Assigns each pod to a node that it fits, once its claims are bound. */
 export function startScheduler(host: ControllerHost): void {
   new Scheduler(host);
 }
 
-/** Where a pod goes, or why nowhere. */
+/** The node for a pod, or the obstacle to its scheduling. */
 type Placement =
   | { readonly node: Node }
-  /** `fleeting`: likely to be over in a moment, so not worth a word yet. */
+  /** `fleeting`: likely to be gone in a moment, so not reported yet. */
   | { readonly obstacle: string; readonly fleeting: boolean };
 
-// A claim is bound within this time, or not at all for now.
+// Time for a claim to be bound before the scheduler reports an obstacle.
 const claimPatienceMs = 1;
 
 class Scheduler {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #queue: WorkQueue<ObjectKey>;
-  /** Pods that found no node: a change of a node or of their claims may help them. */
+  /** Pods without a fitting node. A change of a node or of their claims retries them. */
   readonly #homeless = new Map<string, { readonly pod: Pod; readonly sinceMs: number }>();
   #turn = 0;
 

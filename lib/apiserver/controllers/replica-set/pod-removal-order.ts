@@ -10,8 +10,8 @@ const phaseRanks: Readonly<Partial<Record<string, number>>> = {
 };
 
 /**
- * Sorts pods as a ReplicaSet gives them up: without a node first, then the earlier phase, not ready,
- * the lower deletion cost, ready for a shorter time, more restarts, newer.
+ * Sorts pods in the order in which a ReplicaSet deletes them: without a node first, then the earlier phase,
+ * not ready, the lower deletion cost, ready for a shorter time, more restarts, newer.
  */
 export function podsInRemovalOrder(pods: readonly Pod[]): Pod[] {
   return pods
@@ -20,7 +20,7 @@ export function podsInRemovalOrder(pods: readonly Pod[]): Pod[] {
     .map(({ pod }) => pod);
 }
 
-/** Lower numbers go first, field by field. */
+/** Returns the sort key of a pod: lower numbers go first, field by field. */
 function removalRank(pod: Pod): readonly number[] {
   const ready = isPodReady(pod);
   const restarts = (pod.status?.containerStatuses ?? []).map(({ restartCount }) => restartCount);

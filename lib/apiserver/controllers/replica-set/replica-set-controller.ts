@@ -12,7 +12,7 @@ import type { WorkQueue } from '../work-queue.js';
 import { podsInRemovalOrder } from './pod-removal-order.js';
 import { replicaSetStatus } from './replica-set-status.js';
 
-// As the real controller: so many pods at most are created or deleted at once.
+// As in the real controller: the maximum number of pods to create or delete at once.
 const burst = 500;
 
 /** Keeps `spec.replicas` pods for each ReplicaSet. */

@@ -6,16 +6,16 @@ import { timestamp } from '../timestamp.js';
 /** `status` of a ReplicaSet. */
 export type ReplicaSetStatus = NonNullable<ReplicaSet['status']>;
 
-/** What happened to the pods in this reconcile. */
+/** Input of `replicaSetStatus`. */
 export interface ReplicaSetOutcome {
   readonly pods: readonly Pod[];
   /** Milliseconds since 1970. */
   readonly nowMs: number;
-  /** Why not every pod could be created or deleted. */
+  /** The reason why some pods could not be created or deleted. */
   readonly failure?: { readonly reason: string; readonly message: string } | undefined;
 }
 
-/** The status that follows from the pods of a ReplicaSet. */
+/** Computes the status of a ReplicaSet from its pods. */
 export function replicaSetStatus(set: ReplicaSet, outcome: ReplicaSetOutcome): ReplicaSetStatus {
   const { pods, nowMs } = outcome;
   const { generation = 0 } = set.metadata;
@@ -27,7 +27,7 @@ export function replicaSetStatus(set: ReplicaSet, outcome: ReplicaSetOutcome): R
   );
   const available = active.filter((pod) => isPodAvailable(pod, { minReadySeconds, nowMs }));
   const conditions = failureConditions(set, outcome);
-  // Counts of zero are left out, as Go's `omitempty` does; `replicas` and `terminatingReplicas` stay.
+  // Omits zero counts, as Go's `omitempty` does, except `replicas` and `terminatingReplicas`.
   return {
     replicas: active.length,
     ...(labeled.length > 0 && { fullyLabeledReplicas: labeled.length }),

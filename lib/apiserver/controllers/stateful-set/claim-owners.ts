@@ -2,10 +2,10 @@ import type { KubernetesObject, OwnerReference } from '../../../object/kubernete
 import { ownerReferenceTo } from '../../../object/owner-reference.js';
 import type { StatefulSet } from '../../../object/kinds.js';
 
-/** Whose claim it is, and whether its pod has gone by scaling down. */
+/** The possible owners of a claim. `scaledDown` is true if the set no longer wants the pod's ordinal. */
 export interface ClaimOwners {
   readonly set: StatefulSet;
-  /** The pod that mounts the claim; a pod that does not exist yet owns nothing. */
+  /** The pod that mounts the claim. A pod that does not exist yet owns nothing. */
   readonly pod: KubernetesObject;
   readonly scaledDown: boolean;
 }
@@ -16,7 +16,7 @@ export interface RetentionPolicy {
   readonly whenScaled: string;
 }
 
-/** What becomes of the claims of a StatefulSet; both `Retain` by default. */
+/** Returns the retention policy for the claims of a StatefulSet; both fields are `Retain` by default. */
 export function retentionPolicyOf(set: StatefulSet): RetentionPolicy {
   const { whenDeleted = 'Retain', whenScaled = 'Retain' } =
     set.spec?.persistentVolumeClaimRetentionPolicy ?? {};
@@ -24,10 +24,10 @@ export function retentionPolicyOf(set: StatefulSet): RetentionPolicy {
 }
 
 /**
- * The owner references that a claim should have so that garbage collection carries out the retention
- * policy: the set (deleted with it), the pod (deleted with it, once it is scaled down), or neither.
- * Claims with a reference to an earlier set or pod of the name are left as they are: garbage
- * collection is about to take them. A foreign controller switches the policy off for its claim.
+ * Returns the owner references with which garbage collection carries out the retention policy: the set, the
+ * scaled-down pod, or neither. A claim with a reference to an earlier set or pod of the same name stays
+ * unchanged, because garbage collection is about to delete it. Another controller of the claim disables the
+ * policy.
  */
 export function claimOwnerReferences(
   references: readonly OwnerReference[],
@@ -49,7 +49,10 @@ export function claimOwnerReferences(
   ];
 }
 
-/** Whether a claim belongs to an earlier pod of the name, and so must go before a new pod comes. */
+/**
+ * Returns true if a reference names an earlier object with the owner's name. A new pod must wait until such a
+ * claim is deleted.
+ */
 export function isStale(references: readonly OwnerReference[], owner: KubernetesObject): boolean {
   return references.some(
     (reference) => names(reference, owner) && reference.uid !== owner.metadata.uid,

@@ -11,18 +11,18 @@ const podIndexLabel = 'apps.kubernetes.io/pod-index';
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number];
 type ClaimTemplate = NonNullable<NonNullable<StatefulSet['spec']>['volumeClaimTemplates']>[number];
 
-/** The ordinal of a pod of `set` by its name, or undefined when it is none. */
+/** Returns the ordinal of a pod of `set` from its name, or undefined if the name has another form. */
 export function ordinalOf(set: StatefulSet, podName: string): number | undefined {
   const parts = /^(.*)-(\d+)$/.exec(podName);
   return parts?.[1] === set.metadata.name ? Number(parts?.[2]) : undefined;
 }
 
-/** The name of a pod of `set`. */
+/** Returns the name of a pod of `set`. */
 export function podNameOf(set: StatefulSet, ordinal: number): string {
   return `${set.metadata.name ?? ''}-${ordinal}`;
 }
 
-/** The pod of `ordinal`, as `template` (a revision of the set) wants it. */
+/** Returns the pod of `ordinal` from `template`, which belongs to a revision of the set. */
 export function statefulPod(
   set: StatefulSet,
   ordinal: number,
@@ -41,7 +41,7 @@ export function statefulPod(
   return withIdentity(set, { ...pod, metadata, spec } as Pod, ordinal);
 }
 
-/** The pod with the labels and volumes that its place in the set asks for. */
+/** Returns the pod with the labels and volumes of its ordinal. */
 export function withIdentity(set: StatefulSet, pod: Pod, ordinal: number): Pod {
   const name = podNameOf(set, ordinal);
   const labels = {
@@ -60,12 +60,12 @@ export function withIdentity(set: StatefulSet, pod: Pod, ordinal: number): Pod {
   return { ...pod, metadata: { ...pod.metadata, labels }, spec } as Pod;
 }
 
-/** Whether the pod carries its own name as its label. */
+/** Returns true if the pod's name label has the pod's name. */
 export function hasIdentity(pod: Pod): boolean {
   return pod.metadata.labels?.[podNameLabel] === pod.metadata.name;
 }
 
-/** The claims that the pod of `ordinal` mounts, as they are made. */
+/** Returns the claims to create for the pod of `ordinal`. */
 export function claimsFor(set: StatefulSet, ordinal: number): PersistentVolumeClaim[] {
   return claimTemplates(set).map((template) => {
     const { labels, annotations } = (template.metadata ?? {}) as ObjectMeta;

@@ -30,7 +30,7 @@ import type { StatefulPodView, StatefulSetAction, StatefulSetView } from './stat
 import { revisionOf, statefulSetStatus } from './stateful-set-status.js';
 import type { StatefulSetObservation } from './stateful-set-status.js';
 
-/** Keeps the pods of each StatefulSet, one ordinal each, by the rules of kube-controller-manager. */
+/** Keeps the pods of each StatefulSet, one per ordinal, by the rules of kube-controller-manager. */
 export function startStatefulSetController(host: ControllerHost): void {
   new StatefulSetController(host).start();
 }
@@ -69,7 +69,7 @@ class StatefulSetController {
   start(): void {
     const queue = this.#queue;
     followDependents(this.#host, { type: Pod, ownerType: StatefulSet, queue });
-    // A claim that goes away may have kept its pod from being made.
+    // A claim that was being deleted may have blocked the creation of its pod.
     this.#host.watch(PersistentVolumeClaim, ({ type, object }) => {
       const { namespace, name = '' } = object.metadata;
       if (type !== 'DELETED') return;
@@ -90,7 +90,7 @@ class StatefulSetController {
       selector,
       belongs: (pod) => ordinalOf(set, pod.metadata.name ?? '') !== undefined,
     });
-    // A set that is being deleted makes nothing any more, no revision either.
+    // A set that is being deleted creates nothing, not even revisions.
     if (set.metadata.deletionTimestamp !== undefined) {
       await this.#report(set, namesIn(set));
       return;
@@ -171,7 +171,10 @@ class StatefulSetController {
     await this.#setClaimOwners(set, ordinal);
   }
 
-  /** Its claim is about to be deleted with an earlier pod of the name: the new pod must wait. */
+  /**
+   * Returns true if a claim is about to be deleted with an earlier pod of the same name. The new pod must
+   * wait.
+   */
   #hasStaleClaim(set: StatefulSet, ordinal: number, pod: Pod): boolean {
     if (retentionPolicyOf(set).whenScaled !== 'Delete') return false;
     return this.#claims(set, ordinal).some(({ metadata }) =>
@@ -217,7 +220,7 @@ class StatefulSetController {
     return this.#host.get(Pod, { namespace, name: podNameOf(set, ordinal) });
   }
 
-  /** @returns the set as it is then, unless it went meanwhile. */
+  /** Writes the status. @returns the updated set, or undefined if it has been deleted */
   async #report(before: StatefulSet, names: RevisionNames): Promise<StatefulSet | undefined> {
     const key = keyOf(before);
     const set = this.#host.get(StatefulSet, key);

@@ -1,23 +1,26 @@
-/** What the plan needs to know of a pod of a StatefulSet. */
+/** Input of the plan: a pod of a StatefulSet. */
 export interface StatefulPodView {
   readonly ordinal: number;
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   readonly ready: boolean;
-  /** Ready for at least `minReadySeconds`. */
+  /** True if the pod has been ready for at least `minReadySeconds`. */
   readonly available: boolean;
   readonly terminating: boolean;
   /** The name of its ControllerRevision. */
   readonly revision: string;
 }
 
-/** What the plan needs to know of a StatefulSet. */
+/** Input of the plan: a StatefulSet. */
 export interface StatefulSetView {
   readonly replicas: number;
   /** The ordinal of the first pod. */
   readonly start: number;
   readonly policy: 'OrderedReady' | 'Parallel';
   readonly strategy: 'RollingUpdate' | 'OnDelete';
-  /** Pods below it keep their revision. Absent: the strategy has no `rollingUpdate`. */
+  /**
+   * The number of pods, from the first, that keep their revision. Undefined: the strategy has no
+   * `rollingUpdate`.
+   */
   readonly partition: number | undefined;
   readonly currentRevision: string;
   readonly updateRevision: string;
@@ -25,25 +28,28 @@ export interface StatefulSetView {
   readonly currentReplicas: number;
 }
 
-/** One thing to do, in the order of the plan; when one fails, the rest waits for the next plan. */
+/** An action of a plan. If it fails, the actions after it wait for the next plan. */
 export type StatefulSetAction =
   | { readonly type: 'createPod'; readonly ordinal: number; readonly revision: string }
   | { readonly type: 'createClaims'; readonly ordinal: number }
   | { readonly type: 'deletePod'; readonly ordinal: number; readonly why: DeletionReason }
-  /** The pod runs as it should: its labels and its claims' owners are checked. */
+  /** Check the labels and the claims' owners of a pod that runs. */
   | { readonly type: 'checkPod'; readonly ordinal: number }
-  /** The pod goes by scaling down: its claims' owners are checked. */
+  /** Check the claims' owners of a pod that is scaled down. */
   | { readonly type: 'checkClaims'; readonly ordinal: number };
 
-/** Why a pod is deleted. */
+/** The reason for the deletion of a pod. */
 export type DeletionReason = 'finished' | 'scaledDown' | 'updated';
 
 /**
- * What a StatefulSet does next. By `OrderedReady`, pods come up one by one from the lowest ordinal,
- * each waiting for all before it, and go one by one from the highest; an update begins only when
- * every pod is available. So a pod that never gets ready on a broken revision blocks the set, also
- * after the template was repaired: the one thing that nobody does for it is delete that pod.
- * By `Parallel`, pods come and go at once; updates are one by one all the same.
+ * Plans the next actions of a StatefulSet.
+ *
+ * With `OrderedReady`, pods are created one by one from the lowest ordinal; each waits for all before it.
+ * They are deleted one by one from the highest ordinal. An update begins only when every pod is available. A
+ * pod of a broken revision that never becomes ready therefore blocks the set, even after the template is
+ * repaired: the controller does not delete that pod.
+ *
+ * With `Parallel`, pods are created and deleted at once, but updates still go one by one.
  */
 export function statefulSetPlan(
   set: StatefulSetView,
@@ -60,11 +66,11 @@ export function statefulSetPlan(
   const shrink = runAll(condemned, monotonic, (pod) => condemnPod(pod, monotonic, unhealthy));
   const actions = [...growth.actions, ...claims, ...shrink.actions];
   if (shrink.blocked || set.strategy === 'OnDelete') return actions;
-  // Pods made just now are not up yet: they block as unavailable ones do.
+  // Pods that are about to be created are not available: they block the update too.
   return [...actions, ...updateStep(set, byOrdinal)];
 }
 
-/** The revision that a pod gets when it is made. */
+/** Returns the revision for a new pod. */
 export function revisionForNewPod(set: StatefulSetView, ordinal: number): string {
   const { partition, strategy, start, currentReplicas } = set;
   const kept =
@@ -74,7 +80,7 @@ export function revisionForNewPod(set: StatefulSetView, ordinal: number): string
   return kept ? set.currentRevision : set.updateRevision;
 }
 
-/** `blocked`: nothing after it may happen now. */
+/** The actions for one pod; `blocked` if later pods must wait. */
 interface Step {
   readonly actions: readonly StatefulSetAction[];
   readonly blocked: boolean;
@@ -118,7 +124,7 @@ function condemnPod(
   return { actions: [{ type: 'deletePod', ordinal, why: 'scaledDown' }], blocked: true };
 }
 
-/** The highest ordinal that is not of the newest revision, one at a time, from the top. */
+/** Deletes the pod with the highest ordinal that does not have the newest revision, one pod at a time. */
 function updateStep(
   set: StatefulSetView,
   pods: ReadonlyMap<number, StatefulPodView>,
@@ -140,7 +146,7 @@ function ordinalsOf({ start, replicas }: StatefulSetView): number[] {
   return Array.from({ length: replicas }, (_, index) => start + index);
 }
 
-/** Pods beyond the wanted ordinals, the highest first. */
+/** Returns the pods outside the wanted ordinals, the highest first. */
 function condemnedPods(
   { start, replicas }: StatefulSetView,
   pods: readonly StatefulPodView[],
@@ -160,7 +166,7 @@ function firstUnavailable(
   return inOrder.find((pod) => !pod.available || pod.terminating);
 }
 
-/** In order until one blocks; when order does not matter, each holds up only itself. */
+/** Collects actions in order. If `monotonic`, the first blocked item ends the list. */
 function runAll<T>(items: readonly T[], monotonic: boolean, stepOf: (item: T) => Step): Step {
   const actions: StatefulSetAction[] = [];
   for (const item of items) {

@@ -6,7 +6,7 @@ import { revisionLabel } from './stateful-pod.js';
 /** `status` of a StatefulSet. */
 export type StatefulSetStatus = NonNullable<StatefulSet['status']>;
 
-/** What the status of a StatefulSet follows from. */
+/** Input of `statefulSetStatus`. */
 export interface StatefulSetObservation {
   readonly pods: readonly Pod[];
   readonly currentRevision: string;
@@ -16,7 +16,7 @@ export interface StatefulSetObservation {
   readonly nowMs: number;
 }
 
-/** The status that follows from the pods of a StatefulSet. */
+/** Computes the status of a StatefulSet from its pods. */
 export function statefulSetStatus(
   set: StatefulSet,
   observation: StatefulSetObservation,
@@ -44,7 +44,7 @@ export function statefulSetStatus(
   };
 }
 
-/** The name of the ControllerRevision that a pod was made of; empty where it has none. */
+/** Returns the name of a pod's ControllerRevision, or an empty string without one. */
 export function revisionOf(pod: Pod): string {
   return pod.metadata.labels?.[revisionLabel] ?? '';
 }

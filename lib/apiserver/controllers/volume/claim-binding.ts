@@ -4,16 +4,16 @@ import type {
   StorageClass,
 } from '../../../object/kinds.js';
 
-/** Keeps a claim as long as a pod uses it. */
+/** The finalizer that keeps a claim while a pod uses it. */
 export const claimProtection = 'kubernetes.io/pvc-protection';
-/** Keeps a volume as long as a claim is bound to it. */
+/** The finalizer that keeps a volume while a claim is bound to it. */
 export const volumeProtection = 'kubernetes.io/pv-protection';
-/** Marks the class that claims without one get. */
+/** The annotation of the StorageClass for claims that name none. */
 export const defaultClassAnnotation = 'storageclass.kubernetes.io/is-default-class';
 
 const provisionedByAnnotation = 'pv.kubernetes.io/provisioned-by';
 
-/** The volume that is made for `claim`. */
+/** Returns the volume to create for `claim`. */
 export function volumeFor(
   claim: PersistentVolumeClaim,
   storageClass: StorageClass,
@@ -49,12 +49,12 @@ export function volumeFor(
   };
 }
 
-/** The name of the volume that is made for `claim`. */
+/** Returns the name of the volume to create for `claim`. */
 export function volumeNameOf(claim: PersistentVolumeClaim): string {
   return `pvc-${claim.metadata.uid ?? ''}`;
 }
 
-/** The claim with the name of its volume, as the binding leaves it. */
+/** Returns the claim with the name of its volume and the annotations of the binding. */
 export function boundClaim(
   claim: PersistentVolumeClaim,
   volume: PersistentVolume,
@@ -74,7 +74,7 @@ export function boundClaim(
   return { ...claim, metadata, spec: { ...claim.spec, volumeName } };
 }
 
-/** The status of a claim that is bound to `volume`. */
+/** Returns the status of a claim that is bound to `volume`. */
 export function boundStatus(
   claim: PersistentVolumeClaim,
   volume: PersistentVolume,
@@ -88,7 +88,7 @@ export function boundStatus(
   };
 }
 
-/** Whether `volume` is kept for this very claim. */
+/** Returns true if `volume` is reserved for this claim. */
 export function isVolumeOf(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   const { claimRef } = volume.spec ?? {};
   const { name, namespace, uid } = claim.metadata;

@@ -23,7 +23,7 @@ import {
   volumeProtection,
 } from './claim-binding.js';
 
-/** Makes a volume for each claim, lets it grow, and removes what is used no more. */
+/** Creates a volume for each claim, grows it on request, and deletes unused volumes. */
 export function startVolumeController(host: ControllerHost): void {
   new VolumeController(host).start();
 }
@@ -53,7 +53,7 @@ class VolumeController {
       if (name !== undefined) this.#claims.add({ namespace, name });
     });
     this.#host.watch(Pod, ({ type, object }) => {
-      // Then it uses its claims no more.
+      // A pod that is deleted or finished no longer uses its claims.
       if (type === 'DELETED' || isPodFinished(object)) this.#addClaimsOf(object);
     });
     this.#host.watch(StorageClass, () => {
@@ -86,7 +86,10 @@ class VolumeController {
     await this.#writer.updateStatus(bound, boundStatus(bound, grown));
   }
 
-  /** The volume that the claim names, or one made for it; undefined when there is none for now. */
+  /**
+   * Returns the volume that the claim names or that is reserved for it, or creates one. Undefined if no
+   * volume is available yet.
+   */
   async #volumeFor(claim: PersistentVolumeClaim): Promise<PersistentVolume | undefined> {
     const name = claim.spec?.volumeName || volumeNameOf(claim);
     const volume =
@@ -113,13 +116,16 @@ class VolumeController {
       .find(({ metadata }) => metadata.annotations?.[defaultClassAnnotation] === 'true');
   }
 
-  /** The server has checked that the class lets claims grow, and that none shrinks. */
+  /**
+   * Grows a volume to the request of its claim. The server has checked that the StorageClass allows growth
+   * and that no claim shrinks.
+   */
   async #grow(claim: PersistentVolumeClaim, volume: PersistentVolume): Promise<PersistentVolume> {
     const wanted = claim.spec?.resources?.requests?.['storage'];
     const { capacity } = volume.spec ?? {};
     const bound = claim.status?.phase === 'Bound';
     if (!bound || wanted === undefined || capacity?.['storage'] === wanted) return volume;
-    // Bound by hand to a larger volume: nothing to do.
+    // A volume that was bound by hand keeps its capacity.
     if (claim.spec?.volumeName !== volumeNameOf(claim)) return volume;
     const spec = { ...volume.spec, capacity: { ...capacity, storage: wanted } };
     return await this.#writer.update({ ...volume, spec });

@@ -17,9 +17,10 @@ export function rulesOfLevel(level: AccessLevel): readonly PolicyRule[] {
 }
 
 /**
- * Reads rules as in a Role, in YAML or JSON: a list, or an object with a list `rules`. Does not validate the
- * rules: the code that makes the token does.
- * @throws UsageError the file can't be read
+ * Reads rules as in a Role, in YAML or JSON: a list, or an object with a list `rules`. Does not validate
+ * the rules: the code that makes the token does.
+ * @throws UsageError the file is not YAML, or has no list of rules
+ * @throws OperatorError `InvalidConfig`: the file can't be read
  */
 export async function readRules(file: string): Promise<readonly PolicyRule[]> {
   const text = await readText(file);

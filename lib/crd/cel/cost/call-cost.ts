@@ -134,7 +134,10 @@ const contains: Estimate = ({ target, args: [part] }, known) => {
   return { cost: times(scaled(text, perCharacter), scaled(wanted, perCharacter)) };
 };
 
-/** An address has at most 16 bytes; a comparison reads both addresses. */
+/**
+ * Estimates `containsIP` and `containsCIDR`: `cost` for two addresses of up to 16 bytes, plus the parsing
+ * of a string argument.
+ */
 function addressIn(cost: number): Estimate {
   return ({ overload, args: [other] }, known) => {
     const isText = overload.args[1]?.kind === 'string';

@@ -21,14 +21,14 @@ interface Parts {
   readonly kept: number;
 }
 
-/** Replaces the smallest parts with the largest; an empty `old` matches between all characters. */
+/** Returns the parts of the longest result. An empty `old` matches before each character and at the end. */
 function longest(text: number, { old, next }: Lengths): Parts {
   if (old === 0) return { count: plus(text, 1), kept: text };
   if (next <= old) return { count: 0, kept: text };
   return { count: Math.ceil(text / old), kept: 0 };
 }
 
-/** Replaces the largest parts with the smallest. */
+/** Returns the parts of the shortest result. */
 function shortest(text: number, { old, next }: Lengths): Parts {
   if (old === 0) return { count: plus(text, 1), kept: text };
   if (old <= next) return { count: 0, kept: text };
