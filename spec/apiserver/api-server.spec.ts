@@ -11,7 +11,7 @@ function errorCode(promise: Promise<unknown>): Promise<string> {
 }
 
 describe('EmbeddedApiServer', () => {
-  it('does the same with the same clock and random numbers', async () => {
+  it('gives the same responses with the same clock and random numbers', async () => {
     const run = async (): Promise<string> => {
       const api = new Api();
       await api.create(configMaps, { metadata: { generateName: 'a-' } });
@@ -21,7 +21,7 @@ describe('EmbeddedApiServer', () => {
     expect(await run()).to.equal(await run());
   });
 
-  it('starts in no time', () => {
+  it('starts within 150 ms of CPU time', () => {
     new EmbeddedApiServer();
     const before = process.cpuUsage();
     new EmbeddedApiServer();
@@ -29,7 +29,7 @@ describe('EmbeddedApiServer', () => {
     expect((user + system) / 1000).to.be.lessThan(150);
   });
 
-  it('knows users by their tokens', async () => {
+  it('authenticates users by their tokens', async () => {
     const api = new Api({ users: { secret: 'jane' } });
     const asked = (authorization?: string): Promise<number> => {
       const headers = authorization === undefined ? {} : { authorization };
@@ -45,7 +45,7 @@ describe('EmbeddedApiServer', () => {
     ]);
   });
 
-  it('counts what was asked of it', async () => {
+  it('records its requests', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const mark = api.server.requests.mark();
@@ -75,13 +75,13 @@ describe('EmbeddedApiServer', () => {
     });
   });
 
-  it('forgets old requests', async () => {
+  it('discards old requests from its log', async () => {
     const api = new Api({ requestLogLength: 10 });
     for (let index = 0; index < 100; index++) await api.get(configMaps);
     expect(api.server.requests.entries.length).to.be.within(10, 20);
   });
 
-  it('refuses everything after it was stopped', async () => {
+  it('refuses requests after it stops', async () => {
     const api = new Api();
     const watch = await api.watch(`${configMaps}?watch=1`);
     const next = watch.next();
@@ -90,7 +90,7 @@ describe('EmbeddedApiServer', () => {
     expect(await errorCode(api.get(configMaps))).to.equal('Stopped');
   });
 
-  it('refuses options that are out of range', () => {
+  it('refuses options out of range', () => {
     for (const options of [{ logLength: 0 }, { requestLogLength: -1 }, { logLength: 1.5 }]) {
       expect(() => new EmbeddedApiServer(options))
         .to.throw()
@@ -100,7 +100,7 @@ describe('EmbeddedApiServer', () => {
 });
 
 describe('faults', () => {
-  it('answer an error as often as they are told to', async () => {
+  it('return an error as often as configured', async () => {
     const api = new Api();
     const effect = { type: 'status', code: 429, retryAfterSeconds: 3 } as const;
     const fault = api.server.faults.add({ match: { verb: 'create' }, effect, times: 1 });
@@ -111,7 +111,7 @@ describe('faults', () => {
     expect(fault.struck).to.equal(1);
   });
 
-  it('strike only what they match, until they are removed', async () => {
+  it('apply only to matching requests, until they are removed', async () => {
     const api = new Api();
     const match = { resource: 'configmaps', name: 'b', user: 'system:admin' };
     const fault = api.server.faults.add({ match, effect: { type: 'status', code: 500 } });
@@ -121,7 +121,7 @@ describe('faults', () => {
     expect((await api.get(`${configMaps}/b`)).code).to.equal(404);
   });
 
-  it('break the connection before or after the work is done', async () => {
+  it('reset the connection before or after the request is processed', async () => {
     const api = new Api();
     for (const [when, count] of [
       ['before', 0],
@@ -135,7 +135,7 @@ describe('faults', () => {
     }
   });
 
-  it('delay answers by the clock', async () => {
+  it('delay responses by the clock', async () => {
     const api = new Api();
     api.server.faults.add({ effect: { type: 'latency', ms: 500 } });
     let done = false;
@@ -146,7 +146,7 @@ describe('faults', () => {
     await answer;
   });
 
-  it('strike by chance', async () => {
+  it('apply with a probability', async () => {
     const api = new Api();
     const fault = api.server.faults.add({
       effect: { type: 'status', code: 503 },

@@ -5,12 +5,12 @@ import { seededRandom } from '../../lib/system/random.js';
 import type { TransportRequest, TransportResponse } from '../../lib/system/transport.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
-/** An answer with its body read to the end. */
+/** A response with its whole body. */
 export interface Answer {
   readonly code: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The body as JSON, whatever it is. */
+  /** The body parsed as JSON, unchecked. */
   readonly body: UnstructuredObject & { items: UnstructuredObject[]; message: string };
 }
 
@@ -28,7 +28,7 @@ export const apply = 'application/apply-patch+yaml';
 export const configMaps = '/api/v1/namespaces/default/configmaps';
 export const deployments = '/apis/apps/v1/namespaces/default/deployments';
 
-/** A server that lives by a virtual clock, and short ways to ask it. */
+/** A server with a virtual clock, and shortcuts for requests. */
 export class Api {
   readonly clock = new VirtualClock(Date.UTC(2026, 0, 1));
   readonly server: EmbeddedApiServer;
@@ -64,7 +64,7 @@ export class Api {
     return this.raw({ path, headers }).then(read);
   }
 
-  /** Creates and expects it to work. */
+  /** Creates an object, and expects success. */
   async create(path: string, body: object): Promise<UnstructuredObject> {
     const answer = await this.call('POST', path, body);
     if (answer.code !== 201) throw new Error(`${path}: ${answer.text}`);
@@ -79,7 +79,7 @@ export class Api {
   }
 }
 
-/** Reads the events of a watch one by one. */
+/** Reads the events of a watch one at a time. */
 export class Watch {
   readonly code: number;
   readonly #body: AsyncIterator<Uint8Array>;
@@ -90,7 +90,7 @@ export class Watch {
     this.#body = body[Symbol.asyncIterator]();
   }
 
-  /** The next event; undefined: the watch ended. */
+  /** Returns the next event; undefined when the watch has ended. */
   async next(): Promise<Event | undefined> {
     while (this.#events.length === 0) {
       const result = await this.#body.next();
@@ -104,7 +104,7 @@ export class Watch {
     return this.#events.shift();
   }
 
-  /** `ADDED a`, `MODIFIED b`, … for the next `count` events. */
+  /** Returns the next `count` events as `ADDED a`, `MODIFIED b`. */
   async names(count: number): Promise<string[]> {
     const names: string[] = [];
     for (let index = 0; index < count; index++) {
@@ -129,12 +129,10 @@ async function read(response: TransportResponse): Promise<Answer> {
   return { code: response.status, headers: response.headers, text, body };
 }
 
-/** A ConfigMap. */
 export function configMap(name: string, data: Record<string, string> = {}, metadata = {}): object {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata }, data };
 }
 
-/** A Deployment. */
 export function deployment(name: string, spec = {}): object {
   const template = {
     metadata: { labels: { app: name } },

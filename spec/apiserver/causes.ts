@@ -10,12 +10,12 @@ function causesOf({ body }: Answer): readonly Cause[] {
   return causes;
 }
 
-/** The fields that an error blames, in order. */
+/** Returns the fields that an error names, in order. */
 export function causeFields(answer: Answer): string[] {
   return causesOf(answer).map(({ field = '' }) => field);
 }
 
-/** What an error says of each field. */
+/** Returns the message of an error for each field. */
 export function causeMessages(answer: Answer): Record<string, string> {
   return Object.fromEntries(causesOf(answer).map(({ field = '', message }) => [field, message]));
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
 
-/** Sends what the process may not survive, and then an ordinary request, in a process of its own. */
+/** Runs in its own process, which may not survive: sends deep bodies, then an ordinary request. */
 const script = `
   import { EmbeddedCluster } from './lib/embedded/index.ts';
   const cluster = await EmbeddedCluster.start({ port: 0 });
@@ -22,8 +22,8 @@ const script = `
   await cluster.stop();
 `;
 
-describe('bodies that nest too deeply', () => {
-  it('are refused, and the server goes on', () => {
+describe('deeply nested bodies', () => {
+  it('are refused without affecting the server', () => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       ['--import', 'tsx', '--input-type=module', '--eval', script],
@@ -33,7 +33,7 @@ describe('bodies that nest too deeply', () => {
     expect(status).to.equal(0);
   }).timeout(60_000);
 
-  it('are refused where a patch makes an object ever deeper, or doubles it again and again', async () => {
+  it('are refused when a patch deepens or repeatedly doubles an object', async () => {
     const cluster = await EmbeddedCluster.start();
     const client = cluster.client();
     const names = { plural: 'boxes', singular: 'box', kind: 'Box', listKind: 'BoxList' };

@@ -10,7 +10,7 @@ interface Reply {
   readonly text: string;
 }
 
-/** Sends a request as it is: no path is made straight, no header added. */
+/** Sends a request without normalizing its path or adding headers. */
 function send(
   url: string,
   { path, method = 'GET', body = '', type = 'application/json' }: Record<string, string>,
@@ -43,7 +43,7 @@ describe('the HTTP adapter', () => {
     expect(url).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
-  it('answers as the server does', async () => {
+  it('returns the responses of the server', async () => {
     const body = JSON.stringify(configMap('a', { x: 'é' }));
     const created = await send(url, { method: 'POST', path: configMaps, body });
     expect(created.code).to.equal(201);
@@ -51,7 +51,7 @@ describe('the HTTP adapter', () => {
     expect(text).to.equal((await api.get(`${configMaps}/a`)).text);
   });
 
-  it('refuses what a website in a browser of the machine can send, before it reads the body', async () => {
+  it('refuses cross-site requests from a browser before it reads the body', async () => {
     const from = async (headers: Record<string, string>): Promise<number> => {
       const { port } = new URL(url);
       const body = JSON.stringify(configMap('pwned'));
@@ -73,7 +73,7 @@ describe('the HTTP adapter', () => {
     expect(await from({ host: 'localhost:1234' })).to.equal(201);
   });
 
-  it('serves other host names where they are allowed, or where the client shows a token', async () => {
+  it('accepts other host names if allowed, or with a token', async () => {
     const server = new EmbeddedApiServer({ users: { secret: 'jane' } });
     try {
       const served = await server.listen({ allowedHosts: ['Apiserver.test'] });
@@ -88,7 +88,7 @@ describe('the HTTP adapter', () => {
     }
   });
 
-  it('streams watches as things happen, and ends them with their connection', async () => {
+  it('streams watch events as they occur, and ends a watch with its connection', async () => {
     const abort = new AbortController();
     const response = await fetch(`${url}${configMaps}?watch=1`, { signal: abort.signal });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -98,15 +98,15 @@ describe('the HTTP adapter', () => {
     const ended = reader?.closed.catch(() => undefined);
     abort.abort();
     await ended;
-    // The server sees it as soon as the socket does.
+    // The server detects the abort when its socket does.
     while (api.server.openWatches > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('holds back a watch whose reader does not read', async () => {
+  it('applies back-pressure to a watch whose client does not read', async () => {
     const { port } = new URL(url);
     const socket = connect(Number(port), '127.0.0.1');
     socket.pause();
-    // Specs that ran before in this process may have left some.
+    // Earlier specs in this process may have left buffers.
     const before = process.memoryUsage().arrayBuffers;
     socket.write(`GET ${configMaps}?watch=1 HTTP/1.1\r\nhost: localhost\r\n\r\n`);
     while (api.server.openWatches === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -115,7 +115,7 @@ describe('the HTTP adapter', () => {
       await api.create(configMaps, configMap(`a${index}`, { big }));
       await new Promise((resolve) => setImmediate(resolve));
     }
-    // Had it been sent on, all of it would wait in the server's memory.
+    // Without back-pressure, all events would wait in the server's memory.
     const events: string[] = [];
     const grown = process.memoryUsage().arrayBuffers - before;
     api.server.compact();
@@ -128,7 +128,7 @@ describe('the HTTP adapter', () => {
 
   const bad: [string, Record<string, string>, number][] = [
     ['malformed JSON', { method: 'POST', path: configMaps, body: '{"a":' }, 400],
-    ['no JSON object', { method: 'POST', path: configMaps, body: '[]' }, 400],
+    ['a body that is not an object', { method: 'POST', path: configMaps, body: '[]' }, 400],
     ['no body', { method: 'POST', path: configMaps }, 400],
     [
       'another kind',
@@ -141,7 +141,7 @@ describe('the HTTP adapter', () => {
       413,
     ],
     [
-      'a type that is not known',
+      'an unknown content type',
       { method: 'POST', path: configMaps, body: '{}', type: 'text/xml' },
       415,
     ],
@@ -155,18 +155,14 @@ describe('the HTTP adapter', () => {
       },
       415,
     ],
-    ['a path that climbs', { path: '/api/v1/../../etc/passwd' }, 404],
-    [
-      'a path that climbs in disguise',
-      { path: '/api/v1/namespaces/%2e%2e/configmaps/%2e%2e%2fx' },
-      404,
-    ],
-    ['a path that can not be decoded', { path: '/api/v1/namespaces/%zz' }, 400],
-    ['a query that can not be decoded', { path: `${configMaps}?limit=%zz` }, 400],
-    ['a method that is not known', { method: 'PURGE', path: configMaps }, 405],
-    ['a bad limit', { path: `${configMaps}?limit=x` }, 400],
-    ['a bad selector', { path: `${configMaps}?labelSelector=a%3D%3D%3Db` }, 400],
-    ['a bad version', { path: `${configMaps}?resourceVersion=x` }, 400],
+    ['a path with ..', { path: '/api/v1/../../etc/passwd' }, 404],
+    ['a path with an encoded ..', { path: '/api/v1/namespaces/%2e%2e/configmaps/%2e%2e%2fx' }, 404],
+    ['an invalid encoding in the path', { path: '/api/v1/namespaces/%zz' }, 400],
+    ['an invalid encoding in the query', { path: `${configMaps}?limit=%zz` }, 400],
+    ['an unknown method', { method: 'PURGE', path: configMaps }, 405],
+    ['an invalid limit', { path: `${configMaps}?limit=x` }, 400],
+    ['an invalid selector', { path: `${configMaps}?labelSelector=a%3D%3D%3Db` }, 400],
+    ['an invalid resourceVersion', { path: `${configMaps}?resourceVersion=x` }, 400],
     [
       '10,000 nested lists',
       {
@@ -178,7 +174,7 @@ describe('the HTTP adapter', () => {
     ],
   ];
   for (const [what, request, code] of bad) {
-    it(`answers ${code} to ${what}, and goes on`, async () => {
+    it(`answers ${code} to ${what}, and continues to serve`, async () => {
       const reply = await send(url, request);
       expect([reply.code, reply.text.slice(0, 300)]).to.deep.equal([
         code,
@@ -188,7 +184,7 @@ describe('the HTTP adapter', () => {
     });
   }
 
-  it('keeps __proto__ as data', async () => {
+  it('treats __proto__ as data', async () => {
     const body = '{"metadata":{"name":"a"},"data":{"__proto__":"y"}}';
     const { text } = await send(url, { method: 'POST', path: configMaps, body });
     expect(text).to.contain('"__proto__":"y"');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
 
 describe('inProcessTransport', () => {
-  it('ends a watch whose request is aborted while the server handles it', async () => {
+  it('ends a watch that is aborted while the server handles its request', async () => {
     const server = new EmbeddedApiServer();
     const transport = server.transport();
     const attempt = new AbortController();

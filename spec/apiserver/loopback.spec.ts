@@ -18,7 +18,7 @@ function shown(changes: readonly CommittedChange[]): string[] {
 }
 
 describe('loopback', () => {
-  it('writes as requests do: defaults, validation, managed fields', async () => {
+  it('writes with defaults, validation and managed fields, like requests', async () => {
     const { server } = new Api();
     const created = await server.loopback.create(object(deployment('a')), { manager });
     expect(created).to.have.nested.property('spec.revisionHistoryLimit', 10);
@@ -51,7 +51,7 @@ describe('loopback', () => {
     expect(error).to.have.property('status', 409);
   });
 
-  it('deletes by its preconditions', async () => {
+  it('deletes with preconditions', async () => {
     const { server } = new Api();
     const { metadata } = await server.loopback.create(object(configMap('a')), { manager });
     const wrong = { preconditions: { uid: 'other' } };
@@ -62,7 +62,7 @@ describe('loopback', () => {
     expect(server.loopback.get(ConfigMap, key)).to.equal(undefined);
   });
 
-  it('tells of every change, in order, with the object before it', async () => {
+  it('notifies of every change in order, with the previous object', async () => {
     const api = new Api();
     const changes: CommittedChange[] = [];
     const stop = api.server.loopback.subscribe((change) => changes.push(change));
@@ -98,7 +98,7 @@ describe('loopback', () => {
     expect(found()).to.deep.equal([]);
   });
 
-  it('knows what is served now, once for each kind', async () => {
+  it('lists the currently served kinds, once each', async () => {
     const api = new Api();
     const kinds = (): string[] => api.server.loopback.resourceTypes().map(({ kind }) => kind);
     expect(kinds()).not.to.include('Widget');

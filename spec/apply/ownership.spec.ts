@@ -25,51 +25,51 @@ const marks = (uid: string, name = 'shop'): KubernetesObject['metadata'] => ({
 
 describe('ownershipOf', () => {
   const cases: readonly [string, KubernetesObject['metadata'], string][] = [
-    ['by the UID of the controller', { ownerReferences: [controller] }, 'ours'],
+    ['the UID of the controller', { ownerReferences: [controller] }, 'ours'],
     [
-      'by that UID, whatever the version of its API',
+      'the UID with another API version',
       { ownerReferences: [{ ...controller, apiVersion: 'example.com/v2' }] },
       'ours',
     ],
     [
-      'a name that came back is an earlier owner',
+      'a controller of the same name with another UID',
       { ownerReferences: [{ ...controller, uid: 'old' }] },
       'earlier',
     ],
     [
-      'another kind of that name is somebody else',
+      'a controller of the same name and another kind',
       { ownerReferences: [{ ...controller, uid: 'old', kind: 'Store' }] },
       'foreign',
     ],
     [
-      'another group of that kind is somebody else',
+      'a controller of the same kind in another group',
       { ownerReferences: [{ ...controller, uid: 'old', apiVersion: 'example.org/v1' }] },
       'foreign',
     ],
     [
-      'an owner that does not control is nobody',
+      'an owner that is not the controller',
       { ownerReferences: [{ ...controller, controller: false }] },
       'nobody',
     ],
-    ['nothing is nobody', {}, 'nobody'],
-    ['by our mark', marks('new'), 'ours'],
-    ['by the mark of an earlier owner of the name', marks('old'), 'retained'],
-    ['not by the mark of another owner', marks('old', 'other'), 'nobody'],
+    ['an object without owners', {}, 'nobody'],
+    ['our label', marks('new'), 'ours'],
+    ['the label of a previous owner of the same name', marks('old'), 'retained'],
+    ['the label of another owner', marks('old', 'other'), 'nobody'],
     [
-      'a controller counts before a mark',
+      'another controller beside our label',
       { ...marks('new'), ownerReferences: [{ ...controller, uid: 'x', name: 'y' }] },
       'foreign',
     ],
   ];
   for (const [title, metadata, state] of cases) {
-    it(`${title}: ${state}`, () => {
+    it(`classifies ${title} as ${state}`, () => {
       expect(ownershipOf(live(metadata), owner).state).to.equal(state);
     });
   }
 });
 
 describe('checkOwnership', () => {
-  it('lets nobody be adopted, and never takes from another controller', () => {
+  it('accepts an object without a controller only with adopt, and never one of another controller', () => {
     checkOwnership(live({}), owner, true);
     expect(() => checkOwnership(live({}), owner, false))
       .to.throw('adopt')
@@ -82,7 +82,7 @@ describe('checkOwnership', () => {
 });
 
 describe('reasonToWait', () => {
-  it('names finalizers of what is being deleted, and the earlier owner', () => {
+  it('reports the finalizers of an object that is being deleted, or the previous owner', () => {
     const deleting = live({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a/b'] });
     expect(reasonToWait(deleting, owner)).to.equal('is being deleted (finalizers: a/b)');
     const left = live({ ownerReferences: [{ ...controller, uid: 'old' }] });

@@ -4,7 +4,7 @@ import { podReferencesOf, podTemplateIn, withPodTemplate } from '../../lib/apply
 const image = 'registry.example/web:1';
 
 describe('podReferencesOf', () => {
-  it('finds volumes, projected volumes, envFrom and env, init containers too; each name once', () => {
+  it('collects each name once from volumes, projected volumes, envFrom and env of all containers', () => {
     const references = podReferencesOf({
       spec: {
         serviceAccountName: 'runner',
@@ -57,7 +57,7 @@ describe('podReferencesOf', () => {
 });
 
 describe('podTemplateIn', () => {
-  it("finds a CronJob's template in its Jobs, and none in a kind that has none", () => {
+  it('returns the Job template of a CronJob, and undefined for a kind without a pod template', () => {
     const template = { spec: { containers: [{ name: 'web', image }] } };
     const cronJob = {
       ...{ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'a' } },

@@ -10,7 +10,7 @@ function named(
 }
 
 describe('validateObject', () => {
-  it('takes the names that each kind allows', () => {
+  it('accepts the names that each kind allows', () => {
     validateObject(named('v1', 'ConfigMap', 'a.b-c'));
     validateObject(named('v1', 'Service', 'a-b'));
     validateObject(named('rbac.authorization.k8s.io/v1', 'Role', 'system:node:Reader'));
@@ -27,14 +27,14 @@ describe('validateObject', () => {
     ['rbac.authorization.k8s.io/v1', 'Role', '..'],
   ];
   for (const [apiVersion, kind, name] of refused) {
-    it(`refuses a ${kind} named ${JSON.stringify(name.slice(0, 20))} of ${name.length}`, () => {
+    it(`rejects a ${kind} named ${JSON.stringify(name.slice(0, 20))} of length ${name.length}`, () => {
       expect(() => validateObject(named(apiVersion, kind, name)))
         .to.throw('metadata.name')
         .with.property('code', 'InvalidObject');
     });
   }
 
-  it('counts the bytes of decoded values, not characters or base64', () => {
+  it('counts the bytes of decoded values instead of characters or base64', () => {
     const mebibyte = 1_048_576;
     const secret = {
       ...named('v1', 'Secret', 'a'),
@@ -49,7 +49,7 @@ describe('validateObject', () => {
     expect(() => validateObject(configMap('ü'.repeat(mebibyte / 2 + 1)))).to.throw('1048578 bytes');
   });
 
-  it('takes padded base64 in lines, and refuses what is none by its key, not its value', () => {
+  it('accepts padded base64 with line breaks, and rejects other text by its key without quoting it', () => {
     const secret = (value: string): object => ({ data: { good: 'YWI=', key: value } });
     const check = (fields: object): void =>
       validateObject({ ...named('v1', 'Secret', 'a'), ...fields });
@@ -63,7 +63,7 @@ describe('validateObject', () => {
     expect(() => validateObject(binary)).to.throw('binaryData["key"] is not base64');
   });
 
-  it('refuses a name that the server would have to make up, and a template without containers', () => {
+  it('rejects generateName and a pod template without containers', () => {
     const generated = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -74,7 +74,7 @@ describe('validateObject', () => {
     expect(() => validateObject(empty)).to.throw('no containers');
   });
 
-  it('finds two volumes, mounts and ports of one key', () => {
+  it('rejects duplicate volumes, containers, mounts and ports', () => {
     const pod = (spec: object): Parameters<typeof validateObject>[0] => ({
       ...named('apps/v1', 'Deployment', 'a'),
       spec: { template: { spec: { containers: [{ name: 'web' }], ...spec } } },

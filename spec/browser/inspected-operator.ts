@@ -8,10 +8,10 @@ import type { Deployment } from '../../lib/object/kinds.js';
 import { ConfigMap, Secret } from '../../lib/object/kinds.js';
 import { inspectorUrl } from '../manager/inspector/inspected.js';
 
-/** Names, errors and conditions that would run a script if they were not escaped. */
+/** Text that would run a script if it were not escaped. */
 export const hostile = `<img src=x onerror="document.title='owned'">"'><script>document.title='owned'</script>`;
 
-/** An operator with an inspector, on a cluster of its own, by the machine's clock. */
+/** An operator with an inspector, on an embedded cluster with the system clock. */
 export class InspectedOperator {
   readonly cluster: EmbeddedCluster;
   readonly person: ConnectedClient;
@@ -58,7 +58,10 @@ export class InspectedOperator {
     });
   }
 
-  /** A Deployment (not cached) that owns a ConfigMap, which owns a Secret. @returns the ConfigMap */
+  /**
+   * Creates a Deployment (not cached) that owns a ConfigMap, which owns a Secret. @returns the
+   * ConfigMap
+   */
   async createTree(): Promise<ConfigMap> {
     const labels = { app: 'shop' };
     const deployment = await this.person.create<Deployment>({

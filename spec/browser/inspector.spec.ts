@@ -7,7 +7,7 @@ describe('The inspector in Chromium', () => {
   let browser: Browser | undefined;
   let operator: InspectedOperator;
   let context: BrowserContext;
-  /** What the console said that it should not. */
+  /** Unexpected messages of the console. */
   let complaints: string[];
 
   before(async () => {
@@ -26,7 +26,7 @@ describe('The inspector in Chromium', () => {
     expect(complaints).to.deep.equal([]);
   });
 
-  /** A page that tells of errors, and of everything that the Content-Security-Policy refuses. */
+  /** Opens a page and records its errors, including violations of the Content-Security-Policy. */
   async function open(path = '/', { javaScriptEnabled = true } = {}): Promise<Page> {
     if (browser === undefined) throw new Error('Chromium was not started');
     context = await browser.newContext({ javaScriptEnabled });
@@ -60,7 +60,7 @@ describe('The inspector in Chromium', () => {
     expect(await page.getByRole('row', { name: /default\/good/ }).count()).to.be.at.least(1);
     expect(await page.locator('#failures').innerText()).to.include('default/bad');
     expect(await page.locator('#live').innerText()).to.include('Reload');
-    // The form and the links work without it, too.
+    // The form and the links must work without JavaScript, too.
     await page.getByRole('combobox', { name: 'API version' }).fill('v1');
     await page.getByRole('combobox', { name: 'Kind' }).fill('ConfigMap');
     await page.getByRole('textbox', { name: 'Namespace' }).fill('default');
@@ -71,7 +71,7 @@ describe('The inspector in Chromium', () => {
     );
   });
 
-  it('updates when something is reconciled, without a reload', async () => {
+  it('updates after a reconcile without a reload', async () => {
     const page = await open();
     await page.getByText('Live: this page updates by itself.').waitFor();
     await page.evaluate("document.body.dataset.mark = 'same page'");
@@ -80,14 +80,14 @@ describe('The inspector in Chromium', () => {
     expect(await page.evaluate('document.body.dataset.mark')).to.equal('same page');
   });
 
-  it('keeps the focus while it updates', async () => {
+  it('keeps the focus during an update', async () => {
     await operator.create('first');
     const page = await open();
     const link = page.locator('#recent').getByRole('link', { name: 'default/first' }).first();
     await link.focus();
     await operator.create('second');
     await page.locator('#recent').getByText('default/second').first().waitFor();
-    // Without it the whole body would be active.
+    // A lost focus would make the whole body active.
     expect(await page.evaluate('document.activeElement.textContent')).to.equal('default/first');
   });
 
@@ -98,7 +98,7 @@ describe('The inspector in Chromium', () => {
     await page.getByText('Paused.').waitFor();
     const asOf = await page.locator('#process time').getAttribute('datetime');
     await operator.create('late');
-    // A second page hears of it.
+    // A second page shows that the update was sent.
     const other = await context.newPage();
     await other.goto(operator.url);
     await other.locator('#recent').getByText('default/late').first().waitFor();
@@ -107,17 +107,17 @@ describe('The inspector in Chromium', () => {
     await page.locator('#recent').getByText('default/late').first().waitFor();
   });
 
-  it('says when the connection is gone', async () => {
+  it('reports a lost connection', async () => {
     const page = await open();
     await page.getByText('Live: this page').waitFor();
     await operator.stop();
     await page.getByText('Not live: no connection.').waitFor();
-    // That the connection is refused from now on is what was wanted.
+    // Refused connections are expected from here on.
     await context.close();
     complaints = complaints.filter((text) => !text.includes('net::ERR'));
   });
 
-  it('shows the ownership tree of a chosen object, and no data of it', async () => {
+  it('shows the ownership tree of a chosen object without its data', async () => {
     await operator.createTree();
     const page = await open();
     const rows = page.locator('#recent').getByRole('link', { name: 'default/shop', exact: true });
@@ -131,7 +131,7 @@ describe('The inspector in Chromium', () => {
     expect(await page.locator('#conditions').innerText()).to.include('Available');
   });
 
-  it('updates the tree when a dependent comes', async () => {
+  it('updates the tree when a dependent is created', async () => {
     const owner = await operator.create('owner');
     const page = await open('/object?apiVersion=v1&kind=ConfigMap&namespace=default&name=owner');
     expect(await page.locator('#dependents').innerText()).to.include('Nothing that is cached');
@@ -144,13 +144,13 @@ describe('The inspector in Chromium', () => {
     await page.locator('#dependents').getByText('ConfigMap default/child').waitFor();
   });
 
-  it('runs nothing that stands in names, errors or conditions', async () => {
+  it('escapes names, errors and conditions', async () => {
     await operator.createTree();
     await operator.create('bad');
     const page = await open();
     await page.locator('#failures').getByText('default/bad').waitFor();
     await page.getByText('Live: this page').waitFor();
-    // Told by events, too, not only in the page as it came.
+    // Also in live updates, not only in the initial page.
     await page.locator('#failures .message').getByText('<img src=x').waitFor();
     expect(await page.locator('main img, main script').count()).to.equal(0);
     expect(await page.title()).to.equal('Operator inspector');
@@ -162,7 +162,7 @@ describe('The inspector in Chromium', () => {
     expect(await page.title()).to.equal('Deployment default/shop');
   });
 
-  it('can be used by keyboard and by landmarks', async () => {
+  it('supports keyboard navigation and landmarks', async () => {
     await operator.create('good');
     const page = await open();
     for (const role of ['banner', 'main'] as const) {
@@ -182,7 +182,7 @@ describe('The inspector in Chromium', () => {
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`has a contrast of 4.5 to 1 at least, ${colorScheme}`, async () => {
+    it(`has a contrast of at least 4.5 to 1 in the ${colorScheme} scheme`, async () => {
       await operator.create('bad');
       const page = await open();
       await page.emulateMedia({ colorScheme });
@@ -202,7 +202,7 @@ describe('The inspector in Chromium', () => {
   }
 });
 
-/** The contrast of two colours, as WCAG defines it. */
+/** Returns the contrast of two colours, as WCAG defines it. */
 function contrast(one: string, other: string): number {
   const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);

@@ -9,7 +9,7 @@ interface PodState {
   readonly revision: string;
   readonly ready: boolean;
   readonly deleting?: boolean;
-  /** Seconds before now; the pod was made 1000 s ago. */
+  /** Seconds before now. The pod started 1000 s ago. */
   readonly unreadyFor?: number;
   readonly waiting?: string;
 }
@@ -74,7 +74,7 @@ async function blockerAmong(
 describe('blockingPod', () => {
   const old = { revision: 'old', ready: true };
 
-  it('is the pod of an older revision that is not ready, the highest first', async () => {
+  it('returns the pod of an older revision that is not ready, the highest ordinal first', async () => {
     const pods = [
       { ...old, ordinal: 0 },
       { ...old, ordinal: 1, ready: false },
@@ -83,7 +83,7 @@ describe('blockingPod', () => {
     expect(await blockerAmong(pods)).to.equal('store-10');
   });
 
-  it('is not a pod of the newest revision that is just starting', async () => {
+  it('ignores a starting pod of the newest revision', async () => {
     const pods = [
       { ...old, ordinal: 0 },
       { ordinal: 1, revision: 'new', ready: false },
@@ -91,7 +91,7 @@ describe('blockingPod', () => {
     expect(await blockerAmong(pods)).to.equal(undefined);
   });
 
-  it('is not a pod that is being deleted, nor one below the partition', async () => {
+  it('ignores a pod that is being deleted and a pod below the partition', async () => {
     const leaving = { ...old, ordinal: 1, ready: false, deleting: true };
     expect(await blockerAmong([{ ...old, ordinal: 0 }, leaving])).to.equal(undefined);
     const updateStrategy = { rollingUpdate: { partition: 1 } };
@@ -99,7 +99,7 @@ describe('blockingPod', () => {
     expect(await blockerAmong(pods, { updateStrategy })).to.equal(undefined);
   });
 
-  it('is not a pod that was ready until a moment ago, but one that can’t run', async () => {
+  it('ignores a pod that became unready a moment ago, unless its container can’t run', async () => {
     const moment = { ...old, ordinal: 0, ready: false, unreadyFor: 30 };
     expect(await blockerAmong([moment])).to.equal(undefined);
     expect(await blockerAmong([{ ...moment, waiting: 'ContainerCreating' }])).to.equal(undefined);
@@ -111,13 +111,13 @@ describe('blockingPod', () => {
     ...['CrashLoopBackOff', 'ImagePullBackOff', 'ErrImagePull', 'InvalidImageName'],
     ...['CreateContainerError', 'CreateContainerConfigError', 'RunContainerError'],
   ]) {
-    it(`is at once a pod with a container that waits for ${reason}`, async () => {
+    it(`returns a pod at once when its container waits for ${reason}`, async () => {
       const moment = { ...old, ordinal: 0, ready: false, unreadyFor: 30 };
       expect(await blockerAmong([{ ...moment, waiting: reason }])).to.equal('store-0');
     });
   }
 
-  it('is none where the set does not wait for one after the other', async () => {
+  it('returns undefined for a StatefulSet with podManagementPolicy Parallel', async () => {
     const pods = [{ ...old, ordinal: 0, ready: false }];
     expect(await blockerAmong(pods, { podManagementPolicy: 'Parallel' })).to.equal(undefined);
     expect(await blockerAmong(pods)).to.equal('store-0');

@@ -14,8 +14,8 @@ const options: BuilderOptions = {
   controllerName: 'shop-operator',
 };
 
-describe('Options of a Builder', () => {
-  it('allow half of the owned objects to go, but at least five; a share that is given, no more', () => {
+describe('Builder options', () => {
+  it('maxDeletions allows half of the owned objects by default, and at least five; a given share applies exactly', () => {
     const limits = (maxDeletions: BuilderOptions['maxDeletions'], ...owned: readonly number[]) => {
       const limit = resolveBuilderOptions({ ...options, maxDeletions }).maxDeletions;
       return owned.map((count) => limit({ owned: count, staying: 1 }));
@@ -27,7 +27,7 @@ describe('Options of a Builder', () => {
     expect(limits(0, 20)).to.deep.equal([0]);
   });
 
-  it('allow no object to go where all would, unless a number or a share is given', () => {
+  it('maxDeletions allows no deletion of all owned objects, unless a number or a share is given', () => {
     const limitOf = (maxDeletions: BuilderOptions['maxDeletions']): number =>
       resolveBuilderOptions({ ...options, maxDeletions }).maxDeletions({ owned: 3, staying: 0 });
     expect([limitOf(undefined), limitOf('100%'), limitOf(3)]).to.deep.equal([0, 3, 3]);
@@ -46,14 +46,14 @@ describe('Options of a Builder', () => {
     [{ maxDeletions: 'all' as '1%' }, 'maxDeletions'],
   ];
   for (const [bad, text] of refused) {
-    it(`refuse ${JSON.stringify(bad).slice(0, 40)}`, () => {
+    it(`reject ${JSON.stringify(bad).slice(0, 40)}`, () => {
       expect(() => new Builder({ ...options, ...bad }))
         .to.throw(text)
         .with.property('code', 'InvalidOption');
     });
   }
 
-  it('take the namespace of the owner, and another only where it has none', () => {
+  it('take the namespace of the owner, and the option namespace for a cluster-scoped owner', () => {
     expect(resolveBuilderOptions(options).namespace).to.equal('shops');
     const clusterScoped = { ...options.owner, metadata: { name: 'shop', uid: 'u' } };
     const placed = { ...options, owner: clusterScoped, namespace: 'elsewhere' };
@@ -61,8 +61,8 @@ describe('Options of a Builder', () => {
   });
 });
 
-describe('A chain', () => {
-  it('is immutable: a link leaves the Builder that it was called on as it is', async () => {
+describe('A Builder chain', () => {
+  it('is immutable: each link returns a new Builder', async () => {
     const empty = new Builder(options);
     const one = empty.configMap({ name: 'one' });
     const two = one.configMap({ name: 'two' });
@@ -72,7 +72,7 @@ describe('A chain', () => {
     expect(sizes).to.deep.equal([0, 1, 2]);
   });
 
-  it('takes exactly one of podSpec and podTemplate', () => {
+  it('requires exactly one of podSpec and podTemplate', () => {
     const podSpec = { containers: [{ name: 'web', image: 'registry.example/web:1' }] };
     const builder = new Builder(options);
     expect(() => builder.deployment({ name: 'a' })).to.throw(
@@ -85,7 +85,7 @@ describe('A chain', () => {
 });
 
 describe('requeueAfterOf', () => {
-  it('is the shortest wait, or undefined', () => {
+  it('returns the shortest wait, or undefined if no result has one', () => {
     const ref = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a' };
     const result = (requeueAfterMs?: number): Parameters<typeof requeueAfterOf>[0][number] => ({
       ...{ operation: 'pending', ref, changes: [], reason: 'waits' },

@@ -16,7 +16,7 @@ const options = {
 const podSpec = { containers: [{ name: 'web', image: 'web:1' }] };
 const onlyTheRunKnows = (name: string): string => name;
 
-describe('The types of a Builder', () => {
+describe('The types of Builder', () => {
   const chain = new Builder(options)
     .configMap({ name: 'env', data: { A: '1' } })
     .configMap({ name: 'files' })
@@ -24,7 +24,7 @@ describe('The types of a Builder', () => {
     .service({ name: 'web', spec: { ports: [{ port: 80 }] } })
     .persistentVolumeClaim({ name: 'data', spec: {} });
 
-  it('know every name that was chained, by kind', () => {
+  it('collect the names of the chained objects by kind', () => {
     expectTypeOf(new Builder(options)).toEqualTypeOf<Builder<NoNames>>();
     type Names = typeof chain extends Builder<infer N> ? N : never;
     expectTypeOf<Names['configMap']>().toEqualTypeOf<'env' | 'files'>();
@@ -34,7 +34,7 @@ describe('The types of a Builder', () => {
     expectTypeOf<Names['workload']>().toEqualTypeOf<never>();
   });
 
-  it('accept undefined for what may be left out', () => {
+  it('accept undefined for optional members', () => {
     const left: { readonly replicas?: number; readonly port?: number } = {};
     const { replicas, port: targetPort } = left;
     new Builder({ ...options, owns: undefined, maxDeletions: undefined, signal: undefined })
@@ -55,7 +55,7 @@ describe('The types of a Builder', () => {
       .cronJob({ name: 'tidy', schedule: '@daily', podSpec: { containers: named } });
   });
 
-  it('accept the values of s.quantity() where a quantity is wanted', () => {
+  it('accept values of s.quantity() in quantity fields', () => {
     const storage = 1_024 as ValueOf<ReturnType<typeof s.quantity>>;
     const resources = { requests: { storage } };
     const container = { ...podSpec.containers[0], name: 'web', resources: { limits: { cpu: 1 } } };
@@ -70,7 +70,7 @@ describe('The types of a Builder', () => {
     new Builder(options).persistentVolumeClaim({ name: 'data', spec: { resources: { requests } } });
   });
 
-  it('accept chained names and refuse typos in rolloutOn', () => {
+  it('accept chained names and reject typos in rolloutOn', () => {
     chain.deployment({ name: 'a', podSpec, rolloutOn: ['env', 'token'] });
     // @ts-expect-error 'evn' was never chained
     chain.deployment({ name: 'a', podSpec, rolloutOn: ['env', 'evn'] });
@@ -78,7 +78,7 @@ describe('The types of a Builder', () => {
     chain.daemonSet({ name: 'a', podSpec, rolloutOn: ['web'] });
   });
 
-  it('accept chained names and refuse typos in envFromConfigMap and envFromSecret', () => {
+  it('accept chained names and reject typos in envFromConfigMap and envFromSecret', () => {
     chain.deployment({ name: 'a', podSpec, envFromConfigMap: ['env'], envFromSecret: ['token'] });
     // @ts-expect-error 'evn' was never chained
     chain.deployment({ name: 'a', podSpec, envFromConfigMap: ['evn'] });
@@ -86,7 +86,7 @@ describe('The types of a Builder', () => {
     chain.deployment({ name: 'a', podSpec, envFromSecret: ['env'], rolloutOn: ['env'] });
   });
 
-  it('accept chained names and refuse typos in what a pod refers to', () => {
+  it('accept chained names and reject typos in the helpers of podSpec', () => {
     chain.statefulSet({
       name: 'a',
       podSpec: ({ envFromConfigMap, envFromSecret, mountConfigMap, mountClaim }) => {
@@ -107,13 +107,13 @@ describe('The types of a Builder', () => {
     });
   });
 
-  it('accept a chained Service and refuse a typo in serviceName', () => {
+  it('accept a chained Service and reject a typo in serviceName', () => {
     chain.statefulSet({ name: 'a', podSpec, serviceName: 'web' });
     // @ts-expect-error 'wbe' was never chained
     chain.statefulSet({ name: 'a', podSpec, serviceName: 'wbe' });
   });
 
-  it('refuse a node type in rolloutOrder that no workload has', () => {
+  it('reject a node type in rolloutOrder that no workload has', () => {
     const typed = chain
       .statefulSet({ name: 'm', nodeType: 'master', podSpec })
       .statefulSet({ name: 'd', nodeType: 'data', podSpec })
@@ -126,14 +126,14 @@ describe('The types of a Builder', () => {
     typed.rolloutOrder(['mater', 'data']);
   });
 
-  it('refuse a node type that the rolloutOrder of the options does not name', () => {
+  it('reject a node type that is missing from the option rolloutOrder', () => {
     const ordered = new Builder({ ...options, rolloutOrder: ['master', 'data'] });
     ordered.deployment({ name: 'm', nodeType: 'master', podSpec });
     // @ts-expect-error 'mater' is not in the order
     ordered.deployment({ name: 'm', nodeType: 'mater', podSpec });
   });
 
-  it('accept names that only the run knows', () => {
+  it('accept names that are known only at run time', () => {
     const name = onlyTheRunKnows('env');
     chain
       .deployment({
@@ -149,7 +149,7 @@ describe('The types of a Builder', () => {
       .rolloutOrder([name]);
   });
 
-  it('let any chain be kept in a plain Builder, for loops', () => {
+  it('let a plain Builder hold any chain, so that a loop can extend it', () => {
     let builder: Builder = new Builder(options);
     for (const name of ['a', 'b']) {
       builder = builder.configMap({ name }).deployment({ name, podSpec, rolloutOn: [name] });
@@ -160,7 +160,7 @@ describe('The types of a Builder', () => {
     ['a', 'b'].reduce(add, new Builder(options));
   });
 
-  it('keep the names of a link that depends on a condition', async () => {
+  it('keep the names of a conditional link', async () => {
     const secret = { apiVersion: 'v1', kind: 'Secret' };
     const chain = new Builder(options)
       .configMap({ name: 'env' })

@@ -1,6 +1,6 @@
 import { builderSuite } from './suite/builder-suite.js';
 import { embeddedTarget } from './suite/embedded-target.js';
 
-describe('The builder on the embedded server', () => {
+describe('Builder on the embedded server', () => {
   builderSuite(embeddedTarget);
 });

@@ -11,7 +11,7 @@ import { podSpec } from './suite/scene.js';
 
 const hourMs = 3_600_000;
 
-describe('A Builder whose wall clock jumps', () => {
+describe('Builder with a wall clock that jumps', () => {
   let cluster: EmbeddedCluster<VirtualClock>;
   let client: Client;
   let owner: NetworkPolicy;
@@ -38,7 +38,7 @@ describe('A Builder whose wall clock jumps', () => {
 
   const builder = (): Builder => new Builder({ client, owner, clock, controllerName: 'shop' });
 
-  it('finds what another process left within ten minutes after a jump back', async () => {
+  it('prunes an object of another process within ten minutes after the clock jumps back', async () => {
     offsetMs = 5 * hourMs;
     const chain = (): Builder => builder().configMap({ name: 'env' });
     await chain().reconcile();
@@ -56,7 +56,7 @@ describe('A Builder whose wall clock jumps', () => {
     expect(old).to.equal(undefined);
   });
 
-  it('looks again within seconds at a workload whose Service has just moved', async () => {
+  it('requeues within 30 s a workload whose Service has just moved', async () => {
     const chain = (name: string): Builder =>
       builder()
         .service({ name: 'front', workload: name, spec: { ports: [{ port: 80 }] } })

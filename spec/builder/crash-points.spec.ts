@@ -21,7 +21,7 @@ async function everyPoint(scenario: ShopScenario): Promise<CrashPointsReport> {
   return report;
 }
 
-/** Every object is read before it is written, so that a crash can come between the two. */
+/** Reads every object from the server before the write, so that a crash can come between the two. */
 const live: ShopScenario = {
   name: 'read from the server',
   live: true,
@@ -41,9 +41,9 @@ const live: ShopScenario = {
   ],
 };
 
-/** The pods and the claims live through all of it. */
+/** Recreates the StatefulSet while its pods and claims stay. */
 const recreation: ShopScenario = {
-  name: 'a StatefulSet made anew around its pods',
+  name: 'a StatefulSet recreated around its pods',
   kinds: [Pod],
   invariant: claimsAreAsLargeAsTheirSet,
   options: { onImmutable: 'recreateOrphan' },
@@ -64,7 +64,10 @@ const recreation: ShopScenario = {
   ],
 };
 
-/** A set finds its claims by name, and never grows one: whoever makes it anew has to be done with that. */
+/**
+ * A StatefulSet adopts claims by name and never grows them, so claims must be grown before it is
+ * recreated.
+ */
 async function claimsAreAsLargeAsTheirSet({ client }: CrashStage<CrashCluster>): Promise<void> {
   const [sets, claims] = await Promise.all([
     client.list(StatefulSet),
@@ -94,7 +97,7 @@ const replicas: ShopScenario = {
 };
 
 const takingOver: ShopScenario = {
-  name: 'what another operator has made',
+  name: 'adoption of an object of another operator',
   options: { adopt: true, adoptManagers: ['manager'] },
   chain: (builder, { old = '' }) =>
     builder.configMap({ name: 'env', data: old === '' ? { a: '1' } : { a: '1', old } }),
@@ -130,18 +133,18 @@ const takingOver: ShopScenario = {
   ],
 };
 
-describe('The builder, its operator killed at any request', function () {
+describe('Builder in an operator that crashes at any request', function () {
   this.timeout(120_000);
 
   for (const scenario of [live, rollout, recreation, replicas, takingOver]) {
-    it(`comes to the same end: ${scenario.name}`, async () => {
+    it(`reaches the same final state: ${scenario.name}`, async () => {
       const { requests, results } = await everyPoint(scenario);
       const writes = requests.filter(({ write }) => write);
       if (!isSampled) expect(results.length).to.be.above(requests.length + writes.length);
     });
   }
 
-  it('reads nothing of which it does not try a crash', async () => {
+  it('crashes at every kind of request, reads included', async () => {
     const { requests } = await crashPoints(shopScenario(live), { only: { request: 1 } });
     expect(requests.map(({ verb }) => verb)).to.include.members(['get', 'list', 'apply', 'delete']);
   });

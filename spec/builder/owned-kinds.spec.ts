@@ -8,7 +8,7 @@ import { ConfigMap, NetworkPolicy, Secret, StatefulSet } from '../../lib/object/
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { podSpec } from './suite/scene.js';
 
-describe('A Builder in a reconcile', () => {
+describe('Builder in a reconcile', () => {
   let cluster: EmbeddedCluster;
   const ending = new AbortController();
   let running: Promise<void>;
@@ -55,7 +55,7 @@ describe('A Builder in a reconcile', () => {
     while (reconciled === before);
   }
 
-  it('makes no request where nothing changed, though it was not told which kinds to prune', async () => {
+  it('sends no request when nothing changed, even without the option owns', async () => {
     const mark = cluster.requests.mark();
     await reconciledAgain();
     const { entries } = cluster.requests.since(mark);
@@ -63,7 +63,7 @@ describe('A Builder in a reconcile', () => {
     expect(asked.map(({ verb, resource }) => `${verb} ${resource}`)).to.deep.equal([]);
   });
 
-  it('prunes what the controller owns and the chain no longer has', async () => {
+  it('prunes an object of an owned kind that is no longer chained', async () => {
     names = [];
     await reconciledAgain();
     const { items } = await cluster.client().list(ConfigMap, { namespace: 'default' });

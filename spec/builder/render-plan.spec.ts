@@ -58,7 +58,7 @@ const plan: Plan = {
 };
 
 describe('renderPlan', () => {
-  it('prints an object a line, its changes below it, and what it means for pods', () => {
+  it('prints one line for each object, its changes below it and their effect on pods', () => {
     expect(renderPlan(plan, { color: false }).split('\n')).to.deep.equal([
       'Plan for Shop shop/shop',
       '+ ConfigMap shop/env create',
@@ -79,7 +79,7 @@ describe('renderPlan', () => {
     ]);
   });
 
-  it('lists unchanged objects where it is asked to, and takes colours', () => {
+  it('lists unchanged objects and prints colours on request', () => {
     expect(renderPlan(plan, { color: false, unchanged: true })).to.include(
       '  Role shop/same unchanged',
     );

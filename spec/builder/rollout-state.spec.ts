@@ -28,7 +28,7 @@ function statefulSet(
 const judgement = { clock, controllerName: 'shop-operator', progressDeadlineSeconds: 600 };
 
 describe('rolloutStateOf', () => {
-  it('counts the deadline of a StatefulSet from our last change', () => {
+  it('counts the deadline of a StatefulSet from the last change of the operator', () => {
     const fresh = statefulSet({}, { 'shop-operator': '2025-12-31T23:55:00Z' });
     expect(rolloutStateOf(fresh, judgement)).to.deep.include({
       state: 'progressing',
@@ -40,7 +40,7 @@ describe('rolloutStateOf', () => {
     expect(state?.message).to.include('for more than 600 s');
   });
 
-  it('counts it from the last news in the status, if that is later', () => {
+  it('counts the deadline from the last status update, if that is later', () => {
     const moving = statefulSet(
       {},
       {
@@ -52,7 +52,7 @@ describe('rolloutStateOf', () => {
     expect(rolloutStateOf(moving, judgement)).to.deep.include({ deadlineInMs: 540_000 });
   });
 
-  it('waits no longer than the deadline where the wall clock is behind the times of the server', () => {
+  it('waits at most the deadline if the wall clock is behind the timestamps of the server', () => {
     const ahead = statefulSet({}, { 'shop-operator': '2026-01-01T02:00:00Z' });
     expect(rolloutStateOf(ahead, judgement)).to.deep.include({
       state: 'progressing',
@@ -60,14 +60,14 @@ describe('rolloutStateOf', () => {
     });
   });
 
-  it('does not watch what is updated on deletion, nor kinds that do not roll', () => {
+  it('reports an OnDelete workload as unwatched and returns undefined for a kind that does not roll', () => {
     const onDelete = statefulSet({ updateStrategy: { type: 'OnDelete' } });
     expect(rolloutStateOf(onDelete, judgement)).to.have.property('state', 'unwatched');
     const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'a' } };
     expect(rolloutStateOf(job, judgement)).to.equal(undefined);
   });
 
-  it("takes the server's word that a Deployment is stuck", () => {
+  it('reports a Deployment as stuck with the reason ProgressDeadlineExceeded', () => {
     const deployment = {
       ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'a', generation: 1 } },
       spec: { replicas: 1 },

@@ -16,12 +16,12 @@ describe('A reconcile that changes nothing', () => {
   });
   after(() => cluster.stop());
 
-  it('looks at each object as often, however many there are', async () => {
+  it('reads each object equally often, however many objects the chain has', async () => {
     const [few, many] = [await looks(4), await looks(16)];
     expect(many / 16).to.be.at.most(few / 4);
   });
 
-  /** How often the objects of a chain of `pairs` ConfigMaps and Deployments are looked at. */
+  /** Counts the member reads of the objects in a chain of `pairs` ConfigMaps and Deployments. */
   async function looks(pairs: number): Promise<number> {
     const client = cluster.client();
     const metadata = { namespace: 'default', name: `owner-${pairs}` };

@@ -9,8 +9,8 @@ function namesOf(stamps: readonly Stamp[], env: readonly { name: string }[] = []
   return stampVariables(template, stamps).map(({ name }) => name);
 }
 
-describe('Stamps', () => {
-  it('are named in upper case, with _ for all but letters and digits', () => {
+describe('Hash stamps', () => {
+  it('have upper-case names with _ for all characters but letters and digits', () => {
     const stamps: Stamp[] = [
       { kind: 'Secret', name: 'my.token-2', hash: 's' },
       { kind: 'ConfigMap', name: 'web-env', hash: 'c' },
@@ -18,7 +18,7 @@ describe('Stamps', () => {
     expect(namesOf(stamps)).to.deep.equal(['CONFIGMAP_HASH_WEB_ENV', 'SECRET_HASH_MY_TOKEN_2']);
   });
 
-  it('get a hash of the name where two names meet, both of them', () => {
+  it('append a hash of the object name to both variables if two names collide', () => {
     const stamps: Stamp[] = [
       { kind: 'ConfigMap', name: 'a-b', hash: '1' },
       { kind: 'ConfigMap', name: 'a.b', hash: '2' },
@@ -30,18 +30,18 @@ describe('Stamps', () => {
     expect(namesOf(stamps.toReversed())).to.deep.equal(names);
   });
 
-  it("give way to a variable of the user's that has the name", () => {
+  it('append a hash to a name that a variable of the user already has', () => {
     const stamps: Stamp[] = [{ kind: 'ConfigMap', name: 'env', hash: '1' }];
     const [name] = namesOf(stamps, [{ name: 'CONFIGMAP_HASH_ENV' }]);
     expect(name).to.match(/^CONFIGMAP_HASH_ENV_[0-9A-F]{8}$/);
   });
 
-  it('leave a template without any as it is, byte for byte', () => {
+  it('return the same template if there is nothing to stamp', () => {
     const template = { spec: { containers: [{ name: 'web', image }] } };
     expect(stampTemplate(template, [])).to.equal(template);
   });
 
-  it('do not change the template that they are given', () => {
+  it('do not modify the template that they receive', () => {
     const template = { spec: { containers: [{ name: 'web', image }] } };
     const before = structuredClone(template);
     const stamps: Stamp[] = [{ kind: 'ConfigMap', name: 'env', hash: '1' }];

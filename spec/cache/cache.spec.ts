@@ -23,7 +23,7 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 const managedFields = [{ manager: 'someone' }];
 
 describe('Cache', () => {
-  it('shares an informer, and drops it when the last user has released it', async () => {
+  it('shares an informer, and stops it when the last user releases it', async () => {
     const { cache, server, clock } = newCache();
     cache.start();
     const [one, other] = [cache.informer(Thing), cache.informer(Thing)];
@@ -41,7 +41,7 @@ describe('Cache', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('tells the handlers of a lease nothing once it is released', async () => {
+  it('sends no events to the handlers of a released lease', async () => {
     const { cache, server, clock } = newCache();
     cache.start();
     const [one, other] = [cache.informer(Thing), cache.informer(Thing)];
@@ -55,7 +55,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('tells a late handler of what is there, and no handler twice', async () => {
+  it('sends a late handler the cached objects, and no handler an event twice', async () => {
     const { cache, server, clock } = newCache();
     server.put('a');
     server.put('b');
@@ -84,7 +84,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('goes on when a handler throws', async () => {
+  it('continues when a handler throws', async () => {
     const fail = (): never => {
       throw new Error('bug');
     };
@@ -102,7 +102,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('freezes what it holds, deeply, unless told not to', async () => {
+  it('deep-freezes cached objects by default', async () => {
     for (const freeze of [true, false]) {
       const { cache, server, clock } = newCache({ freeze });
       server.put('a', { spec: { size: 1 } });
@@ -130,7 +130,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('keeps managedFields as soon as one user wants them, without telling of a change', async () => {
+  it('keeps managedFields as soon as one user needs them, without an update event', async () => {
     const warnings: string[] = [];
     const warn = (message: string): void => void warnings.push(message);
     const logger: Logger = { ...silentLogger, warn, child: () => logger };
@@ -148,7 +148,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('keeps metadata only where no more is wanted, under the right kind', async () => {
+  it("caches metadata only if no user needs more, under the object's own kind", async () => {
     const { cache, server, clock } = newCache();
     server.put('a', { spec: { size: 1 } });
     cache.start();
@@ -160,7 +160,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('caches by namespaces, each with a watch of its own, and by selectors', async () => {
+  it('caches by namespace, with a watch for each, and by selectors', async () => {
     const type = cachedType({ type: Thing, namespaces: ['one', 'two'], labelSelector: 'app=web' });
     const { cache, server, clock } = newCache({ types: [type] });
     const metadata = { labels: { app: 'web' } };
@@ -175,7 +175,7 @@ describe('Cache', () => {
         .map((thing) => `${thing.metadata.namespace ?? ''}/${thing.metadata.name ?? ''}`);
     expect(names()).to.deep.equal(['one/a', 'two/a']);
     expect(informer.list('two').length).to.equal(1);
-    // A list of one namespace must not drop what is in the other.
+    // A list of one namespace must not drop the objects of the other.
     server.disconnect(apiError(410, 'Expired'));
     server.remove('a', 'two');
     await clock.advance(10_000);
@@ -183,7 +183,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('caches all of the kinds that are not limited to namespaces', async () => {
+  it('caches kinds exempt from the namespace limit in all namespaces', async () => {
     const allNamespacesOf = ({ kind }: { kind: string }): boolean => kind === 'Thing';
     for (const limited of [true, false]) {
       const more = limited ? {} : { allNamespacesOf };
@@ -198,7 +198,7 @@ describe('Cache', () => {
     }
   });
 
-  it('finds objects by index: namespace, controller, label, any function', async () => {
+  it('finds objects by namespace, controller, label and custom index', async () => {
     const indexers = {
       color: byLabel('color'),
       size: ({ spec }: Thing) => (spec?.size === undefined ? [] : [String(spec.size)]),
@@ -226,7 +226,7 @@ describe('Cache', () => {
   });
 
   describe('waitForSync', () => {
-    it('resolves once every kind is there', async () => {
+    it('resolves once every kind is synced', async () => {
       const { cache, clock } = newCache();
       const informer = cache.informer(Thing);
       let synced = 0;
@@ -240,7 +240,7 @@ describe('Cache', () => {
       await cache.stop();
     });
 
-    it('names what is missing, and why, when it is given up', async () => {
+    it('names the missing kinds and the reasons when its signal aborts', async () => {
       const { cache, server, clock } = newCache();
       server.failures['watch'] = [apiError(403, 'Forbidden', 'watch')];
       cache.informer(Thing);
@@ -262,7 +262,7 @@ describe('Cache', () => {
       await cache.stop();
     });
 
-    it('waits for a kind that is not served, or passes it over', async () => {
+    it('waits for an unserved kind, or skips it on request', async () => {
       const { cache, server, clock } = newCache();
       server.failures['watch'] = [new OperatorError('UnknownKind', 'no Thing')];
       cache.informer(Thing);
@@ -278,7 +278,7 @@ describe('Cache', () => {
       await cache.stop();
     });
 
-    it('fails when the cache is stopped, as a new informer does', async () => {
+    it('rejects when the cache is stopped, as do new informers', async () => {
       const { cache } = newCache();
       cache.informer(Thing);
       const waiting = cache.waitForSync().catch((error: unknown) => error);
@@ -290,7 +290,7 @@ describe('Cache', () => {
     });
   });
 
-  it('leaves no timer and no watch behind, whenever it is stopped', async () => {
+  it('leaves no timer or watch behind, whenever the cache is stopped', async () => {
     for (const failure of [undefined, apiError(500), new OperatorError('UnknownKind', 'no')]) {
       const { cache, server, clock } = newCache();
       if (failure !== undefined) server.failures['watch'] = [failure];
@@ -302,7 +302,7 @@ describe('Cache', () => {
     }
   });
 
-  it('counts what it holds and what fails', async () => {
+  it('counts cached objects and errors in metrics', async () => {
     const registry = new Registry();
     const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
     server.put('a');
@@ -317,7 +317,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('estimates what it holds in bytes, and how long the server has been silent', async () => {
+  it('estimates its size in bytes and the time since the last watch event', async () => {
     const registry = new Registry();
     const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
     const valueOf = async (name: string): Promise<number> =>
@@ -336,7 +336,7 @@ describe('Cache', () => {
     expect([await valueOf('bytes'), await valueOf('objects')]).to.deep.equal([0, 0]);
   });
 
-  it('measures the lag of the watch behind the writes of its client', async () => {
+  it("measures the delay from a client's write to its watch event", async () => {
     const registry = new Registry();
     const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
     const client = cachedClient(server.client(), cache, { clock });
@@ -353,7 +353,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('finds a kind within 5 s of its appearance, however long it was not served', async () => {
+  it('finds a kind within 5 s of its installation, however long it was missing', async () => {
     const { cache, server, clock } = newCache();
     const missing = new OperatorError('UnknownKind', 'no Thing');
     server.failures['watch'] = Array.from({ length: 1_000 }, () => missing);
@@ -369,7 +369,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('keeps saying what is wrong while it tries again, until that is overcome', async () => {
+  it('reports a problem through retries until it is resolved', async () => {
     const { cache, server, clock } = newCache();
     const informer = cache.informer(Thing);
     cache.start();
@@ -397,7 +397,7 @@ describe('Cache', () => {
     [{ types: [cachedType({ type: Thing, labelSelector: '=' })] }, 'InvalidSelector'],
     [{ types: [cachedType({ type: Thing, fieldSelector: 'metadata.name' })] }, 'InvalidSelector'],
   ] as const) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       expect(() => newCache(options))
         .to.throw(OperatorError)
         .with.property('code', code);

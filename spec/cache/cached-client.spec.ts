@@ -25,7 +25,7 @@ class Setup {
     this.client = cachedClient(client, this.cache, { clock: this.clock });
   }
 
-  /** Fills the cache, and forgets the requests which that took. */
+  /** Fills the cache and clears the recorded requests. */
   async sync(): Promise<void> {
     this.cache.informer(Thing);
     this.cache.start();
@@ -33,7 +33,7 @@ class Setup {
     this.server.requests.length = 0;
   }
 
-  /** What a call answers or throws, time passing meanwhile. */
+  /** Returns the result or error of a call while time advances. */
   async settle<T>(call: Promise<T>, ms = 0): Promise<T | 'pending'> {
     const none = this.clock.advance(ms).then(() => 'pending' as const);
     return Promise.race([call, none]);
@@ -58,7 +58,7 @@ async function failure(call: Promise<unknown>): Promise<unknown> {
 
 describe('cachedClient', () => {
   describe('reads', () => {
-    it('get and list without an API call, in the order of the server', async () => {
+    it("get and list from the cache without an API call, in the server's order", async () => {
       const setup = new Setup();
       for (const name of ['b', 'a', 'c']) setup.server.put(name);
       setup.server.put('z', {}, 'a-ns');
@@ -70,7 +70,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('answer a missing object with the 404 of a server', async () => {
+    it("throw a 404 like the server's for a missing object", async () => {
       const setup = new Setup();
       await setup.sync();
       const error = await failure(setup.client.get(Thing, a));
@@ -99,7 +99,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('go to the server where the cache can not answer', async () => {
+    it('go to the server when the cache cannot answer', async () => {
       const setup = new Setup({ namespaces: ['ns'] });
       setup.server.put('a');
       const call = async (read: () => Promise<unknown>): Promise<number> => {
@@ -119,7 +119,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('of a kind cached by selectors ask the server for what they miss', async () => {
+    it('get an object outside the cached selectors from the server', async () => {
       const setup = new Setup({ labelSelector: 'app=web' });
       setup.server.put('a');
       await setup.sync();
@@ -128,7 +128,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('give metadata only from whatever is cached', async () => {
+    it('return metadata only on request, even if whole objects are cached', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });
       await setup.sync();
@@ -138,7 +138,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('list a page at a time as well', async () => {
+    it('return pages from the cache', async () => {
       const setup = new Setup();
       setup.server.put('a');
       await setup.sync();
@@ -153,7 +153,7 @@ describe('cachedClient', () => {
     const thing = { apiVersion: 'example.com/v1', kind: 'Thing' };
     const byColor = ({ spec }: Thing): (string | undefined)[] => [spec?.color];
 
-    it('without an API call, with what was written while the watch is behind', async () => {
+    it('without an API call, including writes that the watch has not shown yet', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { color: 'red' } });
       setup.server.put('b', { spec: { color: 'blue' } });
@@ -175,7 +175,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and by several at once, by namespace, labels and controller as well', async () => {
+    it('by several indexes at once, combined with namespace, labels and controller', async () => {
       const indexers = { size: ({ spec }: Thing) => [String(spec?.size)] };
       const setup = new Setup({ indexers });
       const controller = { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'o', controller: true };
@@ -195,7 +195,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('that is declared after the start', async () => {
+    it('by an index that is declared after the start', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { color: 'red' } });
       await setup.sync();
@@ -208,7 +208,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('from the server where the cache can not answer, the same objects', async () => {
+    it('from the server with the same result when the cache cannot answer', async () => {
       const setup = new Setup({ namespaces: ['ns'], indexers: { color: byColor } });
       setup.server.put('a', { spec: { color: 'red' } }, 'other');
       setup.server.put('b', { spec: { color: 'blue' } }, 'other');
@@ -227,7 +227,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and refuses an unknown name with the known ones, and a value that is no string', async () => {
+    it('and rejects an unknown index, naming the known ones, and a value that is not a string', async () => {
       const setup = new Setup({ indexers: { color: byColor } });
       await setup.sync();
       const unknown = await failure(setup.client.list(Thing, { index: { colour: 'red' } }));
@@ -243,7 +243,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and fails where an object in quarantine may belong to the list', async () => {
+    it('and rejects while a quarantined object may belong to the list', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { color: 'red' } });
       setup.cache.index(Thing, 'color', ({ spec }) => {
@@ -260,7 +260,7 @@ describe('cachedClient', () => {
   });
 
   describe('reads its writes', () => {
-    it('while the watch is behind: created, updated, deleted', async () => {
+    it('while the watch is behind: created, updated and deleted objects', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });
       await setup.sync();
@@ -277,7 +277,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and what others write after, once the watch has passed', async () => {
+    it('and later writes of others, once the watch has caught up', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });
       await setup.sync();
@@ -294,7 +294,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and hides a deleted object, not a later one of its name', async () => {
+    it('and hides a deleted object, but not its successor of the same name', async () => {
       const setup = new Setup();
       setup.server.put('a');
       await setup.sync();
@@ -313,7 +313,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and hands out frozen objects, but not the answer of a write', async () => {
+    it('as frozen objects, while the write itself returns a mutable one', async () => {
       const setup = new Setup();
       await setup.sync();
       setup.server.paused = true;
@@ -330,7 +330,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and forgets them once the watch has passed, by whatever event', async () => {
+    it('and discards them once the watch has caught up, by any event', async () => {
       const setup = new Setup({ labelSelector: 'app=web' });
       await setup.sync();
       setup.server.paused = true;
@@ -339,7 +339,7 @@ describe('cachedClient', () => {
       expect(setup.cache.peek(Thing)?.overlay.size).to.equal(1);
       setup.server.resume();
       await setup.clock.advance(0);
-      // Nothing that the cache selects has happened.
+      // No event within the cache's selection has occurred.
       expect(setup.cache.peek(Thing)?.overlay.size).to.equal(1);
       setup.server.bookmark();
       await setup.clock.advance(0);
@@ -347,7 +347,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and forgets them when the server was rolled back', async () => {
+    it('and discards them after the server was restored from a backup', async () => {
       const setup = new Setup();
       await setup.sync();
       setup.server.paused = true;
@@ -360,7 +360,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and takes an object for gone whose last finalizer it took off', async () => {
+    it('and treats an object as deleted once its last finalizer is removed', async () => {
       const setup = new Setup();
       const deletionTimestamp = '2026-01-01T00:00:00Z';
       const metadata = { deletionTimestamp, finalizers: ['example.com/wait'] };
@@ -372,7 +372,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('but not those that were never stored', async () => {
+    it('but ignores dry runs', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });
       await setup.sync();
@@ -383,7 +383,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('in lists only where they match, those of the cache included', async () => {
+    it('in lists only if they match the selector', async () => {
       const setup = new Setup({ labelSelector: 'app=web' });
       await setup.sync();
       setup.server.paused = true;
@@ -397,7 +397,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('after a deletion of many: lists wait for the watch, or ask the server once', async () => {
+    it('after a deleteCollection: lists wait for the watch, or query the server once', async () => {
       const setup = new Setup();
       for (const name of ['a', 'b']) setup.server.put(name, { metadata: { labels: { app: 'x' } } });
       setup.server.put('c');
@@ -419,9 +419,9 @@ describe('cachedClient', () => {
     for (const [where, namespace] of [
       ['the namespace', 'ns'],
       ['all namespaces', undefined],
-      ['all namespaces, by an empty text', ''],
+      ['all namespaces, by an empty string', ''],
     ] as const) {
-      it(`after a deletion of many in ${where}: a read waits, or asks the server`, async () => {
+      it(`after a deleteCollection in ${where}: a read waits, or queries the server`, async () => {
         const setup = new Setup();
         setup.server.put('a');
         setup.server.put('a', {}, 'other');
@@ -440,7 +440,7 @@ describe('cachedClient', () => {
       });
     }
 
-    it('after a deletion of many, of which the watch has not shown what was written before', async () => {
+    it('after a deleteCollection of objects that the watch has not shown yet', async () => {
       const setup = new Setup();
       setup.server.put('old', { metadata: { labels: { app: 'y' } } });
       setup.server.put('kept', { metadata: { labels: { app: 'x' } } });
@@ -472,7 +472,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('always, whatever the watch shows when', async () => {
+    it('under any order of writes and watch events', async () => {
       const names = fc.constantFrom('a', 'b', 'c');
       const step = fc.record({
         do: fc.constantFrom('write', 'write', 'delete', 'other', 'otherDelete', 'pause', 'resume'),
@@ -503,7 +503,7 @@ describe('cachedClient', () => {
     interface Step {
       readonly what: string;
       readonly name: string;
-      /** The last version that this client wrote, by name; undefined: deleted. */
+      /** Last version that this client wrote, by name; undefined: deleted. */
       readonly written: Map<string, string | undefined>;
     }
 
@@ -527,7 +527,7 @@ describe('cachedClient', () => {
       await clock.advance(0);
     }
 
-    /** What is read is never older than what was written. */
+    /** Expects that a read is never older than the last write. */
     async function verify({ client }: Setup, written: Step['written']): Promise<void> {
       const { items } = await client.list(Thing);
       for (const [name, version] of written) {
@@ -564,7 +564,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('asks the server when that takes too long', async () => {
+    it('queries the server when the watch takes too long', async () => {
       const { setup } = await conflict();
       const read = setup.client.get(Thing, a);
       expect(await setup.settle(read, 2_000)).to.have.nested.property('spec.size', 2);
@@ -588,7 +588,7 @@ describe('cachedClient', () => {
       expect(setup.clock.pendingTimers).to.equal(0);
     });
 
-    it('waits as well where a create finds an object that the cache lacks', async () => {
+    it('also waits when a create finds an object that the cache lacks', async () => {
       const setup = new Setup();
       await setup.sync();
       setup.server.paused = true;

@@ -4,7 +4,7 @@ import { ChangeNotifier } from '../../lib/cache/change-notifier.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 describe('ChangeNotifier', () => {
-  it('waits until a condition holds, gives up in time, or ends with the signal', async () => {
+  it('waits until a condition holds, the timeout expires or the signal aborts', async () => {
     const changes = new ChangeNotifier();
     const clock = new VirtualClock();
     const ended = new AbortController();
@@ -27,7 +27,7 @@ describe('ChangeNotifier', () => {
     expect(getEventListeners(ended.signal, 'abort')).to.deep.equal([]);
   });
 
-  it('tells who listens until that is ended', () => {
+  it('notifies a listener until it is removed', () => {
     const changes = new ChangeNotifier();
     let told = 0;
     const end = changes.listen(() => told++);

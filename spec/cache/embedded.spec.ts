@@ -62,7 +62,7 @@ async function start(streamingLists: boolean) {
 
 describe('a cache on the embedded cluster', () => {
   for (const streamingLists of [true, false]) {
-    it(`follows it, ${streamingLists ? 'with' : 'without'} streaming lists`, async () => {
+    it(`follows it ${streamingLists ? 'with' : 'without'} streaming lists`, async () => {
       const { cluster, clock, informer, names, other, stop } = await start(streamingLists);
       await clock.advance(0);
       expect(informer.synced).to.equal(true);
@@ -79,11 +79,11 @@ describe('a cache on the embedded cluster', () => {
     });
   }
 
-  it('lists again when the server has forgotten where it was', async () => {
+  it('relists when its resource version is too old for the server', async () => {
     const { clock, cluster, names, other, stop } = await start(true);
     await other.create(configMap('gone'));
     await clock.advance(5_000);
-    // The next watches fail until much more has happened than the log holds.
+    // The next watches fail until more events have occurred than the server's log holds.
     const match = { verb: 'watch', resource: 'configmaps', user: 'operator' } as const;
     const fault = cluster.faults.add({ match, effect: { type: 'status', code: 500 } });
     await clock.advance(700_000);
@@ -99,7 +99,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('reads what it writes, and never asks the server', async () => {
+  it('reads its own writes without API calls', async () => {
     const { cached, clock, cluster, stop } = await start(true);
     await clock.advance(0);
     const before = cluster.requests.reads;
@@ -121,7 +121,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('shows an object in deletion until its last finalizer is gone', async () => {
+  it('keeps an object in deletion until its last finalizer is removed', async () => {
     const { cached, clock, stop } = await start(true);
     await clock.advance(0);
     const key = { namespace: 'default', name: 'a' };
@@ -142,7 +142,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('waits for a custom resource to be served, and follows it then', async () => {
+  it('waits until a custom resource is served, then follows it', async () => {
     const { cache, clock, other, stop } = await start(true);
     const widgets = cache.informer(Widget);
     await clock.advance(0);
@@ -157,7 +157,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('watches metadata only', async () => {
+  it('watches metadata only on request', async () => {
     const { cache, clock, other, stop } = await start(true);
     const maps = cache.informer(ConfigMap, { metadataOnly: true });
     await other.create(configMap('a'));

@@ -9,18 +9,18 @@ import { apiVersionOf } from '../../lib/object/resource-type.js';
 import type { ResourceType } from '../../lib/object/resource-type.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 
-/** What a spec asks about a request that was made. */
+/** The parts of a request that specs check. */
 export interface FakeRequest {
   readonly verb: string;
   readonly options: ListOptions & Omit<WatchOptions, 'resourceVersionMatch'>;
 }
 
-/** An object of the one kind that a {@link FakeServer} serves. */
+/** An object of the only kind that a {@link FakeServer} serves. */
 export interface Thing extends KubernetesObject {
   spec?: { size?: number; color?: string };
 }
 
-/** Where it is served. */
+/** The resource under which it is served. */
 export const Thing: ResourceType<Thing> = {
   group: 'example.com',
   version: 'v1',
@@ -41,27 +41,27 @@ interface Watcher {
   wake: () => void;
 }
 
-/** The error that a real server's `Status` becomes. */
+/** Returns the error for a `Status` of a real server. */
 export function apiError(status: number, reason = '', verb = 'list'): ApiError {
   return new ApiError({ code: status, reason, message: reason }, { verb, kind: 'Thing', status });
 }
 
 /**
- * A server of Things as a Client sees it, small enough to be right at a glance: a map, a log and
- * watches, with the faults that reflectors meet.
+ * A server of Things, as a Client sees it. It is small enough to be verified at a glance: a map, a
+ * log, watches, and the faults that reflectors meet.
  */
 export class FakeServer {
-  /** Requests that begin a read, in their order. */
+  /** Requests that begin a read, in order. */
   readonly requests: FakeRequest[] = [];
-  /** Thrown by the next reads of each verb, first in, first out. */
+  /** Errors that the next reads of each verb throw, first in, first out. */
   readonly failures: Record<string, unknown[]> = {};
   streamingLists = true;
   pageSize = 500;
-  /** Watches get no event as long as it is set: the cache falls behind. */
+  /** Withholds watch events while it is set, so that the cache falls behind. */
   paused = false;
-  /** So many events are sent, and then none: the stream stalls. */
+  /** Number of events to send before the stream stalls. */
   eventsLeft = Infinity;
-  /** Called before each page of a list but the first; pages show what is there by then. */
+  /** Runs before each page of a list but the first; pages show the objects of that moment. */
   beforePage: () => void = () => undefined;
   readonly #type: ResourceType<KubernetesObject>;
   readonly #objects = new Map<string, Thing>();
@@ -70,7 +70,7 @@ export class FakeServer {
   #version = 100;
   #uids = 0;
 
-  /** @param type - the one kind that it serves */
+  /** @param type - the only kind that it serves */
   constructor(type: ResourceType<KubernetesObject> = Thing) {
     this.#type = type;
   }
@@ -91,12 +91,12 @@ export class FakeServer {
     return [...this.#objects.values()];
   }
 
-  /** Creates or changes an object, as some other client would. */
+  /** Creates or changes an object as another client. */
   put(name: string, fields: Partial<Thing> = {}, namespace = 'ns'): Thing {
     const old = this.#objects.get(`${namespace}/${name}`);
     const resourceVersion = String(++this.#version);
     const uid = old?.metadata.uid ?? `uid-${++this.#uids}`;
-    // As a real server, which does not let a writer that leaves them out remove them.
+    // A real server keeps finalizers that a writer leaves out.
     const managedFields = fields.metadata?.managedFields ?? old?.metadata.managedFields;
     const kept = managedFields && { managedFields };
     const metadata = { ...fields.metadata, ...kept, name, namespace, uid, resourceVersion };
@@ -116,17 +116,17 @@ export class FakeServer {
     this.#commit({ type: 'DELETED', object });
   }
 
-  /** Forgets the log: watches from before now are answered with a 410. */
+  /** Clears the log: watches from earlier versions get a 410. */
   compact(): void {
     this.#log = [];
   }
 
-  /** Ends all watches, by an error or without one. */
+  /** Ends all watches, with or without an error. */
   disconnect(how: Error | 'end' = 'end'): void {
     for (const watcher of this.#watchers) this.#send(watcher, how);
   }
 
-  /** Restores an empty backup: older than what anybody has seen. */
+  /** Restores an empty backup, older than any version that clients have seen. */
   rollBack(): void {
     this.#objects.clear();
     this.#log = [];
@@ -139,18 +139,18 @@ export class FakeServer {
     for (const watcher of this.#watchers) this.#send(watcher, this.#bookmark(false));
   }
 
-  /** Lets watches see what happened while `paused` was set. */
+  /** Sends the watch events withheld while `paused` was set. */
   resume(): void {
     this.paused = false;
     for (const watcher of this.#watchers) watcher.wake();
   }
 
-  /** Sends an event that is not in the log to all watches. */
+  /** Sends an event to all watches without logging it. */
   inject(event: WatchEvent<Thing>): void {
     for (const watcher of this.#watchers) this.#send(watcher, event);
   }
 
-  /** The server as a Client; only Things are served. */
+  /** Returns the server as a Client that serves only Things. */
   client(): Client {
     const client: Partial<Client> = {
       list: async (_, options = {}) => {
@@ -208,7 +208,7 @@ export class FakeServer {
 
   async *#pages(options: ListOptions): AsyncGenerator {
     this.#began('list', options);
-    // By name, as a continue token goes on: what vanishes between two pages moves no other object.
+    // Continue by name, like a continue token: a deletion between two pages moves no other object.
     const names = this.#selected(options).map((object) => keyString(keyOf(object)));
     const { length } = names;
     const size = Math.min(options.limit ?? this.pageSize, Math.max(1, length));
@@ -296,7 +296,7 @@ function isSelected(object: Thing, options: ListOptions | WatchOptions): boolean
   );
 }
 
-/** What `structuredClone` fails on is handed out as it is. */
+/** Passes values through that `structuredClone` cannot copy. */
 function copyOf<T>(value: T): T {
   return isDeeperThan(value, maxDepth) ? value : structuredClone(value);
 }

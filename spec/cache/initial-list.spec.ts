@@ -3,7 +3,7 @@ import { InitialEvents } from '../../lib/cache/initial-list.js';
 import { FakeServer } from './fake-server.js';
 
 describe('InitialEvents', () => {
-  it('gathers the objects until the bookmark that ends them, with what changed meanwhile', () => {
+  it('collects objects and their changes until the bookmark that ends the initial events', () => {
     const server = new FakeServer();
     const [a, b] = [server.put('a'), server.put('b')];
     const initial = new InitialEvents((object) => object);

@@ -29,7 +29,7 @@ function thing(text = 'a text that all have', more: ObjectMeta = {}): Thing {
   return { apiVersion: 'v1', kind: 'O', metadata: { ...metadata, ...more }, spec };
 }
 
-/** JSON with names that JavaScript objects have anyway. */
+/** JSON with keys that exist on Object.prototype. */
 const values = fc.jsonValue({ maxDepth: 4 }).map((value): unknown => {
   const text = JSON.stringify({ value, constructor: {}, there: 'is a longer text' });
   return JSON.parse(text.replace('"there"', '"__proto__":{},"there"'));
@@ -42,7 +42,7 @@ function expectFrozen(value: unknown): void {
 }
 
 describe('newIntake', () => {
-  it('changes nothing that can be seen but what it drops, whatever version is stored', () => {
+  it('changes nothing visible except dropped fields, whatever version is stored', () => {
     const property = fc.property(values, values, fc.boolean(), (one, other, isSame) => {
       const take = intake();
       const of = (spec: unknown): Thing => ({ ...thing(), spec: structuredClone(spec) });
@@ -54,7 +54,7 @@ describe('newIntake', () => {
     fc.assert(property);
   });
 
-  it('shares with the stored version every part that did not change', () => {
+  it('shares every unchanged part with the stored version', () => {
     const take = intake();
     const stored = take(thing('a text', { resourceVersion: '1', generation: 1 }));
     const changed = thing('another text', { resourceVersion: '2', generation: 1 });
@@ -64,7 +64,7 @@ describe('newIntake', () => {
     expect(spec).to.deep.equal(thing('another text').spec);
   });
 
-  it('does not take a part of the stored version that lost or won members', () => {
+  it('shares no part that lost or gained members', () => {
     const take = intake();
     const labels = { app: 'web', tier: 'front' };
     const [few, many] = [thing('', { labels: { app: 'web' } }), thing('', { labels })];
@@ -76,7 +76,7 @@ describe('newIntake', () => {
     ]);
   });
 
-  it('drops managed fields wherever they stand, and the last-applied annotation', () => {
+  it('drops managedFields from any position, and the last-applied annotation', () => {
     const managedFields = [{ manager: 'm' }];
     const last = 'kubectl.kubernetes.io/last-applied-configuration';
     const take = intake();
@@ -88,27 +88,27 @@ describe('newIntake', () => {
     expect(taken).to.deep.equal(thing('', { annotations: { kept: 'yes' } }));
   });
 
-  it('leaves a frozen object as it is, which another store of the process may have', () => {
+  it('leaves a frozen object unchanged, since another store may share it', () => {
     const managedFields = [{ manager: 'm' }];
     const object = deepFreeze(thing('', { managedFields }));
     expect(intake()(object)).to.deep.equal(thing(''));
     expect(object).to.deep.equal(thing('', { managedFields }));
   });
 
-  it('shares no part between versions that users may modify', () => {
+  it('shares no part between mutable versions', () => {
     const take = intake({ freeze: false });
     const stored = take(thing());
     expect(take(thing(), stored).metadata.labels).to.not.equal(stored.metadata.labels);
   });
 
-  it('pools no texts that are short, long or unique', () => {
+  it('pools no short, long or unique strings', () => {
     const strings = new StringPool();
     intake({ strings })(thing());
-    // The label, the namespace, and the text in the spec.
+    // The label, the namespace and the string in the spec.
     expect(strings.size).to.equal(3);
   });
 
-  it('stops to pool the texts of a part if all differ, and continues with the other part', () => {
+  it('stops pooling a part whose strings all differ, and continues with other parts', () => {
     const strings = new StringPool();
     const take = intake({ strings });
     for (let n = 0; n < 5_000; n++) take(thing(`a text of object ${n}`));
@@ -121,13 +121,13 @@ describe('newIntake', () => {
 });
 
 describe('StringPool', () => {
-  it('knows what it has seen, as the copy that it saw first', () => {
+  it('returns the first copy of a known string', () => {
     const pool = new StringPool();
     expect(pool.shared('text')).to.equal(undefined);
     expect(pool.shared('text')).to.equal('text');
   });
 
-  it('keeps a bounded number of texts, and what is used again', () => {
+  it('keeps a bounded number of strings, the recently used ones included', () => {
     const pool = new StringPool();
     for (let n = 0; n < 100_000; n++) {
       pool.shared(`text ${n}`);

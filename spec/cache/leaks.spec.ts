@@ -6,7 +6,7 @@ import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { ConfigMap, Secret } from '../../lib/object/kinds.js';
 import { UndiciTransport } from '../../lib/system/undici-transport.js';
 
-/** What keeps a process alive, but for the pipes of the test runner. */
+/** Returns the resources that keep the process alive, except the test runner's pipes. */
 function resources(): string[] {
   const ours = ['Timeout', 'TCPSocketWrap', 'TLSWrap', 'GetAddrInfoReqWrap'];
   return process.getActiveResourcesInfo().filter((name) => ours.includes(name));
@@ -27,7 +27,7 @@ describe('many starts and stops', () => {
 
   after(() => cluster.stop());
 
-  it('of caches leave no timer, no listener and no watch, whenever they are stopped', async () => {
+  it('of caches leave no timer, listener or watch behind, at whatever moment they stop', async () => {
     const client = cluster.client();
     const before = resources();
     const { signal } = new AbortController();
@@ -35,7 +35,7 @@ describe('many starts and stops', () => {
       const cache = new Cache({ client });
       cache.informer(ConfigMap).addHandler(() => undefined);
       cache.start();
-      // Stopped before, while and after it lists.
+      // Stopped before, during and after the initial list.
       if (n % 3 === 1) await new Promise(setImmediate);
       if (n % 3 === 2) {
         await cache.waitForSync(signal);
@@ -44,12 +44,12 @@ describe('many starts and stops', () => {
       await cache.stop();
     }
     expect(getEventListeners(signal, 'abort')).to.have.length(0);
-    // One may be the cluster's own: its controllers have timers.
+    // One may belong to the cluster, whose controllers have timers.
     expect(resources().length).to.be.at.most(before.length + 1);
     await client.close();
   });
 
-  it('of clients over sockets leave none either', async () => {
+  it('of clients over sockets leave no socket or timer behind', async () => {
     const url = await cluster.listen();
     const server = resources();
     for (let n = 0; n < 30; n++) {
@@ -63,7 +63,7 @@ describe('many starts and stops', () => {
       await client.close();
     }
     const left = async (): Promise<number> => {
-      // The server's ends of the connections close a little later.
+      // The server closes its ends of the connections a little later.
       for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
       return resources().length - server.length;
     };
@@ -72,7 +72,7 @@ describe('many starts and stops', () => {
     expect(open).to.be.at.most(0);
   });
 
-  it('and churn keep the heap where it is', async () => {
+  it('and churn of objects keep the heap bounded', async () => {
     const client = cluster.client();
     const cache = new Cache({ client });
     const informer = cache.informer(ConfigMap);

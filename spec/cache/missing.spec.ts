@@ -26,18 +26,18 @@ describe('missingOf', () => {
       undefined,
       kind,
     ],
-    ['nothing', new OperatorError('ConnectionFailed', 'reset'), undefined, undefined],
-    ['nothing either', undefined, undefined, undefined],
+    ['nothing after a reset', new OperatorError('ConnectionFailed', 'reset'), undefined, undefined],
+    ['nothing without an error', undefined, undefined, undefined],
   ];
   for (const [title, error, namespace, expected] of cases) {
-    it(`names ${title}`, () => {
+    it(`returns ${title}`, () => {
       expect(missingOf(error, Thing, namespace)).to.deep.equal(expected);
     });
   }
 });
 
 describe('describeMissing', () => {
-  it('says what to grant, and where; or what to install', () => {
+  it('names the permission and namespace to grant, or the kind to install', () => {
     const permission = { type: 'permission', verb: 'watch', group: '', namespace: 'shop' } as const;
     expect(describeMissing({ ...permission, resource: 'pods' })).to.equal(
       'no permission to watch pods: grant list and watch by a Role in namespace shop',

@@ -5,7 +5,7 @@ import { UndiciTransport } from '../../lib/system/undici-transport.js';
 import { FaultProxy } from '../faults/fault-proxy.js';
 import { cachePermissions } from './permissions.js';
 
-describe('permissions of a cache, on the embedded server', () => {
+describe('permissions of a cache on the embedded server', () => {
   cachePermissions(async () => {
     const users = { secret: 'reader' };
     const cluster = await EmbeddedCluster.start({ rbac: true, port: 0, users });

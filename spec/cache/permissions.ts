@@ -8,10 +8,10 @@ import { fastClock } from '../faults/fast-clock.js';
 /** A server with RBAC. */
 export interface PermissionTarget {
   readonly admin: Client;
-  /** Somebody who may do nothing yet. */
+  /** A user without permissions. */
   readonly user: string;
   readonly client: Client;
-  /** Ends the watches that are open: a permission is looked at when one begins. */
+  /** Ends open watches: the server checks permissions only when a watch begins. */
   readonly endWatches: () => void;
   readonly close: () => Promise<void>;
 }
@@ -19,9 +19,9 @@ export interface PermissionTarget {
 const role = { name: 'cache' };
 const apiVersion = 'rbac.authorization.k8s.io/v1' as const;
 
-/** What a cache makes of permissions that come and go. */
+/** Defines how a cache handles permissions that are granted and revoked. */
 export function cachePermissions(newTarget: () => Promise<PermissionTarget>): void {
-  it('names the verb and the resource that it lacks, and recovers when it gets them', async () => {
+  it('reports the missing verb and resource, and recovers when they are granted', async () => {
     const { admin, user, client, endWatches, close } = await newTarget();
     const metadata = { generateName: 'permissions-' };
     const made = await admin.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata });

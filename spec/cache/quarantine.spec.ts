@@ -12,7 +12,9 @@ import { promMetrics } from '../../lib/system/prom-metrics.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { FakeServer, Thing } from './fake-server.js';
 
-/** Nests 9,000 levels: kube-apiserver accepts that, and recursive functions fail on it. */
+/**
+ * Value of 9,000 nested levels: kube-apiserver accepts it, and recursive functions overflow on it.
+ */
 const deep = JSON.parse(`${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`) as NonNullable<
   Thing['spec']
 >;
@@ -62,7 +64,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
 describe('Quarantine of a cache', () => {
   for (const streamingLists of [true, false]) {
     const how = streamingLists ? 'a streaming list' : 'a list';
-    it(`leaves one object out that nests too deeply in ${how}, and takes in all others`, async () => {
+    it(`skips an object that nests too deeply in ${how}, and caches all others`, async () => {
       const { server, clock, cache, events, names } = newCache({ streamingLists });
       server.put('before', { spec: { size: 1 } });
       server.put('poison', { spec: deep });
@@ -75,7 +77,7 @@ describe('Quarantine of a cache', () => {
     });
   }
 
-  it('leaves one object out that the watch shows, and goes on after it', async () => {
+  it('skips such an object in a watch event, and continues after it', async () => {
     const { server, clock, cache, events, quarantined, lines, gauge } = newCache();
     await clock.advance(0);
     server.put('before', { spec: { size: 1 } });
@@ -95,7 +97,7 @@ describe('Quarantine of a cache', () => {
     expect(await gauge()).to.equal(0);
   });
 
-  it('refuses reads that would show the object, and only these', async () => {
+  it('rejects reads that would include the object, and no others', async () => {
     const { server, clock, cache, client, informer } = newCache();
     server.put('good', { spec: { size: 1 } });
     server.put('poison', { spec: deep });
@@ -112,7 +114,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('takes in a later version, and reports the next bad one again', async () => {
+  it('ends with a valid version, and the next invalid one is reported again', async () => {
     const { server, clock, cache, client, events, quarantined, names } = newCache();
     server.put('poison', { spec: deep });
     await clock.advance(0);
@@ -127,7 +129,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('does not show as deleted, nor as it was, an object that was good before', async () => {
+  it('reports no deletion of an object that was valid before, and does not serve the old version', async () => {
     const { server, clock, cache, client, events } = newCache();
     server.put('poison', { spec: { size: 1 } });
     await clock.advance(0);
@@ -145,7 +147,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('ends with the object, by a watch event or by a list', async () => {
+  it('ends with the deletion of the object, by watch event or relist', async () => {
     for (const isMissed of [false, true]) {
       const { server, clock, cache, client, events, names } = newCache();
       server.put('poison', { spec: { size: 1 } });
@@ -167,7 +169,7 @@ describe('Quarantine of a cache', () => {
     }
   });
 
-  it('shows a deletion of the object that a bad one of its name has replaced', async () => {
+  it('reports the deletion of a valid object that an invalid one of the same name replaced', async () => {
     const { server, clock, cache, events, names } = newCache();
     server.put('poison', { spec: { size: 1 } });
     await clock.advance(0);
@@ -183,7 +185,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('shows what was written over a bad version before the watch does', async () => {
+  it('serves a write over an invalid version before its watch event', async () => {
     const { server, clock, cache, client } = newCache();
     server.put('poison', { spec: deep });
     await clock.advance(0);
@@ -193,7 +195,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('takes objects that a transform or an index throws for', async () => {
+  it('takes objects for which a transform or an index throws', async () => {
     const failOn = (bad: number, object: Thing): void => {
       if (object.spec?.size === bad) throw new Error(`bug ${bad}`);
     };
@@ -228,7 +230,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('takes what has no name, or is no object, and goes on', async () => {
+  it('takes values without a name and non-objects, and the watch continues', async () => {
     const { server, clock, cache, events, quarantined } = newCache();
     await clock.advance(0);
     for (const object of [{ metadata: { uid: 'u' } }, { metadata: null }, null, 'text', 7]) {
@@ -241,7 +243,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('takes in an object whose transform drops what nests too deeply', async () => {
+  it('spares an object whose transform drops the deeply nested part', async () => {
     const type = cachedType<Thing>({
       type: Thing,
       transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }),

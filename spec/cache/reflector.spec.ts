@@ -12,7 +12,7 @@ import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { tries } from '../sample.js';
 import { FakeServer, Thing, apiError } from './fake-server.js';
 
-/** Keeps what the events say, and that each of them makes sense after those before. */
+/** Mirrors the events and checks that each is valid after those before it. */
 class Mirror {
   readonly objects = new Map<string, Thing>();
   readonly seen: string[] = [];
@@ -27,7 +27,7 @@ class Mirror {
         this.objects.set(name, event.object);
         return;
       case 'updated':
-        // The same state, though a list since may have read it anew.
+        // An equal state: a later list may have parsed it again.
         expect(version(event.old), `old of ${name}`).to.equal(known && version(known));
         expect(event.old.metadata.uid).to.equal(uid);
         expect(event.old.metadata.resourceVersion).to.not.equal(resourceVersion);
@@ -63,12 +63,12 @@ class Setup {
     this.cache.start();
   }
 
-  /** Waits out every back-off, so that the cache can catch up. */
+  /** Advances past every back-off so that the cache can catch up. */
   async settle(ms = 200_000): Promise<void> {
     await this.clock.advance(ms);
   }
 
-  /** The cache, its events and the server say the same. */
+  /** Expects the cache, its events and the server to agree. */
   verify(): void {
     const names = (objects: Iterable<Thing>): string[] =>
       [...objects].map((object) => `${object.metadata.name ?? ''} ${version(object)}`).sort();
@@ -98,7 +98,7 @@ function version(object: Thing): string {
 const reset = new OperatorError('ConnectionFailed', 'reset');
 
 describe('Reflector', () => {
-  it('shows what exists, then what changes', async () => {
+  it('emits the existing objects, then changes', async () => {
     const setup = new Setup();
     setup.server.put('a');
     await setup.settle(0);
@@ -111,7 +111,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('begins with a streaming list, and lists by pages where there is none', async () => {
+  it('begins with a streaming list, and falls back to a paged list', async () => {
     for (const streamingLists of [true, false]) {
       const server = new FakeServer();
       server.streamingLists = streamingLists;
@@ -127,7 +127,7 @@ describe('Reflector', () => {
     }
   });
 
-  it('asks for bookmarks and an end after 5 to 10 minutes', async () => {
+  it('requests bookmarks and a watch timeout of 5 to 10 minutes', async () => {
     const setup = new Setup();
     await setup.settle(0);
     const { options } = setup.server.requests[0]!;
@@ -136,7 +136,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('goes on from the last version after a watch has ended, without a list', async () => {
+  it('resumes an ended watch from the last version, without a list', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     const { resourceVersion } = setup.server.put('a').metadata;
@@ -150,7 +150,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('goes on from a bookmark', async () => {
+  it("resumes from a bookmark's version", async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     setup.server.put('elsewhere', {}, 'other');
@@ -162,7 +162,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('lists again after a 410, and tells of what vanished and changed meanwhile', async () => {
+  it('relists after a 410, and emits deletions and changes that it missed', async () => {
     const setup = new Setup();
     for (const name of ['gone', 'changed', 'same', 'recreated']) setup.server.put(name);
     await setup.settle(5_000);
@@ -187,13 +187,13 @@ describe('Reflector', () => {
       'updated changed',
     ]);
     expect(finalStates).to.deep.equal([true, true]);
-    // What was there when the handler came, and what the list has brought.
+    // The objects present when the handler was added, and those from the list.
     expect(initial).to.deep.equal([true, true, true, true, false]);
     setup.verify();
     await setup.cache.stop();
   });
 
-  it('takes a whole list in one page after a continue token expired', async () => {
+  it('lists in one page after a continue token expired', async () => {
     const server = new FakeServer();
     server.streamingLists = false;
     server.pageSize = 2;
@@ -207,7 +207,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('backs off from 0.8 s to 30 s, with up to as much again, and from the start after 2 min', async () => {
+  it('backs off from 0.8 s to 30 s with jitter, and resets the back-off after 2 min', async () => {
     const server = new FakeServer();
     server.streamingLists = false;
     server.failures['list'] = Array.from({ length: 8 }, () => apiError(500));
@@ -227,7 +227,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('is back in 0.8 to 1.6 s however often a watch that worked is cut', async () => {
+  it('reconnects in 0.8 to 1.6 s, however often an established watch is cut', async () => {
     const setup = new Setup(undefined, { random: { next: () => 0.5, uuid: () => '' } });
     await setup.settle(5_000);
     const waitAfter = async (error: Error): Promise<number | undefined> => {
@@ -257,7 +257,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('waits longer and longer for a server that never accepts a watch, however slowly', async () => {
+  it('backs off from a server that never accepts a watch, even if each attempt is slow', async () => {
     const setup = new Setup(undefined, { random: { next: () => 0.5, uuid: () => '' } });
     await setup.settle(5_000);
     setup.server.disconnect();
@@ -275,7 +275,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('waits as long as the server asks', async () => {
+  it('waits for Retry-After', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     const context = { verb: 'watch', kind: 'Thing', status: 429, retryAfterMs: 7_000 };
@@ -286,7 +286,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('says what is wrong, and that a kind is not served', async () => {
+  it('reports its problem, and that a kind is not served', async () => {
     const server = new FakeServer();
     server.failures['watch'] = [apiError(403, 'Forbidden', 'watch')];
     server.failures['list'] = [
@@ -307,7 +307,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('hardly repeats a request that the client refuses to send, and says so', async () => {
+  it('rarely retries a request that the client rejects, and reports the error', async () => {
     for (const code of ['InvalidObject', 'InvalidOption', 'InvalidSelector'] as const) {
       const server = new FakeServer();
       const refusals = Array.from({ length: 20 }, () => new OperatorError(code, 'no namespace: A'));
@@ -335,7 +335,7 @@ describe('Reflector', () => {
     }
   });
 
-  it('gives up a stream that falls silent before its list is complete', async () => {
+  it('restarts a stream that is silent before its list is complete', async () => {
     const server = new FakeServer();
     server.paused = true;
     const setup = new Setup(server);
@@ -346,7 +346,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('gives up a stream that stalls in its list, however much of that has come', async () => {
+  it('restarts a stream that stalls in the middle of its list', async () => {
     const server = new FakeServer();
     for (const name of ['a', 'b', 'c']) server.put(name);
     server.eventsLeft = 2;
@@ -357,7 +357,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('takes no harm from pages that are newer than the first one', async () => {
+  it('handles pages that are newer than the first one', async () => {
     const server = new FakeServer();
     Object.assign(server, { streamingLists: false, pageSize: 1 });
     server.put('a');
@@ -372,7 +372,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('takes the deletion of an object that it never saw for that of the one before', async () => {
+  it('treats the deletion of an unseen object as that of the cached object of its name', async () => {
     const setup = new Setup();
     const seen = setup.server.put('a');
     await setup.settle(0);
@@ -388,7 +388,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('lists again when the server says that it is behind', async () => {
+  it('relists when the server is behind the requested version', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     const details = { causes: [{ reason: 'ResourceVersionTooLarge' }] };
@@ -400,7 +400,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('lists again after five watches in a row that brought nothing but errors', async () => {
+  it('relists after five consecutive watches that brought only errors', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     setup.server.failures['watch'] = [reset, reset, reset, reset];
@@ -412,7 +412,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('gives up a watch that outlives its time-out', async () => {
+  it('restarts a watch that outlives its timeout', async () => {
     const setup = new Setup();
     await setup.settle(0);
     await setup.settle(640_000);
@@ -423,7 +423,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('gives up a watch that had bookmarks, after 2.5 minutes without a word', async () => {
+  it('restarts a watch that had bookmarks, after 2.5 minutes of silence', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     setup.server.bookmark();
@@ -440,7 +440,7 @@ describe('Reflector', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('bears the silence of a server that sends no bookmarks but the one after the list', async () => {
+  it('tolerates the silence of a server that sends no bookmark after the initial one', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     setup.server.put('a');
@@ -449,7 +449,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('lists again when the server was rolled back to an older state', async () => {
+  it('relists after the server was restored to an older state', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     setup.server.inject({ type: 'BOOKMARK', resourceVersion: '50', initialEventsEnd: false });
@@ -459,7 +459,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('does not ask in a hot loop when watches end at once', async () => {
+  it('does not reconnect in a hot loop when watches end at once', async () => {
     const setup = new Setup();
     for (let ms = 0; ms < 60_000; ms += 100) {
       setup.server.disconnect();
@@ -469,7 +469,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('drops repeated and late events', async () => {
+  it('drops duplicate and late events', async () => {
     const setup = new Setup();
     const first = setup.server.put('a');
     await setup.settle(0);
@@ -484,7 +484,7 @@ describe('Reflector', () => {
     await setup.clock.advance(5_000);
     setup.server.disconnect();
     await setup.settle(0);
-    // What came twice did not take it back.
+    // The duplicate event did not revert it.
     expect(setup.server.requests.at(-1)?.options.resourceVersion).to.equal(setup.server.version);
     await setup.cache.stop();
   });
@@ -514,7 +514,7 @@ describe('Reflector', () => {
     fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(0, 10, 1_500, 700_000) }),
   );
 
-  it('ends up with what the server has, event by event, whatever happens', async () => {
+  it("converges to the server's state under any script of faults", async () => {
     const property = fc.asyncProperty(
       fc.boolean(),
       fc.array(steps, { maxLength: 40 }),
@@ -535,7 +535,7 @@ describe('Reflector', () => {
     await fc.assert(property, { numRuns: tries(120) });
   });
 
-  /** Former states of objects, for events that come late. */
+  /** Former states of objects, for late events. */
   const past = new Map<string, Thing>();
 
   async function carryOut(

@@ -12,7 +12,7 @@ describe('compareResourceVersions', () => {
   });
 
   for (const version of [undefined, '', 'abc', '-1', '007', '1.5', '1e3']) {
-    it(`says nothing of ${String(version)}`, () => {
+    it(`returns undefined for ${String(version)}`, () => {
       expect(compareResourceVersions(version, '7')).to.equal(undefined);
       expect(compareResourceVersions('7', version)).to.equal(undefined);
     });

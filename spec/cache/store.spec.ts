@@ -30,13 +30,13 @@ const objects: fc.Arbitrary<KubernetesObject> = fc
   });
 
 describe('ObjectStore', () => {
-  it('finds by every index what a look at all objects finds', () => {
+  it('finds by every index the same objects as a full scan', () => {
     const changes = fc.array(fc.record({ object: objects, gone: fc.boolean() }));
     const property = fc.property(changes, fc.nat(), (list, late) => {
       const store = new ObjectStore();
       const all = new Map<string, KubernetesObject>();
       list.forEach(({ object, gone }, at) => {
-        // An index that comes later knows what came before.
+        // A late index covers earlier objects.
         if (at === late % list.length) store.addIndexer('app', byLabel('app'));
         const key = keyString(keyOf(object));
         if (gone) store.take(key, undefined);
@@ -59,7 +59,7 @@ describe('ObjectStore', () => {
     fc.assert(property);
   });
 
-  it('takes the same index twice, but not another of its name', () => {
+  it('accepts the same index twice, and rejects another of its name', () => {
     const store = new ObjectStore();
     const app = byLabel('app');
     store.addIndexer('app', app);
@@ -68,7 +68,7 @@ describe('ObjectStore', () => {
     expect(other).to.throw('index app').with.property('code', 'InvalidOption');
   });
 
-  it('reports the final state of a deletion that the watch showed', () => {
+  it('emits a deletion with the final state from the watch', () => {
     const object = { apiVersion: 'v1', kind: 'O', metadata: { name: 'a', uid: 'u' } };
     const store = new ObjectStore();
     store.put('a', object);

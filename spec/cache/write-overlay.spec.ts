@@ -42,28 +42,28 @@ describe('WriteOverlay', () => {
     expect([version(), overlay.size]).to.deep.equal(['12', 0]);
   });
 
-  it('is passed by a bookmark, though the object has gone since', () => {
+  it('discards a write once a bookmark passes it, even if the object is gone since', () => {
     const { overlay, show, version } = newOverlay();
     overlay.written(object('12'));
     show(undefined, '20');
     expect([version(), overlay.size]).to.deep.equal(['absent', 0]);
   });
 
-  it('keeps the newer of two writes whose answers arrive in the wrong order', () => {
+  it('keeps the newer of two writes whose responses arrive in reverse order', () => {
     const { overlay, version } = newOverlay();
     overlay.written(object('13'));
     overlay.written(object('12'));
     expect(version()).to.equal('13');
   });
 
-  it('ignores a write that the watch has shown before its answer came', () => {
+  it('ignores a write that the watch has shown before its response arrived', () => {
     const { overlay, show, version } = newOverlay();
     show(object('15'), '15');
     overlay.written(object('12'));
     expect([overlay.size, version()]).to.deep.equal([0, '15']);
   });
 
-  it('hides a deleted object until the watch drops it, not the next of its name', () => {
+  it('hides a deleted object until the watch drops it, but not its successor', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5', 'old'), '10');
     overlay.deleted('ns/a');
@@ -74,7 +74,7 @@ describe('WriteOverlay', () => {
     expect([version(), overlay.size]).to.deep.equal(['14', 0]);
   });
 
-  it('hides an object that was made and deleted before the watch has shown it', () => {
+  it('hides an object that was created and deleted before its watch event', () => {
     const { overlay, show, version } = newOverlay();
     overlay.written(object('12'));
     overlay.deleted('ns/a');
@@ -84,7 +84,7 @@ describe('WriteOverlay', () => {
     expect([version(), overlay.size]).to.deep.equal(['absent', 0]);
   });
 
-  it('does not bring back what was deleted by the late answer of a write before', () => {
+  it('does not restore a deleted object on the late response of an earlier write', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.deleted('ns/a', 'u');
@@ -92,14 +92,14 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('absent');
   });
 
-  it('hides nothing when the deleted UID is not the one that is shown', () => {
+  it("hides nothing when the deleted UID differs from the cached object's", () => {
     const { overlay, show, version } = newOverlay();
     show(object('5', 'u'), '10');
     overlay.deleted('ns/a', 'another');
     expect(version()).to.equal('5');
   });
 
-  it('is unsettled where versions do not compare, until the watch shows that version', () => {
+  it('is unsettled for opaque versions until the watch shows the written one', () => {
     const { clock, overlay, show, version } = newOverlay();
     show(object('x1'), 'x1');
     overlay.written(object('x2'));
@@ -112,7 +112,7 @@ describe('WriteOverlay', () => {
     void clock.advance(0);
   });
 
-  it('forgets after a minute what the watch may never show', async () => {
+  it('discards after a minute a write that the watch may never show', async () => {
     const { clock, overlay, show, version } = newOverlay();
     show(object('x1'), 'x1');
     overlay.written(object('x2'));
@@ -120,7 +120,7 @@ describe('WriteOverlay', () => {
     expect([version(), overlay.size]).to.deep.equal(['x1', 0]);
   });
 
-  it('is unsettled after a conflict until the object is another, or one live read was made', () => {
+  it('is unsettled after a conflict until the object changes or one live read was made', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.conflicted('ns/a');
@@ -132,7 +132,7 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('11');
   });
 
-  it('waits for what others wrote after our own write, when that met a conflict', () => {
+  it('is unsettled after a conflict until the watch has passed our own write', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.written(object('12'));
@@ -143,7 +143,7 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('13');
   });
 
-  it('doubts what was deleted with others, until it is gone or in deletion', () => {
+  it('is unsettled after a deleteCollection until the object is gone or in deletion', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.deletedWithOthers('ns/a', 'earlier');
@@ -155,7 +155,7 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('11');
   });
 
-  it('lays writes over a selection, of its namespace only', () => {
+  it('lays writes over a list, within its namespace only', () => {
     const { overlay, show } = newOverlay();
     const b = object('6', 'ub', 'b');
     show(object('5'), '10');

@@ -34,7 +34,7 @@ describe('operator-builder apiserver', () => {
     return own;
   }
 
-  it('serves kinds of files and folders, with workloads, until SIGTERM', async () => {
+  it('serves custom resources from files and directories, with workloads, until SIGTERM', async () => {
     await mkdir(file('crds'));
     await writeFile(file('crds/shops.yaml'), stringify(Shop.crd));
     const kustomization = 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization';
@@ -60,7 +60,7 @@ describe('operator-builder apiserver', () => {
     expect(error).to.include({ code: 'ENOENT' });
   });
 
-  it('refuses what is no custom resource, paths without any, and ports that are taken', async () => {
+  it('refuses objects other than CRDs, missing paths and used ports', async () => {
     await writeFile(file('web.yaml'), stringify(web));
     const other = await cli(['apiserver', '--crds', file('web.yaml')]);
     expect(other).to.include({ code: 1 });

@@ -22,7 +22,7 @@ describe('operator-builder build-installer', () => {
   const objectsOf = (text: string): readonly Applied[] =>
     parseAllDocuments(text).map((document) => document.toJS() as Applied);
 
-  it('writes one file with all that a cluster needs, what others need first', async () => {
+  it('writes one file with all objects, dependencies first', async () => {
     const { code, stdout } = await run();
     expect([code, stdout]).to.deep.equal([
       0,
@@ -39,18 +39,18 @@ describe('operator-builder build-installer', () => {
     expect(names).to.include('shops-controller-manager').and.include('shops.shop.example.com');
   });
 
-  it('takes an image, in place of that of config/manager', async () => {
+  it('sets an image in place of the one in config/manager', async () => {
     const image = 'localhost:5000/a/b:v2@sha256:0123';
     const { stdout } = await run('--image', image, '--out', '-');
     expect(stdout).to.include(`image: ${image}\n`).and.not.include('registry.example');
   });
 
-  it('takes an image without a tag for that of latest', async () => {
+  it('adds the tag latest to an image without a tag', async () => {
     const { stdout } = await run('--image', 'host/a', '--out', '-');
     expect(stdout).to.include('image: host/a:latest\n');
   });
 
-  it('writes to a path of the machine, where one is given', async () => {
+  it('writes to an absolute path', async () => {
     const path = file('elsewhere/install.yaml');
     expect(await run('--out', path)).to.include({ code: 0 });
     expect(await readFile(path, 'utf8')).to.include('kind: Deployment');
@@ -71,7 +71,7 @@ describe('operator-builder build-installer', () => {
     });
   }
 
-  it('gives the image to the operator and its init containers, replaced by a kustomization or not', async () => {
+  it('sets the image of the operator and its init containers, with or without a kustomization for it', async () => {
     await makeProject(file('fixed'));
     const manager = file('fixed/config/manager/manager.yaml');
     const text = await readFile(manager, 'utf8');
@@ -91,7 +91,7 @@ describe('operator-builder build-installer', () => {
     ]);
   });
 
-  it('says that it needs kubectl where there is none', async () => {
+  it('reports a missing kubectl', async () => {
     const { PATH } = process.env;
     process.env['PATH'] = file('no-programs');
     try {
@@ -103,13 +103,13 @@ describe('operator-builder build-installer', () => {
     }
   });
 
-  it('leaves nothing beside an overlay that it builds for another namespace', async () => {
+  it('leaves no files behind when it builds an overlay for another namespace', async () => {
     const before = await readdir(file('shops/config'));
     expect(await run('-n', 'elsewhere', '--out', '-')).to.include({ code: 0 });
     expect(await readdir(file('shops/config'))).to.deep.equal(before);
   });
 
-  it('takes a namespace, and what is named by it goes along', async () => {
+  it('sets the namespace, including in names and references', async () => {
     const { stdout } = await run('-n', 'elsewhere', '--out', '-');
     expect(stdout).to.include('namespace: elsewhere\n').and.not.include('shops-system');
     const [first] = objectsOf(stdout);
@@ -117,7 +117,7 @@ describe('operator-builder build-installer', () => {
     expect(first?.metadata.name).to.equal('elsewhere');
   });
 
-  it('has the roles in other namespaces, too, for the account of the operator', async () => {
+  it('includes roles in other namespaces for the account of the operator', async () => {
     await makeProject(file('held'), ['Shop']);
     await holdTo(file('held'), 'tenants');
     const held = async (...args: readonly string[]): Promise<readonly Applied[]> => {
@@ -133,7 +133,7 @@ describe('operator-builder build-installer', () => {
     expect(there[1]?.subjects).to.deep.equal([
       { kind: 'ServiceAccount', name: 'shops-controller-manager', namespace: 'elsewhere' },
     ]);
-    // An operator that starts without them would say that permissions are missing.
+    // An operator that starts before them would report missing permissions.
     const last = objects.filter(({ kind }) => kind !== 'PodDisruptionBudget').at(-1);
     expect(last).to.include({ kind: 'Deployment' });
     expect(await held('--overlay', 'config/crd')).to.have.length(1);
@@ -143,7 +143,7 @@ describe('operator-builder build-installer', () => {
     expect(await held('--overlay', 'config/both')).to.have.length(objects.length);
   });
 
-  it('leaves the roles in other namespaces out of a catalogue', async () => {
+  it('omits roles in other namespaces from a catalogue', async () => {
     const named = ['--domain', 'example.com', '--name', 'shops', '-C', file('listed')];
     await cli(['init', ...named, '--with', 'olm']);
     await holdTo(file('listed'), 'tenants');
@@ -152,7 +152,7 @@ describe('operator-builder build-installer', () => {
     expect(stdout).to.include('kind: ClusterServiceVersion').and.not.include('tenants');
   });
 
-  it('names the webhooks of another namespace in their certificate by cert-manager', async () => {
+  it('puts the namespace into the webhook certificate of cert-manager', async () => {
     await makeProject(file('trusted'), ['Shop']);
     const made = await createWebhook(file('trusted'), 'Shop', 'v1alpha1', '--validation');
     expect(made).to.include({ code: 0 });
@@ -167,7 +167,7 @@ describe('operator-builder build-installer', () => {
       .and.not.include('shops-system');
   });
 
-  it('says for programs what it wrote', async () => {
+  it('prints file and objects as JSON', async () => {
     const { stdout } = await run(
       '--overlay',
       'config/crd',
@@ -184,14 +184,14 @@ describe('operator-builder build-installer', () => {
 
   for (const [problem, args, message] of [
     [
-      'an overlay that is not there',
+      'a missing overlay',
       ['--overlay', 'config/none'],
       "config/none can't be read: there is no such file or directory",
     ],
-    ['a folder that is no kustomization', ['--overlay', 'src'], 'unable to find one of '],
-    ["a file that can't be written", ['--out', 'package.json/x'], "can't be written: "],
+    ['a directory without a kustomization', ['--overlay', 'src'], 'unable to find one of '],
+    ['a file that cannot be written', ['--out', 'package.json/x'], "can't be written: "],
   ] as const) {
-    it(`says so for ${problem}`, async () => {
+    it(`reports ${problem}`, async () => {
       const { code, stderr } = await run(...args);
       expect(code).to.equal(1);
       expect(stderr)
@@ -200,7 +200,7 @@ describe('operator-builder build-installer', () => {
     });
   }
 
-  it('says so where there is no project', async () => {
+  it('reports a missing project', async () => {
     const { code, stderr } = await cli(['build-installer'], { cwd: '/' });
     expect([code, stderr]).to.satisfy(([, text]: [number, string]) =>
       text.includes('operator-builder init'),

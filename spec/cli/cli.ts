@@ -7,36 +7,36 @@ import { systemClock } from '../../lib/system/clock.js';
 import type { Clock } from '../../lib/system/clock.js';
 import { eventually } from '../../lib/testing/index.js';
 
-/** What a command line is carried out in. */
+/** Surroundings of a command. */
 export interface CliSettings {
   readonly stdin?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly clock?: Clock | undefined;
-  /** @defaultValue that of the process */
+  /** @defaultValue directory of the process */
   readonly cwd?: string | undefined;
   /** @defaultValue none */
   readonly terminal?: Terminal | undefined;
-  /** The width of both outputs. @defaultValue none: they are no terminals */
+  /** Width of both outputs. @defaultValue none, as without a terminal */
   readonly columns?: number | undefined;
 }
 
-/** What a command line came to. */
+/** Result of a command. */
 export interface CliResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A command line that is being carried out in this process. */
+/** A command that runs in this process. */
 export interface RunningCli {
-  /** As SIGTERM does. */
+  /** Stops the command like SIGTERM. */
   stop(): void;
-  /** What was written so far. */
+  /** Returns the output so far. */
   written(): Omit<CliResult, 'code'>;
   readonly ended: Promise<CliResult>;
 }
 
-/** Starts a command line, without the name of the program. */
+/** Starts a command, given without the name of the program. */
 export function startCli(args: readonly string[], settings: CliSettings = {}): RunningCli {
   const { stdin = '', env = {}, clock = systemClock, cwd = process.cwd(), terminal } = settings;
   const { columns } = settings;
@@ -56,12 +56,12 @@ export function startCli(args: readonly string[], settings: CliSettings = {}): R
   };
 }
 
-/** Carries out a command line that ends by itself. */
+/** Runs a command that ends by itself. */
 export function cli(args: readonly string[], settings?: CliSettings): Promise<CliResult> {
   return startCli(args, settings).ended;
 }
 
-/** Where a command serves views, once it does. */
+/** Waits until a command serves views, and returns their URL. */
 export function urlOfViews(running: RunningCli): Promise<string> {
   return eventually(() => {
     const { stderr } = running.written();
@@ -76,7 +76,7 @@ export function scratchDirectory(): (...names: string[]) => string {
   let directory = '';
   before(async function () {
     directory = await mkdtemp(join(tmpdir(), 'cli-spec-'));
-    // Registered while the specs run, so that it comes last.
+    // Registered while the specs run, so that it runs last.
     this.test?.parent?.afterAll(() => rm(directory, { recursive: true, force: true }));
   });
   return (...names) => join(directory, ...names);

@@ -41,7 +41,7 @@ describe('operator-builder declarative apiserver', () => {
     return (running = startCli([...common, ...args]));
   }
 
-  it('leaves the custom resource to others on request', async () => {
+  it('does not install the CRD with --no-install-crd', async () => {
     const cli = start('--no-install-crd');
     await urlOfViews(cli);
     cli.stop();
@@ -52,7 +52,7 @@ describe('operator-builder declarative apiserver', () => {
     expect(found).to.equal(undefined);
   });
 
-  it('installs the custom resource, and runs each object of it; their views are served', async () => {
+  it('installs the CRD, runs its objects and serves their views', async () => {
     const client = cluster.client();
     const cli = start();
     const url = await urlOfViews(cli);

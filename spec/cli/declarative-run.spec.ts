@@ -7,7 +7,7 @@ import { eventually } from '../../lib/testing/index.js';
 import { cli, scratchDirectory, startCli, urlOfViews } from './cli.js';
 import type { RunningCli } from './cli.js';
 
-/** Copies ConfigMaps with a label into a view, and counts those of an owner in another one. */
+/** An operator that copies labeled ConfigMaps to a view, and the view to ConfigMaps. */
 const operator = `
 apiVersion: dcontroller.io/v1alpha1
 kind: Operator
@@ -50,13 +50,13 @@ describe('operator-builder declarative run', () => {
 
   after(() => cluster.stop());
 
-  /** Starts it with the operator on the standard input. */
+  /** Starts the command with the operator on standard input. */
   function start(...args: readonly string[]): RunningCli {
     const all = ['declarative', 'run', '-', '--kubeconfig', file('kubeconfig'), ...args];
     return (running = startCli(all, { stdin: operator }));
   }
 
-  it('runs operators on a cluster, and ends well on SIGTERM', async () => {
+  it('runs operators on a cluster, and exits with 0 on SIGTERM', async () => {
     const client = cluster.client();
     await client.create(colours);
     const cli = start();
@@ -73,13 +73,13 @@ describe('operator-builder declarative run', () => {
     }
   });
 
-  it('ends well on SIGTERM before it has begun', async () => {
+  it('exits with 0 on SIGTERM during its start', async () => {
     const cli = start();
     cli.stop();
     expect(await cli.ended).to.include({ code: 0 });
   });
 
-  it('serves views to whom a kubeconfig of `declarative config` names', async () => {
+  it('serves views to a client with a kubeconfig of declarative config', async () => {
     const cli = start('--api-server-port', '0', '--api-server-keys', file('keys'));
     const server = await urlOfViews(cli);
     expect(server).to.match(/^https:/);
@@ -94,7 +94,7 @@ describe('operator-builder declarative run', () => {
     expect(cli.written().stderr).to.not.include('eyJ');
   });
 
-  it('serves them over HTTP on this machine where no keys are given', async () => {
+  it('serves views over HTTP on the loopback interface without keys', async () => {
     const url = await urlOfViews(start('--api-server-port', '0'));
     expect(url).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
     const answer = await fetch(`${url}/apis`);
@@ -107,7 +107,7 @@ describe('operator-builder declarative run', () => {
     expect(code, stderr).to.equal(0);
   }
 
-  it('says what to do about a file whose name is no name of an operator', async () => {
+  it('suggests a new name for a file whose name is not valid for an operator', async () => {
     await writeFile(file('My Shop.yaml'), operator.slice(operator.indexOf('controllers:')));
     const args = ['declarative', 'run', file('My Shop.yaml'), '--kubeconfig', file('kubeconfig')];
     const { code, stderr } = await cli(args);
@@ -115,7 +115,7 @@ describe('operator-builder declarative run', () => {
     expect(stderr).to.include('"My Shop" must be').and.include('rename the file');
   });
 
-  it('writes errors without their stacks, unless told to', async () => {
+  it('prints errors without stacks, unless OPERATOR_BUILDER_DEBUG is set', async () => {
     const busy = ['--health-port', new URL(cluster.url).port];
     const { code, stderr } = await start(...busy).ended;
     expect(code).to.equal(1);
@@ -125,7 +125,7 @@ describe('operator-builder declarative run', () => {
     expect(debugged.stderr).to.include('    at ');
   });
 
-  it('runs nothing when one of the operators is wrong', async () => {
+  it('runs nothing if one of the operators is invalid', async () => {
     const wrong = operator.replace(
       'kind: Setting }\n    - name: copy',
       'knd: Setting }\n    - name: copy',
@@ -139,11 +139,11 @@ describe('operator-builder declarative run', () => {
 
   for (const [what, args, says] of [
     ['a missing kubeconfig', ['--kubeconfig', 'none'], 'none'],
-    ['a context that there is none of', ['--context', 'prod'], 'prod'],
-    ['keys that there are none of', ['--api-server-keys', 'none'], "none/tls.crt can't be read"],
-    ['a port that is none', ['--api-server-port', '70000'], 'Want a port, 0 to 65535'],
+    ['an unknown context', ['--context', 'prod'], 'prod'],
+    ['missing keys', ['--api-server-keys', 'none'], "none/tls.crt can't be read"],
+    ['an invalid port', ['--api-server-port', '70000'], 'Want a port, 0 to 65535'],
     [
-      'plain HTTP for others',
+      'plain HTTP beyond loopback',
       ['--api-server-port', '0', '--api-server-host', '0.0.0.0'],
       'give --api-server-keys',
     ],

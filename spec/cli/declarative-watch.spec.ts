@@ -6,7 +6,7 @@ import { eventually } from '../../lib/testing/index.js';
 import { cli, scratchDirectory, startCli } from './cli.js';
 import type { RunningCli } from './cli.js';
 
-/** An operator that copies the ConfigMap `original` to one of a name. */
+/** Returns an operator that copies the ConfigMap `original` to another name. */
 function copying(to: string): string {
   const controller = {
     name: 'copy',
@@ -47,12 +47,12 @@ describe('operator-builder declarative run --watch', () => {
     return eventually(() => cluster.client().get(ConfigMap, { name, namespace: 'default' }));
   }
 
-  it('takes over what a file says after it was changed', async () => {
+  it('applies a changed file', async () => {
     await writeFile(file('copy.yaml'), copying('second'));
     await hasCopy('second');
   });
 
-  it('goes on with what ran before when a file becomes wrong, and says so', async () => {
+  it('continues with the previous operators when a file becomes invalid, and reports it', async () => {
     await writeFile(file('copy.yaml'), copying('third').replace('@project', '@projct'));
     await eventually(() => {
       expect(running.written().stderr).to.include('what ran before goes on');
@@ -62,14 +62,14 @@ describe('operator-builder declarative run --watch', () => {
     await hasCopy('third');
   });
 
-  it('ends well, and leaves what was written', async () => {
+  it('exits with 0, and keeps the objects it wrote', async () => {
     running.stop();
     const { code, stderr } = await running.ended;
     expect(code, stderr).to.equal(0);
     await hasCopy('third');
   });
 
-  it('is refused for the standard input', async () => {
+  it('refuses standard input', async () => {
     const { code, stderr } = await cli(['declarative', 'run', '-', '--watch']);
     expect(code).to.equal(1);
     expect(stderr).to.include('--watch is for files');

@@ -32,7 +32,7 @@ describe('operator-builder graph', () => {
     });
   }
 
-  it('takes several files; an operator without a name is called as its file', async () => {
+  it('draws several files, and names an unnamed operator after its file', async () => {
     await writeFile(file('copies.yaml'), bare);
     await writeFile(file('shop.yaml'), named);
     const args = ['graph', file('copies.yaml'), file('shop.yaml'), '--format', 'json'];
@@ -41,20 +41,20 @@ describe('operator-builder graph', () => {
     expect(operators.map(({ name }) => name)).to.deep.equal(['copies', 'shop']);
   });
 
-  it('writes a file, and says nothing then', async () => {
+  it('writes to a file without output', async () => {
     const args = ['graph', '-', '-f', 'svg', '-o', file('shop.svg')];
     expect(await cli(args, { stdin: named })).to.deep.equal({ code: 0, stdout: '', stderr: '' });
     expect(await readFile(file('shop.svg'), 'utf8')).to.include('</svg>');
   });
 
-  it('says where it can not write', async () => {
+  it('reports a file that cannot be written', async () => {
     const out = file('no', 'where.svg');
     const { code, stderr } = await cli(['graph', '-', '-o', out], { stdin: named });
     expect(code).to.equal(1);
     expect(stderr).to.equal(`error: ${out} can't be written: there is no such file or directory\n`);
   });
 
-  it('lists the problems of all files, pipelines included, with their places', async () => {
+  it('lists the problems of all files with positions, including those in pipelines', async () => {
     await writeFile(file('one.yaml'), bare.replace('kind: A', 'knd: A'));
     await writeFile(
       file('two.yaml'),
@@ -70,14 +70,14 @@ describe('operator-builder graph', () => {
       .and.include('did you mean @select?');
   });
 
-  it('lists some of very many problems', async () => {
+  it('limits the number of listed problems', async () => {
     const controllers = Array.from({ length: 30 }, (_, place) => ({ name: `c${place}` }));
     const { stderr } = await cli(['graph', '-'], { stdin: JSON.stringify({ controllers }) });
     expect(stderr.trimEnd().split('\n')).to.have.length(21);
     expect(stderr).to.match(/and \d+ more\n$/);
   });
 
-  it('draws the operators of a list, as kubectl writes them, and says where one is wrong', async () => {
+  it('draws the operators of a kubectl list, and reports the index of an invalid one', async () => {
     const items = ['one', 'two'].map((name) => ({
       apiVersion: 'dcontroller.io/v1alpha1',
       kind: 'Operator',
@@ -93,7 +93,7 @@ describe('operator-builder graph', () => {
     expect(wrong.stderr).to.include('items[0].spec.controllers[0].targt');
   });
 
-  it('refuses an alias of nothing as the fault of the file', async () => {
+  it('reports an alias without an anchor as an error in the file', async () => {
     const { code, stderr } = await cli(['graph', '-'], { stdin: 'controllers: *none' });
     expect(code).to.equal(1);
     expect(stderr).to.match(/^error: standard input: Unresolved alias/);
@@ -108,7 +108,7 @@ describe('operator-builder graph', () => {
     );
   });
 
-  it('draws the controllers of a project: what they reconcile, own and watch', async () => {
+  it('draws the controllers of a project with the kinds they reconcile, own and watch', async () => {
     const { code, stdout, stderr } = await cli(['graph', '--project', shopProject, '-f', 'json']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     const reconciles = { group: 'shops.example', kind: 'Shop' };
@@ -130,7 +130,7 @@ describe('operator-builder graph', () => {
     expect(svg.stdout).to.include('</svg>').and.include('Deployment');
   });
 
-  it('draws the kinds that a controller of the lifecycle style owns', async () => {
+  it('draws the kinds owned by a lifecycle controller', async () => {
     await makeProject(file('plants'), ['Plant', 'v1', '--style', 'lifecycle']);
     linkPackages(file('plants'));
     const { stdout, stderr } = await cli(['graph', '--project', file('plants'), '-f', 'json']);
@@ -144,7 +144,7 @@ describe('operator-builder graph', () => {
     ]);
   });
 
-  it('draws its webhooks, too', () => {
+  it('draws webhooks', () => {
     const shop = { group: 'shops.example', kind: 'Shop' };
     const { frames, arrows } = controllerDrawing({
       ...{ operator: 'shops', controllers: [] },
@@ -159,7 +159,7 @@ describe('operator-builder graph', () => {
     });
   });
 
-  it('draws files or a project, not both', async () => {
+  it('refuses files together with a project', async () => {
     const { code, stderr } = await cli(['graph', '-', '--project', '.'], { stdin: named });
     expect(code).to.equal(1);
     expect(stderr).to.include('leave the files out');

@@ -3,15 +3,15 @@ import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { shopProject } from './project/shop-project.js';
 import { Shop } from './project/shop/src/shop.js';
 
-/** A plan whose requests the server does not answer, for the specs of one `describe`. */
+/** A plan with unanswered requests, for the specs of one `describe`. */
 export interface HangingPlan {
-  /** The command line. */
+  /** Returns the arguments of the command. */
   args(): readonly string[];
-  /** Calls a function once the server has a request of the plan. */
+  /** Calls a function once the server has received a request of the plan. */
   whileItHangs(interrupt: () => unknown): Promise<void>;
 }
 
-/** @param file - paths in a scratch directory */
+/** @param file - returns paths in a scratch directory */
 export function hangingPlan(file: (name: string) => string): HangingPlan {
   let cluster: EmbeddedCluster;
 

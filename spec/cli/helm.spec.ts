@@ -5,7 +5,7 @@ import { cli, scratchDirectory } from './cli.js';
 import type { CliResult } from './cli.js';
 import { holdTo, makeProject } from './scaffold/project.js';
 
-// What Helm makes of a chart is compared in spec/cluster/helm.spec.ts.
+// The result of rendering a chart with Helm is compared in spec/cluster/helm.spec.ts.
 describe('operator-builder helm', () => {
   const file = scratchDirectory();
   let project = '';
@@ -30,7 +30,7 @@ describe('operator-builder helm', () => {
   const valuesOf = async (): Promise<Readonly<Record<string, unknown>>> =>
     parse(await read('values.yaml')) as Record<string, unknown>;
 
-  it('makes a chart; made again, it stays as it is', async () => {
+  it('creates a chart, and keeps all its files in a second run', async () => {
     const { code, stdout } = await helm();
     expect(code).to.equal(0);
     expect(stdout).to.include(
@@ -43,7 +43,7 @@ describe('operator-builder helm', () => {
     );
   });
 
-  it('keeps values that were changed, follows config/ with others, and adds those that are new', async () => {
+  it('keeps changed values, updates others from config/ and adds new ones', async () => {
     await helm();
     await change(at('values.yaml'), "logLevel: ''", 'logLevel: debug # loud');
     await change(at('values.yaml'), 'extraArgs: []', '');
@@ -61,7 +61,7 @@ describe('operator-builder helm', () => {
     expect(properties['replicas']).to.deep.include({ default: 2 });
   });
 
-  it('keeps a value that was changed when config/ changes it, too', async () => {
+  it('keeps a changed value that config/ changes too', async () => {
     await helm();
     await change(at('values.yaml'), 'replicas: 1', 'replicas: 5');
     await change(file(project, 'config/manager/manager.yaml'), 'replicas: 1', 'replicas: 2');
@@ -69,7 +69,7 @@ describe('operator-builder helm', () => {
     expect(await valuesOf()).to.deep.include({ replicas: 5 });
   });
 
-  it('refuses values that no value can be added to, unless it is forced', async () => {
+  it('refuses a values file that it cannot extend, unless forced', async () => {
     await helm();
     await writeFile(at('values.yaml'), 'image: a:b\n');
     const { code, stderr } = await helm();
@@ -84,7 +84,7 @@ describe('operator-builder helm', () => {
       .that.is.an('object');
   });
 
-  it('refuses a template that was changed by hand, shows how, and drops that when it is forced', async () => {
+  it('refuses a template with manual changes and prints them, and overwrites it when forced', async () => {
     await helm();
     const path = 'templates/deployment-controller-manager.yaml';
     await change(at(path), 'periodSeconds: 20', 'periodSeconds: 21');
@@ -97,7 +97,7 @@ describe('operator-builder helm', () => {
     expect(await read(path)).to.include('periodSeconds: 20');
   });
 
-  it('takes away what is no more, but for files of others', async () => {
+  it('deletes obsolete files, except for those of others', async () => {
     await helm();
     await writeFile(at('templates/extra.yaml'), 'mine\n');
     const roles = file(project, 'config/rbac/kustomization.yaml');
@@ -107,7 +107,7 @@ describe('operator-builder helm', () => {
     expect(await read('templates/extra.yaml')).to.equal('mine\n');
   });
 
-  it('keeps what a user says in Chart.yaml; its versions are those of package.json', async () => {
+  it('keeps edits in Chart.yaml, and takes versions from package.json', async () => {
     await helm();
     await change(at('Chart.yaml'), 'The operator shops', 'Shops');
     await change(file(project, 'package.json'), '"version": "0.1.0"', '"version": "1.2.0"');
@@ -115,11 +115,11 @@ describe('operator-builder helm', () => {
     expect(parse(await read('Chart.yaml'))).to.deep.include({
       ...{ description: 'Shops', version: '1.2.0', appVersion: '1.2.0' },
     });
-    // The image has another tag than the chart now.
+    // The tag of the image may now differ from the version of the chart.
     expect(await valuesOf()).to.have.nested.property('image.tag', '0.1.0');
   });
 
-  it('takes the values from what config/ says', async () => {
+  it('takes default values from config/', async () => {
     const manager = file(project, 'config/manager/manager.yaml');
     await change(
       manager,
@@ -138,7 +138,7 @@ describe('operator-builder helm', () => {
     expect(await valuesOf()).to.have.nested.property('networkPolicy.enabled', true);
   });
 
-  it('offers metrics over HTTPS where config/ serves them plainly', async () => {
+  it('supports metrics over HTTPS even if config/ serves them over HTTP', async () => {
     const overlay = file(project, 'config/default/kustomization.yaml');
     await change(overlay, '  - ../metrics-auth\n', '');
     await helm();
@@ -148,7 +148,7 @@ describe('operator-builder helm', () => {
     expect(await read('templates/clusterrole-metrics-auth-role.yaml')).to.include('tokenreviews');
   });
 
-  it('takes the budget and the peers of policies from config/', async () => {
+  it('takes the disruption budget and the network policy peers from config/', async () => {
     const budget = file(project, 'config/manager/pod_disruption_budget.yaml');
     await change(budget, 'maxUnavailable: 1', 'maxUnavailable: 2');
     await helm();
@@ -162,13 +162,13 @@ describe('operator-builder helm', () => {
     });
   });
 
-  it('writes to a path of the machine, where one is given', async () => {
+  it('writes to an absolute path', async () => {
     expect(await helm('--out', file('chart-elsewhere'))).to.include({ code: 0 });
     const text = await readFile(file('chart-elsewhere/Chart.yaml'), 'utf8');
     expect(parse(text)).to.include({ name: 'shops' });
   });
 
-  it('says which file is broken', async () => {
+  it('names an invalid file', async () => {
     await helm();
     for (const path of [at('values.schema.json'), file(project, 'package.json')]) {
       await writeFile(path, '{');
@@ -177,7 +177,7 @@ describe('operator-builder helm', () => {
     }
   });
 
-  it('has the roles in all other namespaces, in a file', async () => {
+  it('puts the roles of all other namespaces into one file', async () => {
     await holdTo(file(project), 'a', 'b');
     await helm();
     const roles = await read('templates/role-manager-role.yaml');
@@ -186,7 +186,7 @@ describe('operator-builder helm', () => {
     expect(bindings.split('namespace: {{ .Release.Namespace | quote }}')).to.have.length(3);
   });
 
-  it('writes what looks like an action as a text', async () => {
+  it('escapes text that looks like a template action', async () => {
     await writeFile(file(project, 'config/crd/kustomization.yaml'), 'resources: [a.yaml]\n');
     await writeFile(
       file(project, 'config/crd/a.yaml'),
@@ -196,7 +196,7 @@ describe('operator-builder helm', () => {
     expect(await read('templates/configmap-a.yaml')).to.include('{{ "{{" }} b }}');
   });
 
-  it('says what would be done with --dry-run, and does nothing', async () => {
+  it('prints planned changes with --dry-run, and writes nothing', async () => {
     const { stdout } = await helm('--dry-run');
     expect(stdout).to.include('would create charts/shops/values.yaml\n');
     const there = await access(at('values.yaml')).then(

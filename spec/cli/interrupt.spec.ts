@@ -4,11 +4,11 @@ import { scratchDirectory, startCli } from './cli.js';
 import { hangingPlan } from './hanging-plan.js';
 import { makeProject, textsIn } from './scaffold/project.js';
 
-describe('A command that is interrupted', () => {
+describe('An interrupted command', () => {
   const file = scratchDirectory();
   const plan = hangingPlan(file);
 
-  it('ends with 130 and one message', async () => {
+  it('exits with 130 and one message', async () => {
     const planning = startCli(plan.args());
     await plan.whileItHangs(() => planning.stop());
     const { code, stdout, stderr } = await planning.ended;
@@ -16,7 +16,7 @@ describe('A command that is interrupted', () => {
     expect(stderr).to.match(/^error: [^\n]*\n$/);
   });
 
-  it('leaves a project as it was', async () => {
+  it('does not change a project', async () => {
     const made = startCli(['init', '--domain', 'example.com', '--name', 'a', '-C', file('new')]);
     made.stop();
     expect(await made.ended).to.include({ code: 130, stdout: '' });

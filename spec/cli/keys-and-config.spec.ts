@@ -15,13 +15,13 @@ interface KubeConfig {
 const clock = new VirtualClock(Date.parse('2026-01-02T03:04:05Z'));
 const config = ['declarative', 'config'];
 
-/** What a token says. */
+/** Returns the claims of a token. */
 function claimsOf(token = ''): Record<string, unknown> {
   const [, payload = ''] = token.split('.');
   return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
 }
 
-/** The name of the key that a token is signed with. */
+/** Returns the id of the key that signed a token. */
 function keyIdOf(token: string): unknown {
   const [header = ''] = token.split('.');
   const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid?: unknown };
@@ -41,7 +41,7 @@ describe('operator-builder declarative keys and config', () => {
   const names = ['tls.crt', 'tls.key', 'token.pub', 'token.key'];
   let made: CliResult;
 
-  /** Makes a kubeconfig of these keys. */
+  /** Runs config with these keys. */
   function configured(name: string, ...args: readonly string[]): Promise<CliResult> {
     return cli([...config, '--keys', file('keys'), '-o', file(name), ...args], { clock });
   }
@@ -50,7 +50,7 @@ describe('operator-builder declarative keys and config', () => {
     made = await cli(['declarative', 'keys', '-d', file('keys'), '--host', 'views.example.com']);
   });
 
-  it('make keys that only their owner can read, and say what each is for', async () => {
+  it('create keys accessible to the owner only, and print the purpose of each', async () => {
     expect(made).to.include({ code: 0, stderr: '' });
     for (const name of names) {
       expect(made.stdout).to.include(`${file('keys', name)}: `);
@@ -58,7 +58,7 @@ describe('operator-builder declarative keys and config', () => {
     }
   });
 
-  it('keep keys that are there, unless told to replace them', async () => {
+  it('keep existing keys unless forced', async () => {
     const before = await readFile(file('keys', 'token.key'), 'utf8');
     const again = ['declarative', 'keys', '-d', file('keys'), '--output', 'json'];
     const { code, stderr, stdout } = await cli(again);
@@ -67,13 +67,13 @@ describe('operator-builder declarative keys and config', () => {
     expect(await readFile(file('keys', 'token.key'), 'utf8')).to.equal(before);
   });
 
-  it('say which directory of keys is a file, and leave nothing', async () => {
+  it('report a file in place of the keys directory, without leaving files', async () => {
     const { code, stderr } = await cli(['declarative', 'keys', '-d', 'package.json']);
     expect(code).to.equal(1);
     expect(stderr).to.equal("error: package.json can't be written: there is a file of this name\n");
   });
 
-  it('say for programs where the keys are', async () => {
+  it('print the paths of keys as JSON', async () => {
     const args = ['declarative', 'keys', '-d', file('other'), '--output', 'json'];
     const { stdout } = await cli(args);
     expect(Object.values(JSON.parse(stdout) as object)).to.deep.equal(
@@ -81,7 +81,7 @@ describe('operator-builder declarative keys and config', () => {
     );
   });
 
-  it('make a kubeconfig with a token that says who, where, what and for how long', async () => {
+  it('create a kubeconfig with user, namespaces, rules and expiry in its token', async () => {
     const args = ['--user', 'alice', '--namespaces', 'shop,bank', '--expires', '90m'];
     const { code, stdout, stderr } = await configured('alice', ...args);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
@@ -109,7 +109,7 @@ describe('operator-builder declarative keys and config', () => {
     });
   });
 
-  it('say for programs what was made; the token is in the file only', async () => {
+  it('print the result as JSON, with the token in the file only', async () => {
     const args = ['-u', 'ops', '-n', 'a', '-n', 'b', '--access', 'write', '--output', 'json'];
     const { stdout } = await configured('ops', ...args);
     expect(JSON.parse(stdout)).to.deep.equal({
@@ -120,7 +120,7 @@ describe('operator-builder declarative keys and config', () => {
     expect(claimsOf(users[0]?.user.token)['rules']).to.have.nested.property('[0].verbs[0]', '*');
   });
 
-  it('take the rules of a Role, or a list of rules', async () => {
+  it('read the rules of a Role, or a list of rules', async () => {
     const rules = [{ verbs: ['get'], apiGroups: ['a.view.dcontroller.io'], resources: ['*'] }];
     for (const [name, value] of [
       ['role', { kind: 'Role', rules }],
@@ -134,7 +134,7 @@ describe('operator-builder declarative keys and config', () => {
     }
   });
 
-  it('make a kubeconfig without a token for a server of plain HTTP; no keys are needed', async () => {
+  it('create a kubeconfig without token and keys for a server over HTTP', async () => {
     const args = ['--server', 'http://127.0.0.1:18443', '--keys', file('none'), '-o', file('http')];
     const { code, stdout } = await cli([...config, ...args]);
     expect(code).to.equal(0);
@@ -142,7 +142,7 @@ describe('operator-builder declarative keys and config', () => {
     expect((await readConfig(file('http'))).users[0]?.user).to.deep.equal({});
   });
 
-  it('rotate the key of tokens: those of the key before are good until the next rotation', async () => {
+  it('rotate the token key, and accept tokens of the previous key until the next rotation', async () => {
     const directory = file('rotated');
     const keys = ['declarative', 'keys', '-d', directory];
     await cli(keys);
@@ -175,7 +175,7 @@ describe('operator-builder declarative keys and config', () => {
     await server.stop();
   });
 
-  it('rotate no key that is not there, and refuse options that a rotation would leave out', async () => {
+  it('refuse to rotate a missing key, or to combine --rotate with other options', async () => {
     const rotate = ['declarative', 'keys', '--rotate', '-d', file('absent')];
     const { code, stderr } = await cli(rotate);
     expect(code).to.equal(1);
@@ -191,20 +191,28 @@ describe('operator-builder declarative keys and config', () => {
     ['no user', ['-n', 'a'], '--user is missing'],
     ['no namespace', ['-u', 'a'], '--namespaces is missing'],
     ['an empty name', ['-u', 'a', '-n', 'a,,b'], 'Want names, separated by commas'],
+    ['an invalid namespace', ['-u', 'a', '-n', 'A B'], 'The namespace "A B" must be'],
+    ['an invalid duration', ['-u', 'a', '-n', 'a', '--expires', '1 day'], 'for example 90m'],
+    ['a duration of zero', ['-u', 'a', '-n', 'a', '--expires', '0s'], 'Want a duration above 0'],
     [
-      'a namespace that there can be none of',
-      ['-u', 'a', '-n', 'A B'],
-      'The namespace "A B" must be',
+      'a duration below one second',
+      ['-u', 'a', '-n', 'a', '--expires', '1ms'],
+      'token: want validForMs',
     ],
-    ['no duration', ['-u', 'a', '-n', 'a', '--expires', '1 day'], 'for example 90m'],
-    ['no time at all', ['-u', 'a', '-n', 'a', '--expires', '0s'], 'Want a duration above 0'],
-    ['less than a second', ['-u', 'a', '-n', 'a', '--expires', '1ms'], 'token: want validForMs'],
-    ['no server', ['-u', 'a', '-n', 'a', '--server', 'views'], 'no https:// or http:// URL'],
-    ['rules beside a level', ['--rules', 'a', '--access', 'read'], 'cannot be used with'],
-    ['no rules', ['-u', 'a', '-n', 'a', '--rules', 'package.json'], 'want a list of rules'],
-    ['no YAML', ['-u', 'a', '-n', 'a', '--rules', 'README.md'], 'README.md is no YAML'],
-    ['missing rules', ['-u', 'a', '-n', 'a', '--rules', 'x'], "x can't be read"],
-    ['a file that is there', ['-u', 'a', '-n', 'a', '-o', 'package.json'], 'exists already'],
+    [
+      'an invalid server',
+      ['-u', 'a', '-n', 'a', '--server', 'views'],
+      'no https:// or http:// URL',
+    ],
+    [
+      'rules together with an access level',
+      ['--rules', 'a', '--access', 'read'],
+      'cannot be used with',
+    ],
+    ['invalid rules', ['-u', 'a', '-n', 'a', '--rules', 'package.json'], 'want a list of rules'],
+    ['invalid YAML', ['-u', 'a', '-n', 'a', '--rules', 'README.md'], 'README.md is no YAML'],
+    ['a missing file of rules', ['-u', 'a', '-n', 'a', '--rules', 'x'], "x can't be read"],
+    ['an existing output file', ['-u', 'a', '-n', 'a', '-o', 'package.json'], 'exists already'],
     [
       'a missing directory',
       ['--server', 'http://127.0.0.1:1', '-o', 'no/x'],
@@ -212,7 +220,7 @@ describe('operator-builder declarative keys and config', () => {
     ],
     ['missing keys', ['-u', 'a', '-n', 'a', '--keys', 'no'], "no/tls.crt can't be read"],
   ] as const) {
-    it(`refuse ${what}, and write nothing`, async () => {
+    it(`refuse ${what}, without writing a file`, async () => {
       const result = await configured('refused', ...args);
       expect(result).to.include({ code: 1, stdout: '' });
       expect(result.stderr).to.include(says);

@@ -11,7 +11,7 @@ describe('The process of a command', () => {
   const file = scratchDirectory();
   const plan = hangingPlan(file);
 
-  /** What `manifests --dry-run` comes to in a project with this operator. */
+  /** Returns the result of `manifests --dry-run` in a project with this operator. */
   async function manifestsOf(name: string, operator: string) {
     const folder = file(name);
     await mkdir(join(folder, 'src'), { recursive: true });
@@ -27,14 +27,14 @@ describe('The process of a command', () => {
     return { code, stdout, stderr };
   }
 
-  it('fails where the operator waits for what never comes', async () => {
+  it('fails if the operator waits forever', async () => {
     const setup = 'setup: () => new Promise(() => undefined)';
     const ended = await manifestsOf('waits', `export const operator = { name: 'a', ${setup} };`);
     expect(ended).to.include({ code: 1, stdout: '' });
     expect(ended.stderr).to.match(/^error: the command did not come to its end: [^\n]*\n$/);
   });
 
-  it('ends, whatever the operator has begun as it was loaded', async () => {
+  it('exits despite timers that the operator has started', async () => {
     const begun = "setInterval(() => undefined, 1000); console.log('begun');";
     const operator = "export const operator = { name: 'a', setup() {} };";
     const ended = await manifestsOf('begins', `${begun} ${operator}`);
@@ -44,7 +44,7 @@ describe('The process of a command', () => {
       .and.include('+kind: ClusterRole\n');
   });
 
-  it('prints the rejection of a promise without a handler, and fails', async () => {
+  it('prints an unhandled rejection, and fails', async () => {
     const request = "manager.liveClient.list({ apiVersion: 'v1', kind: 'Pod' })";
     const setup = `setup(manager) { void ${request}; }`;
     const ended = await manifestsOf('loses', `export const operator = { name: 'a', ${setup} };`);
@@ -54,7 +54,7 @@ describe('The process of a command', () => {
     );
   });
 
-  it('is that of the version that the project has, with the same arguments, and no word about it', async () => {
+  it('runs the version installed in the project, with the same arguments and no other output', async () => {
     const root = file('own/node_modules/operator-builder');
     await mkdir(root, { recursive: true });
     const manifest = { type: 'module', bin: { 'operator-builder': 'own.js' } };
@@ -78,7 +78,7 @@ describe('The process of a command', () => {
     });
   });
 
-  it('ends with 130 and one message where it is interrupted', async () => {
+  it('exits with 130 and one message when interrupted', async () => {
     const args = ['--import', 'tsx', 'lib/cli/main.ts', ...plan.args()];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const output = Promise.all([text(child.stdout), text(child.stderr)]);

@@ -5,7 +5,7 @@ import { createProgram } from '../../lib/cli/program.js';
 import { systemClock } from '../../lib/system/clock.js';
 import { cli } from './cli.js';
 
-/** Every command that does something, and the words that lead to it. */
+/** Returns the words of every command without subcommands. */
 function leaves(command: Command, words: readonly string[] = []): (readonly string[])[] {
   if (command.commands.length === 0) return [words];
   return command.commands.flatMap((child) => leaves(child, [...words, child.name()]));
@@ -28,7 +28,7 @@ describe('The command line', () => {
   });
 
   for (const words of leaves(program)) {
-    it(`explains ${words.join(' ')}, with examples of it`, async () => {
+    it(`prints help with examples for ${words.join(' ')}`, async () => {
       const { code, stdout, stderr } = await cli([...words, '--help']);
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       expect(stdout).to.include(`Usage: operator-builder ${words.join(' ')}`);
@@ -40,14 +40,14 @@ describe('The command line', () => {
 
   for (const [what, args, says] of [
     ['no command', [], 'Usage: operator-builder'],
-    ['half a command', ['declarative'], 'Usage: operator-builder declarative'],
+    ['an incomplete command', ['declarative'], 'Usage: operator-builder declarative'],
     ['an unknown command', ['grahp'], "unknown command 'grahp'\n(Did you mean graph?)"],
     ['an unknown option', ['graph', '--formt', 'x'], '(Did you mean --format?)'],
     ['a missing argument', ['declarative', 'run'], "missing required argument 'file'"],
-    ['a value that is none', ['graph', 'a', '-f', 'pdf'], 'Allowed choices are mermaid, dot, svg'],
+    ['an invalid value', ['graph', 'a', '-f', 'pdf'], 'Allowed choices are mermaid, dot, svg'],
     ['too many words', ['declarative', 'keys', 'more'], 'too many arguments'],
   ] as const) {
-    it(`refuses ${what} with code 1, and leads to the help`, async () => {
+    it(`refuses ${what} with code 1, and refers to --help`, async () => {
       const { code, stdout, stderr } = await cli(args);
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
       expect(stderr).to.include(says);
@@ -55,7 +55,7 @@ describe('The command line', () => {
     });
   }
 
-  it('explains a command with help, as with --help', async () => {
+  it('prints the same with help as with --help', async () => {
     for (const words of [[], ['create'], ['create', 'api']]) {
       const { code, stdout, stderr } = await cli(['help', ...words]);
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
@@ -66,7 +66,7 @@ describe('The command line', () => {
     expect(stderr).to.equal('error: help: create has no command ap; there are api, webhook\n');
   });
 
-  it('shows where an error comes from on request only', async () => {
+  it('prints the stack and cause of an error only with OPERATOR_BUILDER_DEBUG', async () => {
     const missing = ['graph', 'missing.yaml'];
     const said = "error: missing.yaml can't be read: there is no such file or directory\n";
     expect(await cli(missing)).to.deep.equal({ code: 1, stdout: '', stderr: said });

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { projectProgram } from '../../lib/cli/project-program.js';
 import { scratchDirectory } from './cli.js';
 
-describe('A global operator-builder', () => {
+describe('projectProgram', () => {
   const file = scratchDirectory();
 
-  /** Installs a version in a folder. */
+  /** Installs a version in a directory. */
   async function install(folder: string, manifest: unknown): Promise<string> {
     const root = file(folder, 'node_modules/operator-builder');
     await mkdir(join(root, 'dist'), { recursive: true });
@@ -24,7 +24,7 @@ describe('A global operator-builder', () => {
     global = await install('global', { bin });
   });
 
-  it('hands over to the version of the project, from anywhere in it', async () => {
+  it('returns the program of the version in the project, from any of its directories', async () => {
     const root = await install('shop', { version: '9.0.0', bin });
     await mkdir(file('shop/src/api'), { recursive: true });
     for (const folder of ['shop', 'shop/src/api']) {
@@ -32,12 +32,12 @@ describe('A global operator-builder', () => {
     }
   });
 
-  it('takes the program of a package that has one only', async () => {
+  it('supports a package with a single program', async () => {
     const root = await install('single', { bin: 'dist/main.js' });
     expect(projectProgram(file('single'), global)).to.equal(join(root, 'dist/main.js'));
   });
 
-  it('stays where it is itself the version of the project, by a link too', async () => {
+  it('returns undefined if the version of the project is itself, also through a link', async () => {
     expect(projectProgram(file('global'), global)).to.equal(undefined);
     await mkdir(file('linked/node_modules'), { recursive: true });
     await symlink(global, file('linked/node_modules/operator-builder'));
@@ -49,14 +49,14 @@ describe('A global operator-builder', () => {
     ['has a program that is not installed', { bin: './dist/other.js' }],
     ['is half written', '{ "bin":'],
   ] as const) {
-    it(`stays where the version of the project ${what}`, async () => {
+    it(`returns undefined if the version of the project ${what}`, async () => {
       const folder = what.replaceAll(' ', '-');
       await install(folder, manifest);
       expect(projectProgram(file(folder), global)).to.equal(undefined);
     });
   }
 
-  it('stays where there is no version of a project', async () => {
+  it('returns undefined without a project', async () => {
     await mkdir(file('empty'));
     expect(projectProgram(file('empty'), global)).to.equal(undefined);
   });

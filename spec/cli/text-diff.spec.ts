@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { textDiff } from '../../lib/cli/object-texts.js';
 
-/** What `patch` makes of it. */
+/** Applies the diff like `patch`. */
 function patched(before: readonly string[], diff: string): readonly string[] {
   const after: string[] = [];
   let next = 0;
@@ -24,8 +24,8 @@ function patched(before: readonly string[], diff: string): readonly string[] {
 
 const textOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
-describe('The diff of a text', () => {
-  it('shows changes with their places, and what is around', () => {
+describe('textDiff', () => {
+  it('shows changes with line numbers and context', () => {
     const before = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'];
     const after = ['a', 'b', 'c', 'd', 'E', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm'];
     expect(textDiff('x.yaml', textOf(before), textOf(after)).split('\n')).to.deep.equal([
@@ -35,12 +35,12 @@ describe('The diff of a text', () => {
     ]);
   });
 
-  it('says that a file comes or goes', () => {
+  it('shows a created or deleted file', () => {
     expect(textDiff('x', undefined, 'a\n')).to.equal('--- /dev/null\n+++ x\n@@ -0,0 +1,1 @@\n+a\n');
     expect(textDiff('x', 'a\n', undefined)).to.equal('--- x\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n');
   });
 
-  it('makes the one of the other, and has no line more than it needs', () => {
+  it('transforms one text into the other, and is empty for equal texts', () => {
     const lines = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 30 });
     const law = fc.property(lines, lines, (before, after) => {
       const diff = textDiff('x', textOf(before), textOf(after));
@@ -50,7 +50,7 @@ describe('The diff of a text', () => {
     fc.assert(law);
   });
 
-  it('shows both as a whole where they are big, and nothing is alike', () => {
+  it('replaces everything for large texts without common lines', () => {
     const big = (word: string) => Array.from({ length: 2_500 }, (_, n) => `${word}${n}`);
     const diff = textDiff('x', textOf(big('a')), textOf(big('b')));
     expect(diff.split('\n')).to.have.length(2 + 1 + 5_000 + 1);

@@ -6,7 +6,7 @@ import { VirtualClock, silentLogger, systemClock } from '../../lib/system/index.
 import { eventually } from '../../lib/testing/index.js';
 import { scratchDirectory } from './cli.js';
 
-describe('Watched files', () => {
+describe('watchFiles', () => {
   const file = scratchDirectory();
   const clock = new VirtualClock();
   const stop = new AbortController();
@@ -29,10 +29,10 @@ describe('Watched files', () => {
     await watching;
   });
 
-  /** Writes a file until its directory is heard to have changed, and lets that settle. */
+  /** Writes a file until its directory reports a change, then lets the change settle. */
   async function written(name: string, text: string): Promise<void> {
     await eventually(async () => {
-      // At once: nobody reads half of it.
+      // Atomically, so that no partial file is read.
       await writeFile(file('draft'), text);
       await rename(file('draft'), file(name));
       expect(clock.pendingTimers).to.equal(1);
@@ -40,17 +40,17 @@ describe('Watched files', () => {
     await clock.advance(100);
   }
 
-  it('have changed only where their texts have, whatever is written beside them', async () => {
+  it('calls onChange only for changed contents of watched files', async () => {
     await written('operator.yaml', 'second');
     await eventually(() => expect(calls).to.equal(1));
-    // As a log does that goes to the same directory.
+    // Like a log in the same directory.
     await written('operator.log', 'something');
     await written('operator.yaml', 'second');
     await written('operator.yaml', 'third');
     await eventually(() => expect(calls).to.equal(2));
   });
 
-  it('may be in directories that come to be while they are watched', async () => {
+  it('watches directories created later', async () => {
     const root = file('tree');
     await mkdir(root);
     const ended = new AbortController();
@@ -81,7 +81,7 @@ describe('Watched files', () => {
     await seen('one');
     await writeFile(join(root, 'deep/a'), 'two');
     await seen('two');
-    // Another one of the same name is another one.
+    // A recreated directory of the same name must be watched again.
     await rm(join(root, 'deep'), { recursive: true });
     await mkdir(join(root, 'deep'));
     await writeFile(join(root, 'deep/a'), 'three');

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { whileTelling } from '../../lib/cli/while-telling.js';
 
-describe('What lasts', () => {
-  /** What is written while something is done that fails. */
+describe('whileTelling', () => {
+  /** Returns the output during a task that fails. */
   async function told(columns: number | undefined): Promise<string> {
     let text = '';
     const stderr = { columns, write: (more: string) => (text += more) };
@@ -12,12 +12,12 @@ describe('What lasts', () => {
     return text;
   }
 
-  it('is shown on a terminal, in one line that is taken back', async () => {
+  it('shows progress on a terminal, in one line that is erased afterwards', async () => {
     expect(await told(80)).to.equal('… thinking\r\u001b[2K');
     expect(await told(6)).to.equal('… thi\r\u001b[2K');
   });
 
-  it('is not told elsewhere', async () => {
+  it('shows nothing without a terminal', async () => {
     expect(await told(undefined)).to.equal('');
   });
 });

@@ -27,7 +27,7 @@ function setUp() {
 }
 
 describe('withCertificateFiles', () => {
-  it('reads the files once a minute, and reconnects only where the certificate is another', async () => {
+  it('reads the files once a minute, and reconnects only if the certificate changed', async () => {
     const { clock, counts, credentials, files } = setUp();
     for (let n = 0; n < 3; n++) {
       expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer t' });
@@ -51,7 +51,7 @@ describe('withCertificateFiles', () => {
     expect(counts.reconnects).to.equal(1);
   });
 
-  it('keeps what it has while the files are away, but says so when they are needed', async () => {
+  it('keeps the certificate while the files are missing, and rejects a forced refresh', async () => {
     const { clock, counts, credentials, files } = setUp();
     await credentials.headers();
     files.problem = 'away';
@@ -62,7 +62,7 @@ describe('withCertificateFiles', () => {
     expect(counts.reconnects).to.equal(0);
   });
 
-  it('logs files that can not be read once for each thing that is wrong, and that they can again', async () => {
+  it('logs each distinct read problem once, and the recovery', async () => {
     const { clock, credentials, files, lines } = setUp();
     await credentials.headers();
     for (const problem of ['away', 'away', 'no permission', 'no permission', '', '', 'away']) {

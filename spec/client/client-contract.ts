@@ -11,21 +11,21 @@ import { subresourceContract } from './contract/subresources.js';
 import { watchContract } from './contract/watches.js';
 import { writeContract } from './contract/writes.js';
 
-/** What {@link clientContract} is about. */
+/** Options of {@link clientContract}. */
 export interface ClientContractOptions {
-  /** The client under test, of a cluster that runs already; it may write anywhere. */
+  /** Client under test, of a running cluster, with permission to write anywhere. */
   readonly newClient: (namespace: string) => Client | Promise<Client>;
-  /** A client that makes and removes the namespaces. @defaultValue the one under test */
+  /** Client that creates and deletes the namespaces. @defaultValue the one under test */
   readonly admin?: () => Client | Promise<Client>;
-  /** Behaviours that do not hold, by their titles, and why. */
+  /** Titles of behaviours that do not hold, with the reasons. */
   readonly skip?: Readonly<Record<string, string>>;
 }
 
 let namespaces = 0;
 
 /**
- * What every Client promises. Declares the behaviours as specs of the `describe` that it is called
- * in; each runs in a namespace of its own.
+ * Declares the behaviours of every Client as specs of the surrounding `describe`; each runs in its
+ * own namespace.
  */
 export function clientContract({ newClient, admin, skip = {} }: ClientContractOptions): void {
   const unused = new Set(Object.keys(skip));
@@ -55,7 +55,7 @@ export function clientContract({ newClient, admin, skip = {} }: ClientContractOp
   if (unused.size > 0) throw new Error(`skip: no such behaviour: ${[...unused].join('; ')}`);
 }
 
-/** A behaviour may have deleted its namespace itself. */
+/** The behaviour may have deleted its namespace. */
 function unlessNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error;
 }

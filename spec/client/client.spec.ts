@@ -13,14 +13,14 @@ import { clientContract } from './client-contract.js';
 
 const outside = 'namespaced refuses it first';
 
-/** What the embedded server lacks: each of these holds on a real one. */
+/** Behaviours that the embedded server lacks; all hold on a real one. */
 const unfinished: Readonly<Record<string, string>> = {
-  'a token of a service account is requested': 'no tokens yet',
-  'a Pod is evicted': 'no evictions yet',
+  'a token of a service account can be requested': 'no tokens yet',
+  'a Pod can be evicted': 'no evictions yet',
 };
 
-/** A wrapper adds nothing to it, and it takes a second each time. */
-const slow = { 'a watch ends when its time is over': 'takes a second' };
+/** Skipped for wrappers: it takes a second each, and they do not affect it. */
+const slow = { 'a watch ends when its timeout expires': 'takes a second' };
 
 const wrappers: Readonly<Record<string, (client: Client, namespace: string) => Client>> = {
   forwarding: (client) => forwarding(client),
@@ -44,7 +44,7 @@ describe('Client', () => {
     });
   };
 
-  describe('in the process of the server', () => {
+  describe("in the server's process", () => {
     connect(async () => cluster.server.transport());
     clientContract({ newClient: () => client, skip: unfinished });
 
@@ -57,8 +57,8 @@ describe('Client', () => {
             ...unfinished,
             ...slow,
             ...(name === 'namespaced' && {
-              'create in a namespace that does not exist is NotFound': outside,
-              'list of a namespace that does not exist is empty': outside,
+              'create in a missing namespace is NotFound': outside,
+              'list of a missing namespace is empty': outside,
             }),
           },
         });

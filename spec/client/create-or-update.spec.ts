@@ -6,7 +6,7 @@ import { failureOf, refusal, scripted } from './scripted-transport.js';
 
 const wanted = configMapNamed('web');
 
-/** Changes what it is given. */
+/** Changes its argument in place. */
 const inPlace = (object: ConfigMap): ConfigMap => {
   object.data = { ...object.data, mine: '1' };
   return object;
@@ -14,7 +14,7 @@ const inPlace = (object: ConfigMap): ConfigMap => {
 
 for (const createOr of [createOrUpdate, createOrPatch]) {
   describe(createOr.name, () => {
-    it('gives mutate a copy that it may change', async () => {
+    it('passes mutate a copy that it may change', async () => {
       const { client } = embeddedClient();
       await client.create(configMapNamed('web', { other: '1' }));
       const frozen = Object.freeze(configMapNamed('web'));
@@ -23,7 +23,7 @@ for (const createOr of [createOrUpdate, createOrPatch]) {
       expect(object.data).to.deep.equal({ other: '1', mine: '1' });
     });
 
-    it('refuses a mutate that makes another object of it', async () => {
+    it("rejects a mutate that changes the object's identity", async () => {
       const { client, server } = embeddedClient();
       const mutate = () => configMapNamed('other');
       const error = await failureOf(createOr(client, wanted, { mutate }));
@@ -32,14 +32,14 @@ for (const createOr of [createOrUpdate, createOrPatch]) {
       expect(server.requests.count(({ verb }) => verb === 'create')).to.equal(0);
     });
 
-    it('passes on why the object cannot be read, and creates nothing', async () => {
+    it('rejects with the error of the read, and creates nothing', async () => {
       const { client, transport } = scripted(() => refusal(403, 'Forbidden'));
       const error = await failureOf(createOr(client, wanted, { mutate: inPlace }));
       expect(error).to.have.property('status', 403);
       expect(transport.calls).to.have.length(1);
     });
 
-    it('writes as it is told: field manager and dry run', async () => {
+    it('passes on field manager and dry run', async () => {
       const { client } = scripted(({ path }, nth) => {
         if (nth === 1) return { json: wanted };
         expect(path).to.contain('fieldManager=me').and.to.contain('dryRun=All');
@@ -52,7 +52,7 @@ for (const createOr of [createOrUpdate, createOrPatch]) {
 }
 
 describe('createOrPatch', () => {
-  it('sends only the difference, guarded by the version', async () => {
+  it('sends only the difference, guarded by the resource version', async () => {
     const live = {
       ...configMapNamed('web', { other: '1' }),
       metadata: { ...wanted.metadata, resourceVersion: '7' },

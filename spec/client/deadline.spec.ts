@@ -5,7 +5,7 @@ import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { failureOf } from './scripted-transport.js';
 
 describe('Deadline', () => {
-  it('expires when its time is over', async () => {
+  it('expires after its time', async () => {
     const clock = new VirtualClock();
     const deadline = new Deadline(undefined, clock, 100);
     await clock.advance(99);
@@ -15,7 +15,7 @@ describe('Deadline', () => {
     expect(deadline.signal.aborted).to.equal(true);
   });
 
-  it('follows its source, with the reason, and did not expire then', () => {
+  it('follows its source with the reason, without expiring', () => {
     const source = new AbortController();
     const deadline = new Deadline(source.signal, new VirtualClock(), Infinity);
     source.abort(new Error('enough'));
@@ -23,7 +23,7 @@ describe('Deadline', () => {
     expect(deadline.expired).to.equal(false);
   });
 
-  it('lets many requests of one caller go on at once, without a warning from Node', async () => {
+  it('lets many concurrent requests share a signal without a warning from Node', async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error): number => warnings.push(warning);
     process.on('warning', onWarning);
@@ -33,12 +33,12 @@ describe('Deadline', () => {
     await new Promise((resolve) => setImmediate(resolve));
     process.off('warning', onWarning);
     for (const deadline of deadlines) deadline.release();
-    // Of other kinds there may be some that are no business of this one.
+    // Unrelated warnings are ignored.
     const names = warnings.map(({ name }) => name);
     expect(names).not.to.include('MaxListenersExceededWarning');
   });
 
-  it('leaves a limit alone that somebody chose for a signal, and none too', () => {
+  it('keeps a listener limit that the caller set for a signal, zero included', () => {
     for (const limit of [0, 3]) {
       const source = new AbortController();
       setMaxListeners(limit, source.signal);
@@ -49,14 +49,14 @@ describe('Deadline', () => {
     }
   });
 
-  it('is over from the start when its source is', () => {
+  it('is aborted from the start when its source is', () => {
     const clock = new VirtualClock();
     const deadline = new Deadline(AbortSignal.abort(), clock, 100);
     expect(deadline.signal.aborted).to.equal(true);
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('may be set anew', async () => {
+  it('can be restarted', async () => {
     const clock = new VirtualClock();
     const deadline = new Deadline(undefined, clock, 100);
     deadline.restart(clock, 1_000);
@@ -66,7 +66,7 @@ describe('Deadline', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('lets nobody wait longer', async () => {
+  it('ends a wait with its reason', async () => {
     const clock = new VirtualClock();
     const deadline = new Deadline(undefined, clock, 100);
     expect(await deadline.until(7)).to.equal(7);

@@ -5,7 +5,7 @@ import type { ScriptedAnswer } from './scripted-transport.js';
 
 const widget = { apiVersion: 'example.com/v1', kind: 'Widget' };
 
-/** Aggregated discovery of one group, `example.com/v1`, with these kinds. */
+/** Returns aggregated discovery of one group, `example.com/v1`, with these kinds. */
 function aggregated(
   kinds: Readonly<Record<string, 'Namespaced' | 'Cluster'>>,
   version: object = {},
@@ -20,7 +20,7 @@ function aggregated(
 }
 
 describe('discovery', () => {
-  it('is not asked for built-in kinds, nor for where a type says it is served', async () => {
+  it('is not queried for built-in kinds, nor for types that name their resource', async () => {
     const { client, transport } = scripted(() => new Error('not asked'));
     expect(await client.resourceType({ apiVersion: 'v1', kind: 'ConfigMap' })).to.deep.equal(
       ConfigMap,
@@ -30,7 +30,7 @@ describe('discovery', () => {
     expect(transport.calls).to.deep.equal([]);
   });
 
-  it('asks once for all groups, and keeps the answer', async () => {
+  it('is queried once for all groups, and cached', async () => {
     const { client, transport } = scripted(() =>
       aggregated({ Widget: 'Namespaced', Zone: 'Cluster' }),
     );
@@ -45,7 +45,7 @@ describe('discovery', () => {
     expect(transport.requests[0]?.headers['accept']).to.contain('as=APIGroupDiscoveryList');
   });
 
-  it('asks for the core group where the kind is of it', async () => {
+  it('is queried for the core group when the kind belongs to it', async () => {
     const items = [
       {
         versions: [
@@ -66,7 +66,7 @@ describe('discovery', () => {
     expect(transport.calls).to.deep.equal(['GET /api']);
   });
 
-  it('asks again on a miss, by ETag, and sees the new kind', async () => {
+  it('is queried again by ETag on a miss, and finds the new kind', async () => {
     const answers = [aggregated({}), { status: 304, text: '' }, aggregated({ Widget: 'Cluster' })];
     const { client, transport } = scripted((_, nth) => answers[nth - 1] ?? new Error('too many'));
     expect(await failureOf(client.resourceType(widget))).to.have.property('code', 'UnknownKind');
@@ -76,13 +76,13 @@ describe('discovery', () => {
     expect(sent).to.deep.equal([undefined, '"1"', '"1"']);
   });
 
-  it('is asked once for many at the same time', async () => {
+  it('is queried once for concurrent lookups', async () => {
     const { client, transport } = scripted(() => aggregated({ Widget: 'Cluster' }));
     await Promise.all([1, 2, 3].map(() => client.resourceType(widget)));
     expect(transport.calls).to.have.length(1);
   });
 
-  it('does not trust an answer that was under way when the question came', async () => {
+  it('ignores a response that was requested before the lookup', async () => {
     let answerFirst: (answer: ScriptedAnswer) => void = () => undefined;
     const { client, transport } = scripted((_, nth) =>
       nth === 1
@@ -98,7 +98,7 @@ describe('discovery', () => {
     expect(transport.calls).to.have.length(2);
   });
 
-  it('asks for one version where the server has no aggregated discovery', async () => {
+  it('queries one version when the server has no aggregated discovery', async () => {
     const resources = [
       { name: 'widgets', kind: 'Widget', namespaced: true },
       { name: 'widgets/status', kind: 'Widget', namespaced: false },
@@ -111,7 +111,7 @@ describe('discovery', () => {
     expect(transport.calls).to.deep.equal(['GET /apis', 'GET /apis/example.com/v1']);
   });
 
-  it('tells of a server behind a version that cannot be asked, instead of an unknown kind', async () => {
+  it('throws the error of an unavailable version instead of UnknownKind', async () => {
     const { client } = scripted(({ path }) =>
       path === '/apis'
         ? aggregated({}, { freshness: 'Stale' })
@@ -120,7 +120,7 @@ describe('discovery', () => {
     expect(await failureOf(client.resourceType(widget))).to.have.property('status', 503);
   });
 
-  it('says in which versions a kind is served, or what to do where in none', async () => {
+  it('lists the served versions of a kind, or suggests to install its CRD', async () => {
     const { client } = scripted(({ path }) =>
       path === '/apis' ? aggregated({ Widget: 'Cluster' }) : { status: 404, text: 'not found' },
     );
@@ -130,7 +130,7 @@ describe('discovery', () => {
     expect(none.message).to.contain('install its CustomResourceDefinition');
   });
 
-  it('finds a kind in the version that the server prefers among those that have it', async () => {
+  it('finds a kind in the preferred version among those that serve it', async () => {
     const { client } = scripted(() => {
       const resource = (kind: string) => ({ resource: kind, responseKind: { kind } });
       const versions = [
@@ -148,7 +148,7 @@ describe('discovery', () => {
     expect(error).to.have.property('message').that.contains('Gizmo of example.com');
   });
 
-  it('finds the preferred version without aggregated discovery, too', async () => {
+  it('finds the preferred version without aggregated discovery', async () => {
     const { client, transport } = scripted(({ path }) => {
       const served = [{ name: 'widgets', kind: 'Widget', namespaced: true }];
       if (path === '/apis') return { json: { kind: 'APIGroupList', groups: [] } };
@@ -161,7 +161,7 @@ describe('discovery', () => {
     expect(transport.calls.slice(0, 2)).to.deep.equal(['GET /apis', 'GET /apis/example.com']);
   });
 
-  it('passes on that the server refuses to answer', async () => {
+  it("throws the server's refusal", async () => {
     const { client } = scripted(() => refusal(403, 'Forbidden'));
     expect(await failureOf(client.resourceType(widget))).to.have.property('status', 403);
   });

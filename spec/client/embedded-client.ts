@@ -4,13 +4,13 @@ import { createClient } from '../../lib/client/index.js';
 import type { ClientSettings, ConnectedClient } from '../../lib/client/index.js';
 import type { ConfigMap } from '../../lib/object/kinds.js';
 
-/** A server of its own and a client of it, in this process. */
+/** An embedded server and a client of it, in this process. */
 export interface EmbeddedClient {
   readonly server: EmbeddedApiServer;
   readonly client: ConnectedClient;
 }
 
-/** Starts one; its namespaces are `default` and those of the system. */
+/** Starts one; its namespaces are `default` and the system's. */
 export function embeddedClient(
   options: EmbeddedApiServerOptions = {},
   settings: ClientSettings = {},
@@ -19,7 +19,7 @@ export function embeddedClient(
   return { server, client: createClient({ transport: server.transport(), ...settings }) };
 }
 
-/** A ConfigMap of the namespace `default`. */
+/** Returns a ConfigMap in the namespace `default`. */
 export function configMapNamed(name: string, data: Record<string, string> = {}): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name }, data };
 }

@@ -13,7 +13,7 @@ interface Scene {
   readonly clock: VirtualClock;
   readonly cluster: EmbeddedCluster<VirtualClock>;
   readonly client: Client;
-  /** Verbs that were asked for since the last call. */
+  /** Verbs requested since the last call. */
   readonly verbs: () => string[];
 }
 
@@ -43,7 +43,7 @@ function gadgets(properties: readonly string[], shortName = 'gd', group = 'examp
   return crd;
 }
 
-/** `client`, to which discovery does not list custom resources the first `times` times. */
+/** Wraps `client` so that the first `times` discovery lookups lack custom resources. */
 function hidden(client: Client, clock: VirtualClock, times: number) {
   const looks: { readonly apiVersion: string; readonly atMs: number }[] = [];
   const hiding: Client = {
@@ -89,7 +89,7 @@ describe('ensureCrd', () => {
     await client.create({ ...made, metadata: { name: 'one', namespace: 'default' } });
   });
 
-  it('reads once, and writes nothing, where the definition is as it should be', async () => {
+  it('reads once and writes nothing when the definition is up to date', async () => {
     const { client, clock, verbs } = await scene();
     await ensureCrd(client, gadgets(['size']), options(clock));
     verbs();
@@ -97,7 +97,7 @@ describe('ensureCrd', () => {
     expect(verbs()).to.deep.equal(['get']);
   });
 
-  it('waits until discovery lists every served version, and looks ever less often', async () => {
+  it('waits until discovery lists every served version, with back-off', async () => {
     const { client, clock } = await scene();
     const { client: hiding, looks } = hidden(client, clock, 6);
     const { spec, ...crd } = gadgets(['size']);
@@ -119,7 +119,7 @@ describe('ensureCrd', () => {
     expect(looks).to.have.length(8);
   });
 
-  it('gives up where discovery does not list the kind in time, and ends with its signal', async () => {
+  it('times out when discovery does not list the kind, and ends with its signal', async () => {
     const { client, clock } = await scene();
     const { client: hiding, looks } = hidden(client, clock, Infinity);
     const endOf = async (crd: CustomResourceDefinition, more: object): Promise<unknown> => {
@@ -142,7 +142,7 @@ describe('ensureCrd', () => {
     expect(isOperatorError(await aborted, 'Aborted')).to.equal(true);
   });
 
-  it('installs a definition for an account that may not ask discovery', async () => {
+  it('installs a definition for an account without permission for discovery', async () => {
     const { client, clock } = await scene();
     const refused = { status: 'Failure', reason: 'Forbidden', message: 'no', code: 403 } as const;
     const error = new ApiError(refused, { verb: 'discover', kind: '/apis', status: 403 });
@@ -151,7 +151,7 @@ describe('ensureCrd', () => {
     expect(isConditionTrue(crd.status?.conditions, 'Established')).to.equal(true);
   });
 
-  it('brings what differs up to date: a field more, a field less, an edit by hand', async () => {
+  it('updates an outdated definition: added field, removed field, manual edit', async () => {
     const { client, clock } = await scene();
     const fields = (crd: CustomResourceDefinition): string[] =>
       Object.keys(
@@ -174,7 +174,7 @@ describe('ensureCrd', () => {
     expect(mended.spec.names.shortNames).to.deep.equal(['gd']);
   });
 
-  it('fails at once, with the reason of the server, where the names are taken, and deletes nothing', async () => {
+  it("fails at once with the server's reason when the names are taken, and deletes nothing", async () => {
     const { client, clock, verbs } = await scene();
     await ensureCrd(client, gadgets([]), options(clock));
     const other = gadgets([], 'other');
@@ -192,7 +192,7 @@ describe('ensureCrd', () => {
     await client.get(CustomResourceDefinition, { name: 'things.example.com' });
   });
 
-  it('fails at once where they are taken still, and mends them with a definition of others', async () => {
+  it('still fails while the names are taken, and repairs a changed definition of its own', async () => {
     const { client, clock } = await scene();
     await ensureCrd(client, gadgets([]), options(clock));
     const other = gadgets([], 'other');
@@ -217,7 +217,7 @@ describe('ensureCrd', () => {
     expect(clock.monotonicMs()).to.be.below(30_000);
   });
 
-  it('takes a definition that was read from a server, status and all', async () => {
+  it('accepts a definition that was read from a server, with status', async () => {
     const { client, clock } = await scene();
     const { metadata, ...read } = await ensureCrd(client, gadgets(['size']), options(clock));
     await client.delete(CustomResourceDefinition, { name: 'gadgets.example.com' });
@@ -226,7 +226,7 @@ describe('ensureCrd', () => {
     expect(status?.acceptedNames?.kind).to.equal('Gadget');
   });
 
-  it('waits for a definition that is being deleted, and installs it anew', async () => {
+  it('waits for a definition in deletion, and installs it again', async () => {
     const { client, clock } = await scene();
     const first = await ensureCrd(client, gadgets(['size']), options(clock));
     const key = { name: 'gadgets.example.com' };
@@ -242,7 +242,7 @@ describe('ensureCrd', () => {
     expect(isConditionTrue(second.status?.conditions, 'Established')).to.equal(true);
   });
 
-  it('gives up when the time is up, ends with its signal, and deletes nothing', async () => {
+  it('times out, ends with its signal, and deletes nothing', async () => {
     const { client, clock, cluster, verbs } = await scene();
     await ensureCrd(client, gadgets(['size']), options(clock));
     const key = { name: 'gadgets.example.com' };
@@ -265,7 +265,7 @@ describe('ensureCrd', () => {
   });
 
   for (const timeoutMs of [0, NaN, -1]) {
-    it(`refuses a time-out of ${timeoutMs} ms`, async () => {
+    it(`rejects a timeout of ${timeoutMs} ms`, async () => {
       const { client, clock } = await scene();
       const error = await ensureCrd(client, gadgets([]), options(clock, { timeoutMs })).catch(
         (thrown: unknown) => thrown,

@@ -21,14 +21,14 @@ const get = (client: Client, signal?: AbortSignal): Promise<ConfigMap> =>
 
 const reset = (): Error => new ConnectionError('other side closed', { requestSent: true });
 
-/** Fails as often as `failures` says, then answers with a ConfigMap. */
+/** Fails `failures` times, then responds with a ConfigMap. */
 const failing =
   (failures: number, failure: Script): Script =>
   (request, nth) =>
     nth <= failures ? failure(request, nth) : { json: configMap };
 
 describe('every request', () => {
-  it('says who asks and what is understood', async () => {
+  it('sends user agent and accepted encodings', async () => {
     const { client, transport } = scripted(() => ({ json: configMap }), { userAgent: 'me/1' });
     await get(client);
     expect(transport.requests[0]?.headers).to.deep.equal({
@@ -38,7 +38,7 @@ describe('every request', () => {
     });
   });
 
-  it('is unpacked when the answer is compressed', async () => {
+  it('decompresses a compressed response', async () => {
     const packed = gzipSync(JSON.stringify(configMap));
     const headers = { 'content-encoding': 'gzip' };
     const chunks = [packed.subarray(0, 20), packed.subarray(20)];
@@ -46,7 +46,7 @@ describe('every request', () => {
     expect(await get(client)).to.deep.equal(configMap);
   });
 
-  it('fails when the compressed answer is broken', async () => {
+  it('fails when the compressed response is corrupt', async () => {
     const headers = { 'content-encoding': 'gzip' };
     const { client } = scripted(() => ({ headers, text: 'no gzip' }), {
       retries: { maxResets: 0 },
@@ -54,13 +54,13 @@ describe('every request', () => {
     expect(await failureOf(get(client))).to.have.property('code', 'ConnectionFailed');
   });
 
-  it('asks for no compression where that is switched off', async () => {
+  it('sends no accept-encoding when compression is disabled', async () => {
     const { client, transport } = scripted(() => ({ json: configMap }), { compression: false });
     await get(client);
     expect(transport.requests[0]?.headers).not.to.have.property('accept-encoding');
   });
 
-  it('does not reach the transport when its signal is aborted', async () => {
+  it('is not sent when its signal is aborted', async () => {
     const { client, transport } = scripted(() => ({ json: configMap }));
     const error = await failureOf(get(client, AbortSignal.abort(new Error('enough'))));
     expect(error).to.include({ code: 'Aborted', message: 'get ConfigMap shop/web: aborted' });
@@ -80,7 +80,7 @@ describe('credentials', () => {
     return credentials;
   };
 
-  it('are asked at every request, and renewed once when the server says 401', async () => {
+  it('are read for every request, and renewed once on a 401', async () => {
     const credentials = renewable();
     const script = failing(1, () => refusal(401, 'Unauthorized'));
     const { client, transport } = scripted(script, { credentials });
@@ -103,7 +103,7 @@ describe('credentials', () => {
     expect(credentials.refreshes).to.equal(1);
   });
 
-  it('are not renewed twice for one request', async () => {
+  it('are renewed only once per request', async () => {
     const credentials = renewable();
     const { client, transport } = scripted(() => refusal(401, 'Unauthorized'), { credentials });
     const error = await failureOf(client.create(configMap));
@@ -112,7 +112,7 @@ describe('credentials', () => {
     expect(transport.requests).to.have.length(2);
   });
 
-  it('whose renewal never ends do not hold a request up for longer than its time', async () => {
+  it('that renew without end fail the request after its timeout', async () => {
     const clock = new VirtualClock();
     const refresh = () => new Promise<void>(() => undefined);
     const credentials = { headers: () => ({}), refresh };
@@ -123,14 +123,14 @@ describe('credentials', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('that cannot be renewed say so', async () => {
+  it('that fail to renew fail the request with their error', async () => {
     const broken = new OperatorError('InvalidKubeConfig', 'log in again');
     const credentials = { headers: () => ({}), refresh: () => Promise.reject(broken) };
     const { client } = scripted(() => refusal(401, 'Unauthorized'), { credentials });
     expect(await failureOf(get(client))).to.equal(broken);
   });
 
-  it('that never answer do not hold a request up for longer than its time', async () => {
+  it('that never resolve fail the request after its timeout', async () => {
     const clock = new VirtualClock();
     const credentials = { headers: () => new Promise<never>(() => undefined) };
     const { client } = scripted(() => ({ json: configMap }), { credentials, clock });
@@ -146,7 +146,7 @@ describe('time limit', () => {
       signal?.addEventListener('abort', () => resolve(new OperatorError('Aborted', 'aborted')));
     });
 
-  it('ends a request that gets no answer, 30 s by default', async () => {
+  it('ends a request without a response, after 30 s by default', async () => {
     const clock = new VirtualClock();
     const { client } = scripted(silent, { clock });
     const failure = failureOf(get(client));
@@ -158,7 +158,7 @@ describe('time limit', () => {
     expect(error.message).to.contain('get ConfigMap shop/web').and.to.contain('30000');
   });
 
-  it('leaves no timer and no listener behind', async () => {
+  it('leaves no timer or listener behind', async () => {
     const clock = new VirtualClock();
     const { signal } = new AbortController();
     let listeners = 0;
@@ -171,7 +171,7 @@ describe('time limit', () => {
     expect({ listeners, timers: clock.pendingTimers }).to.deep.equal({ listeners: 0, timers: 0 });
   });
 
-  it('tells the abort of the caller from the time', async () => {
+  it('distinguishes an abort by the caller from a timeout', async () => {
     const controller = new AbortController();
     const clock = new VirtualClock();
     const { client } = scripted(silent, { clock });
@@ -188,7 +188,7 @@ describe('Retry-After', () => {
     (status: number, after: string): Script =>
     () => ({ ...refusal(status, 'TooManyRequests'), headers: { 'retry-after': after } });
 
-  it('is waited for on 429 and 503, by writes that are not repeatable too', async () => {
+  it('delays the retry after 429 and 503, for non-idempotent writes too', async () => {
     for (const status of [429, 503]) {
       const clock = new VirtualClock();
       const { client, transport } = scripted(failing(1, busy(status, '3')), { clock });
@@ -200,7 +200,7 @@ describe('Retry-After', () => {
     }
   });
 
-  it('may be a date', async () => {
+  it('can be a date', async () => {
     const clock = new VirtualClock();
     const after = new Date(clock.now() + 5_000).toUTCString();
     const { client, transport } = scripted(failing(1, busy(429, after)), { clock });
@@ -211,7 +211,7 @@ describe('Retry-After', () => {
     await got;
   });
 
-  it('may be a date by the clock of the server, whatever the one here says', async () => {
+  it("can be a date by the server's clock, however wrong the local one is", async () => {
     for (const aheadMs of [18_000_000, -18_000_000]) {
       const clock = new VirtualClock();
       const serverMs = clock.now() + aheadMs;
@@ -229,14 +229,14 @@ describe('Retry-After', () => {
     }
   });
 
-  it('is thrown at once when it is longer than the limit', async () => {
+  it('fails the request at once when it exceeds the limit', async () => {
     const { client } = scripted(busy(429, '31'));
     const error = await failureOf(get(client));
     expect(error).to.have.property('status', 429);
     expect(error).to.have.nested.property('context.retryAfterMs', 31_000);
   });
 
-  it('is waited for ten times, then thrown', async () => {
+  it('is honoured ten times, then the error is thrown', async () => {
     const clock = new VirtualClock();
     const { client, transport } = scripted(busy(429, '1'), { clock });
     const failure = failureOf(get(client));
@@ -245,7 +245,7 @@ describe('Retry-After', () => {
     expect(transport.requests).to.have.length(11);
   });
 
-  it('counts only on those: a 429 without it, and a 500 with it, are thrown', async () => {
+  it('does not apply to a 429 without it or a 500 with it', async () => {
     const bare = scripted(() => refusal(429, 'TooManyRequests'));
     expect(await failureOf(get(bare.client))).to.have.property('status', 429);
     const { client, transport } = scripted(busy(500, '1'));
@@ -253,7 +253,7 @@ describe('Retry-After', () => {
     expect([...bare.transport.requests, ...transport.requests]).to.have.length(2);
   });
 
-  it('is not waited for after an abort', async () => {
+  it('ends with an abort', async () => {
     const clock = new VirtualClock();
     const controller = new AbortController();
     const { client } = scripted(busy(429, '10'), { clock });
@@ -265,7 +265,7 @@ describe('Retry-After', () => {
   });
 });
 
-describe('a connection that breaks', () => {
+describe('a broken connection', () => {
   const merge = (body: object) => ({ type: 'merge', body }) as const;
   const repeated: readonly (readonly [string, (client: Client) => Promise<unknown>])[] = [
     ['get', (client) => get(client)],
@@ -286,7 +286,7 @@ describe('a connection that breaks', () => {
   ];
 
   for (const [title, call] of repeated) {
-    it(`is no matter for: ${title}`, async () => {
+    it(`is retried for: ${title}`, async () => {
       const { client, transport } = scripted(failing(1, reset));
       await call(client);
       expect(transport.requests).to.have.length(2);
@@ -295,14 +295,14 @@ describe('a connection that breaks', () => {
   }
 
   for (const [title, call] of notRepeated) {
-    it(`is told to the caller of: ${title}`, async () => {
+    it(`fails: ${title}`, async () => {
       const { client, transport } = scripted(failing(1, reset));
       expect(await failureOf(call(client))).to.have.property('code', 'ConnectionFailed');
       expect(transport.requests).to.have.length(1);
     });
   }
 
-  it('is tried again at once, then after a while, three times in all', async () => {
+  it('is retried at once, then with back-off, three times in all', async () => {
     const clock = new VirtualClock();
     const { client, transport } = scripted(reset, { clock });
     const failure = failureOf(get(client));
@@ -314,13 +314,13 @@ describe('a connection that breaks', () => {
     expect(transport.requests).to.have.length(4);
   });
 
-  it('within the body of an answer counts too', async () => {
+  it('within the body of a response is retried too', async () => {
     const half = { chunks: ['{"kind":', reset()] };
     const { client } = scripted(failing(1, () => half));
     expect(await get(client)).to.deep.equal(configMap);
   });
 
-  it('is told at once when it never was made', async () => {
+  it('fails the request at once when it was never established', async () => {
     const refused = () => new ConnectionError('ECONNREFUSED', { requestSent: false });
     const { client, transport } = scripted(refused);
     const error = await failureOf(get(client));
@@ -328,7 +328,7 @@ describe('a connection that breaks', () => {
     expect(transport.requests).to.have.length(1);
   });
 
-  it('is not tried again after an abort', async () => {
+  it('is not retried after an abort', async () => {
     const controller = new AbortController();
     const { client, transport } = scripted(() => {
       controller.abort();
@@ -338,7 +338,7 @@ describe('a connection that breaks', () => {
     expect(transport.requests).to.have.length(1);
   });
 
-  it('is a matter of broken connections only: other errors are passed on', async () => {
+  it('is the only error that is retried: others are thrown', async () => {
     const stopped = new OperatorError('Stopped', 'closed');
     const { client, transport } = scripted(() => stopped);
     expect(await failureOf(get(client))).to.equal(stopped);
@@ -347,7 +347,7 @@ describe('a connection that breaks', () => {
 });
 
 describe('the rate limit', () => {
-  it('lets a burst through and spaces the rest', async () => {
+  it('passes a burst and spaces the rest', async () => {
     const clock = new VirtualClock();
     const rateLimit = { qps: 10, burst: 2 };
     const { client, transport } = scripted(() => ({ json: configMap }), { clock, rateLimit });
@@ -362,7 +362,7 @@ describe('the rate limit', () => {
 });
 
 describe('metrics of requests', () => {
-  /** What is observed, by the metric's name without `rest_client_`. */
+  /** Observations of a metric, by its name without `rest_client_`. */
   const observing = (): { readonly metrics: Metrics; readonly of: (name: string) => unknown[] } => {
     const seen: { name: string; value: number; labels: MetricLabels }[] = [];
     const note = ({ name }: { readonly name: string }, value: number, labels: MetricLabels = {}) =>
@@ -380,7 +380,7 @@ describe('metrics of requests', () => {
   const byMethod = { method: 'GET', host: 'script:6443' };
   const byVerb = { verb: 'GET', host: 'script:6443' };
 
-  it('count attempts by code, method and host, and time them; retries by code', async () => {
+  it('count and time attempts by code, method and host, and count retries by code', async () => {
     const { metrics, of } = observing();
     const { client } = scripted(failing(1, reset), { metrics, clock: new VirtualClock() });
     await get(client);
@@ -424,7 +424,7 @@ describe('metrics of requests', () => {
 });
 
 describe('warnings of the server', () => {
-  it('are logged once each, with the call that drew them', async () => {
+  it('are logged once each, with the request that caused them', async () => {
     const lines: [string, LogFields | undefined][] = [];
     const logger = {
       ...silentLogger,

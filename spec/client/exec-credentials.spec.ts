@@ -11,7 +11,7 @@ const startMs = Date.UTC(2026, 0, 1);
 
 const hourMs = 3_600_000;
 
-/** A clock whose wall time can be set, as an administrator or NTP does. */
+/** Clock whose wall time can be set, as an administrator or NTP does. */
 class JumpingClock extends VirtualClock {
   offsetMs = 0;
 
@@ -20,7 +20,7 @@ class JumpingClock extends VirtualClock {
   }
 }
 
-/** Credentials of a program that is this JavaScript. */
+/** Credentials whose program is this JavaScript. */
 function credentialsOf(script: string, more: Partial<ExecEntry> = {}) {
   const clock = new JumpingClock(startMs);
   const apiVersion = 'client.authentication.k8s.io/v1';
@@ -38,7 +38,7 @@ function credentialsOf(script: string, more: Partial<ExecEntry> = {}) {
 const print = (status: string): string =>
   `console.log(JSON.stringify({ kind: 'ExecCredential', status: ${status} }))`;
 
-/** Counts its runs in a file, and prints the number as a token. */
+/** Program that counts its runs in a file and prints the number as a token. */
 const counting = (folder: string, more = ''): string => `
   const fs = require('node:fs');
   fs.appendFileSync(${JSON.stringify(join(folder, 'runs'))}, 'x');
@@ -46,7 +46,7 @@ const counting = (folder: string, more = ''): string => `
   ${print(`{ token: 'token-' + n, ${more} }`)}`;
 
 describe('ExecCredentials', () => {
-  it('are what the program prints, asked for once by many', () =>
+  it('run the program once for concurrent callers', () =>
     withFolder({}, async (folder) => {
       const { credentials } = credentialsOf(counting(folder));
       const all = await Promise.all([1, 2, 3].map(() => credentials.headers()));
@@ -55,7 +55,7 @@ describe('ExecCredentials', () => {
       expect(await readFile(join(folder, 'runs'), 'utf8')).to.equal('x');
     }));
 
-  it('are renewed when they expire, and when the server rejects them', () =>
+  it('are renewed on expiry and when the server rejects them', () =>
     withFolder({}, async (folder) => {
       const { credentials, clock } = credentialsOf(
         counting(folder, `expirationTimestamp: '2026-01-01T00:10:00Z'`),
@@ -73,7 +73,7 @@ describe('ExecCredentials', () => {
     ['forward', 5 * hourMs],
     ['back', -5 * hourMs],
   ] as const) {
-    it(`are renewed about once in their life after the wall clock jumps ${title}`, () =>
+    it(`are renewed about once per lifetime after the wall clock jumps ${title}`, () =>
       withFolder({}, async (folder) => {
         const expires = new Date(startMs + hourMs).toISOString();
         const { credentials, clock } = credentialsOf(
@@ -90,7 +90,7 @@ describe('ExecCredentials', () => {
         expect(await runs()).to.equal(before + 1);
       }));
 
-    it(`are renewed at once when the server rejects them after a jump ${title}`, () =>
+    it(`are renewed at once when the server rejects them after the wall clock jumps ${title}`, () =>
       withFolder({}, async (folder) => {
         const expires = new Date(startMs + hourMs).toISOString();
         const { credentials, clock } = credentialsOf(
@@ -104,7 +104,7 @@ describe('ExecCredentials', () => {
       }));
   }
 
-  it('that are expired when the program prints them are renewed once a minute', () =>
+  it('are renewed once a minute when the program prints expired ones', () =>
     withFolder({}, async (folder) => {
       const expires = new Date(startMs - hourMs).toISOString();
       const { credentials, clock } = credentialsOf(
@@ -117,7 +117,7 @@ describe('ExecCredentials', () => {
       expect(await readFile(join(folder, 'runs'), 'utf8')).to.equal('xx');
     }));
 
-  it('kills a program that does not end, and runs it again for the next request', () =>
+  it('stop a program that does not end, and run it again for the next request', () =>
     withFolder({}, async (folder) => {
       const { credentials, clock } = credentialsOf(`
         const fs = require('node:fs');
@@ -136,7 +136,7 @@ describe('ExecCredentials', () => {
       expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer second' });
     }));
 
-  it('kills a program that prints without end', async () => {
+  it('stop a program that prints without end', async () => {
     const { credentials } = credentialsOf(`
       const more = () => process.stdout.write('x'.repeat(65536), more);
       more();`);
@@ -144,7 +144,7 @@ describe('ExecCredentials', () => {
     expect(String(error)).to.include('printed more than 1048576 bytes');
   });
 
-  it('keep tokens and passwords that the program writes to stderr out of the error', async () => {
+  it("keep tokens and passwords of the program's stderr out of the error", async () => {
     const jwt = 'eyJhbGciOiJSUzI1NiJ9abcdef.eyJzdWIiOiJqYW5lIn0abcdefgh.c2lnbmF0dXJlc2lnbmF0dXJl';
     const { credentials } = credentialsOf(
       `console.error('expired session: ${jwt} password=hunter2, please log in'); process.exit(3)`,
@@ -154,7 +154,7 @@ describe('ExecCredentials', () => {
     expect(message).to.not.match(/eyJ|c2lnb|hunter2/);
   });
 
-  it('may be a certificate; another one is announced', () =>
+  it('can be a certificate, whose change is announced', () =>
     withFolder({}, async (folder) => {
       const more = `clientCertificateData: 'cert-' + n, clientKeyData: 'key-' + n`;
       const { credentials, renewals } = credentialsOf(counting(folder, more));
@@ -165,7 +165,7 @@ describe('ExecCredentials', () => {
       expect(renewals()).to.equal(1);
     }));
 
-  it('tells the program what is asked, and of which cluster where it wants to know', async () => {
+  it('pass the requested version to the program, and the cluster on request', async () => {
     const echo = print(`{ token: process.env.KUBERNETES_EXEC_INFO + process.env.EXTRA }`);
     const env = [{ name: 'EXTRA', value: '!' }];
     const { credentials } = credentialsOf(echo, { env, provideClusterInfo: true });
@@ -183,22 +183,27 @@ describe('ExecCredentials', () => {
 
   const broken: readonly (readonly [string, string, Partial<ExecEntry>, string])[] = [
     ['fails', `console.error('log in first'); process.exit(3)`, {}, 'exited with 3: log in first'],
-    ['prints no JSON', `console.log('secret')`, {}, 'printed no ExecCredential'],
+    ['prints invalid JSON', `console.log('secret')`, {}, 'printed no ExecCredential'],
     ['prints null', `console.log('null')`, {}, 'printed no ExecCredential'],
     ['prints something else', `console.log('{"kind":"Pod"}')`, {}, 'printed no ExecCredential'],
     ['prints no credentials', print('{}'), {}, 'printed no ExecCredential'],
-    ['prints half a pair', print(`{ clientCertificateData: 'x' }`), {}, 'without its key'],
+    [
+      'prints a certificate without its key',
+      print(`{ clientCertificateData: 'x' }`),
+      {},
+      'without its key',
+    ],
     [
       'is missing',
       '',
       { command: '/no/such/program', installHint: 'get it there' },
       'get it there',
     ],
-    ['is not named', '', { command: '' }, 'exec.command is missing'],
-    ['wants a terminal', '', { interactiveMode: 'Always' }, 'needs a terminal'],
+    ['has no name', '', { command: '' }, 'exec.command is missing'],
+    ['requires a terminal', '', { interactiveMode: 'Always' }, 'needs a terminal'],
   ];
   for (const [title, script, more, expected] of broken) {
-    it(`say what is wrong when the program ${title}`, async () => {
+    it(`report the problem when the program ${title}`, async () => {
       const { credentials } = credentialsOf(script, more);
       const error = await failureOf(credentials.headers());
       expect(error).to.have.property('code', 'InvalidKubeConfig');

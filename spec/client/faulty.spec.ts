@@ -13,14 +13,14 @@ const withRules = (...rules: FaultRule[]): FaultyClient =>
   faulty(embeddedClient().client, { rules });
 
 describe('faulty', () => {
-  it('passes everything on where no rule says otherwise', async () => {
+  it('passes calls through when no rule matches', async () => {
     const client = withRules();
     const created = await client.create(configMapNamed('web'));
     expect(await client.get(ConfigMap, key)).to.deep.equal(created);
     expect(client.injected).to.deep.equal([]);
   });
 
-  it('fails before the server is reached', async () => {
+  it('fails before the request reaches the server', async () => {
     const client = withRules({ verbs: ['create'], fault: reset });
     const error = await failureOf(client.create(configMapNamed('web')));
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: false });
@@ -28,14 +28,14 @@ describe('faulty', () => {
     expect((await client.list(ConfigMap, { namespace: 'default' })).items).to.deep.equal([]);
   });
 
-  it('fails after the server has done it, so that only the answer is lost', async () => {
+  it('fails after the server has stored the write, so that only the response is lost', async () => {
     const client = withRules({ verbs: ['create'], when: 'after', fault: reset });
     const error = await failureOf(client.create(configMapNamed('web')));
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: true });
     expect((await client.get(ConfigMap, key)).metadata.name).to.equal('web');
   });
 
-  it('answers with an error of the server', async () => {
+  it('responds with a server error', async () => {
     const fault = {
       type: 'error',
       status: 429,
@@ -53,7 +53,7 @@ describe('faulty', () => {
     expect(await failureOf(client.get(ConfigMap, key))).to.have.property('code', 'Timeout');
   });
 
-  it('delays by the clock', async () => {
+  it('delays by the given clock', async () => {
     const clock = new VirtualClock();
     const { client, server } = embeddedClient();
     const rules = [{ fault: { type: 'delay', ms: 500 } } as const];
@@ -66,7 +66,7 @@ describe('faulty', () => {
     expect((await created).metadata.name).to.equal('web');
   });
 
-  it('chooses by verb, kind and name', async () => {
+  it('matches by verb, kind and name', async () => {
     const client = withRules(
       { verbs: ['get'], kinds: ['Secret'], fault: reset },
       { verbs: writeVerbs, names: ['bad'], fault: reset },
@@ -79,7 +79,7 @@ describe('faulty', () => {
     );
   });
 
-  it('chooses the nth call, or all from the nth on', async () => {
+  it('matches the nth call, or all from the nth on', async () => {
     const outcomes = async (calls: FaultRule['calls']): Promise<string> => {
       const client = withRules({ calls, fault: reset });
       let text = '';
@@ -97,7 +97,7 @@ describe('faulty', () => {
     expect(await outcomes(undefined)).to.equal('!!!!');
   });
 
-  it('repeats itself for a seed, and counts what it did', async () => {
+  it('is deterministic per seed, and counts its faults', async () => {
     const outcomes = async (seed: number): Promise<string> => {
       const rules = [{ probability: 0.5, fault: reset }];
       const client = faulty(embeddedClient().client, { rules, seed });
@@ -118,7 +118,7 @@ describe('faulty', () => {
       .and.to.match(/!!*\./);
   });
 
-  it('breaks a watch at its start, or at an event; doubles events', async () => {
+  it('breaks a watch at its start or at an event, and duplicates events', async () => {
     const seen: string[] = [];
     const watch = async (...rules: FaultRule[]): Promise<void> => {
       const client = withRules(...rules);

@@ -13,7 +13,7 @@ const key = { namespace: 'shop', name: 'web' };
 const configMap: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key } };
 const versioned: ConfigMap = { ...configMap, metadata: { ...key, resourceVersion: '7' } };
 
-/** A fence that a spec opens and shuts. */
+/** Fence that the spec opens and shuts. */
 class Gate implements Fence {
   readonly controller = new AbortController();
   isOpen = true;
@@ -43,7 +43,7 @@ const writes: Record<string, (client: Client) => Promise<unknown>> = {
   deleteCollection: (client) => client.deleteCollection(ConfigMap, { namespace: 'shop' }),
 };
 
-/** Sends as a real transport does: asks, then sends. @returns what was sent */
+/** Sends like a real transport: checks the fences, then sends. @returns the requests sent */
 const sending = (script: Script, waits: () => Promise<void> = async () => undefined) => {
   const sent: TransportRequest[] = [];
   const asking: Script = async (request) => {
@@ -57,7 +57,7 @@ const sending = (script: Script, waits: () => Promise<void> = async () => undefi
 
 describe('a fenced client', () => {
   for (const [verb, write] of Object.entries(writes)) {
-    it(`does not begin a ${verb} when the fence is shut`, async () => {
+    it(`does not begin a ${verb} while the fence is shut`, async () => {
       const { client, transport } = scripted(() => ({ json: configMap }));
       const gate = new Gate();
       gate.isOpen = false;
@@ -65,7 +65,7 @@ describe('a fenced client', () => {
       expect(transport.requests).to.deep.equal([]);
     });
 
-    it(`asks again right before a ${verb} is sent`, async () => {
+    it(`checks the fence right before a ${verb} is sent`, async () => {
       const gate = new Gate();
       const { sent, asking } = sending(
         () => ({ json: configMap }),
@@ -77,7 +77,7 @@ describe('a fenced client', () => {
     });
   }
 
-  it('reads and writes through an open fence', async () => {
+  it('reads, and writes through an open fence', async () => {
     const { client } = scripted(() => ({ json: configMap }));
     const gate = new Gate();
     for (const write of Object.values(writes)) await write(fenced(client, gate));
@@ -85,7 +85,7 @@ describe('a fenced client', () => {
     expect(await fenced(client, gate).get(ConfigMap, key)).to.deep.equal(configMap);
   });
 
-  it('keeps its fence beneath other wrappers, and wants every fence open', async () => {
+  it('keeps its fence below other wrappers, and requires every fence to be open', async () => {
     const { sent, asking } = sending(() => ({ json: configMap }));
     const { client } = scripted(asking);
     const [inner, outer] = [new Gate(), new Gate()];
@@ -100,7 +100,7 @@ describe('a fenced client', () => {
     expect(sent.length).to.equal(1);
   });
 
-  it('asks again after a Retry-After', async () => {
+  it('checks the fence again after a Retry-After', async () => {
     const gate = new Gate();
     const clock = new VirtualClock();
     const { sent, asking } = sending(() => {
@@ -116,7 +116,7 @@ describe('a fenced client', () => {
     ]);
   });
 
-  it('asks again after a connection broke', async () => {
+  it('checks the fence again after a broken connection', async () => {
     const gate = new Gate();
     const { sent, asking } = sending(() => {
       gate.isOpen = false;
@@ -127,7 +127,7 @@ describe('a fenced client', () => {
     expect([failure.message, sent.length]).to.deep.equal(['update ConfigMap shop/web: shut', 1]);
   });
 
-  it('asks again after new credentials', async () => {
+  it('checks the fence again after a renewal of credentials', async () => {
     const gate = new Gate();
     const { sent, asking } = sending(() => refusal(401, 'Unauthorized'));
     const credentials = {
@@ -139,7 +139,7 @@ describe('a fenced client', () => {
     expect([failure.message, sent.length]).to.deep.equal(['create ConfigMap shop/web: shut', 1]);
   });
 
-  it('asks again after its turn in a rate limit came', async () => {
+  it('checks the fence again after a wait for the rate limit', async () => {
     const gate = new Gate();
     const clock = new VirtualClock();
     const { sent, asking } = sending(() => ({ json: configMap }));
@@ -154,7 +154,7 @@ describe('a fenced client', () => {
     );
   });
 
-  it('gives up a write that is under way when the fence is lost, and says that it may be done', async () => {
+  it('aborts a write in flight when the fence is lost, and reports that it may be stored', async () => {
     const gate = new Gate();
     const { client } = scripted(
       ({ signal }) =>
@@ -169,7 +169,7 @@ describe('a fenced client', () => {
     expect(failure.cause).to.have.property('message', 'lost');
   });
 
-  it('keeps a call refused that began in an earlier term', async () => {
+  it('refuses a call that began in an earlier term', async () => {
     let term = new Gate();
     const fence: Fence = { check: (what) => term.check(what), term: () => term };
     const { sent, asking } = sending(

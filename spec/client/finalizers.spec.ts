@@ -13,7 +13,7 @@ const object = (finalizers?: string[]) => ({
 });
 
 describe('finalizers', () => {
-  it('are written by a merge patch that expects this very version of this very object', async () => {
+  it('are written by a merge patch guarded by uid and resourceVersion', async () => {
     const { client, transport } = scripted(() => ({ json: object() }));
     await addFinalizer(client, object(['a']), { finalizer, fieldManager: 'me' });
     await removeFinalizer(client, object(['a', finalizer]), { finalizer });
@@ -27,7 +27,7 @@ describe('finalizers', () => {
     ]);
   });
 
-  it('cost no call where nothing is to do', async () => {
+  it('send no request when there is no change', async () => {
     const { client, transport } = scripted(() => new Error('not asked'));
     const held = object([finalizer]);
     expect(await addFinalizer(client, held, { finalizer })).to.equal(held);
@@ -36,14 +36,14 @@ describe('finalizers', () => {
     expect(transport.calls).to.deep.equal([]);
   });
 
-  it('of an object that is gone are gone; adding one to it fails', async () => {
+  it('are removed from a deleted object without an error; adding one fails', async () => {
     const { client } = scripted(() => refusal(404, 'NotFound'));
     expect(await removeFinalizer(client, object([finalizer]), { finalizer })).to.equal(undefined);
     const error = await failureOf(addFinalizer(client, object(), { finalizer }));
     expect(error).to.have.property('status', 404);
   });
 
-  it('want an object that was read', async () => {
+  it('require an object that was read', async () => {
     const { client } = scripted(() => new Error('not asked'));
     const error = await failureOf(addFinalizer(client, configMapNamed('web'), { finalizer }));
     expect(error).to.have.property('code', 'InvalidObject');

@@ -35,7 +35,7 @@ async function read(items: AsyncIterable<number>): Promise<readonly [number[], u
 }
 
 describe('flattened', () => {
-  it('gives the items of all batches, empty ones too, and then ends', async () => {
+  it('yields the items of all batches, empty ones included, and then ends', async () => {
     const items = flattened(sourceOf([[], [1, 2], [], [3]]).batches);
     expect(await read(items)).to.deep.equal([[1, 2, 3], undefined]);
     expect(await items.next()).to.deep.equal({ done: true, value: undefined });
@@ -45,7 +45,7 @@ describe('flattened', () => {
     ['an item', sourceOf([[0], breaking(), [3]])],
     ['the batches', sourceOf([[0], [1]], new Error('broken'))],
   ] as const) {
-    it(`gives what came before an error of ${what}, and nothing after it`, async () => {
+    it(`yields the items before an error of ${what}, and none after it`, async () => {
       const items = flattened(source.batches);
       expect(await read(items)).to.deep.equal([[0, 1], 'broken']);
       expect(source.ended).to.equal(true);
@@ -53,7 +53,7 @@ describe('flattened', () => {
     });
   }
 
-  it('ends the batches when the loop is left, and drops the rest of one', async () => {
+  it('ends the batches when the loop exits, and drops the rest of a batch', async () => {
     const source = sourceOf([[1, 2]]);
     const items = flattened(source.batches);
     for await (const item of items) if (item === 1) break;
@@ -61,14 +61,14 @@ describe('flattened', () => {
     expect(await items.next()).to.deep.equal({ done: true, value: undefined });
   });
 
-  it('answers calls that overlap in order', async () => {
+  it('answers overlapping calls in order', async () => {
     const items = flattened(sourceOf([[1, 2], [3]]).batches);
     const calls = [1, 2, 3, 4].map(() => items.next());
     const values = (await Promise.all(calls)).map(({ value }) => value as unknown);
     expect(values).to.deep.equal([1, 2, 3, undefined]);
   });
 
-  it('gives the rest of a batch without a turn, and then the next batch', async () => {
+  it('yields the rest of a batch synchronously, then the next batch', async () => {
     const items = flattened(sourceOf([[1, 2, 3], [4]]).batches);
     expect([...atOnce(items)]).to.deep.equal([]);
     expect((await items.next()).value).to.equal(1);
@@ -77,7 +77,7 @@ describe('flattened', () => {
     expect(await read(items)).to.deep.equal([[4], undefined]);
   });
 
-  it('leaves it to the loop to end what broke in the rest of a batch', async () => {
+  it('ends the batches when the loop exits after an error in the rest of a batch', async () => {
     const source = sourceOf([breaking(), [3]]);
     const items = flattened(source.batches);
     const reading = (async () => {
@@ -87,7 +87,7 @@ describe('flattened', () => {
     expect(source.ended).to.equal(true);
   });
 
-  it('has no rest of what is no such generator', () => {
+  it('has no synchronous rest for other generators', () => {
     expect([...atOnce(sourceOf([[1, 2]]).batches)]).to.deep.equal([]);
   });
 });

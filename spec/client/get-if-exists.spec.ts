@@ -7,7 +7,7 @@ import { failureOf, refusal, scripted } from './scripted-transport.js';
 const key = { name: 'web', namespace: 'default' };
 
 describe('getIfExists', () => {
-  it('reads an object as get does, with its options', async () => {
+  it('reads an object like get, with its options', async () => {
     const { client, transport } = scripted(() => ({ json: configMapNamed('web') }));
     const found = await getIfExists(client, ConfigMap, key, { subresource: 'status' });
     expect(found?.metadata.name).to.equal('web');
@@ -15,12 +15,12 @@ describe('getIfExists', () => {
     expect(transport.calls).to.deep.equal([`GET ${path}`]);
   });
 
-  it('says undefined of an object that is not there', async () => {
+  it('returns undefined for a missing object', async () => {
     const { client } = scripted(() => refusal(404, 'NotFound'));
     expect(await getIfExists(client, ConfigMap, key)).to.equal(undefined);
   });
 
-  it('hides no other failure', async () => {
+  it('throws other errors', async () => {
     const { client } = scripted(() => refusal(403, 'Forbidden'));
     const error = await failureOf(getIfExists(client, ConfigMap, key));
     expect(error).to.have.property('status', 403);

@@ -10,9 +10,8 @@ interface WriteCall {
 type HeldVerb = 'create' | 'update' | 'patch' | 'apply' | 'delete';
 
 /**
- * A client that stops in the middle of its first write of a verb, as a process does that is stopped
- * after the last look at its fence and before the system call that sends: the fence is not checked
- * again when the write is let go.
+ * Client that holds its first write of a verb, like a process paused between its last fence check
+ * and the system call that sends. The fence is not checked again when the write is released.
  */
 export class HeldWrites {
   readonly client: Client;
@@ -40,7 +39,7 @@ export class HeldWrites {
     return this.#held.promise;
   }
 
-  /** Sends the write that is held. */
+  /** Sends the held write. */
   letGo(): void {
     this.#go.resolve();
   }

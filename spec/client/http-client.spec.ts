@@ -189,7 +189,7 @@ describe('the HTTP client', () => {
     ],
     ['options of another call', (c) => c.list(Node, { force: true } as never), 'InvalidOption'],
     ['an empty name', (c) => c.delete(ConfigMap, { namespace: 'shop', name: '' }), 'InvalidObject'],
-    ['a name that goes up', (c) => c.delete(Node, { name: '..' }), 'InvalidObject'],
+    ['a name that is a parent path', (c) => c.delete(Node, { name: '..' }), 'InvalidObject'],
     ['a name with a slash', (c) => c.get(Node, { name: 'a/../b' }), 'InvalidObject'],
     ['a namespace with a slash', (c) => c.list(Pod, { namespace: 'a/b' }), 'InvalidObject'],
     [
@@ -198,24 +198,28 @@ describe('the HTTP client', () => {
       'InvalidObject',
     ],
     ['no field manager to apply with', (c) => c.apply(configMap), 'InvalidOption'],
-    ['a Scale of nothing', (c) => c.update(scale, { subresource: 'scale' }), 'InvalidOption'],
+    [
+      'a Scale without an object',
+      (c) => c.update(scale, { subresource: 'scale' }),
+      'InvalidOption',
+    ],
     ['pages of no items', (c) => c.list(ConfigMap, { limit: 0 }), 'InvalidOption'],
   ];
   for (const [title, call, code] of wrong) {
-    it(`refuses ${title}, without a request`, async () => {
+    it(`rejects ${title} without a request`, async () => {
       const { client, transport } = scripted(() => ok);
       expect(await failureOf(call(client))).to.have.property('code', code);
       expect(transport.calls).to.deep.equal([]);
     });
   }
 
-  it('creates under a name that the server makes up', async () => {
+  it('creates with generateName', async () => {
     const { client, transport } = scripted(() => ok);
     await client.create({ ...configMap, metadata: { namespace: 'shop', generateName: 'web-' } });
     expect(transport.calls).to.deep.equal([`POST ${all}`]);
   });
 
-  it('hands over what came, unknown fields too', async () => {
+  it('returns the response unchanged, with unknown fields', async () => {
     const json = {
       ...configMap,
       data: { a: 'é' },
@@ -225,14 +229,14 @@ describe('the HTTP client', () => {
     expect(await client.get(ConfigMap, key)).to.deep.equal(json);
   });
 
-  it('knows from the status whether apply created the object', async () => {
+  it('derives from the status code whether apply created the object', async () => {
     const { client } = scripted((_, nth) => ({ ...ok, status: nth === 1 ? 201 : 200 }));
     const apply = () => client.apply(configMap, { fieldManager: 'me' });
     expect(await apply()).to.have.property('created', true);
     expect(await apply()).to.have.property('created', false);
   });
 
-  it('gives the items of a list the apiVersion and kind that built-in ones lack', async () => {
+  it('adds the missing apiVersion and kind to the items of a list', async () => {
     const items = [
       { metadata: { name: 'a' } },
       { kind: 'Other', apiVersion: 'x/v1', metadata: {} },
@@ -245,12 +249,12 @@ describe('the HTTP client', () => {
     ]);
   });
 
-  it('takes a list without items for an empty one', async () => {
+  it('treats a list without items as empty', async () => {
     const { client } = scripted(() => ({ json: { kind: 'X', metadata: {}, items: null } }));
     expect((await client.list(ConfigMap)).items).to.deep.equal([]);
   });
 
-  it('reads only metadata where that is wanted, and names the kind all the same', async () => {
+  it("requests metadata only with metadataOnly, and keeps the object's kind", async () => {
     const partial = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: key };
     const json = { ...partial, items: [partial] };
     const { client, transport } = scripted(() => ({ json }));
@@ -263,7 +267,7 @@ describe('the HTTP client', () => {
     ]);
   });
 
-  it('leaves out the objects of other controllers where one is asked for', async () => {
+  it('filters a list by its controller', async () => {
     const owned = (name: string, uid: string, controller: boolean) => ({
       metadata: { name, ownerReferences: [{ uid, controller }] },
     });
@@ -273,7 +277,7 @@ describe('the HTTP client', () => {
     expect(list.items.map(({ metadata }) => metadata.name)).to.deep.equal(['a']);
   });
 
-  it('refuses a list by an index: it has no cache', async () => {
+  it('rejects a list by index, since it has no cache', async () => {
     const { client, transport } = scripted(() => ok);
     const error = await failureOf(client.list(ConfigMap, { index: { node: 'n1' } }));
     expect(error).to.have.property('code', 'InvalidOption');
@@ -284,7 +288,7 @@ describe('the HTTP client', () => {
     expect(transport.requests).to.deep.equal([]);
   });
 
-  it('throws an ApiError that names the call, the answer and the remedy', async () => {
+  it('throws an ApiError that names the request, the response and the remedy', async () => {
     const json = {
       ...{ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 403, reason: 'Forbidden' },
       ...{ message: 'no', details: { causes: [{ reason: 'NamespaceTerminating' }] } },
@@ -296,7 +300,7 @@ describe('the HTTP client', () => {
     expect(error.message).to.equal(`get ConfigMap shop/web: 403 Forbidden: no (${remedy})`);
   });
 
-  it('tells of an answer that is no JSON, but not what it says: it may be half a Secret', async () => {
+  it('reports a response that is not JSON without its text, which may contain a Secret', async () => {
     const text = '{"kind":"Secret","data":{"password":"aHVudGVyMg=';
     const { client } = scripted(() => ({ text }));
     const error = await failureOf(client.get(ConfigMap, key));
@@ -311,27 +315,31 @@ describe('the HTTP client', () => {
   });
 });
 
-describe('the answer to a delete', () => {
+describe('the response to a delete', () => {
   const answers: readonly (readonly [string, object, boolean])[] = [
-    ['a Status: it is gone', { kind: 'Status', apiVersion: 'v1', status: 'Success' }, false],
-    ['the object as it last was: gone', { ...configMap }, false],
     [
-      'a Pod without grace: gone',
+      'returns undefined for a Status',
+      { kind: 'Status', apiVersion: 'v1', status: 'Success' },
+      false,
+    ],
+    ['returns undefined for the last state of the object', { ...configMap }, false],
+    [
+      'returns undefined for a Pod without a grace period',
       { metadata: { deletionTimestamp: 't', deletionGracePeriodSeconds: 0 } },
       false,
     ],
     [
-      'a Pod with grace: there',
+      'returns a Pod with a grace period',
       { metadata: { deletionTimestamp: 't', deletionGracePeriodSeconds: 30 } },
       true,
     ],
     [
-      'an object with finalizers: there',
+      'returns an object with finalizers',
       { metadata: { deletionTimestamp: 't', finalizers: ['a'] } },
       true,
     ],
     [
-      'a Namespace that is emptied: there',
+      'returns a Namespace that is being emptied',
       { metadata: { deletionTimestamp: 't' }, spec: { finalizers: ['kubernetes'] } },
       true,
     ],

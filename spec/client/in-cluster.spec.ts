@@ -28,7 +28,7 @@ describe('clientInCluster', () => {
   });
   const account = { 'ca.crt': certificate('ca.pem'), token: 'abc\n', namespace: 'shop\n' };
 
-  it('uses the service account of the Pod', () =>
+  it("uses the Pod's service account", () =>
     withFolder(account, async (directory) => {
       const client = await clientInCluster({ directory, env: env() });
       await client.get(ConfigMap, { namespace: 'shop', name: 'web' });
@@ -37,7 +37,7 @@ describe('clientInCluster', () => {
       expect(client.defaultNamespace).to.equal('shop');
     }));
 
-  it('takes the namespace from POD_NAMESPACE where that is set', () =>
+  it('uses the namespace in POD_NAMESPACE if set', () =>
     withFolder(account, async (directory) => {
       const podEnv = { ...env(), POD_NAMESPACE: 'other' };
       expect((await clientInCluster({ directory, env: podEnv })).defaultNamespace).to.equal(
@@ -45,7 +45,7 @@ describe('clientInCluster', () => {
       );
     }));
 
-  it('reaches the server through the proxy of the environment, unless NO_PROXY names it', () =>
+  it('connects through the proxy of the environment, unless NO_PROXY lists the server', () =>
     withFolder(account, async (directory) => {
       const proxy = await startConnectProxy(403);
       const far = { KUBERNETES_SERVICE_HOST: '192.0.2.1', KUBERNETES_SERVICE_PORT: '443' };
@@ -61,7 +61,7 @@ describe('clientInCluster', () => {
       expect(proxy.targets).to.deep.equal(['192.0.2.1:443']);
     }));
 
-  it('says that this is no Pod', () =>
+  it('reports that the process is not in a Pod', () =>
     withFolder(account, async (directory) => {
       const error = await failureOf(clientInCluster({ directory, env: {} }));
       expect(error).to.have.property('code', 'InvalidKubeConfig');
@@ -71,7 +71,7 @@ describe('clientInCluster', () => {
 
   for (const missing of ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'] as const) {
     for (const value of [undefined, '']) {
-      it(`names ${missing} where only that is ${value === '' ? 'empty' : 'not set'}`, () =>
+      it(`names ${missing} when only that is ${value === '' ? 'empty' : 'not set'}`, () =>
         withFolder(account, async (directory) => {
           const error = await failureOf(
             clientInCluster({ directory, env: { ...env(), [missing]: value } }),
@@ -83,7 +83,7 @@ describe('clientInCluster', () => {
   }
 
   for (const missing of ['token', 'ca.crt'] as const) {
-    it(`names the ${missing} that is missing`, () => {
+    it(`names the missing file ${missing}`, () => {
       const rest = Object.entries(account).filter(([name]) => name !== missing);
       return withFolder(Object.fromEntries(rest), async (directory) => {
         const error = await failureOf(clientInCluster({ directory, env: env() }));
@@ -95,12 +95,12 @@ describe('clientInCluster', () => {
 });
 
 describe('defaultClient', () => {
-  it('takes the file that KUBECONFIG names, in a Pod too', async () => {
+  it('reads the file in KUBECONFIG, in a Pod too', async () => {
     const env = { KUBECONFIG: '/no/such/file', KUBERNETES_SERVICE_HOST: '127.0.0.1' };
     expect((await failureOf(defaultClient({ env }))).message).to.contain('/no/such/file');
   });
 
-  it('takes what it is given before all else', async () => {
+  it('prefers its options', async () => {
     const env = { KUBECONFIG: '/no/such/file' };
     const error = await failureOf(defaultClient({ env, text: 'hello' }));
     expect(error.message).to.contain('it is no kubeconfig');
@@ -108,7 +108,7 @@ describe('defaultClient', () => {
 });
 
 describe('defaultCluster', () => {
-  it('names the context and the server, without credentials in its URL', async () => {
+  it('returns the context and the server, without credentials in its URL', async () => {
     const text = JSON.stringify({
       clusters: [
         { name: 'c', cluster: { server: 'https://me:secret@k8s.example:6443/clusters/a' } },

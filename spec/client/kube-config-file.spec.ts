@@ -15,7 +15,7 @@ users:
 ${more}`;
 
 describe('readKubeConfig', () => {
-  it('resolves the current context, paths from the folder of the file', () =>
+  it('resolves the current context, with paths relative to the file', () =>
     withFolder({ config: file('one') }, async (folder) => {
       const context = await readKubeConfig({ path: join(folder, 'config') });
       expect(context).to.include({ name: 'one', namespace: 'one' });
@@ -29,7 +29,7 @@ describe('readKubeConfig', () => {
       });
     }));
 
-  it('merges the files of KUBECONFIG: the first to name something wins, missing ones are no matter', () =>
+  it('merges the files of KUBECONFIG: the first entry wins, missing files are skipped', () =>
     withFolder(
       { a: file('one'), b: file('two') + file('one').replaceAll('\n', '\n# ') },
       async (folder) => {
@@ -43,7 +43,7 @@ describe('readKubeConfig', () => {
       },
     ));
 
-  it('makes a command with a slash relative to the file, a bare one stays', () =>
+  it('resolves a command with a slash relative to the file, and keeps a bare one', () =>
     withFolder({}, async () => {
       const exec = (command: string) =>
         file('one', `- {name: x, user: {exec: {command: ${command}}}}`).replace(
@@ -56,12 +56,12 @@ describe('readKubeConfig', () => {
       expect(text.user.exec?.command).to.equal('bin/login');
     }));
 
-  it('refuses a text that nests too deeply', async () => {
+  it('rejects text that nests too deeply', async () => {
     const error = await failureOf(readKubeConfig({ text: '['.repeat(5_000) }));
     expect(error).to.include({ code: 'TooDeep' });
   });
 
-  it('takes the first of two entries of one name', async () => {
+  it('uses the first of two entries of the same name', async () => {
     const text = file('one').replace(
       'users:',
       "- {name: one, cluster: {server: 'https://b'}}\nusers:",
@@ -70,12 +70,12 @@ describe('readKubeConfig', () => {
     expect(cluster.server).to.equal('https://one.example.com');
   });
 
-  it('lets a context do without a user', async () => {
+  it('accepts a context without a user', async () => {
     const text = file('one').replace(' user: one,', '');
     expect((await readKubeConfig({ text })).user).to.deep.equal({});
   });
 
-  it('is JSON too', async () => {
+  it('accepts JSON', async () => {
     const text = JSON.stringify({
       'current-context': 'a',
       contexts: [{ name: 'a', context: { cluster: 'a' } }],
@@ -85,7 +85,7 @@ describe('readKubeConfig', () => {
   });
 
   const broken: readonly (readonly [string, string, string, string?])[] = [
-    ['no YAML', 'a: "secret', 'line 1 is no YAML'],
+    ['invalid YAML', 'a: "secret', 'line 1 is no YAML'],
     ['no mapping', 'hello', 'it is no kubeconfig'],
     ['nothing', '', 'it is no kubeconfig'],
     ['no current context', 'clusters: []', 'there is no current-context'],
@@ -97,13 +97,13 @@ describe('readKubeConfig', () => {
     ],
     ['an unknown user', file('one').replace('user: one', 'user: x'), 'users has no "x"'],
     ['no server', file('one').replace(/server: '[^']*',/, ''), 'cluster "one" has no server'],
-    ['a list that is none', 'contexts: {}', 'contexts is no list'],
+    ['an invalid list', 'contexts: {}', 'contexts is no list'],
     ['an entry without a name', 'contexts: [{}]', 'contexts[0].name is missing'],
-    ['an entry that is none', 'users: [{name: a, user: hello}]', 'users[0].user is no mapping'],
+    ['an invalid entry', 'users: [{name: a, user: hello}]', 'users[0].user is no mapping'],
     ['null entries', 'contexts: [null]', 'contexts[0].name is missing'],
   ];
   for (const [title, text, expected, context] of broken) {
-    it(`names what is wrong with: ${title}`, async () => {
+    it(`reports the problem with: ${title}`, async () => {
       const error = await failureOf(readKubeConfig({ text, context }));
       expect(error).to.have.property('code', 'InvalidKubeConfig');
       expect(error.message).to.contain(expected);
@@ -111,7 +111,7 @@ describe('readKubeConfig', () => {
     });
   }
 
-  it('names the file that cannot be read', () =>
+  it('names the unreadable file', () =>
     withFolder({}, async (folder) => {
       const path = join(folder, 'none');
       for (const source of [{ path }, { env: { KUBECONFIG: path } }, { path: [path, path] }]) {
@@ -121,7 +121,7 @@ describe('readKubeConfig', () => {
       }
     }));
 
-  it('is not led astray by names of prototypes', async () => {
+  it('handles names of prototype members', async () => {
     const text =
       'current-context: __proto__\n__proto__: {clusters: []}\ncontexts: [{name: __proto__}]';
     const error = await failureOf(readKubeConfig({ text }));

@@ -17,7 +17,7 @@ const certificate = (name: string): string =>
 
 const data = (name: string): string => Buffer.from(certificate(name)).toString('base64');
 
-/** A kubeconfig of one cluster and user, as JSON, which is YAML. */
+/** Returns a kubeconfig of one cluster and user, as JSON, which is YAML. */
 const kubeConfig = (cluster: object, user: object, context: object = {}): string =>
   JSON.stringify({
     'current-context': 'one',
@@ -47,7 +47,7 @@ describe('clientFromKubeConfig', () => {
 
   const cluster = () => ({ server: server.url, 'certificate-authority-data': data('ca.pem') });
 
-  /** What the server saw of a request. */
+  /** The request that the server received. */
   const ask = async (text: string) => {
     const client = await clientFromKubeConfig({ text });
     const answer: unknown = await client.get(ConfigMap, key).finally(() => client.close());
@@ -88,7 +88,7 @@ describe('clientFromKubeConfig', () => {
     });
   }
 
-  it('acts in several groups, each a header of its own', async () => {
+  it('impersonates several groups, each in its own header', async () => {
     const user = { as: 'you', 'as-groups': ['a', 'b,c'], 'as-user-extra': { scopes: ['x', 'y'] } };
     await ask(kubeConfig(cluster(), user));
     const { rawHeaders = [] } = server.requests.at(-1) ?? {};
@@ -98,14 +98,14 @@ describe('clientFromKubeConfig', () => {
     expect(values('impersonate-extra-scopes')).to.deep.equal(['x', 'y']);
   });
 
-  it('reaches the server through a proxy', async () => {
+  it('connects through a proxy', async () => {
     const proxy = await startConnectProxy();
     const proxied = { ...cluster(), 'proxy-url': proxy.url };
     await ask(kubeConfig(proxied, { token: 'abc' })).finally(() => proxy.close());
     expect(proxy.targets).to.deep.equal([`127.0.0.1:${server.port}`]);
   });
 
-  it('reaches the server through the proxy of the environment, unless it has one of its own', async () => {
+  it('connects through the proxy of the environment, unless the cluster sets its own', async () => {
     const [proxy, own] = [await startConnectProxy(403), await startConnectProxy(403)];
     const env = { HTTPS_PROXY: proxy.url };
     const there = { server: 'https://api.example:6443' };
@@ -121,7 +121,7 @@ describe('clientFromKubeConfig', () => {
     expect(own.targets).to.deep.equal(['api.example:6443']);
   });
 
-  it('presents a client certificate that was replaced, on new connections', async () => {
+  it('presents a replaced client certificate on new connections', async () => {
     await withFolder({}, async (folder) => {
       const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
       const put = async (name: string): Promise<void> => {
@@ -154,7 +154,7 @@ describe('clientFromKubeConfig', () => {
     expect(answer).to.have.nested.property('subject.CN', 'spec client');
   });
 
-  it('authenticates with an auth-provider, by client-node', async function () {
+  it('authenticates with an auth-provider through client-node', async function () {
     // Loading client-node takes about a second.
     this.timeout(20_000);
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -164,7 +164,7 @@ describe('clientFromKubeConfig', () => {
     expect(headers).to.include({ authorization: `Bearer ${token}` });
   });
 
-  it('checks the server against tls-server-name, or not at all', async () => {
+  it('verifies the server against tls-server-name, or not at all', async () => {
     const wrong = { ...cluster(), 'tls-server-name': 'wrong.example.com' };
     expect((await failureOf(ask(kubeConfig(wrong, {})))).message).to.contain('wrong.example.com');
     const right = { ...cluster(), 'tls-server-name': 'apiserver.example.com' };
@@ -172,12 +172,12 @@ describe('clientFromKubeConfig', () => {
     await ask(kubeConfig({ server: server.url, 'insecure-skip-tls-verify': true }, {}));
   });
 
-  it('asks for no compression where the cluster says so', async () => {
+  it('requests no compression when the cluster disables it', async () => {
     const { headers } = await ask(kubeConfig({ ...cluster(), 'disable-compression': true }, {}));
     expect(headers).not.to.have.property('accept-encoding');
   });
 
-  it('knows the namespace of the context', async () => {
+  it('uses the namespace of the context', async () => {
     const named = await clientFromKubeConfig({
       text: kubeConfig(cluster(), {}, { namespace: 'shop' }),
     });
@@ -197,7 +197,7 @@ describe('clientFromKubeConfig', () => {
     ['a missing key', { server: 'https://a' }, { 'client-key': '/no/key' }, 'client-key: ENOENT'],
   ];
   for (const [title, brokenCluster, user, expected] of broken) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const error = await failureOf(
         clientFromKubeConfig({ text: kubeConfig(brokenCluster, user) }),
       );

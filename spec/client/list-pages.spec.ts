@@ -11,7 +11,7 @@ const page = (names: readonly string[], next?: string) => ({
   },
 });
 
-/** Three pages; `expired` says whether the third has been forgotten. */
+/** Serves three pages; with `expired`, the third is gone. */
 const threePages =
   (expired = false): Script =>
   ({ path }) => {
@@ -23,7 +23,7 @@ const threePages =
 const namesIn = (list: { items: ConfigMap[] }) => list.items.map(({ metadata }) => metadata.name);
 
 describe('a list', () => {
-  it('is read page by page, of the version of the first', async () => {
+  it('is read page by page, at the version of the first', async () => {
     const { client, transport } = scripted(threePages());
     const options = { limit: 2, labelSelector: 'a', resourceVersion: '5' };
     const list = await client.list(ConfigMap, options);
@@ -37,7 +37,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('is read anew in one piece when its version is forgotten half-way', async () => {
+  it('is read again in one request when its continue token expires', async () => {
     const { client, transport } = scripted(threePages(true));
     const list = await client.list(ConfigMap, { resourceVersion: '5' });
     expect(namesIn(list)).to.deep.equal(['a', 'x']);
@@ -50,7 +50,7 @@ describe('a list', () => {
     expect(transport.calls).to.have.length(1);
   });
 
-  it('fails when the server sends a continue token twice', async () => {
+  it('fails when the server repeats a continue token', async () => {
     let asked = 0;
     const { client } = scripted(() => page([`o${asked}`], String(++asked % 3)));
     const error = await failureOf(client.list(ConfigMap));
@@ -77,14 +77,14 @@ describe('a list', () => {
     expect(transport.calls).to.have.length(3);
   });
 
-  it('may be larger than the arguments of a call', async () => {
+  it('can be larger than the argument limit of a function call', async () => {
     const { client } = scripted(() => page(Array.from({ length: 150_000 }, (_, n) => `${n}`)));
     expect((await client.list(ConfigMap)).items).to.have.length(150_000);
   });
 });
 
 describe('pages', () => {
-  it('come one at a time, the next only when it is asked for', async () => {
+  it('come one at a time, each on demand', async () => {
     const { client, transport } = scripted(threePages());
     for await (const list of client.pages(ConfigMap)) {
       if (namesIn(list).includes('c')) break;
@@ -93,7 +93,7 @@ describe('pages', () => {
     expect(transport.calls).to.have.length(2);
   });
 
-  it('throw 410 when their version is forgotten: what was handed out stays out', async () => {
+  it('throw 410 when their version expires, after the pages already yielded', async () => {
     const { client } = scripted(threePages(true));
     const seen: unknown[] = [];
     const read = async () => {

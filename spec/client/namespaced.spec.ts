@@ -53,7 +53,7 @@ describe('namespaced', () => {
     ],
   ];
   for (const [verb, call, expected] of calls) {
-    it(`keeps ${verb} to its namespace, and refuses another`, async () => {
+    it(`limits ${verb} to its namespace, and rejects another`, async () => {
       const { client, transport } = scripted(({ path }) =>
         path.includes('watch') ? { text: '' } : { json: { ...configMap(), items: [] } },
       );
@@ -68,7 +68,7 @@ describe('namespaced', () => {
     });
   }
 
-  it('writes its namespace into a copy of the object', async () => {
+  it('sets its namespace on a copy of the object', async () => {
     const { client, transport } = scripted(() => ({ json: {} }));
     const object = Object.freeze(configMap());
     await namespaced(client, 'shop').create(object);
@@ -77,7 +77,7 @@ describe('namespaced', () => {
     expect(object.metadata).not.to.have.property('namespace');
   });
 
-  it('leaves cluster-scoped kinds alone', async () => {
+  it('does not affect cluster-scoped kinds', async () => {
     const { client, transport } = scripted(() => ({ json: { metadata: {}, items: [] } }));
     const scoped = namespaced(client, 'shop');
     await scoped.list(Namespace);

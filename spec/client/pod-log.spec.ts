@@ -15,21 +15,21 @@ async function linesOf(answer: ScriptedAnswer): Promise<string[]> {
 }
 
 describe('the log of a Pod', () => {
-  it('is read as text, with what the server is asked for', async () => {
+  it('is read as text, with the requested options', async () => {
     const { client, transport } = scripted(() => ({ chunks: ['one\ntw', 'o\n'] }));
     const options = { container: 'web', tailLines: 2, previous: true };
     expect(await podLog(client, key, options)).to.equal('one\ntwo\n');
     expect(transport.calls).to.deep.equal([`GET ${path}?container=web&previous=true&tailLines=2`]);
   });
 
-  it('is read line by line, however its bytes are cut', async () => {
+  it('is read line by line, however its bytes are split', async () => {
     const bytes = Buffer.from('grüße\n\nlast');
     const chunks = Array.from(bytes, (byte) => Uint8Array.of(byte));
     expect(await linesOf({ chunks })).to.deep.equal(['grüße', '', 'last']);
     expect(await linesOf({ chunks: ['a\n'] })).to.deep.equal(['a']);
   });
 
-  it('is followed as a stream, which ends when the loop is left', async () => {
+  it('is followed as a stream, which ends when the loop exits', async () => {
     const chunks = ['a\nb\n', new ConnectionError('must not be read', { requestSent: true })];
     const { client, transport } = scripted(() => ({ chunks }));
     for await (const line of podLogLines(client, key, { follow: true })) {
@@ -41,7 +41,7 @@ describe('the log of a Pod', () => {
     expect(transport.open).to.equal(0);
   });
 
-  it('tells of what the server refuses, and of a stream that broke off', async () => {
+  it("throws the server's refusal, and a broken stream", async () => {
     const { client } = scripted(() => refusal(400, 'BadRequest'));
     expect(await failureOf(podLog(client, key))).to.have.property('status', 400);
     const chunks = ['a\n', new ConnectionError('reset', { requestSent: true })];

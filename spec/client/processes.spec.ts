@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { build } from 'esbuild';
 import { promisify } from 'node:util';
 
-/** The part of undici that the transport begins with. */
+/** Module of undici that the transport loads. */
 const undici = 'undici/lib/dispatcher/client.js';
 
 const run = promisify(execFile);
@@ -25,7 +25,7 @@ async function without(packages: readonly string[], script: string): Promise<str
   return (await run(process.execPath, args)).stdout.trim();
 }
 
-/** A script that prints the namespace of a client, or the code and message of its error. */
+/** Script that prints the namespace of a client, or the code and message of its error. */
 function connecting(user: object): string {
   const text = JSON.stringify({
     'current-context': 'a',
@@ -63,12 +63,12 @@ describe('loading the client', () => {
     ['no credentials', {}],
   ];
   for (const [title, user] of users) {
-    it(`loads no client-node for a kubeconfig with ${title}`, async () => {
+    it(`does not load client-node for a kubeconfig with ${title}`, async () => {
       expect(await without(['@kubernetes/client-node'], connecting(user))).to.equal('default');
     });
   }
 
-  it('names the remedy where an auth-provider needs client-node and it is not installed', async () => {
+  it('names the remedy when an auth-provider needs client-node and it is not installed', async () => {
     const script = connecting({ 'auth-provider': { name: 'oidc', config: {} } });
     expect(await without(['@kubernetes/client-node'], script)).to.match(
       /^InvalidKubeConfig .*auth-provider oidc needs the package @kubernetes\/client-node.*\(use .*exec plugin, or install it/,

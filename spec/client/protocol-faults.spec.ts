@@ -19,7 +19,7 @@ const configMap: ConfigMap = {
 };
 const event = `${JSON.stringify({ type: 'ADDED', object: configMap })}\n`;
 
-describe('the client against a server that misbehaves, over sockets', () => {
+describe('the client against a misbehaving server, over sockets', () => {
   let server: StubServer;
   let client: ConnectedClient;
   const clock = new VirtualClock();
@@ -36,7 +36,7 @@ describe('the client against a server that misbehaves, over sockets', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('puts events together that arrive byte by byte', async () => {
+  it('assembles events that arrive byte by byte', async () => {
     await against((_, response) => {
       const bytes = Buffer.from(event + event);
       const next = (at: number): void => {
@@ -50,7 +50,7 @@ describe('the client against a server that misbehaves, over sockets', () => {
     expect(seen).to.deep.equal([1, 2].map(() => ({ type: 'ADDED', object: configMap })));
   });
 
-  it('tells of a watch whose connection is reset within an event', async () => {
+  it('throws when the connection of a watch is reset within an event', async () => {
     await against(({ socket }, response) => {
       response.write(event + event.slice(0, 10), () => socket.resetAndDestroy());
     });
@@ -65,7 +65,7 @@ describe('the client against a server that misbehaves, over sockets', () => {
     expect(server.requests).to.have.length(1);
   });
 
-  it('closes the connection of a watch whose loop is left', async () => {
+  it('closes the connection of a watch when its loop exits', async () => {
     await against((_, response) => response.write(event));
     for await (const { type } of client.watch(ConfigMap)) {
       expect(type).to.equal('ADDED');
@@ -74,7 +74,7 @@ describe('the client against a server that misbehaves, over sockets', () => {
     await server.until(() => server.sockets.size === 0);
   });
 
-  it('reads over a reset on a connection that was kept alive', async () => {
+  it('retries a read after a reset of a kept-alive connection', async () => {
     await against(({ socket }, response) => {
       if (server.requests.length === 2) socket.resetAndDestroy();
       else answerJson(response, configMap);
@@ -84,14 +84,14 @@ describe('the client against a server that misbehaves, over sockets', () => {
     expect(server.requests).to.have.length(3);
   });
 
-  it('does not create twice over a reset', async () => {
+  it('does not retry a create after a reset', async () => {
     await against(({ socket }) => socket.resetAndDestroy());
     const error = await failureOf(client.create(configMap));
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: true });
     expect(server.requests).to.have.length(1);
   });
 
-  it('waits as long as a 429 asks for', async () => {
+  it('waits for the Retry-After of a 429', async () => {
     await against((_, response) => {
       if (server.requests.length > 1) answerJson(response, configMap);
       else response.writeHead(429, { 'retry-after': '7' }).end('slow down');
@@ -116,19 +116,19 @@ describe('the client against a server that misbehaves, over sockets', () => {
     expect(await client.create(configMap)).to.deep.equal(configMap);
   });
 
-  it('takes a plain-text 404 for NotFound', async () => {
+  it('treats a plain-text 404 as NotFound', async () => {
     await against((_, response) => response.writeHead(404).end('404 page not found\n'));
     expect(isNotFound(await failureOf(client.get(ConfigMap, key)))).to.equal(true);
   });
 
-  it('tells of JSON that ends too early', async () => {
+  it('reports truncated JSON', async () => {
     const text = JSON.stringify(configMap).slice(0, -5);
     await against((_, response) => response.end(text));
     const error = await failureOf(client.get(ConfigMap, key));
     expect(error.message).to.contain('not whole JSON');
   });
 
-  it('repeats a read whose answer is shorter than announced', async () => {
+  it('retries a read whose body is shorter than its content-length', async () => {
     const text = JSON.stringify(configMap);
     await against(({ socket }, response) => {
       response.writeHead(200, { 'content-length': String(Buffer.byteLength(text)) });
@@ -138,7 +138,7 @@ describe('the client against a server that misbehaves, over sockets', () => {
     expect(await client.get(ConfigMap, key)).to.deep.equal(configMap);
   });
 
-  it('unpacks gzip', async () => {
+  it('decompresses gzip', async () => {
     await against((request, response) => {
       expect(request.headers['accept-encoding']).to.equal('gzip');
       response.setHeader('content-encoding', 'gzip').end(gzipSync(JSON.stringify(configMap)));
@@ -146,7 +146,7 @@ describe('the client against a server that misbehaves, over sockets', () => {
     expect(await client.get(ConfigMap, key)).to.deep.equal(configMap);
   });
 
-  it('gives up a server that never answers, and closes the connection', async () => {
+  it('times out on a server that never responds, and closes the connection', async () => {
     await against(() => undefined);
     const failure = failureOf(client.get(ConfigMap, key));
     await server.until(() => server.requests.length === 1);
@@ -156,7 +156,7 @@ describe('the client against a server that misbehaves, over sockets', () => {
     await server.until(() => !server.sockets.has(request!.socket));
   });
 
-  it('gives up a server that stops within its answer', async () => {
+  it('times out on a server that stops within its response', async () => {
     await against((_, response) => response.write('{"kind":'));
     const failure = failureOf(client.get(ConfigMap, key));
     await server.until(() => server.requests.length === 1);

@@ -4,26 +4,26 @@ import { proxyFromEnvironment } from '../../lib/client/proxy-environment.js';
 const proxy = 'http://proxy.example:3128';
 
 describe('proxyFromEnvironment', () => {
-  it('takes the variable of the scheme of the server, upper case before lower case', () => {
+  it("reads the variable of the server's scheme, upper case before lower case", () => {
     const env = { HTTPS_PROXY: proxy, https_proxy: 'http://lower:1', http_proxy: 'http://plain:2' };
     expect(proxyFromEnvironment('https://api.example', env)).to.equal(proxy);
     expect(proxyFromEnvironment('http://api.example', env)).to.equal('http://plain:2');
     expect(proxyFromEnvironment('https://api.example', { HTTP_PROXY: proxy })).to.equal(undefined);
   });
 
-  it('passes over an empty variable', () => {
+  it('ignores an empty variable', () => {
     const env = { HTTPS_PROXY: '', https_proxy: proxy };
     expect(proxyFromEnvironment('https://api.example', env)).to.equal(proxy);
     expect(proxyFromEnvironment('https://api.example', { https_proxy: '' })).to.equal(undefined);
   });
 
-  it('takes a host and port for an HTTP proxy', () => {
+  it('treats a host and port as an HTTP proxy', () => {
     const env = { HTTPS_PROXY: 'proxy.example:3128' };
     expect(proxyFromEnvironment('https://api.example', env)).to.equal(proxy);
   });
 
   for (const server of ['https://localhost:6443', 'https://127.0.0.1', 'https://[::1]:6443']) {
-    it(`is never for ${server}`, () => {
+    it(`returns no proxy for ${server}`, () => {
       expect(proxyFromEnvironment(server, { HTTPS_PROXY: proxy })).to.equal(undefined);
     });
   }
@@ -55,13 +55,13 @@ describe('proxyFromEnvironment', () => {
     [',:443,/8,.', 'https://api.example', false],
   ];
   for (const [noProxy, server, isDirect] of cases) {
-    it(`with NO_PROXY=${noProxy || "''"} is ${isDirect ? 'not ' : ''}for ${server}`, () => {
+    it(`with NO_PROXY=${noProxy || "''"} ${isDirect ? 'bypasses' : 'uses'} the proxy for ${server}`, () => {
       const env = { HTTPS_PROXY: proxy, HTTP_PROXY: proxy, no_proxy: noProxy };
       expect(proxyFromEnvironment(server, env)).to.equal(isDirect ? undefined : proxy);
     });
   }
 
-  it('refuses what is no proxy, and does not repeat it', () => {
+  it('rejects an invalid proxy without repeating its value', () => {
     const take = () =>
       proxyFromEnvironment('https://api.example', { HTTPS_PROXY: 'ftp://user:secret@proxy' });
     expect(take).to.throw('HTTPS_PROXY').with.property('code', 'InvalidOption');

@@ -4,7 +4,7 @@ import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { failureOf } from './scripted-transport.js';
 
 describe('TokenBucket', () => {
-  it('lets a burst through, then one every 1 / qps seconds, in order', async () => {
+  it('passes a burst, then one request every 1 / qps seconds, in order', async () => {
     const clock = new VirtualClock();
     const bucket = new TokenBucket({ qps: 4, burst: 3 }, clock);
     const passed: [number, number][] = [];
@@ -17,7 +17,7 @@ describe('TokenBucket', () => {
     ]);
   });
 
-  it('saves no more than a burst in a pause', async () => {
+  it('accumulates no more than a burst while idle', async () => {
     const clock = new VirtualClock();
     const bucket = new TokenBucket({ qps: 10, burst: 2 }, clock);
     await clock.advance(60_000);
@@ -27,7 +27,7 @@ describe('TokenBucket', () => {
     expect(passed).to.equal(2);
   });
 
-  it('gives the place of one who left to the next', async () => {
+  it('passes the place of an aborted request to the next', async () => {
     const clock = new VirtualClock();
     const bucket = new TokenBucket({ qps: 1, burst: 1 }, clock);
     await bucket.take();
@@ -47,7 +47,7 @@ describe('TokenBucket', () => {
     { qps: 1, burst: 0 },
     { qps: NaN, burst: 1 },
   ]) {
-    it(`refuses ${limit.qps} per second and a burst of ${limit.burst}`, () => {
+    it(`rejects ${limit.qps} per second and a burst of ${limit.burst}`, () => {
       const construct = () => new TokenBucket(limit, new VirtualClock());
       expect(construct).to.throw('rateLimit').with.property('code', 'InvalidOption');
     });

@@ -16,7 +16,7 @@ const errorOf = (status: number, text: string) =>
   apiErrorOf(call, { status, headers: {}, body: Buffer.from(text) });
 
 describe('apiErrorOf', () => {
-  it('keeps a Status as it came', () => {
+  it('keeps a Status unchanged', () => {
     const status = {
       kind: 'Status',
       apiVersion: 'v1',
@@ -29,7 +29,7 @@ describe('apiErrorOf', () => {
     expect(isNotFound(error)).to.equal(true);
   });
 
-  it('takes the plain-text 404 of an unknown group for NotFound', () => {
+  it('treats the plain-text 404 of an unknown group as NotFound', () => {
     const error = errorOf(404, '404 page not found\n');
     expect(isNotFound(error)).to.equal(true);
     expect(error.message).to.equal('get ConfigMap shop/web: 404: 404 page not found');
@@ -42,13 +42,13 @@ describe('apiErrorOf', () => {
     expect(error.message).to.contain(message);
   });
 
-  it("cuts a proxy's page to 1,000 characters", () => {
+  it("truncates a proxy's page to 1,000 characters", () => {
     const error = errorOf(502, `<html>${'x'.repeat(5_000)}`);
     expect(error.context.text).to.have.length(1_000);
     expect(error.status).to.equal(502);
   });
 
-  it('copes with an empty body, and with JSON that is no Status', () => {
+  it('handles an empty body, and JSON that is not a Status', () => {
     expect(errorOf(503, '').message).to.equal('get ConfigMap shop/web: 503: no message');
     expect(errorOf(400, '[1]').message).to.equal('get ConfigMap shop/web: 400: [1]');
     expect(errorOf(400, 'null').message).to.equal('get ConfigMap shop/web: 400: null');
@@ -61,7 +61,7 @@ describe('apiErrorOf', () => {
       `secrets "pin" is forbidden: ValidatingAdmissionPolicy 'pins' with binding 'all' denied request: hunter2 is too short`,
     ],
   ] as const) {
-    it(`names the ${what} that denied a Secret without what it says of the data`, () => {
+    it(`names the ${what} that denied a Secret without quoting its data`, () => {
       const status = { kind: 'Status', code: 403, reason: 'Forbidden', message };
       const error = apiErrorOf(secretCall, answerOf(403, JSON.stringify(status)));
       expect(error.message).to.match(/(webhook "|Policy ')pins.*denied (the )?request/);
@@ -69,7 +69,7 @@ describe('apiErrorOf', () => {
     });
   }
 
-  it('keeps what names the missing right to a Secret', () => {
+  it('keeps the message about a missing permission for a Secret', () => {
     const message =
       'secrets "pin" is forbidden: User "system:anonymous" cannot get resource "secrets" in API group "" in the namespace "shop"';
     const status = { kind: 'Status', code: 403, reason: 'Forbidden', message };
@@ -77,7 +77,7 @@ describe('apiErrorOf', () => {
     expect(error.message).to.include('cannot get resource "secrets"');
   });
 
-  it('withholds a text about a Secret that is no Status', () => {
+  it('withholds text about a Secret that is not a Status', () => {
     const error = apiErrorOf(secretCall, answerOf(502, 'bad request body: {"pin":"hunter2"}'));
     expect(error.message).to.match(/^create Secret shop\/pin: 502/);
     expect(inspect(error)).not.to.include('hunter2');

@@ -22,7 +22,7 @@ describe('retryOnConflict', () => {
     return { clock, attempts, outcome };
   };
 
-  it('does it again after a conflict, a little later each time', async () => {
+  it('retries after a conflict with increasing delays', async () => {
     const conflict = refused(409, 'Conflict');
     const { clock, attempts, outcome } = run([conflict, conflict]);
     await clock.advance(1_000);
@@ -32,13 +32,13 @@ describe('retryOnConflict', () => {
     expect(attempts[2]).to.be.within(30, 33);
   });
 
-  it('takes a failed test of a JSON patch for a conflict', async () => {
+  it('treats a failed test of a JSON patch as a conflict', async () => {
     const { clock, outcome } = run([refused(422, 'Invalid', 'patch')]);
     await clock.advance(1_000);
     expect(await outcome).to.equal('done');
   });
 
-  it('gives up after five attempts', async () => {
+  it('stops after five attempts', async () => {
     const conflict = refused(409, 'Conflict');
     const { clock, attempts, outcome } = run(Array.from({ length: 9 }, () => conflict));
     const failure = failureOf(outcome);
@@ -52,7 +52,7 @@ describe('retryOnConflict', () => {
     refused(422, 'Invalid'),
     new Error('other'),
   ]) {
-    it(`passes on at once: ${error.message}`, async () => {
+    it(`throws at once: ${error.message}`, async () => {
       const { attempts, outcome } = run([error]);
       expect(await failureOf(outcome)).to.equal(error);
       expect(attempts).to.have.length(1);

@@ -21,14 +21,14 @@ describe('retryAfterMs', () => {
     ['Fri, 01 Jan 2027 00:00:00 GMT', 3_600_000],
   ];
   for (const [value, expected] of values) {
-    it(`takes ${JSON.stringify(value)} for ${expected ?? 'nothing'}`, () => {
+    it(`parses ${JSON.stringify(value)} as ${expected ?? 'undefined'}`, () => {
       expect(retryAfterMs(value, nowMs)).to.equal(expected);
     });
   }
 });
 
-describe('The delay after a refusal', () => {
-  it('is what the server asks for, and at least the back-off from the second retry on', () => {
+describe('the delay after a refusal', () => {
+  it('is Retry-After, and at least the back-off from the second retry on', () => {
     expect([0, 1, 2, 3, 9].map((retries) => refusalDelayMs(0, retries))).to.deep.equal([
       0, 100, 200, 400, 2_000,
     ]);

@@ -2,29 +2,29 @@ import { createClient } from '../../lib/client/index.js';
 import type { ClientSettings, ConnectedClient, Credentials } from '../../lib/client/index.js';
 import type { Transport, TransportRequest, TransportResponse } from '../../lib/system/transport.js';
 
-/** What a script answers: a body as JSON, as text, or piece by piece. */
+/** Response of a script: a body as JSON, as text, or in chunks. */
 export interface ScriptedAnswer {
   /** @defaultValue 200 */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly text?: string;
-  /** Pieces of the body; an Error breaks it off there. */
+  /** Chunks of the body; an Error breaks it off there. */
   readonly chunks?: readonly (string | Uint8Array | Error)[];
 }
 
-/** Answers the nth request, from 1; an Error is thrown. */
+/** Responds to the nth request, from 1; an Error is thrown. */
 export type Script = (
   request: TransportRequest,
   nth: number,
 ) => ScriptedAnswer | Error | Promise<ScriptedAnswer | Error>;
 
-/** A transport without a server: a script answers, and all requests are kept. */
+/** Transport without a server: a script responds, and all requests are recorded. */
 export class ScriptedTransport implements Transport {
   readonly host = 'script:6443';
   readonly requests: TransportRequest[] = [];
   closed = false;
-  /** Streams that are being read. */
+  /** Number of streams in progress. */
   open = 0;
   readonly #script: Script;
 
@@ -32,7 +32,7 @@ export class ScriptedTransport implements Transport {
     this.#script = script;
   }
 
-  /** The paths that were asked for, each with its method. */
+  /** Method and path of each request. */
   get calls(): string[] {
     return this.requests.map(({ method, path }) => `${method} ${path}`);
   }
@@ -67,7 +67,7 @@ export class ScriptedTransport implements Transport {
   }
 }
 
-/** A client whose requests a script answers. */
+/** Returns a client whose requests a script answers. */
 export function scripted(
   script: Script,
   settings: ClientSettings & { readonly credentials?: Credentials } = {},
@@ -76,7 +76,7 @@ export function scripted(
   return { client: createClient({ ...settings, transport }), transport };
 }
 
-/** Resolves to what `promise` fails with. */
+/** Resolves to the error with which `promise` rejects. */
 export async function failureOf(promise: Promise<unknown>): Promise<Error> {
   const outcome = await promise.then(
     () => undefined,
@@ -86,7 +86,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<Error> {
   throw new Error('it should have failed with an Error');
 }
 
-/** An answer of an API server that refuses. */
+/** Returns an error response of an API server. */
 export function refusal(status: number, reason: string, more: object = {}): ScriptedAnswer {
   const json = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, reason };
   return { status, json: { ...json, message: `${reason} it is`, ...more } };

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Runs with a new folder that holds these files, and removes it. */
+/** Runs with a new folder of these files and removes it afterwards. */
 export async function withFolder(
   files: Readonly<Record<string, string>>,
   run: (folder: string) => Promise<void>,

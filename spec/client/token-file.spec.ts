@@ -54,7 +54,7 @@ describe('tokenFile', () => {
       }));
   }
 
-  it('keeps the token that it has while the file is away', () =>
+  it('keeps the current token while the file is missing', () =>
     withFolder({ token: 'one' }, async (folder) => {
       const [path, clock] = [join(folder, 'token'), new VirtualClock()];
       const credentials = tokenFile(path, clock);

@@ -8,19 +8,19 @@ const ready = configMapNamed('web', { ready: 'yes' });
 const isReady = (now?: { data?: Record<string, string> }) => now?.data?.['ready'] === 'yes';
 
 describe('waitFor', () => {
-  it('returns at once what is so already, without a watch', async () => {
+  it('returns at once when the condition already holds, without a watch', async () => {
     const { client, server } = embeddedClient();
     const created = await client.create(ready);
     expect(await waitFor(client, ready, { until: isReady })).to.deep.equal(created);
     expect(server.requests.count(({ verb }) => verb === 'watch')).to.equal(0);
   });
 
-  it('waits for nothing, where there is nothing', async () => {
+  it('can wait for a missing object', async () => {
     const { client } = embeddedClient();
     expect(await waitFor(client, ready, { until: (now) => now === undefined })).to.equal(undefined);
   });
 
-  it('sees what a watch tells, and leaves no watch open', async () => {
+  it('handles watch events, and leaves no watch open', async () => {
     const clock = new VirtualClock();
     const { client, server } = embeddedClient();
     const waiting = waitFor(client, ready, { until: isReady, clock });
@@ -32,7 +32,7 @@ describe('waitFor', () => {
     });
   });
 
-  it('goes on after a broken connection and after the end of a watch', async () => {
+  it('continues after a broken connection and after the end of a watch', async () => {
     const clock = new VirtualClock();
     const { client, server } = embeddedClient();
     const shaky = faulty(client, {
@@ -46,7 +46,7 @@ describe('waitFor', () => {
     expect((await waiting)?.metadata.name).to.equal('web');
   });
 
-  it('throws Timeout when it takes too long, naming the object', async () => {
+  it("throws Timeout with the object's name after the timeout", async () => {
     const clock = new VirtualClock();
     const { client, server } = embeddedClient();
     const failure = failureOf(waitFor(client, ready, { until: isReady, clock, timeoutMs: 5_000 }));
@@ -59,7 +59,7 @@ describe('waitFor', () => {
     });
   });
 
-  it('throws Aborted when its signal is aborted', async () => {
+  it('throws Aborted when its signal aborts', async () => {
     const clock = new VirtualClock();
     const controller = new AbortController();
     const { client } = embeddedClient();
@@ -71,7 +71,7 @@ describe('waitFor', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('throws what forbids the waiting', async () => {
+  it("throws the server's refusal", async () => {
     const { client } = scripted(() => refusal(403, 'Forbidden'));
     expect(await failureOf(waitFor(client, ready, { until: isReady }))).to.have.property(
       'status',
@@ -79,7 +79,7 @@ describe('waitFor', () => {
     );
   });
 
-  it('throws what the condition throws', async () => {
+  it('throws the error of the condition', async () => {
     const { client } = embeddedClient();
     const until = () => {
       throw new Error('broken condition');

@@ -19,7 +19,7 @@ describe('warningsIn', () => {
     });
   }
 
-  it('takes linear time on what never ends', () => {
+  it('takes linear time for an unterminated string', () => {
     expect(warningsIn(`299 - "${'\\"'.repeat(100_000)}`)).to.deep.equal([]);
   });
 });

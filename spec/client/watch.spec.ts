@@ -23,22 +23,22 @@ const streaming =
 
 describe('a watch', () => {
   const queries: readonly (readonly [string, WatchOptions, string])[] = [
-    ['of everything', {}, '/api/v1/configmaps?watch=true&allowWatchBookmarks=true'],
+    ['of all objects', {}, '/api/v1/configmaps?watch=true&allowWatchBookmarks=true'],
     [
-      'of some, from a version, for a while',
+      'of selected objects, from a version, with a timeout',
       { namespace: 'shop', labelSelector: 'a', resourceVersion: '5', timeoutMs: 1_001 },
       '/api/v1/namespaces/shop/configmaps?watch=true&labelSelector=a&resourceVersion=5' +
         '&allowWatchBookmarks=true&timeoutSeconds=2',
     ],
     [
-      'that begins with what exists',
+      'that begins with the existing objects',
       { sendInitialEvents: true },
       '/api/v1/configmaps?watch=true&resourceVersionMatch=NotOlderThan' +
         '&allowWatchBookmarks=true&sendInitialEvents=true',
     ],
   ];
   for (const [title, options, path] of queries) {
-    it(`asks for a stream ${title}`, async () => {
+    it(`requests a stream ${title}`, async () => {
       const { client, transport } = scripted(streaming());
       await eventsOf(client, options);
       expect(transport.calls).to.deep.equal([`GET ${path}`]);
@@ -59,7 +59,7 @@ describe('a watch', () => {
     ]);
   });
 
-  it('tells a bookmark, and the one after the initial events', async () => {
+  it('yields bookmarks, and marks the one that ends the initial events', async () => {
     const annotations = { 'k8s.io/initial-events-end': 'true' };
     const bookmark = (metadata: object) => line('BOOKMARK', { kind: 'ConfigMap', metadata });
     const { client } = scripted(
@@ -82,12 +82,12 @@ describe('a watch', () => {
     expect(transport.open).to.equal(0);
   });
 
-  it('throws when it cannot begin', async () => {
+  it('throws when it is refused', async () => {
     const { client } = scripted(() => refusal(403, 'Forbidden'));
     expect(await failureOf(eventsOf(client))).to.have.property('status', 403);
   });
 
-  it('begins again when its connection breaks before the first byte, not after it', async () => {
+  it('reconnects when its connection breaks before the first byte, not after it', async () => {
     const broken = () => new ConnectionError('reset', { requestSent: true });
     const { client, transport } = scripted((_, nth) =>
       nth === 1 ? broken() : { chunks: [line('ADDED', configMap('a')), broken()] },
@@ -96,7 +96,7 @@ describe('a watch', () => {
     expect(transport.calls).to.have.length(2);
   });
 
-  it('frees its connection when the loop is left', async () => {
+  it('frees its connection when the loop exits', async () => {
     const { client, transport } = scripted(streaming(line('ADDED', configMap('a')).repeat(9)));
     for await (const event of client.watch(ConfigMap)) {
       expect(event.type).to.equal('ADDED');
@@ -107,7 +107,7 @@ describe('a watch', () => {
   });
 
   for (const cut of ['{"type":"ADD', '{"type":"ADDED","object":{"data":{"password":"aHVu\n']) {
-    it(`tells that it broke off, but not the line: ${JSON.stringify(cut.slice(0, 12))}`, async () => {
+    it(`reports a broken stream without the partial line: ${JSON.stringify(cut.slice(0, 12))}`, async () => {
       const { client } = scripted(streaming(line('ADDED', configMap('a')), cut));
       const error = await failureOf(eventsOf(client));
       expect(error).to.have.property('code', 'ConnectionFailed');
@@ -115,17 +115,17 @@ describe('a watch', () => {
     });
   }
 
-  it('takes a last line without its end, where it is whole', async () => {
+  it('accepts a complete last line without a newline', async () => {
     const { client } = scripted(streaming(line('ADDED', configMap('a')).trimEnd()));
     expect(await eventsOf(client)).to.have.length(1);
   });
 
-  it('refuses what is no event', async () => {
+  it('rejects a line that is not an event', async () => {
     const { client } = scripted(streaming('{"kind":"ConfigMapList"}\n'));
     expect(await failureOf(eventsOf(client))).to.have.property('code', 'ConnectionFailed');
   });
 
-  it('is given up when the server does not end it in its time', async () => {
+  it('fails when the server does not end it after its timeout', async () => {
     const clock = new VirtualClock();
     const { client } = scripted(
       ({ signal }) => ({
@@ -146,7 +146,7 @@ describe('a watch', () => {
     expect(error.message).to.contain('did not end');
   });
 
-  it('without a time limit sets no timer once it has begun', async () => {
+  it('without a timeout sets no timer once it has begun', async () => {
     const clock = new VirtualClock();
     const { client } = scripted(streaming(line('ADDED', configMap('a'))), { clock });
     for await (const event of client.watch(ConfigMap)) {
@@ -159,7 +159,7 @@ describe('a watch', () => {
 });
 
 describe('a watch whose server sends a line without an end', () => {
-  it('fails with ConnectionFailed after 64 MiB, yields what came before, and ends the stream', async () => {
+  it('fails with ConnectionFailed after 64 MiB, yields the earlier events, and ends the stream', async () => {
     let [taken, ended] = [0, false];
     const chunk = new Uint8Array(2 ** 20).fill(0x61);
     async function* endless(): AsyncGenerator<Uint8Array> {
@@ -198,7 +198,7 @@ describe('jsonLines', () => {
     yield* chunks;
   }
 
-  it('gives the same values however the bytes are cut', async () => {
+  it('yields the same values however the bytes are split', async () => {
     const values = fc.array(fc.jsonValue(), { maxLength: 5 });
     const sizes = fc.array(fc.nat({ max: 9 }));
     const property = fc.asyncProperty(values, sizes, async (expected, cuts) => {

@@ -19,7 +19,7 @@ describe('withFieldManager', () => {
     ['apply', (c, fieldManager) => c.apply(configMap, { fieldManager })],
   ];
   for (const [verb, write] of writes) {
-    it(`names the manager of ${verb}, unless the call names one`, async () => {
+    it(`sets the field manager of ${verb}, unless the call sets one`, async () => {
       const { client, transport } = scripted(() => ({ json: configMap }));
       const managed = withFieldManager(client, 'mine');
       await write(managed);
@@ -30,7 +30,7 @@ describe('withFieldManager', () => {
   }
 
   for (const name of ['', 'x'.repeat(129)]) {
-    it(`refuses a name of ${name.length} characters`, () => {
+    it(`rejects a name of ${name.length} characters`, () => {
       const { client } = scripted(() => ({ json: {} }));
       const construct = () => withFieldManager(client, name);
       expect(construct).to.throw('fieldManager').with.property('code', 'InvalidOption');

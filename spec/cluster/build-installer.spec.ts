@@ -8,7 +8,7 @@ import { createApi } from '../cli/scaffold/project.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 import { Kubectl } from './kubectl.js';
 
-describe('The installer of a project', () => {
+describe("a project's installer", () => {
   const file = scratchDirectory();
   const installer = (): string => file('dist/install.yaml');
   let kubeconfig: string;
@@ -17,7 +17,7 @@ describe('The installer of a project', () => {
   before(async () => {
     ({ kubeConfigPath: kubeconfig } = await sharedControlPlane());
     admin = await Kubectl.create((path) => copyFile(kubeconfig, path));
-    // Names of its own: other specs apply the usual ones.
+    // Unique names, since other specs apply the usual ones.
     const named = ['--domain', 'installed.example.net', '--name', 'installed'];
     expect(await cli(['init', ...named, '-C', file()])).to.include({ code: 0 });
     for (const kind of ['Shop', 'Fleet']) {
@@ -30,12 +30,12 @@ describe('The installer of a project', () => {
   afterEach(() => admin.run(['delete', '--ignore-not-found', '-f', installer()]));
   after(() => admin.close());
 
-  it('is what kubectl applies on the server', async () => {
+  it('can be applied by kubectl on the server', async () => {
     const applied = await admin.print(['apply', '--server-side', '-f', installer()]);
     expect(applied).to.include('deployment.apps/installed-controller-manager serverside-applied');
   });
 
-  it('is what our own client applies, one by one', async () => {
+  it('can be applied by our own client, object by object', async () => {
     const client = await defaultClient({ path: kubeconfig });
     try {
       for (const object of parseObjects(await readFile(installer(), 'utf8'), installer())) {

@@ -1,6 +1,6 @@
 import { builderSuite } from '../builder/suite/builder-suite.js';
 import { clusterTarget } from './cluster-target.js';
 
-describe('The builder on a real API server', () => {
+describe('the builder on a real API server', () => {
   builderSuite(clusterTarget);
 });

@@ -19,7 +19,7 @@ import { sharedControlPlane } from './control-plane/shared.js';
 import { Kubectl } from './kubectl.js';
 import { leadWebhooksTo, ProjectOperator } from './project-operator.js';
 
-/** A Deployment that no project made. */
+/** A Deployment that belongs to no project. */
 function foreignDeployment(namespace: string): Deployment {
   const labels = { app: 'foreign' };
   const containers = [{ name: 'app', image: 'registry.example/foreign:1' }];
@@ -33,7 +33,7 @@ function foreignDeployment(namespace: string): Deployment {
   };
 }
 
-/** An object that says how it is. */
+/** An object with conditions. */
 interface Reporting extends KubernetesObject {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
@@ -41,7 +41,7 @@ interface Reporting extends KubernetesObject {
 const flags = ['--defaulting', '--validation', '--conversion'];
 
 for (const style of styles) {
-  describe(`The built operator of a project, style ${style}, with every webhook, on a real API server`, () => {
+  describe(`the built operator of a project in style ${style}, with every webhook, on a real API server`, () => {
     const file = scratchDirectory();
     const name = `hooked-${systemRandom.uuid().slice(0, 6)}`;
     const group = `shop.${name}.example`;
@@ -50,7 +50,7 @@ for (const style of styles) {
     const [v1alpha1, v1] = ['v1alpha1', 'v1'].map((version) => ({
       ...{ apiVersion: `${group}/${version}`, kind: 'Shop' },
     })) as [Type, Type];
-    // The lifecycle takes over what has a name of its own; no Service has a name with a dot.
+    // The lifecycle adopts an object that has a name; no Service has a name with a dot.
     const refusedName = style === 'lifecycle' ? 'with.dot' : 'taken';
     const config = (...names: string[]): string => file(name, 'config', ...names);
     let plane: ControlPlane;
@@ -76,13 +76,13 @@ for (const style of styles) {
 
     after(async () => {
       await operator?.stop();
-      // Objects that nobody can convert any more would keep every namespace from going.
+      // Objects without a conversion webhook would block the deletion of every namespace.
       const conversion = JSON.stringify({
         spec: { conversion: { strategy: 'None', webhook: null } },
       });
       await kubectl.run(['patch', 'crd', `shops.${group}`, '--type=merge', '-p', conversion]);
       await kubectl.run(['delete', '-k', config('default'), '--wait=false']);
-      // The operator that would take its finalizers away is gone.
+      // The operator that would remove its finalizers has stopped.
       const bare = ['--type=merge', '-p', '{"metadata":{"finalizers":null}}'];
       for (const one of [key.name, refusedName]) {
         await kubectl.run(['patch', `shops.${group}`, one, '-n', key.namespace, ...bare]);
@@ -97,7 +97,7 @@ for (const style of styles) {
       readonly kind: string;
     }
 
-    /** v1 calls a field otherwise than v1alpha1, which is stored. */
+    /** Renames a field between v1 and v1alpha1, the storage version. */
     async function makeProject(): Promise<void> {
       await cli(['init', '--domain', `${name}.example`, '--name', name, '-C', file(name)]);
       await createApi(file(name), 'Shop', 'v1alpha1', '--style', style);
@@ -133,7 +133,7 @@ for (const style of styles) {
       return { ...type, metadata: key, spec };
     }
 
-    it('has overlays that kustomize builds, with the options, too', async () => {
+    it('has overlays that kustomize builds, also with options', async () => {
       for (const [overlay, has] of [
         ['webhook', 'publishNotReadyAddresses: true'],
         ['network-policy', 'port: webhook'],
@@ -147,7 +147,7 @@ for (const style of styles) {
         await writeFile(path, text.replace('components:\n', 'components:\n  - ../certmanager\n'));
         const built = await kubectl.print(['kustomize', config('default')]);
         const injected = `cert-manager.io/inject-ca-from: ${name}-system/${name}-serving-cert`;
-        // Of both configurations, and of the resource.
+        // Of both webhook configurations and of the resource.
         expect(built.split(injected)).to.have.length(4);
         expect(built).to.include('- --webhook-cert-dir=/certificates\n');
         expect(built).to.include(`- ${name}-webhook-service.${name}-system.svc\n`);
@@ -156,7 +156,7 @@ for (const style of styles) {
       }
     });
 
-    it('completes an object, once the operator has made a certificate and is trusted', async () => {
+    it('defaults an object once the operator has its certificate and the server trusts it', async () => {
       const made = await eventually(async () => {
         operator?.check();
         return jane.create(newShop({ image: 'shop:1', replicas: 1 }));
@@ -164,7 +164,7 @@ for (const style of styles) {
       expect(made.metadata.annotations).to.deep.include({ [createdBy]: 'jane' });
     });
 
-    it('refuses a change, and says why', async () => {
+    it('rejects a change with the reason', async () => {
       const body = { metadata: { annotations: { [createdBy]: 'joe' } } };
       const error: unknown = await jane
         .patch(v1alpha1, key, { type: 'merge', body })
@@ -176,7 +176,7 @@ for (const style of styles) {
       expect(error.message).to.include(`admission webhook "vshop.${group}" ${reason}`);
     });
 
-    it('converts objects into the other version, and back', async () => {
+    it('converts objects to the other version and back', async () => {
       const read = await jane.get<UnstructuredObject>(v1, key);
       expect(read['spec']).to.deep.equal({ picture: 'shop:1', replicas: 1 });
       const body = { spec: { picture: 'shop:2' } };
@@ -185,7 +185,7 @@ for (const style of styles) {
       expect(spec).to.deep.equal({ image: 'shop:2', replicas: 1 });
     });
 
-    it('reports a refused object by a condition and a Warning', async () => {
+    it('reports a rejected object by a condition and a Warning event', async () => {
       const refused = { ...key, name: refusedName };
       await jane.create({ ...newShop({ image: 'shop:1' }), metadata: refused });
       await eventually(async () => {
@@ -201,7 +201,7 @@ for (const style of styles) {
       }, 60_000);
     });
 
-    it('needs no more than the roles of the project', async () => {
+    it("needs no permissions beyond the project's roles", async () => {
       expect(await operator?.stop(), operator?.output).to.equal(0);
       expect(operator?.output).to.include('webhooks are served');
       expect(operator?.output).not.to.include('permissions are missing');

@@ -21,7 +21,7 @@ describe('the client on a real API server', () => {
 
   clientContract({ newClient: () => client });
 
-  describe('in all of its wrappers', () => {
+  describe('with all wrappers', () => {
     clientContract({
       newClient: (namespace) =>
         faulty(withFieldManager(namespaced(forwarding(client), namespace), 'contract'), {
@@ -29,8 +29,8 @@ describe('the client on a real API server', () => {
         }),
       admin: () => client,
       skip: {
-        'create in a namespace that does not exist is NotFound': 'namespaced refuses it first',
-        'list of a namespace that does not exist is empty': 'namespaced refuses it first',
+        'create in a missing namespace is NotFound': 'namespaced refuses it first',
+        'list of a missing namespace is empty': 'namespaced refuses it first',
       },
     });
   });

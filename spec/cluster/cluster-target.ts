@@ -7,7 +7,9 @@ import type { ControlPlane } from './control-plane/control-plane.js';
 import { eventually } from './control-plane/eventually.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 
-/** The real control plane; every operator is a user of its own, so that the audit log tells them apart. */
+/**
+ * The real control plane. Every operator is its own user, so that the audit log distinguishes them.
+ */
 export async function clusterTarget(): Promise<BuilderTarget> {
   const plane = await sharedControlPlane();
   const admin = await clientFromKubeConfig({ path: plane.kubeConfigPath });
@@ -25,7 +27,7 @@ export async function clusterTarget(): Promise<BuilderTarget> {
       const made = await admin.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata });
       return made.metadata.name ?? '';
     },
-    // The garbage collector looks for new kinds twice a minute only.
+    // The garbage collector discovers new kinds only twice a minute.
     eventually: (check) => eventually(check, 90_000),
     close: async () => {
       await Promise.all(opened.map((client) => client.close()));
@@ -44,7 +46,7 @@ async function newOperator(
     requests: async () => {
       const entries = await plane.auditLog.read({ since, user });
       since = await plane.auditLog.mark();
-      // Discovery names no resource.
+      // Discovery requests name no resource.
       return entries.filter(({ resource }) => resource !== '');
     },
   };

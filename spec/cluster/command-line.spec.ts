@@ -7,7 +7,7 @@ import type { RunningCli } from '../cli/cli.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 import { Kubectl } from './kubectl.js';
 
-describe('The command line on a real API server', () => {
+describe('the command line on a real API server', () => {
   const file = scratchDirectory();
   const namespace = `cli-${systemRandom.uuid().slice(0, 8)}`;
   let admin: Kubectl;
@@ -32,7 +32,7 @@ describe('The command line on a real API server', () => {
     await admin.close();
   });
 
-  it('runs an operator whose views kubectl sees, as far as its kubeconfig allows', async () => {
+  it('runs an operator whose views kubectl shows, within the permissions of its kubeconfig', async () => {
     if (running === undefined) throw new Error('it does not run');
     const server = await urlOfViews(running);
     const token = ['--user', 'alice', '--namespaces', namespace, '--keys', file('keys')];
@@ -51,7 +51,7 @@ describe('The command line on a real API server', () => {
     }
   });
 
-  it('ends well', async () => {
+  it('exits with 0', async () => {
     running?.stop();
     const { code, stderr = '' } = (await running?.ended) ?? {};
     expect(code, stderr).to.equal(0);
@@ -59,7 +59,7 @@ describe('The command line on a real API server', () => {
   });
 });
 
-/** An operator that shows the ConfigMaps of a namespace as a view. */
+/** Operator that shows the ConfigMaps of a namespace as a view. */
 function operatorOf(namespace: string): string {
   const controller = {
     name: 'settings',

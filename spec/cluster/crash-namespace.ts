@@ -3,14 +3,17 @@ import { ConfigMap, Namespace, ServiceAccount } from '../../lib/object/kinds.js'
 import type { CrashCluster } from '../../lib/testing/index.js';
 import type { BuilderTarget } from '../builder/suite/target.js';
 
-/** A namespace of its own for one crash run, deleted after it; `operator` is the one that is killed. */
+/**
+ * Creates a namespace for one crash run and deletes it afterwards; `operator` is the one that is
+ * killed.
+ */
 export async function crashNamespace(
   target: BuilderTarget,
   operator: Client,
 ): Promise<CrashCluster> {
   const { admin, clock } = target;
   const namespace = await target.namespace();
-  // They may be among what is compared, and come by themselves.
+  // They may be among the compared objects, and appear by themselves.
   await target.eventually(() => admin.get(ConfigMap, { namespace, name: 'kube-root-ca.crt' }));
   await target.eventually(() => admin.get(ServiceAccount, { namespace, name: 'default' }));
   return {

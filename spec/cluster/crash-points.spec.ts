@@ -18,8 +18,8 @@ import { expectSameEnd } from './expect-same-end.js';
 const sample = { count: 10, seed: 4 };
 
 /**
- * The hash of a Secret, and that of what was applied, depend on the UID of the owner, and so do the names
- * of revisions. How often a workload's controller wrote is its own affair.
+ * Normalizes the hash of a Secret, that of applied objects, and names of revisions, which depend on
+ * the owner's UID, as well as the number of writes by workload controllers.
  */
 function comparable(object: UnstructuredObject): UnstructuredObject {
   const { annotations, managedFields = [] } = object.metadata;
@@ -39,7 +39,7 @@ function isSecretHash(value: unknown): value is { readonly name: string } {
   return typeof value.name === 'string' && value.name.startsWith('SECRET_HASH_');
 }
 
-describe('Operators on a real API server, killed at some of their requests', function () {
+describe('operators on a real API server, killed at some of their requests', function () {
   this.timeout(240_000);
   const namespaces: string[] = [];
   let target: BuilderTarget;
@@ -69,14 +69,14 @@ describe('Operators on a real API server, killed at some of their requests', fun
     return cluster;
   }
 
-  // In this order: the garbage collector takes half a minute to notice the tenants' kind.
+  // In this order: the garbage collector takes half a minute to discover the tenants' kind.
   const scenarios = [shopScenario<CrashCluster>(rollout), tenantScenario<CrashCluster>()];
   for (const scenario of scenarios) {
-    it(`come to the same end: ${scenario.name}`, async () => {
+    it(`converge to the same state: ${scenario.name}`, async () => {
       const onCluster: CrashScenario<CrashCluster> = {
         ...scenario,
         ...{ comparable, timeoutMs: 60_000, cluster: newNamespace },
-        // Said before, so that the uninterrupted run need not find them out.
+        // Given, so that the uninterrupted run need not discover them.
         kinds: [...usedKinds, ParseableTenant],
       };
       await expectSameEnd(onCluster, sample);

@@ -17,7 +17,7 @@ import { recordedCounts, serverCosts } from '../crd/suite/cost-verdicts.js';
 import { featureVerdicts } from '../crd/suite/recordings.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 
-describe('Custom resources on a real API server', () => {
+describe('custom resources on a real API server', () => {
   let client: ConnectedClient;
   const warnings: string[] = [];
   const group = (): string => `g-${systemRandom.uuid().slice(0, 8)}.example.com`;
@@ -33,30 +33,30 @@ describe('Custom resources on a real API server', () => {
 
   after(() => client.close());
 
-  it('judges CEL expressions as it was recorded', async () => {
+  it('give the recorded verdicts on CEL expressions', async () => {
     expect(await serverVerdicts(client, group())).to.deep.equal(recordedCel);
   });
 
-  it('judges features of schemas as it was recorded', async () => {
+  it('give the recorded verdicts on schema features', async () => {
     expect(await featureVerdicts(client, group())).to.deep.equal(recordedFeatures);
   });
 
-  it('estimates the costs of rules as it was recorded', async () => {
+  it('give the recorded cost estimates of rules', async () => {
     const costs = await serverCosts(client, group(), recordedCounts(recordedCosts));
     expect(costs).to.deep.equal(recordedCosts);
   });
 
-  it('warns as it was recorded', async () => {
+  it('give the recorded warnings', async () => {
     const { kubeConfigPath: path } = await sharedControlPlane();
     const warned = await warningsOf((logger) => clientFromKubeConfig({ path, logger }), group());
     expect(warned).to.deep.equal(recordedWarnings);
   });
 
-  it('prunes what the version of a write lacks, as the embedded server does', async () => {
+  it('lose fields that the written version lacks, like on the embedded server', async () => {
     expect(await writtenByOtherVersion(client, group())).to.deep.equal(keptByVersions);
   });
 
-  it("stores the Parseable sample's definition unchanged, without a warning", async () => {
+  it("store the Parseable sample's definition unchanged, without a warning", async () => {
     warnings.length = 0;
     const { crd } = ParseableTenant;
     const named = { ...crd, metadata: { name: `parseabletenants.${group()}` } };

@@ -1,6 +1,6 @@
 import { declarativeControllersSuite } from '../declarative/suite/controllers-suite.js';
 import { clusterTarget } from './cluster-target.js';
 
-describe('Declarative controllers on a real API server', () => {
+describe('declarative controllers on a real API server', () => {
   declarativeControllersSuite(clusterTarget);
 });

@@ -10,7 +10,7 @@ import { clusterTarget } from './cluster-target.js';
 import { crashNamespace } from './crash-namespace.js';
 import { expectSameEnd } from './expect-same-end.js';
 
-/** What the controllers of workloads write, and how often, is their own affair. */
+/** Ignores the writes of workload controllers, whose number varies. */
 function comparable({ metadata, ...content }: UnstructuredObject): UnstructuredObject {
   const { annotations = {}, managedFields = [] } = metadata;
   const others = Object.entries(annotations).filter(([name]) => name !== revision);
@@ -27,7 +27,7 @@ function comparable({ metadata, ...content }: UnstructuredObject): UnstructuredO
 
 const revision = 'deployment.kubernetes.io/revision';
 
-describe('A declarative operator on a real API server, killed at some of its requests', function () {
+describe('a declarative operator on a real API server, killed at some of its requests', function () {
   this.timeout(120_000);
   const namespaces: string[] = [];
   let target: BuilderTarget;
@@ -50,7 +50,7 @@ describe('A declarative operator on a real API server, killed at some of its req
     }
   });
 
-  it('comes to the same end, with an Updater behind a view, and a Patcher', async () => {
+  it('converges to the same state, with an Updater behind a view, and a Patcher', async () => {
     const cluster = async (): Promise<CrashCluster> => {
       const made = await crashNamespace(target, operator);
       namespaces.push(made.namespace ?? '');

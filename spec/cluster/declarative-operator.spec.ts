@@ -2,7 +2,7 @@ import { groupSuite } from '../declarative/operator/group-suite.js';
 import { operatorCrdSuite } from '../declarative/crd/operator-crd-suite.js';
 import { clusterTarget } from './cluster-target.js';
 
-describe('Declarative operators on a real API server', () => {
+describe('declarative operators on a real API server', () => {
   describe('a group of operators', () => {
     groupSuite(clusterTarget);
   });

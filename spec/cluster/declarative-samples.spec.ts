@@ -1,6 +1,6 @@
 import { declarativeSamplesSuite } from '../samples/declarative/suite/samples-suite.js';
 import { clusterTarget } from './cluster-target.js';
 
-describe('The declarative samples on a real API server', () => {
+describe('the declarative samples on a real API server', () => {
   declarativeSamplesSuite(clusterTarget);
 });

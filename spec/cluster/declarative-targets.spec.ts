@@ -1,6 +1,6 @@
 import { targetsSuite } from '../declarative/suite/targets-suite.js';
 import { clusterTarget } from './cluster-target.js';
 
-describe('The targets of declarative operators on a real API server', () => {
+describe('targets of declarative operators on a real API server', () => {
   targetsSuite(clusterTarget);
 });

@@ -27,12 +27,12 @@ function healthView(name: string, more: object = {}): UnstructuredObject {
   return { apiVersion: `${group}/v1alpha1`, kind: 'HealthView', metadata, ...more };
 }
 
-/** The name in a line of a table. */
+/** Returns the name in a line of a table. */
 function shownName(line: string | undefined): string | undefined {
   return line?.split(/\s+/)[0];
 }
 
-describe('views by kubectl', () => {
+describe('views in kubectl', () => {
   let folder: string;
   let files: KeyFiles;
   let views: Views;
@@ -106,7 +106,7 @@ describe('views by kubectl', () => {
         expect(await it.print(['explain', 'healthview'])).to.match(/KIND: +HealthView/);
       });
 
-      it('are watched while they change', async () => {
+      it('can be watched while they change', async () => {
         const it = await open();
         const lines = it.follow(['get', 'healthview', '--watch', '--no-headers']);
         expect(shownName(await lines.next())).to.equal('web');
@@ -115,7 +115,7 @@ describe('views by kubectl', () => {
         await lines.stop();
       });
 
-      it('are applied, patched, labelled and deleted', async () => {
+      it('can be applied, patched, labelled and deleted', async () => {
         const it = await open();
         const apply = (value: number, ...more: string[]): Promise<string> =>
           it.print(['apply', '-f', '-', ...more], JSON.stringify(healthView('mine', { value })));
@@ -138,20 +138,20 @@ describe('views by kubectl', () => {
         );
       });
 
-      it('are all there is', async () => {
+      it('are the only resources', async () => {
         const { stderr } = await (await open()).run(['get', 'secrets']);
         expect(stderr).to.contain('the server doesn\'t have a resource type "secrets"');
       });
     });
   }
 
-  it('are not for who has a token that is none', async () => {
+  it('are not accessible with an invalid token', async () => {
     const { code, stderr } = await (await overHttps({}, 'x.y.z')).run(['get', 'healthview']);
     expect(code).to.equal(1);
     expect(stderr).to.contain('error: You must be logged in to the server');
   });
 
-  it('are for the namespaces and the verbs of a token', async () => {
+  it('are limited to the namespaces and verbs of a token', async () => {
     const rules = [{ ...everything, verbs: ['get', 'list'] }];
     const it = await overHttps({ rules });
     expect(await it.print(['get', 'healthview', '-o', 'name'])).to.equal(
@@ -171,7 +171,7 @@ describe('views by kubectl', () => {
     );
   });
 
-  it('are what `kubectl auth can-i` asks for: it answers by the rules of a token', async () => {
+  it('answer `kubectl auth can-i` by the rules of a token', async () => {
     const rules = [{ ...everything, verbs: ['get', 'list'] }];
     const it = await overHttps({ rules });
     const canI = async (...args: string[]): Promise<readonly [string, number | null]> => {
@@ -191,7 +191,7 @@ describe('views by kubectl', () => {
     expect(await free.print(['auth', 'can-i', 'delete', 'healthview'])).to.equal('yes\n');
   });
 
-  it('are watched until the token expires', async () => {
+  it('can be watched until the token expires', async () => {
     const claims = { username: 'alice', namespaces: ['default'], rules: [everything] };
     const key = await readFile(files.signingKey, 'utf8');
     const it = await overHttps({}, await createToken(claims, key, { validForMs: 4_000 }));
@@ -201,12 +201,12 @@ describe('views by kubectl', () => {
     await lines.stop();
   });
 
-  it('are watched while an operator makes them of what is in a cluster', async () => {
+  it('can be watched while an operator derives them from a cluster', async () => {
     const target = await clusterTarget();
     const namespace = await target.namespace();
     const { client } = await target.operator();
     const manager = await DeclarativeManager.create({ client });
-    // From here on it is those of the operator that are served.
+    // From here on the server serves the operator's views.
     await views.stop();
     ({ views } = manager);
     const it = await overHttps({ namespaces: [namespace] });
@@ -245,7 +245,7 @@ function configMap(name: string, namespace: string, data: Record<string, string>
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data };
 }
 
-/** An operator that shows the state of ConfigMaps as views. */
+/** Operator that shows the state of ConfigMaps as views. */
 function flags(namespace: string): string {
   return `
 controllers:

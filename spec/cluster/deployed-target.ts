@@ -3,7 +3,7 @@ import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
 import type { DeployedTarget } from '../samples/deployed/deployed-target.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 
-/** The real control plane, as one deploys to it. */
+/** The real control plane as a deployment target. */
 export async function realDeployedTarget(): Promise<DeployedTarget> {
   const plane = await sharedControlPlane();
   const admin = await clientFromKubeConfig({ path: plane.kubeConfigPath });

@@ -3,10 +3,10 @@ import { crashPoints } from '../../lib/testing/index.js';
 import type { CrashCluster, CrashScenario } from '../../lib/testing/index.js';
 
 /**
- * Expects an operator to come to the same end wherever it is killed. A run takes some ten seconds
- * here, most of which it waits: so `count` of the points are tried, chosen by `seed`, all at once. The
- * embedded server gets all of them.
- * @throws what differs in the end
+ * Expects an operator to converge to the same state wherever it is killed. A run takes some ten
+ * seconds here, mostly waiting, so `count` of the points are tried, chosen by `seed`, all at once.
+ * The embedded server covers all points.
+ * @throws the differences of the final states
  */
 export async function expectSameEnd(
   scenario: CrashScenario<CrashCluster>,
@@ -18,7 +18,7 @@ export async function expectSameEnd(
     { sample, concurrency: count },
   );
   expect(results).to.have.length(count);
-  // On a real cluster the requests of two runs are not quite the same.
+  // On a real cluster the requests of two runs differ slightly.
   const reached = results.filter(({ request }) => request !== undefined);
   expect(reached).to.have.length.above(count / 2);
 }

@@ -18,13 +18,13 @@ async function clusterTarget(): Promise<FaultTarget> {
       const metadata = { generateName: 'faults-' };
       const made = await admin.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata });
       const namespace = made.metadata.name ?? '';
-      // The cluster makes one ConfigMap in each namespace: later it would change what is compared.
+      // The cluster creates a ConfigMap in each namespace: later it would change the compared state.
       const certificate = { apiVersion: 'v1', kind: 'ConfigMap' };
       const key = { namespace, name: 'kube-root-ca.crt' };
       await waitFor(admin, { ...certificate, metadata: key }, { until: (found) => !!found });
       return namespace;
     },
-    // An API server that was started anew has no history: its watch cache begins now.
+    // A restarted API server has no history: its watch cache begins now.
     forget: async () => {
       await plane.processes.kill('kube-apiserver');
       await plane.processes.start('kube-apiserver');

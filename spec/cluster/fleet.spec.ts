@@ -9,12 +9,12 @@ const size = 100;
 const bench = ['--import', 'tsx', 'bench/index.ts', 'fleet'];
 const writeVerbs = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
-describe('A fleet of 100 resources with four objects each, on a real control plane', () => {
+describe('a fleet of 100 resources with four objects each, on a real control plane', () => {
   let report: FleetReport;
 
   before(async function () {
     this.timeout(600_000);
-    // The bench runs the built package, as users do.
+    // The benchmark runs the built package, as users do.
     if (!existsSync('dist/index.js')) await promisify(execFile)('npm', ['run', 'build']);
     const peers = '--fleet-peers=operator-builder,controller-runtime';
     const run = promisify(execFile)(process.execPath, [...bench, `--fleet-sizes=${size}`, peers]);
@@ -35,12 +35,12 @@ describe('A fleet of 100 resources with four objects each, on a real control pla
     return writeVerbs.reduce((sum, verb) => sum + (made[verb] ?? 0), 0) / size;
   }
 
-  it('is created with one write for each object, and no read', () => {
+  it('is created with one write per object, and no read', () => {
     expect(writesEach('create')).to.equal(4);
     expect(requests('create')).to.not.have.any.keys('get', 'list');
   });
 
-  it('costs no request but for the Lease while nothing changes', () => {
+  it('sends no request except for the Lease while nothing changes', () => {
     expect(requests('idle, 10 s')).to.have.all.keys('leases');
   });
 
@@ -48,12 +48,12 @@ describe('A fleet of 100 resources with four objects each, on a real control pla
     expect(requests('no-op')).to.have.all.keys('leases');
   });
 
-  it('is rolled with two writes for each resource', () => {
+  it('is rolled with two writes per resource', () => {
     expect(writesEach('roll')).to.equal(2);
     expect(requests('roll')).to.not.have.any.keys('get', 'list');
   });
 
-  it('is taken over by the next leader, which writes what changed since', () => {
+  it('is taken over by the next leader, which writes later changes', () => {
     expect(writesEach('fail-over')).to.equal(2 / size);
   });
 });

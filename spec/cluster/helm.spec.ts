@@ -32,7 +32,7 @@ interface Deployment extends BuiltObject {
   };
 }
 
-/** A switched value, and what is to be seen of it. */
+/** A changed value, and its effect. */
 type Effect = (objects: readonly BuiltObject[], deployment: Deployment) => unknown;
 
 const names = (objects: readonly BuiltObject[]): readonly string[] =>
@@ -83,7 +83,7 @@ const spread = {
   labelSelector: {},
 };
 
-/** Of each value: what it is switched to, what is looked at, and what that is before and after. */
+/** For each value: its change, the observed part, and that part before and after. */
 const switches: readonly (readonly [values: object, Effect, before: unknown, after: unknown])[] = [
   [
     { image: { repository: 'a/b', tag: 'c' } },
@@ -143,7 +143,7 @@ const switches: readonly (readonly [values: object, Effect, before: unknown, aft
     { serviceAccount: { name: 'own' } },
     (objects) => JSON.stringify(objects).split('"name":"own"').length - 1,
     0,
-    // Itself, and in four bindings.
+    // The role itself, and four bindings.
     5,
   ],
   [
@@ -255,12 +255,12 @@ const refused = [
   { extraVolumeMounts: [{ name: 'a' }] },
 ];
 
-describe('The chart of a project', () => {
+describe("a project's chart", () => {
   const file = scratchDirectory();
   let chart: ChartResult;
 
   before(async function () {
-    // Helm may have to be built.
+    // Helm may have to be built first.
     this.timeout(600_000);
     await makeProject(file('shops'), ['Shop'], ['Fleet', 'v1', '--no-namespaced']);
     const webhook = ['--group', 'shop', '--version', 'v1alpha1', '--kind', 'Shop'];
@@ -283,7 +283,7 @@ describe('The chart of a project', () => {
     return (documents as readonly { toJS(): unknown }[]).map((one) => one.toJS() as BuiltObject);
   }
 
-  /** What Helm adds on purpose is left out. */
+  /** Removes Helm's intentional additions. */
   function bare(object: BuiltObject): BuiltObject {
     const { annotations, labels, ...metadata } = object.metadata;
     const ofCharts = /^helm\.sh\/|^app\.kubernetes\.io\/(?:instance|managed-by)$/;
@@ -300,7 +300,7 @@ describe('The chart of a project', () => {
   const byName = (objects: readonly BuiltObject[]): Readonly<Record<string, BuiltObject>> =>
     Object.fromEntries(objects.map((object) => [keyOf(object), bare(object)]));
 
-  it('is what helm lint has nothing against', () => {
+  it('passes helm lint', () => {
     expect(chart.lint).to.deep.equal(['[INFO] Chart.yaml: icon is recommended']);
   });
 
@@ -314,13 +314,13 @@ describe('The chart of a project', () => {
     }
   });
 
-  it('renders to the objects of config/default, but for the Namespace', async () => {
+  it('renders to the objects of config/default, except the Namespace', async () => {
     const built = await buildKustomization(file('shops/config/default'));
     const expected = built.filter(({ kind }) => kind !== 'Namespace');
     expect(byName(objectsOf(chart.results[0]))).to.deep.equal(byName(expected));
   });
 
-  /** What only looks as if it were of the webhooks. */
+  /** Parts that only look as if they belonged to the webhooks. */
   async function mountOwn(path: string): Promise<void> {
     const text = await readFile(path, 'utf8');
     const volumes = '      volumes: [{ name: ca-certificates, emptyDir: {} }]\n      containers:\n';
@@ -367,13 +367,13 @@ describe('The chart of a project', () => {
     expect(without).to.not.match(/cert-manager|"conversion"|webhook-server-cert|9443/);
   });
 
-  it('renders to the namespace of the release, everywhere', () => {
+  it('renders to the namespace of the release in every object', () => {
     const text = JSON.stringify(objectsOf(chart.results[1]));
     expect(text).to.not.include('shops-system');
     expect(text).to.include('"namespace":"123"');
   });
 
-  it('says where the operator is, and what stays', () => {
+  it('prints where the operator runs, and what an uninstall keeps', () => {
     expect(chart.results[0]?.notes)
       .to.include('in the namespace shops-system')
       .and.include('crds.keep');
@@ -391,13 +391,13 @@ describe('The chart of a project', () => {
   }
 
   for (const [index, values] of refused.entries()) {
-    it(`refuses ${JSON.stringify(values)}`, () => {
+    it(`rejects ${JSON.stringify(values)}`, () => {
       const { error } = chart.results[switches.length + 2 + index] ?? {};
       expect(error).to.include("values don't meet the specifications of the schema");
     });
   }
 
-  it('renders to what a real API server takes', async () => {
+  it('renders to objects that a real API server accepts', async () => {
     const { kubeConfigPath } = await sharedControlPlane();
     const admin = await Kubectl.create((path) => copyFile(kubeConfigPath, path));
     // Other specs apply objects of these names, and may be about to delete them.

@@ -6,24 +6,24 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
-/** What a command of kubectl came to. */
+/** Result of a kubectl command. */
 export interface Output {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A command that goes on: `get --watch`. */
+/** A running command, such as `get --watch`. */
 export interface Following {
-  /** The next line; undefined: it has ended. */
+  /** Returns the next line; undefined after the end. */
   next(): Promise<string | undefined>;
-  /** Ends it; waits until it has. */
+  /** Stops the command and waits for its end. */
   stop(): Promise<void>;
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** kubectl with a kubeconfig, and with a cache of discovery of its own. */
+/** kubectl with its own kubeconfig and discovery cache. */
 export class Kubectl {
   readonly folder: string;
   readonly #kubeConfig: string;
@@ -41,7 +41,7 @@ export class Kubectl {
     return new Kubectl(folder, path);
   }
 
-  /** Runs a command to its end. @param input - what it reads from `-f -`. */
+  /** Runs a command to its end. @param input - its stdin, for `-f -`. */
   async run(args: readonly string[], input = ''): Promise<Output> {
     const child = this.#start(args);
     const texts = [read(child.stdout), read(child.stderr)] as const;
@@ -51,14 +51,14 @@ export class Kubectl {
     return { code, stdout, stderr };
   }
 
-  /** What a command prints. @throws it failed, with what it said. */
+  /** Returns a command's output. @throws its error output if it fails */
   async print(args: readonly string[], input = ''): Promise<string> {
     const { code, stdout, stderr } = await this.run(args, input);
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
     return stdout;
   }
 
-  /** Starts a command that goes on. */
+  /** Starts a command that keeps running. */
   follow(args: readonly string[]): Following {
     const child = this.#start(args);
     child.stdin.end();

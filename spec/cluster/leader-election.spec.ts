@@ -43,7 +43,7 @@ describe('leader election of real processes on a real API server', function () {
 });
 
 describe('leader election on a real API server', () => {
-  // Long enough for a machine that is busy.
+  // Long enough for a busy machine.
   const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 200 };
   let plane: ControlPlane;
   let admin: ConnectedClient;
@@ -57,7 +57,7 @@ describe('leader election on a real API server', () => {
 
   after(() => admin.close());
 
-  /** Leads until it is told to stop. */
+  /** Leads until it is stopped. */
   async function leader(name: string) {
     const elector = new LeaderElector({ client: admin, namespace, name, identity: name, ...times });
     const ending = new AbortController();
@@ -72,7 +72,7 @@ describe('leader election on a real API server', () => {
     return { elector, stop, read: () => admin.get(Lease, { namespace, name }) };
   }
 
-  it('writes times of microseconds, which the server keeps, and renews them', async () => {
+  it('writes times with microseconds, which the server keeps, and renews them', async () => {
     const { elector, stop, read } = await leader('times');
     const { spec } = await read();
     expect(spec).to.include({ holderIdentity: 'times', leaseDurationSeconds: 15 });
@@ -86,7 +86,7 @@ describe('leader election on a real API server', () => {
     await stop();
   });
 
-  it('gives the Lease back with no holder and a duration of a second', async () => {
+  it('releases the Lease with an empty holder and a duration of a second', async () => {
     const { stop, read } = await leader('back');
     await stop();
     const { spec } = await read();
@@ -94,7 +94,7 @@ describe('leader election on a real API server', () => {
     expect(spec?.leaseDurationSeconds).to.equal(1);
   });
 
-  it('creates a Lease again that is deleted under the leader, and goes on', async () => {
+  it('recreates a Lease that is deleted under the leader, and continues to lead', async () => {
     const { elector, stop, read } = await leader('deleted');
     const before = await read();
     await admin.delete(Lease, { namespace, name: 'deleted' });
@@ -103,7 +103,7 @@ describe('leader election on a real API server', () => {
       expect(metadata.uid).to.not.equal(before.metadata.uid);
       expect(spec?.holderIdentity).to.equal('deleted');
     });
-    // Renewals of the new one succeed, too.
+    // Renewals of the new Lease succeed too.
     const again = await read();
     await eventually(async () => {
       expect((await read()).metadata.resourceVersion).to.not.equal(again.metadata.resourceVersion);
@@ -112,7 +112,7 @@ describe('leader election on a real API server', () => {
     await stop();
   });
 
-  it('names the rule that is missing where the Lease is forbidden', async () => {
+  it('names the missing rule when the Lease is forbidden', async () => {
     const user = await plane.user(`nobody-${run}`, []);
     const client = await clientFromKubeConfig({ path: user.kubeConfigPath });
     const elector = new LeaderElector({ client, namespace, name: 'forbidden', ...times });

@@ -1,6 +1,6 @@
 import { deployedSuite } from '../samples/lifecycle/suite/deployed-suite.js';
 import { realDeployedTarget } from './deployed-target.js';
 
-describe('The deployed SampleConfig operator on a real API server', () => {
+describe('the deployed SampleConfig operator on a real API server', () => {
   deployedSuite(realDeployedTarget);
 });

@@ -1,6 +1,6 @@
 import { lifecycleSuite } from '../samples/lifecycle/suite/lifecycle-suite.js';
 import { clusterTarget } from './cluster-target.js';
 
-describe('The SampleConfig operator on a real API server', () => {
+describe('the SampleConfig operator on a real API server', () => {
   lifecycleSuite(clusterTarget);
 });

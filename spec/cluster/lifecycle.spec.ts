@@ -14,7 +14,7 @@ describe('LifecycleReconciler on a real API server', () => {
 
 const sample = { count: 12, seed: 5 };
 
-describe('A lifecycle operator on a real API server, killed at some of its requests', function () {
+describe('a lifecycle operator on a real API server, killed at some of its requests', function () {
   this.timeout(300_000);
   let target: BuilderTarget;
   let operator: Client;
@@ -27,7 +27,7 @@ describe('A lifecycle operator on a real API server, killed at some of its reque
 
   for (const isLive of [false, true]) {
     const scenario = lifecycleScenario<CrashCluster>(isLive);
-    it(`comes to the same end: ${scenario.name}`, async () => {
+    it(`converges to the same state: ${scenario.name}`, async () => {
       const onCluster: CrashScenario<CrashCluster> = {
         ...scenario,
         ...{ comparable, timeoutMs: 90_000, cluster: () => crashNamespace(target, operator) },
@@ -37,7 +37,7 @@ describe('A lifecycle operator on a real API server, killed at some of its reque
   }
 });
 
-/** How often a workload's controller wrote is its own affair. */
+/** Ignores the number of writes by workload controllers. */
 function comparable(object: UnstructuredObject): UnstructuredObject {
   const { managedFields = [] } = object.metadata;
   const ours = managedFields.filter(({ manager }) => manager !== 'kube-controller-manager');

@@ -5,6 +5,6 @@ import { clusterTarget } from './cluster-target.js';
 
 describe('Manager on a real API server', () => managerSuite(clusterTarget));
 
-describe('Quarantine on a real API server', () => quarantineSuite(clusterTarget));
+describe('quarantine on a real API server', () => quarantineSuite(clusterTarget));
 
-describe('Webhooks on a real API server', () => describeWebhooks(clusterTarget));
+describe('webhooks on a real API server', () => describeWebhooks(clusterTarget));

@@ -16,13 +16,13 @@ import { sharedControlPlane } from './control-plane/shared.js';
 import { Kubectl } from './kubectl.js';
 import { ProjectOperator } from './project-operator.js';
 
-/** Of every project: what is cached is watched, by servers of today without being listed. */
+/** Permissions of every project: current servers stream cached kinds without lists. */
 const sometimes = [
   /^(get|list) shops\.shop\./,
   /^(get|list) (deployments\.apps|services)$/,
-  // Asked for by an admission plugin that not every cluster has.
+  // Required by an admission plugin that some clusters lack.
   /^update shops\/finalizers\./,
-  // An event that comes again is patched; whether one does is a matter of time.
+  // A repeated event is patched, which depends on timing.
   /^patch events\.events\.k8s\.io$/,
 ];
 
@@ -33,10 +33,10 @@ interface Status {
 
 interface Case {
   readonly style: string;
-  /** Whether the operator is held to one namespace. */
+  /** Whether the operator is limited to one namespace. */
   readonly held?: boolean;
   readonly isReady: (status: Status) => boolean;
-  /** Rights for what does not happen below. */
+  /** Permissions for events that do not occur below. */
   readonly later: readonly RegExp[];
 }
 
@@ -45,8 +45,8 @@ const hasConditionReady = ({ conditions }: Status): boolean => isConditionTrue(c
 const builder: Case = {
   style: 'builder',
   isReady: hasConditionReady,
-  // It prunes what is no longer desired, and looks then, and when a StatefulSet hangs, at pods; it
-  // removes the finalizer that an earlier release may have added.
+  // It prunes objects that are no longer desired, and then, or when a StatefulSet hangs, reads pods;
+  // it removes the finalizer that an earlier release may have added.
   later: [/^delete deployments\.apps$/, /^list pods$/, /^patch shops\./],
 };
 
@@ -61,12 +61,12 @@ const cases: readonly Case[] = [
   {
     style: 'lifecycle',
     isReady: ({ phase }) => phase === 'Deployed',
-    // Its Service stays as it is.
+    // Its Service never changes.
     later: [/^update services$/],
   },
 ];
 
-describe('The roles that operator-builder manifests makes, on a real API server', () => {
+describe('roles from operator-builder manifests on a real API server', () => {
   const file = scratchDirectory();
   let plane: ControlPlane;
   let admin: ConnectedClient;
@@ -85,7 +85,7 @@ describe('The roles that operator-builder manifests makes, on a real API server'
 
   for (const { style, held = false, isReady, later } of cases) {
     const where = held ? ', held to a namespace,' : '';
-    it(`are what an operator in the style ${style}${where} needs, and no more`, async () => {
+    it(`are exactly what an operator in style ${style}${where} needs`, async () => {
       const name = `${style}-${systemRandom.uuid().slice(0, 6)}`;
       const overlays = held ? ['default', 'namespaces'] : ['default'];
       await newProject(name, { style, held });
@@ -109,7 +109,7 @@ describe('The roles that operator-builder manifests makes, on a real API server'
     });
   }
 
-  /** Its roles are written anew, by what the controller declares. */
+  /** Rewrites its roles from the controller's declarations. */
   async function newProject(
     name: string,
     { style, held }: Required<Pick<Case, 'style' | 'held'>>,
@@ -132,7 +132,7 @@ describe('The roles that operator-builder manifests makes, on a real API server'
     await writeFile(path, change(await readFile(path, 'utf8')));
   }
 
-  /** A sample is made, changed and deleted. */
+  /** Creates, changes and deletes a sample. */
   async function live(
     name: string,
     { operator, isReady }: Pick<Case, 'isReady'> & { readonly operator: ProjectOperator },
@@ -156,12 +156,12 @@ describe('The roles that operator-builder manifests makes, on a real API server'
     await admin.delete(type, key);
     await eventually(async () => {
       operator.check();
-      // What it made is the garbage collector's, or went before.
+      // Its objects are garbage-collected, or were deleted before.
       expect(await getIfExists(admin, type, key)).to.equal(undefined);
     }, 60_000);
   }
 
-  /** Each right was used, or is one of those for later; none was missing. */
+  /** Expects that each permission was used or is excused, and that none was missing. */
   async function compare(
     name: string,
     { user }: ProjectOperator,
@@ -174,12 +174,12 @@ describe('The roles that operator-builder manifests makes, on a real API server'
     const spare = [...sometimes, ...later];
     const without = unused.filter((right) => !spare.some((each) => each.test(right)));
     expect(without, 'never used').to.deep.equal([]);
-    // Nothing is excused that is of use, or that the roles don't give.
+    // No excused permission is used or missing from the roles.
     const idle = later.filter((each) => !unused.some((right) => each.test(right)));
     expect(idle.map(String)).to.deep.equal([]);
   }
 
-  /** All that the operator may do, wherever. */
+  /** Returns all permissions of the operator, in any namespace. */
   async function rulesOf(name: string): Promise<readonly Rule[]> {
     const role = `${name}-manager-role`;
     const election = { name: `${name}-leader-election-role`, namespace: `${name}-system` };

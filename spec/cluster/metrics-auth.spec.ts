@@ -15,13 +15,13 @@ import { sharedControlPlane } from './control-plane/shared.js';
 import { Kubectl } from './kubectl.js';
 import { ProjectOperator } from './project-operator.js';
 
-/** What came back from the metrics. */
+/** Response of the metrics endpoint. */
 interface Answer {
   readonly status: number | undefined;
   readonly body: string;
 }
 
-describe('Metrics of a project that the command line made, on a real API server', () => {
+describe('metrics of a generated project on a real API server', () => {
   const file = scratchDirectory();
   const name = `scraped-${systemRandom.uuid().slice(0, 6)}`;
   const namespace = `${name}-system`;
@@ -59,7 +59,7 @@ describe('Metrics of a project that the command line made, on a real API server'
 
   function scrape(token?: string): Promise<Answer> {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    // As config/prometheus does: the certificate is the operator's own.
+    // Like config/prometheus, since the operator's certificate is self-signed.
     const options = { host: '127.0.0.1', port, path: '/metrics', rejectUnauthorized: false };
     return new Promise((resolve, reject) => {
       const asked = request({ ...options, headers }, (response) => {
@@ -72,13 +72,13 @@ describe('Metrics of a project that the command line made, on a real API server'
     });
   }
 
-  /** A token of a new ServiceAccount, as Prometheus has one. */
+  /** Returns a token of a new ServiceAccount, like Prometheus has. */
   async function tokenOf(account: string): Promise<string> {
     await kubectl.print(['-n', namespace, 'create', 'serviceaccount', account]);
     return (await kubectl.print(['-n', namespace, 'create', 'token', account])).trim();
   }
 
-  it('are for nobody without a token that the API server knows', async () => {
+  it('are not served without a token that the API server accepts', async () => {
     const answer = await eventually(() => {
       operator?.check();
       return scrape();
@@ -88,17 +88,17 @@ describe('Metrics of a project that the command line made, on a real API server'
     expect(await scrape('made-up')).to.include({ status: 401 });
   });
 
-  it('are not for an account that may not read them', async () => {
+  it('are not served to an account without permission', async () => {
     const answer = await scrape(await tokenOf('curious'));
     expect(answer).to.include({ status: 403 });
     expect(answer.body).to.not.include('# HELP');
   });
 
-  it('are for an account with the role <name>-metrics-reader', async () => {
+  it('are served to an account with the role <name>-metrics-reader', async () => {
     const token = await tokenOf('scraper');
     const who = [`--clusterrole=${name}-metrics-reader`, `--serviceaccount=${namespace}:scraper`];
     await kubectl.print(['create', 'clusterrolebinding', `${name}-scrapers`, ...who]);
-    // The API server hears of bindings by a watch.
+    // The API server learns of bindings by a watch.
     const { body } = await eventually(async () => {
       const answer = await scrape(token);
       expect(answer).to.include({ status: 200 });
@@ -107,12 +107,12 @@ describe('Metrics of a project that the command line made, on a real API server'
     expect(body).to.include('# HELP').and.include('rest_client_requests_total{');
   });
 
-  it('are asked for by the arguments of the Deployment', async () => {
+  it('are enabled by the arguments of the Deployment', async () => {
     const args = ['get', 'deployment', `${name}-controller-manager`, '-o', 'yaml'];
     expect(await kubectl.print(['-n', namespace, ...args])).to.include('- --metrics-auth\n');
   });
 
-  it('need no more than the roles of the project', async () => {
+  it("need no permissions beyond the project's roles", async () => {
     expect(await operator?.stop(), operator?.output).to.equal(0);
     const requests = await plane.auditLog.read({ user: operator?.user ?? '' });
     const refused = requests.filter(({ code }) => code === 403);

@@ -20,7 +20,7 @@ const name = 'bookshop-operator';
 const crd = 'bookshops.shop.newcomer.example';
 const api = '--group shop --kind Bookshop';
 
-/** A port of the pods that has a name, and a Service in front of it. */
+/** A named port of the pods, and a Service in front of it. */
 const newField = `
      1,
    ),
@@ -66,7 +66,7 @@ const validation = `
 +    }
 `;
 
-describe('A newcomer with the packed package and a real API server', () => {
+describe('a new user with the packed package and a real API server', () => {
   const file = scratchDirectory();
   let plane: ControlPlane;
   let admin: ConnectedClient;
@@ -97,7 +97,7 @@ describe('A newcomer with the packed package and a real API server', () => {
     this.timeout(60_000);
     await terminal.close();
     await operator?.stop();
-    // Objects that no webhook converts would keep the definition from going.
+    // Objects without a conversion webhook would block the deletion of the definition.
     const none = '{"spec":{"conversion":{"strategy":"None","webhook":null}}}';
     await terminal.run(`kubectl patch crd ${crd} --type=merge -p '${none}' || true
       kubectl delete --ignore-not-found --wait=false -k config/default`);
@@ -105,14 +105,14 @@ describe('A newcomer with the packed package and a real API server', () => {
     await admin.close();
   });
 
-  /** Types commands; returns what they print. */
+  /** Types commands and returns their output. */
   async function type(script: string): Promise<string> {
     const { code, output } = await terminal.run(script);
     expect(code, `${script}\n${output}`).to.equal(0);
     return output;
   }
 
-  /** Types commands that are refused; returns what they print. */
+  /** Types commands that must fail and returns their output. */
   async function typeRefused(script: string): Promise<string> {
     const { code, output } = await terminal.run(script);
     expect(code, `${script}\n${output}`).to.not.equal(0);
@@ -137,14 +137,14 @@ describe('A newcomer with the packed package and a real API server', () => {
     }, 60_000);
   }
 
-  /** Deploys the project as it is; its webhooks are served by a process of this machine. */
+  /** Deploys the project; a process of this machine serves its webhooks. */
   async function deploy(): Promise<void> {
     const applied = await type('npm run deploy');
     expect(applied).to.not.match(/warning/i);
     await leadWebhooksTo(port, { admin, name, crd });
   }
 
-  it('makes a kind, and a Service of a new field, and watches them on the embedded API server', async () => {
+  it('creates a kind and a Service for a new field, and runs them on the embedded API server', async () => {
     await type(`operator-builder create api ${api} --version v1alpha1`);
     await edit('src/api/v1alpha1/bookshop.ts', newField);
     await edit('src/controllers/bookshop-controller.ts', newService);
@@ -160,7 +160,7 @@ describe('A newcomer with the packed package and a real API server', () => {
     expect(output).to.include('+ Deployment default/bookshop-bookshop-sample\n');
   });
 
-  it('adds a version with a renamed field, a conversion and a validation, which the tests try', async () => {
+  it('adds a version with a renamed field, a conversion and a validation, tested by npm test', async () => {
     await type(`npm run crds:install
       kubectl wait --for=condition=Established crd/${crd}`);
     await shows('kubectl apply -f config/samples/shop_v1alpha1_bookshop.yaml', 'bookshop-sample');
@@ -176,7 +176,7 @@ describe('A newcomer with the packed package and a real API server', () => {
       npm test`);
   });
 
-  it('deploys the operator, which serves objects of before in the new version', async () => {
+  it('deploys the operator, which serves earlier objects in the new version', async () => {
     await type('npm run build');
     await deploy();
     const options = [`--webhook-port=${port}`];
@@ -189,7 +189,7 @@ describe('A newcomer with the packed package and a real API server', () => {
     expect(await type(size)).to.match(/^ {2}size: 2$/m);
   });
 
-  it('refuses an object by the validation, with its message', async () => {
+  it("gets the validation's message for an invalid object", async () => {
     const patch = '{"spec":{"image":"registry.example/books:latest"}}';
     const refused = await typeRefused(
       `kubectl patch bookshop bookshop-sample --type=merge -p '${patch}'`,
@@ -199,7 +199,7 @@ describe('A newcomer with the packed package and a real API server', () => {
     );
   });
 
-  it('describes why the API server refuses a child, until the object is right', async () => {
+  it('sees in describe why the API server rejects a child, until the object is corrected', async () => {
     const rename = (to: string): Promise<string> =>
       type(
         `kubectl patch bookshop bookshop-sample --type=merge -p '{"spec":{"portName":"${to}"}}'`,
@@ -218,7 +218,7 @@ describe('A newcomer with the packed package and a real API server', () => {
     await shows('kubectl get bookshops', /^bookshop-sample +\S+ +True /m);
   });
 
-  it('describes which rule the role lacks, until it is deployed again', async () => {
+  it('sees in describe which rule the role lacks, until it is deployed again', async () => {
     const role = `${name}-manager-role`;
     const rules = await type(`kubectl get clusterrole ${role} -o jsonpath='{.rules[*].resources}'`);
     const at = rules.split('] [').findIndex((text) => text.includes('"services"'));

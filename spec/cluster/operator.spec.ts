@@ -9,22 +9,22 @@ import { clusterTarget } from './cluster-target.js';
 
 describe('Operator on a real API server', () => operatorSuite(clusterTarget));
 
-describe('Trouble around an Operator on a real API server', () => {
+describe('trouble around an Operator on a real API server', () => {
   operatorTroubleSuite(clusterTarget);
 });
 
-describe('Changes while an Operator reconciles, on a real API server', () => {
+describe('changes while an Operator reconciles, on a real API server', () => {
   operatorRacesSuite(clusterTarget);
 });
 
-describe('Processes of one Operator on a real API server', () => {
+describe('processes of one Operator on a real API server', () => {
   operatorReplicasSuite(clusterTarget);
 });
 
-describe('The styles of an Operator on a real API server', () => {
+describe('styles of an Operator on a real API server', () => {
   operatorStylesSuite(clusterTarget);
 });
 
-describe('The example of the README on a real API server', () => readmeSuite(clusterTarget));
+describe("the README's example on a real API server", () => readmeSuite(clusterTarget));
 
-describe('What an Operator prints on a real API server', () => operatorFeedSuite(clusterTarget));
+describe('output of an Operator on a real API server', () => operatorFeedSuite(clusterTarget));

@@ -16,7 +16,7 @@ import { Kubectl } from './kubectl.js';
 const enforcing = '--enable-admission-plugins=OwnerReferencesPermissionEnforcement';
 const account = { name: 'shops-controller-manager', namespace: 'shops-system' };
 
-describe('An API server that asks who may block the deletion of an owner', () => {
+describe('an API server that checks the permission to block the deletion of an owner', () => {
   const file = scratchDirectory();
   let plane: ControlPlane;
   let admin: ConnectedClient;
@@ -43,7 +43,7 @@ describe('An API server that asks who may block the deletion of an owner', () =>
     await plane.stop();
   });
 
-  /** What an operator makes for its object. */
+  /** Returns an operator's child of its object. */
   function tryToOwn(): Promise<Deployment> {
     const matchLabels = { app: 'a' };
     const owner = { apiVersion: 'shop.example.com/v1', kind: 'Shop', name: 'a', uid: 'b' };
@@ -62,8 +62,8 @@ describe('An API server that asks who may block the deletion of an owner', () =>
     return operator.create(deployment, { dryRun: true });
   }
 
-  it('lets an operator with the roles of its project, by the rule of the finalizers', async () => {
-    // The server learns of new kinds only every half minute, in this place.
+  it("allows an operator with its project's roles, by the rule for finalizers", async () => {
+    // Here the server discovers new kinds only every half minute.
     await eventually(tryToOwn, 90_000);
     const role = await admin.get(ClusterRole, { name: 'shops-manager-role' });
     const isOther = ({ resources = [] }: { readonly resources?: readonly string[] }): boolean =>

@@ -1,6 +1,6 @@
 import { deployedSuite } from '../samples/parseable/suite/deployed-suite.js';
 import { realDeployedTarget } from './deployed-target.js';
 
-describe('The deployed Parseable operator on a real API server', () => {
+describe('the deployed Parseable operator on a real API server', () => {
   deployedSuite(realDeployedTarget);
 });

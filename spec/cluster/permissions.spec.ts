@@ -6,7 +6,7 @@ import { cachePermissions } from '../cache/permissions.js';
 import { FaultProxy } from '../faults/fault-proxy.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 
-describe('permissions of a cache, on a real API server', () => {
+describe('permissions of a cache on a real API server', () => {
   cachePermissions(async () => {
     const plane = await sharedControlPlane();
     const { name: user, token } = await plane.user(`reader-${systemRandom.uuid()}`, ['readers']);

@@ -1,6 +1,6 @@
 import { plainKindsSuite } from '../controller/suite/plain-kinds-suite.js';
 import { clusterTarget } from './cluster-target.js';
 
-describe('Kinds that are given as apiVersion and kind, on a real API server', () => {
+describe('kinds given as apiVersion and kind, on a real API server', () => {
   plainKindsSuite(clusterTarget);
 });

@@ -39,7 +39,7 @@ interface FarmPlan {
   }[];
 }
 
-/** What a Deployment's controller notes in it is nobody's plan. */
+/** Ignores the annotations of a Deployment's controller, which no plan contains. */
 const notes = [
   ...[appliedHashAnnotation, lastAppliedAnnotation],
   'deployment.kubernetes.io/revision',
@@ -56,7 +56,7 @@ const resources: Readonly<Record<string, string>> = {
   StatefulSet: 'statefulsets',
 };
 
-describe('A plan and what the operator then does, on a real API server', () => {
+describe("a plan and the operator's later writes on a real API server", () => {
   const file = scratchDirectory();
   const namespace = `farm-${systemRandom.uuid().slice(0, 8)}`;
   const key = { namespace, name: 'f' };
@@ -100,7 +100,7 @@ describe('A plan and what the operator then does, on a real API server', () => {
     return result;
   }
 
-  /** Applies the file as users do, and lets the operator come to rest. */
+  /** Applies the file as users do, and waits until the operator is idle. */
   async function run(spec: object): Promise<void> {
     const cr = await write(spec);
     await kubectl.print(['apply', '-f', cr]);
@@ -143,7 +143,7 @@ describe('A plan and what the operator then does, on a real API server', () => {
         const { items } = await client.list<UnstructuredObject>(type, { namespace });
         return items.map((object): [string, UnstructuredObject] => [
           `${type.kind} ${object.metadata.name ?? ''}`,
-          // The status of a workload is what its controller says.
+          // The status of a workload is written by its controller.
           type.kind === 'Farm' ? object : { ...object, status: undefined },
         ]);
       }),
@@ -168,7 +168,7 @@ describe('A plan and what the operator then does, on a real API server', () => {
   const first = { config: 'one' };
   const wanted = { config: 'two', workers: false };
 
-  it('are the same: objects, fields, restarts, order, and what is pruned', async () => {
+  it('are the same: objects, fields, restarts, order, and pruned objects', async () => {
     await run(first);
     const { code, stdout, stderr } = await plan(wanted, '--output', 'json');
     expect({ code, stderr }, stdout).to.deep.equal({ code: 2, stderr: '' });
@@ -194,16 +194,16 @@ describe('A plan and what the operator then does, on a real API server', () => {
     expect(planned.rollouts.map(({ ref }) => ref.name)).to.deep.equal(['db', 'web']);
     expect(planned.rollouts.map(({ causes }) => causes.map(({ name }) => name))).to.deep.equal([
       ['settings-db'],
-      // Its template has one field less, too.
+      // Its template also has one field less.
       [],
     ]);
     for (const name of ['db', 'web']) {
       const kept = pods[name]?.filter((uid) => podsAfter[name]?.includes(uid) === true);
       expect(kept, name).to.deep.equal([]);
     }
-    // Garbage is collected when there is time for it.
+    // Garbage collection takes time.
     while ((await podsOf('worker')).length > 0) await client.get(Farm, key);
-    // The order: what waits for what.
+    // The order: dependencies first.
     const order = ['StatefulSet db', 'Deployment web', 'ConfigMap settings-worker'];
     const stepOf = (object: string): number =>
       planned.steps.findIndex(({ objects }) =>
@@ -217,12 +217,12 @@ describe('A plan and what the operator then does, on a real API server', () => {
     expect(order.map(at)).to.deep.equal(order.map(at).toSorted((a, b) => a - b));
   });
 
-  it('are nothing where all is as it should be', async () => {
+  it('are empty when nothing is to do', async () => {
     const { code, stdout, stderr } = await plan(wanted);
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
   });
 
-  it('begin with what kubectl would apply, for fields that go and that others have set', async () => {
+  it('begin with the changes of kubectl apply, for fields that are removed or set by others', async () => {
     const body = { spec: { barn: 'theirs' }, metadata: { labels: { their: 'label' } } };
     await client.patch(Farm, key, { type: 'merge', body });
     const given = { config: 'three', image: 'farm:9' };
@@ -239,7 +239,7 @@ describe('A plan and what the operator then does, on a real API server', () => {
     expect(planned['spec']).to.include({ workers: true, barn: 'theirs' });
   });
 
-  it('refuse what the server refuses, with code 1', async () => {
+  it('fail for an object that the server rejects, with code 1', async () => {
     const { code, stdout, stderr } = await plan({ ...wanted, workers: 'some' });
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
     expect(stderr).to.include('spec.workers');
@@ -259,7 +259,7 @@ describe('A plan and what the operator then does, on a real API server', () => {
         .flatMap(({ action, ref, changes }) => {
           const target = `${ref.kind} ${ref.name}`;
           if (action === 'prune') return [`delete ${target}`];
-          // What users write into it is not the operator's.
+          // The operator does not own users' fields.
           if (ref.kind !== 'Farm') return [`patch ${target}`];
           const isStatus = changes.some(({ path }) => path.startsWith('status'));
           return isStatus ? [`patch ${target}/status`] : [];
@@ -283,7 +283,7 @@ function changesOf(
     if (to === undefined) return [{ action: 'prune', object, changes: [] }];
     if (from === undefined) return [{ action: 'create', object, changes: [] }];
     const changes = diffObjects(from, to, { ignore });
-    // As in the JSON of a plan: what is not there is left out.
+    // Like in the JSON of a plan, absent fields are omitted.
     const told = JSON.parse(JSON.stringify(changes)) as unknown[];
     return told.length === 0 ? [] : [{ action: 'configure', object, changes: told }];
   });

@@ -55,7 +55,7 @@ describe('operator-builder plan on a real API server', () => {
   const shop = (spec: object): Shop =>
     ({ apiVersion: Shop.apiVersion, kind: 'Shop', metadata: key, spec }) as unknown as Shop;
 
-  /** A plan; that none of its writes is stored is looked up in the audit log. */
+  /** Returns a plan; checks in the audit log that none of its writes is stored. */
   async function plan(spec: object, ...args: readonly string[]): Promise<CliResult> {
     await writeFile(file('shop.yaml'), JSON.stringify(shop(spec)));
     const since = await plane.auditLog.mark();
@@ -71,7 +71,7 @@ describe('operator-builder plan on a real API server', () => {
     return result;
   }
 
-  /** Runs the operator until the status shows the image, and whatever `isDone` expects. */
+  /** Runs the operator until the status shows the image, and `isDone` passes. */
   async function reconcile(spec: object, isDone = async (): Promise<void> => {}): Promise<void> {
     await client.apply(shop(spec), { fieldManager: 'user', force: true });
     const stop = new AbortController();
@@ -89,7 +89,7 @@ describe('operator-builder plan on a real API server', () => {
 
   unknownFieldSuite(plan);
 
-  it('plans what is not there yet, and stores nothing', async () => {
+  it('plans missing objects, and stores nothing', async () => {
     const { code, stdout, stderr } = await plan({ greeting: 'hello', image: 'shop:1' });
     expect({ code, stderr }, stdout).to.deep.equal({ code: 2, stderr: '' });
     expect(stdout).to.include('3 to create');
@@ -101,7 +101,7 @@ describe('operator-builder plan on a real API server', () => {
     }
   });
 
-  it('plans what a change does, fields and restarts; that is what is done', async () => {
+  it('plans the fields and restarts of a change, which the operator then performs', async () => {
     await reconcile({ greeting: 'hello', image: 'shop:1' });
     const wanted = { image: 'shop:2', replicas: 2 };
     const { code, stdout, stderr } = await plan(wanted, '--output', 'json');
@@ -112,7 +112,7 @@ describe('operator-builder plan on a real API server', () => {
         .filter(({ action }) => action !== 'unchanged')
         .map(({ action, ref }) => `${action} ${ref.kind}`),
     );
-    // What pods may still need is not pruned before they are replaced.
+    // Objects that pods may still need are not pruned before the pods are replaced.
     expect(actions).to.deep.equal([
       ['configure Shop', 'configure Deployment'],
       ['prune ConfigMap'],
@@ -134,7 +134,7 @@ describe('operator-builder plan on a real API server', () => {
     expect(web.spec?.template.spec?.containers[0]?.image).to.equal('shop:2');
   });
 
-  it('refuses an unknown field of a resource that is there, in one line', async () => {
+  it('rejects an unknown field of an existing resource, in one line', async () => {
     const { code, stderr } = await plan({
       image: 'shop:2',
       replica: 3,
@@ -146,7 +146,7 @@ describe('operator-builder plan on a real API server', () => {
     );
   });
 
-  it('ends with 0 when nothing is to do', async () => {
+  it('exits with 0 when nothing is to do', async () => {
     const { code, stdout, stderr } = await plan({ image: 'shop:2', replicas: 2 });
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
   });

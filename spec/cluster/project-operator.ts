@@ -12,20 +12,20 @@ import { kubeConfigOf } from '../samples/deployed/deployed-target.js';
 import type { ControlPlane } from './control-plane/control-plane.js';
 import { findFreePorts } from './control-plane/free-ports.js';
 
-/** A project that was applied to a cluster. */
+/** A project applied to a cluster. */
 export interface DeployedProject {
-  /** Where its files are. */
+  /** Folder of its files. */
   readonly folder: string;
   readonly name: string;
   readonly plane: ControlPlane;
   readonly admin: Client;
-  /** Options of the operator beside the usual ones. @defaultValue none */
+  /** Additional options of the operator. @defaultValue none */
   readonly options?: readonly string[];
 }
 
-/** The operator of a project as a process: the bundle that its image holds, with its own account. */
+/** Runs a project's operator as a process: the bundle of its image, with its own account. */
 export class ProjectOperator {
-  /** As in the audit log. */
+  /** User name in the audit log. */
   readonly user: string;
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;
@@ -40,7 +40,7 @@ export class ProjectOperator {
     this.#ended = new Promise((resolve) => child.on('close', resolve));
   }
 
-  /** Builds it, and starts it with a token of its ServiceAccount. */
+  /** Builds the operator, and starts it with a token of its ServiceAccount. */
   static async start(project: DeployedProject): Promise<ProjectOperator> {
     const { folder, name, plane, admin, options = [] } = project;
     await promisify(execFile)(process.execPath, ['build.js'], { cwd: folder });
@@ -59,27 +59,27 @@ export class ProjectOperator {
     return new ProjectOperator(child, `system:serviceaccount:${namespace}:${account.name}`);
   }
 
-  /** Ends it as the kubelet does. @returns its exit code */
+  /** Stops the process like the kubelet. @returns its exit code */
   stop(): Promise<number | null> {
     this.#child.kill('SIGTERM');
     return this.#ended;
   }
 
-  /** @throws Error it has ended, with what it wrote. */
+  /** @throws Error with its output, if it has ended */
   check(): void {
     const { exitCode } = this.#child;
     if (exitCode !== null) throw new Error(`it has ended with ${exitCode}: ${this.output}`);
   }
 }
 
-/** A configuration of webhooks, as far as these specs read it. */
+/** Fields of a webhook configuration that these specs read. */
 interface WebhookConfiguration extends KubernetesObject {
   readonly webhooks: readonly object[];
 }
 
 /**
- * Sends the API server's calls of a project's webhooks to a port of this machine: no network leads to
- * Pods here, so the Service becomes another name of it.
+ * Routes the API server's calls of a project's webhooks to a port of this machine: the Pod network
+ * does not reach it, so the Service becomes an alias of it.
  */
 export async function leadWebhooksTo(
   port: number,

@@ -13,17 +13,20 @@ import { resourceChainSuite } from '../samples/resource-chain/suite/resource-cha
 import { clusterTarget } from './cluster-target.js';
 import { expectSameEnd } from './expect-same-end.js';
 
-describe('The site operator on a real API server', () => {
+describe('the site operator on a real API server', () => {
   resourceChainSuite(clusterTarget);
 });
 
 const sample = { count: 10, seed: 5 };
 
-/** Each run has a site and a namespace of its own; in what is compared they all have this name. */
+/** Common name in the compared state, since each run has its own site and namespace. */
 const sharedName = 'the-site';
 const ownName = /spec-[0-9a-f]{8}/g;
 
-/** The hash of what was applied depends on the UID of the owner, and the token on its name. */
+/**
+ * Normalizes the hash of applied objects, which depends on the owner's UID, and the token, which
+ * depends on its name.
+ */
 function comparable(object: UnstructuredObject): UnstructuredObject {
   const { annotations, managedFields = [] } = object.metadata;
   const metadata = {
@@ -37,7 +40,9 @@ function comparable(object: UnstructuredObject): UnstructuredObject {
   ) as UnstructuredObject;
 }
 
-/** The administrator as whoever looks at one run: of what is in no namespace, only its own counts. */
+/**
+ * Returns the administrator's client limited to one run: of cluster-scoped objects only its own.
+ */
 function lookingAt(admin: Client, name: string): Client {
   return {
     ...forwarding(admin),
@@ -53,7 +58,7 @@ function lookingAt(admin: Client, name: string): Client {
   };
 }
 
-/** The cluster's own ConfigMap is among what is compared, and comes by itself. */
+/** Excludes the cluster's own ConfigMap, which appears by itself. */
 function withRootCertificate(step: CrashStep<CrashCluster>): CrashStep<CrashCluster> {
   if (step.name === 'delete') return step;
   return {
@@ -67,7 +72,7 @@ function withRootCertificate(step: CrashStep<CrashCluster>): CrashStep<CrashClus
   };
 }
 
-describe('The site operator on a real API server, killed at some of its requests', function () {
+describe('the site operator on a real API server, killed at some of its requests', function () {
   this.timeout(240_000);
   let target: BuilderTarget;
   let operator: Client;
@@ -79,7 +84,7 @@ describe('The site operator on a real API server, killed at some of its requests
   });
   after(() => target.close());
 
-  /** A name for each run, of a site and of the namespace that it will have. */
+  /** Returns a name for each run's site and future namespace. */
   function newName(): Promise<CrashCluster> {
     const name = `spec-${systemRandom.uuid().slice(0, 8)}`;
     const observer = lookingAt(target.admin, name);
@@ -90,7 +95,7 @@ describe('The site operator on a real API server, killed at some of its requests
     });
   }
 
-  it('comes to the same end', async () => {
+  it('converges to the same state', async () => {
     const scenario: CrashScenario<CrashCluster> = siteScenario();
     const onCluster: CrashScenario<CrashCluster> = {
       ...scenario,
@@ -101,7 +106,7 @@ describe('The site operator on a real API server, killed at some of its requests
   });
 });
 
-/** Takes away what is left of a run that ended before the site was deleted. */
+/** Deletes objects of a run that ended before its site was deleted. */
 async function cleanUp(admin: Client, name: string): Promise<void> {
   if ((await getIfExists(admin, Site, { name })) !== undefined) {
     const body = { metadata: { finalizers: null } };

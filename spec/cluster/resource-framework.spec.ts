@@ -16,7 +16,7 @@ describe('ensureCrd on a real API server', () => {
   const opened: BuilderTarget[] = [];
   after(() => Promise.all(opened.map((target) => target.close())));
 
-  it('fails at once, with the reason of the server, where the names are taken, and deletes nothing', async () => {
+  it("fails at once with the server's reason when the names are taken, and deletes nothing", async () => {
     const target = await clusterTarget();
     opened.push(target);
     const { admin } = target;
@@ -38,7 +38,7 @@ describe('ensureCrd on a real API server', () => {
     }
   });
 
-  it('serves a definition whose names were taken once it has others, and says at once where they are still', async () => {
+  it('fails at once while the names are taken, and repairs the definition once it has other names', async () => {
     const target = await clusterTarget();
     opened.push(target);
     const { admin } = target;
@@ -64,7 +64,7 @@ describe('ensureCrd on a real API server', () => {
     }
   });
 
-  it('reads once, and writes nothing, where the definition is as it should be', async () => {
+  it('reads once and writes nothing when the definition is up to date', async () => {
     const target = await clusterTarget();
     opened.push(target);
     await ensureCrd(target.admin, crdOf('Gadget'));
@@ -74,13 +74,13 @@ describe('ensureCrd on a real API server', () => {
   });
 });
 
-describe('Framework on a real API server', () => {
+describe('a framework on a real API server', () => {
   frameworkSuite(clusterTarget);
 });
 
 const sample = { count: 10, seed: 5 };
 
-describe('A framework on a real API server, killed at some of its requests', function () {
+describe('a framework on a real API server, killed at some of its requests', function () {
   this.timeout(240_000);
   let target: BuilderTarget;
   let operator: Client;
@@ -91,7 +91,7 @@ describe('A framework on a real API server, killed at some of its requests', fun
   });
   after(() => target.close());
 
-  it('comes to the same end', async () => {
+  it('converges to the same state', async () => {
     const scenario: CrashScenario<CrashCluster> = {
       ...gadgetScenario<CrashCluster>(),
       ...{ timeoutMs: 60_000, cluster: () => crashNamespace(target, operator) },

@@ -13,7 +13,7 @@ import { copyShopProject, replaceFile } from '../cli/run/project.js';
 import { feedSuite } from '../cli/run/suite/feed-suite.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 
-/** A bit later than at once: the API server is asked over the network. */
+/** Allows for the network between operator-builder and the API server. */
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
 describe('operator-builder run on a real API server', () => {
@@ -47,7 +47,7 @@ describe('operator-builder run on a real API server', () => {
     await client.close();
   });
 
-  /** Waits until the Deployment of the shop has this image; the CRD may be new. */
+  /** Waits until the shop's Deployment has this image; the CRD may be new. */
   async function image(wanted: string, apply?: () => Promise<unknown>): Promise<void> {
     for (;;) {
       if (child.exitCode !== null) throw new Error(output.stderr);
@@ -58,12 +58,12 @@ describe('operator-builder run on a real API server', () => {
     }
   }
 
-  it('reconciles what is applied', async () => {
+  it('reconciles applied objects', async () => {
     const shop = Shop.object({ metadata, spec: { image: 'shop:7' } });
     await image('shop:7', () => client.apply(shop, { fieldManager: 'user', force: true }));
   });
 
-  it('runs anew what was changed; what does not compile is left alone', async () => {
+  it('restarts with changed code; code that does not compile has no effect', async () => {
     const controller = file('shop/src/controllers/shop-controller.ts');
     const source = await readFile(controller, 'utf8');
     const next = source.replace(
@@ -77,7 +77,7 @@ describe('operator-builder run on a real API server', () => {
     expect(output.stderr.match(/the operator restarts/g)).to.have.length(1);
   });
 
-  it('ends well on SIGTERM', async () => {
+  it('exits with 0 on SIGTERM', async () => {
     child.kill('SIGTERM');
     const [code] = await ended;
     expect(code, output.stderr).to.equal(0);
@@ -85,7 +85,7 @@ describe('operator-builder run on a real API server', () => {
   });
 });
 
-describe('operator-builder run, its output on a real API server', () => {
+describe('output of operator-builder run on a real API server', () => {
   const namespace = `feed-${systemRandom.uuid().slice(0, 8)}`;
   let client: ConnectedClient;
 

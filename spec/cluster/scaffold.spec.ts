@@ -8,7 +8,7 @@ import { Kubectl } from './kubectl.js';
 
 const overlays = ['crd', 'default', 'manager', 'network-policy', 'prometheus', 'rbac', 'samples'];
 
-describe('A project that the command line made', () => {
+describe('a generated project', () => {
   const file = scratchDirectory();
   let admin: Kubectl;
 
@@ -27,15 +27,15 @@ describe('A project that the command line made', () => {
     });
   }
 
-  it('builds without kinds, too', async () => {
+  it('builds without kinds too', async () => {
     await makeProject(file('bare'));
     expect(await admin.print(['kustomize', file('bare/config/default')])).to.include('Deployment');
-    // What was empty is filled.
+    // The empty files are filled.
     expect(await createApi(file('bare'), 'Pot')).to.include({ code: 0 });
     expect(await admin.print(['kustomize', file('bare/config/default')])).to.include('kind: Pot\n');
   });
 
-  it('has what a real API server takes', async () => {
+  it('has manifests that a real API server accepts', async () => {
     const config = file('shops/config');
     try {
       const applied = await admin.print(['apply', '-k', `${config}/default`]);

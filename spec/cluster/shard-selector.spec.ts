@@ -11,7 +11,7 @@ import type { ConfigMap } from '../../lib/object/kinds.js';
 import type { Namespace } from '../../lib/object/kinds.js';
 import { startControlPlane } from './control-plane/index.js';
 
-describe('shardSelector, on a real API server with KEP-5866', function () {
+describe('shardSelector on a real API server with KEP-5866', function () {
   this.timeout(120_000);
 
   it('selects the objects of the namespaces whose keys are in the ranges', async () => {

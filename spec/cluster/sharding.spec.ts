@@ -30,7 +30,7 @@ async function clusterTarget(): Promise<ShardingTarget> {
   };
 }
 
-describe('Sharding among processes, on a real API server', function () {
+describe('sharding among processes on a real API server', function () {
   this.timeout(240_000);
   shardingSuite(clusterTarget);
 });

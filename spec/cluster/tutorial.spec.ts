@@ -20,7 +20,7 @@ const page = 'docs/tutorial.md';
 const name = 'alnair-pod';
 const key = { name: 'alnairpod-sample', namespace: 'default' };
 
-describe('The operator of the tutorial, on a real API server', () => {
+describe('the operator of the tutorial on a real API server', () => {
   const file = scratchDirectory();
   let plane: ControlPlane;
   let admin: ConnectedClient;
@@ -32,7 +32,7 @@ describe('The operator of the tutorial, on a real API server', () => {
     admin = await clientFromKubeConfig({ path: plane.kubeConfigPath });
     const folder = file(name);
     await mkdir(folder);
-    // `init` wants the package to be there; the project gets the checkout's in its place.
+    // `init` requires the package; the project gets the checkout's in its place.
     await writeFile(file('operator-builder-0.1.0.tgz'), '');
     await copyFile(plane.kubeConfigPath, file('kubeconfig'));
     const env = { ...process.env, TMPDIR: file(), KUBECONFIG: file('kubeconfig') };
@@ -43,7 +43,7 @@ describe('The operator of the tutorial, on a real API server', () => {
     await admin.close();
   });
 
-  it('does what the page says, with the rights that it says', async () => {
+  it('works as the page describes, with the permissions of the page', async () => {
     try {
       await walk();
       expect(operator?.output).not.to.include('permissions are missing');
@@ -60,7 +60,7 @@ describe('The operator of the tutorial, on a real API server', () => {
       if (step.type === 'write' || step.type === 'edit') await changeFile(step, file(name));
       else if (step.type === 'run' && step.where === 'here') await make(step);
       else if (step.type === 'run' && step.where === 'cluster') {
-        // What it shows comes about in time; what it does, it does once.
+        // Outputs may appear late, and steps must not run twice.
         await (step.output === undefined ? onCluster(step) : eventually(() => onCluster(step)));
         if (!applied) await begin();
         applied = true;
@@ -68,7 +68,7 @@ describe('The operator of the tutorial, on a real API server', () => {
     }
   }
 
-  /** The commands that make the project; what only runs it is the walk's. */
+  /** Returns the commands that create the project; the walk runs the others. */
   async function make({ script }: RunStep): Promise<void> {
     for (const [, line = ''] of script.matchAll(/^(?:npx )?operator-builder (.*)$/gm)) {
       if (line.startsWith('run ')) continue;
@@ -85,7 +85,7 @@ describe('The operator of the tutorial, on a real API server', () => {
     if (output !== undefined) expect(outputProblem(output, ended.output)).to.equal(undefined);
   }
 
-  /** What the image would run. */
+  /** Returns the image's command. */
   async function begin(): Promise<void> {
     operator = await ProjectOperator.start({ folder: file(name), name, plane, admin });
     const pod = await eventually(() => admin.get(Pod, key), 60_000);

@@ -16,7 +16,7 @@ import { sharedControlPlane } from './control-plane/shared.js';
 
 const apiVersion = 'stores.example/v1';
 
-describe('What upgrade-check finds, and what a real API server does', () => {
+describe('findings of upgrade-check and a real API server', () => {
   const namespace = `store-${systemRandom.uuid().slice(0, 8)}`;
   const store = { apiVersion, kind: 'Store', metadata: { name: 'a', namespace }, spec: {} };
   let client: ConnectedClient;
@@ -43,7 +43,7 @@ describe('What upgrade-check finds, and what a real API server does', () => {
     });
   }
 
-  /** Lets a version run until all is rolled out, with settings of this name and no others. */
+  /** Runs a version until all is rolled out, with only the settings of this name. */
   async function run(version: StoreVersion, settings: string): Promise<void> {
     const stop = new AbortController();
     const manager = new Manager({ client, rbacPreflight: 'off' });
@@ -69,7 +69,7 @@ describe('What upgrade-check finds, and what a real API server does', () => {
     expect(names).to.deep.equal(['kube-root-ca.crt', 'notes', settings].sort());
   }
 
-  /** What the real server refuses to a version. */
+  /** Returns the real server's rejections of a version. */
   async function refusedOf(version: StoreVersion): Promise<readonly Finding[]> {
     const refusals = new Refusals();
     const noting: Client = refusals.noting(client);
@@ -88,14 +88,14 @@ describe('What upgrade-check finds, and what a real API server does', () => {
     ['the Service of a StatefulSet', { dbService: 'db-new' }],
     ['the claims of a StatefulSet', { storage: 'fast' }],
   ] as const) {
-    it(`are the same refusals: ${what}`, async () => {
+    it(`are the same rejections: ${what}`, async () => {
       const found = (await check(to)).findings.filter(({ type }) => type === 'refused');
       expect(found).to.have.lengthOf(1);
       expect(await refusedOf(to)).to.deep.equal(found);
     });
   }
 
-  it('are the same refusals: the address of a Service', async () => {
+  it('are the same rejections: the address of a Service', async () => {
     const to = { clusterIP: '10.96.7.7' };
     const [found] = (await check(to)).findings.filter(({ type }) => type === 'refused');
     const [refused] = await refusedOf(to);
@@ -104,7 +104,7 @@ describe('What upgrade-check finds, and what a real API server does', () => {
     expect(refused?.remedy).to.equal(found?.remedy);
   });
 
-  it('are the same restarts and the same ConfigMap that goes', async () => {
+  it('are the same restarts and the same pruned ConfigMap', async () => {
     const to = { image: 'store:2', settings: { name: 'config' } };
     const { findings, changes } = await check(to);
     const named = (type: string) =>
@@ -115,7 +115,7 @@ describe('What upgrade-check finds, and what a real API server does', () => {
     const restarted = ['Deployment web', 'StatefulSet db'];
     expect(named('restart')).to.have.members(restarted);
     expect(before.filter((uid) => after.includes(uid))).to.deep.equal([]);
-    // `run` has seen that one is gone and the other there.
+    // `run` has checked that one is gone and the other exists.
     expect(named('renamed')).to.deep.equal(['ConfigMap settings']);
     expect(findings.length).to.equal(3);
     expect(changes).to.deep.equal([]);

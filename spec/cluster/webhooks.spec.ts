@@ -15,7 +15,7 @@ interface Step {
   readonly path: string;
   readonly body?: unknown;
   readonly contentType?: string;
-  /** How the webhook answers from now on: the members of a response, or the text of a 500. */
+  /** The webhook's responses from now on: members of a response, or the text of a 500. */
   readonly webhook?: (request: Request) => object | string;
 }
 
@@ -27,7 +27,7 @@ interface Request {
 
 type Send = (step: Step) => Promise<{ status: number; text: string }>;
 
-/** A webhook over HTTPS that keeps what it was asked. */
+/** A webhook over HTTPS that records its requests. */
 class Webhook {
   asked: unknown[] = [];
   answer: NonNullable<Step['webhook']> = () => ({ allowed: true });
@@ -85,7 +85,7 @@ const configurations = '/apis/admissionregistration.k8s.io/v1';
 const merge = 'application/merge-patch+json';
 const apply = 'application/apply-patch+yaml';
 
-/** Who asks, and what depends on the moment, are not compared. */
+/** Excludes the requesting user and values that depend on the time. */
 const notCompared: ReadonlySet<string> = new Set([
   'userInfo',
   'managedFields',
@@ -140,7 +140,7 @@ describe('webhooks on the embedded and on a real API server', () => {
     webhook.stop();
   });
 
-  /** Runs the steps on both; what they answer and what they ask of the webhook must be the same. */
+  /** Runs the steps on both servers, and expects the same responses and webhook requests. */
   async function compare(steps: readonly Step[]): Promise<void> {
     const [fromReal, fromEmbedded] = [await run(real, steps, 2_000), await run(embedded, steps, 0)];
     for (const [index, step] of steps.entries()) {
@@ -191,7 +191,7 @@ describe('webhooks on the embedded and on a real API server', () => {
     ...more,
   });
 
-  it('are asked the same, and their verdicts are told the same way', async () => {
+  it('receive the same requests, and their verdicts are reported in the same way', async () => {
     const [on, off] = configuration('validating', [{}]);
     const post = (name: string, answer: Step['webhook']): Step => {
       return {
@@ -255,7 +255,7 @@ describe('webhooks on the embedded and on a real API server', () => {
     ]);
   });
 
-  it('change objects the same way', async () => {
+  it('change objects in the same way', async () => {
     const [on, off] = configuration('mutating', [{ reinvocationPolicy: 'IfNeeded' }, {}]);
     const add = (path: string, value: unknown) => () => patching({ op: 'add', path, value });
     const post = (name: string, answer: Step['webhook']): Step => {
@@ -294,7 +294,7 @@ describe('webhooks on the embedded and on a real API server', () => {
     ]);
   });
 
-  it('convert custom resources the same way', async () => {
+  it('convert custom resources in the same way', async () => {
     const schema = {
       openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
     };
@@ -366,7 +366,7 @@ describe('webhooks on the embedded and on a real API server', () => {
       { method: 'POST', path: shops('v1'), body: shop('v1', 'c') },
       { path: `${shops('v2')}/c` },
     ];
-    // How often a server asks is its own affair: only what it answers is compared.
+    // The number of requests may differ: only the responses are compared.
     const made: Step = { method: 'POST', path: definitions, body };
     try {
       const answers: unknown[][] = [];

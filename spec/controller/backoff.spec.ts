@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { Backoff } from '../../lib/controller/delays.js';
 
 describe('Backoff', () => {
-  it('doubles up to the cap, each key by itself', () => {
+  it('doubles the delay of each key separately, up to the cap', () => {
     const backoff = new Backoff({ baseDelayMs: 10, maxDelayMs: 35 });
     expect([1, 2, 3].map(() => backoff.next('ns/a'))).to.deep.equal([10, 20, 35]);
     expect(backoff.next('ns/b')).to.equal(10);
   });
 
-  it('goes from 5 ms to 1,000 s by default, and back to 5 ms once forgotten', () => {
+  it('starts at 5 ms, caps at 1,000 s by default and restarts at 5 ms after forget()', () => {
     const backoff = new Backoff();
     for (let n = 0; n < 20; n++) backoff.next('ns/a');
     expect(backoff.next('ns/a')).to.equal(1_000_000);
@@ -17,7 +17,7 @@ describe('Backoff', () => {
     expect(backoff.next('ns/a')).to.equal(5);
   });
 
-  it('never shrinks and never passes the cap', () => {
+  it('never shortens a delay and never exceeds the cap', () => {
     const property = fc.property(fc.nat(), fc.nat(), (base, more) => {
       const backoff = new Backoff({ baseDelayMs: base + 1, maxDelayMs: base + 1 + more });
       const delays = Array.from({ length: 99 }, () => backoff.next('ns/a'));

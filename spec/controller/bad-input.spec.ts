@@ -16,7 +16,7 @@ import { promMetrics } from '../../lib/system/prom-metrics.js';
 import { Thing, apiError } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';
 
-/** A mapper's answer of which the compiler would not approve. */
+/** A mapper result that the compiler rejects. */
 function nonsense(answer: unknown): Mapped {
   return answer as Mapped;
 }
@@ -61,17 +61,17 @@ async function mapped(answer: () => unknown): Promise<{ seen: string[]; errors: 
   return { seen: seen.slice(0, -1), errors: messages };
 }
 
-describe('bad input of a mapper', () => {
+describe('a mapper with bad output', () => {
   const answers: readonly (readonly [string, unknown, RegExp])[] = [
     ['undefined', undefined, /returned undefined/],
     ['null', null, /returned null/],
-    ['a text', 'ns/a', /returned a string/],
+    ['a string', 'ns/a', /returned a string/],
     ['a number', 7, /returned a number/],
-    ['one key, no array', { name: 'a' }, /returned an object/],
-    ['a promise of nothing', Promise.resolve(), /returned undefined/],
+    ['one key instead of an array', { name: 'a' }, /returned an object/],
+    ['a promise of undefined', Promise.resolve(), /returned undefined/],
   ];
   for (const [title, answer, message] of answers) {
-    it(`is named where it is ${title}, and the watch goes on`, async () => {
+    it(`is reported when the result is ${title}, and the watch continues`, async () => {
       const { seen, errors } = await mapped(() => answer);
       expect(seen).to.deep.equal([]);
       expect(errors.length).to.equal(1);
@@ -79,12 +79,12 @@ describe('bad input of a mapper', () => {
     });
   }
 
-  it('is named where a promise is rejected, with undefined, too', async () => {
+  it('is reported when its promise rejects', async () => {
     const { seen, errors } = await mapped(() => Promise.reject(new Error('no luck')));
     expect([seen, errors]).to.deep.equal([[], ['no luck']]);
   });
 
-  it('keeps no good key out', async () => {
+  it('still enqueues the valid keys among invalid ones', async () => {
     const bad = [undefined, null, 'a', 7, [], {}, { name: '' }, { name: 7 }, { name: 'a/b' }];
     const worse = [{ name: { toString: () => 'x' } }, { name: 'a', cluster: 'nowhere' }];
     const all = [{ name: 'first' }, ...bad, ...worse, { name: 'last', namespace: 'ns' }];
@@ -93,7 +93,7 @@ describe('bad input of a mapper', () => {
     expect(errors.length).to.equal(bad.length + worse.length);
   });
 
-  it('may be ten thousand keys', async () => {
+  it('may return ten thousand keys', async () => {
     const keys = Array.from({ length: 10_000 }, (_, n) => ({ name: `k${n}` }));
     const { seen, errors } = await mapped(() => keys);
     expect(new Set(seen).size).to.equal(10_000);
@@ -101,11 +101,11 @@ describe('bad input of a mapper', () => {
   });
 });
 
-describe('bad input of a handler', () => {
+describe('a reconciler with bad output', () => {
   const handlers: readonly (readonly [string, () => unknown, string])[] = [
     ['throws undefined', throwing(undefined as never), 'threw undefined'],
     ['throws null', throwing(null as never), 'threw null'],
-    ['throws a text', throwing('no luck' as never), 'threw no luck'],
+    ['throws a string', throwing('no luck' as never), 'threw no luck'],
     ['throws a number', throwing(7 as never), 'threw a value of type number'],
     [
       'throws a bare object',
@@ -118,7 +118,7 @@ describe('bad input of a handler', () => {
       'undefined',
     ],
     [
-      'throws an error whose message throws',
+      'throws an error whose message getter throws',
       throwing(Object.defineProperty(new Error('x'), 'message', { get: fail })),
       'can not be read',
     ],
@@ -129,11 +129,11 @@ describe('bad input of a handler', () => {
       async () => ({ type: 'requeueAfter', afterMs: 5n }),
       'got a value of type bigint',
     ],
-    ['returns a text', async () => 'done', 'want a result, got a string'],
+    ['returns a string', async () => 'done', 'want a result, got a string'],
     ['returns nothing', async () => undefined, 'want a result, got nothing'],
-    ['returns a bad wait', async () => ({ type: 'requeueAfter', afterMs: NaN }), 'NaN'],
+    ['returns an invalid delay', async () => ({ type: 'requeueAfter', afterMs: NaN }), 'NaN'],
     [
-      'throws at once',
+      'throws synchronously',
       () => {
         throw new TypeError('bug');
       },
@@ -141,7 +141,7 @@ describe('bad input of a handler', () => {
     ],
   ];
   for (const [title, handler, message] of handlers) {
-    it(`is retried and named where it ${title}`, async () => {
+    it(`is retried and reported when it ${title}`, async () => {
       const setup = new ControllerSetup();
       let runs = 0;
       const reconciler = (() => (++runs === 1 ? handler() : Promise.resolve(done()))) as Reconciler;
@@ -160,7 +160,7 @@ describe('bad input of a handler', () => {
     });
   }
 
-  it('is retried where the log does not bear what it throws', async () => {
+  it("is retried when the logger throws on the reconciler's error", async () => {
     const setup = new ControllerSetup();
     const fussy = (logger: Logger): Logger => ({
       ...logger,
@@ -180,7 +180,7 @@ describe('bad input of a handler', () => {
     await setup.stop(running);
   });
 
-  it('is retried where a fence throws before it is called', async () => {
+  it('is retried when a fence throws before the reconciler runs', async () => {
     const setup = new ControllerSetup();
     let asked = 0;
     const term = (): Fence => (++asked === 1 ? fail() : { check: () => undefined });
@@ -198,7 +198,7 @@ describe('bad input of a handler', () => {
     await setup.stop(running);
   });
 
-  it('is retried where a tracer throws before it is called', async () => {
+  it('is retried when a tracer throws before the reconciler runs', async () => {
     const setup = new ControllerSetup();
     let spans = 0;
     const span: Tracer['span'] = (...args) => (++spans === 1 ? fail() : noTracer.span(...args));
@@ -215,7 +215,7 @@ describe('bad input of a handler', () => {
     await setup.stop(running);
   });
 
-  it('holds the key of one that never ends, by name; all others go on', async () => {
+  it('keeps the key of a reconcile that never ends and reports it; other keys continue', async () => {
     const registry = new Registry();
     const setup = new ControllerSetup();
     const seen: string[] = [];
@@ -243,8 +243,8 @@ describe('bad input of a handler', () => {
   });
 });
 
-describe('bad input of a listener to events', () => {
-  it('is logged where it throws, at once or later; reconciles go on', async () => {
+describe('a failing listener to controller events', () => {
+  it('is logged when it throws or rejects; reconciles continue', async () => {
     const listeners: readonly (() => unknown)[] = [fail, async () => fail()];
     for (const onEvent of listeners) {
       const setup = new ControllerSetup();
@@ -258,7 +258,7 @@ describe('bad input of a listener to events', () => {
     }
   });
 
-  it('keeps nothing from the listener that the controller has itself', async () => {
+  it("does not keep the controller's own listener from receiving events", async () => {
     const setup = new ControllerSetup();
     const own: string[] = [];
     setup.things.put('a');
@@ -272,10 +272,10 @@ describe('bad input of a listener to events', () => {
   });
 });
 
-describe('bad input of a predicate', () => {
+describe('a predicate with bad output', () => {
   for (const [title, answer] of [
     ['returns a promise', () => Promise.resolve(false)],
-    ['returns a promise that is rejected', () => Promise.reject(new Error('no'))],
+    ['returns a rejected promise', () => Promise.reject(new Error('no'))],
   ] as const) {
     for (const [how, wrap] of [
       ['alone', (predicate: Predicate) => predicate],
@@ -283,7 +283,7 @@ describe('bad input of a predicate', () => {
       ['in or()', (predicate: Predicate) => or(predicate)],
       ['in not()', (predicate: Predicate) => not(predicate)],
     ] as const) {
-      it(`is refused loudly where it ${title}, ${how}, and the event matters`, async () => {
+      it(`is reported when it ${title}, ${how}, and its event is handled`, async () => {
         const setup = new ControllerSetup();
         const unhandled: unknown[] = [];
         const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
@@ -309,8 +309,8 @@ describe('bad input of a predicate', () => {
   }
 });
 
-describe('bad input of a source', () => {
-  it('is told in the status while a stream is broken', async () => {
+describe('a faulty source', () => {
+  it('appears in the status while its stream is broken', async () => {
     const setup = new ControllerSetup();
     let opened = 0;
     const source = streamSource<string>({
@@ -338,7 +338,7 @@ describe('bad input of a source', () => {
     await setup.stop(running);
   });
 
-  it('floods: a key waits once, and others get their turns', async () => {
+  it('does not starve other keys when it enqueues the same keys repeatedly', async () => {
     const setup = new ControllerSetup();
     const emitter = new EventEmitter();
     const source = emitterSource<string>({
@@ -367,8 +367,8 @@ describe('bad input of a source', () => {
   });
 });
 
-describe('a permission that is taken away at run time', () => {
-  it('is seen in the status, and so is that it was given back', async () => {
+describe('a permission that is revoked at run time', () => {
+  it('appears in the status as missing, and the problem clears when it is granted again', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const controller = controllerFor(Thing).complete(async ({ key }) => {
@@ -388,7 +388,7 @@ describe('a permission that is taken away at run time', () => {
     setup.things.put('b');
     await setup.clock.advance(60_000);
     expect(seen).to.deep.equal(['a']);
-    // What is known already goes on.
+    // Cached objects are still reconciled.
     running.enqueue({ namespace: 'ns', name: 'a' });
     await setup.clock.advance(0);
     expect(seen).to.deep.equal(['a', 'a']);

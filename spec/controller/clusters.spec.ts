@@ -17,7 +17,7 @@ import { FakeServer, Thing } from '../cache/fake-server.js';
 import { deferred } from './deferred.js';
 import { FakeOwnership } from './fake-ownership.js';
 
-/** Fake servers under names, each with a cache of its own. */
+/** Named fake servers, each with its own cache. */
 class Clusters {
   readonly clock = new VirtualClock();
   readonly servers = new Map<string, FakeServer>();
@@ -38,7 +38,7 @@ class Clusters {
     return this.servers.get(name)!;
   }
 
-  /** Notes what is reconciled where. */
+  /** Records which key is reconciled on which cluster. */
   controller(
     handler: (context: ReconcileContext) => Promise<Result> = async () => done(),
     maxConcurrentReconciles = 1,
@@ -60,10 +60,10 @@ class Clusters {
 
 describe('a controller on several clusters', () => {
   for (const [title, end] of [
-    ['asks to be called again', async () => requeueAfter(10)],
+    ['requests a requeue', async () => requeueAfter(10)],
     ['fails', () => Promise.reject(new Error('no'))],
   ] as const) {
-    it(`waits for a cluster that took the name of one where a reconcile then ${title}`, async () => {
+    it(`delays a new cluster of a removed one's name until the old reconcile ${title}`, async () => {
       const setup = new Clusters();
       const east = setup.named('east');
       setup.server('east').put('a');
@@ -94,7 +94,7 @@ describe('a controller on several clusters', () => {
     });
   }
 
-  it('hears a mapper no more that answers when its cluster has left', async () => {
+  it('ignores a mapper that resolves after its cluster is removed', async () => {
     const setup = new Clusters();
     const clusters = [setup.named('east'), setup.named('west')];
     const answer = deferred<readonly { name: string }[]>();
@@ -118,7 +118,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('forgets the errors of a cluster that it leaves', async () => {
+  it('discards the errors of a cluster that is removed', async () => {
     const setup = new Clusters();
     const clusters = [setup.named('east'), setup.named('west')];
     for (const { name } of clusters) setup.server(name).put('a');
@@ -130,7 +130,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('reconciles objects of one name in each, with the client of each', async () => {
+  it("reconciles objects of the same name in each cluster, with that cluster's client", async () => {
     const setup = new Clusters();
     const clusters = [setup.named('east'), setup.named('west')];
     setup.server('east').put('a', { spec: { size: 1 } });
@@ -149,7 +149,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('lets the clusters take turns, then the namespaces in each', async () => {
+  it('serves clusters in turn, then the namespaces of each', async () => {
     const setup = new Clusters();
     const clusters = [setup.named('big'), setup.named('small')];
     for (const namespace of ['n1', 'n2', 'n3', 'n4']) setup.server('big').put('a', {}, namespace);
@@ -165,7 +165,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('does not wait for a cluster that does not answer', async () => {
+  it('does not wait for a cluster that does not respond', async () => {
     const setup = new Clusters();
     const clusters = [setup.named('up'), setup.named('down')];
     setup.server('down').paused = true;
@@ -184,7 +184,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('adds a cluster while it runs, and needs none at first', async () => {
+  it('starts without clusters and adds one while it runs', async () => {
     const setup = new Clusters();
     const running = setup.controller().start({ clusters: [], clock: setup.clock });
     await running.activate();
@@ -200,7 +200,7 @@ describe('a controller on several clusters', () => {
       .with.property('code', 'Stopped');
   });
 
-  it('refuses a second cluster of one name, and a name with a slash', async () => {
+  it('rejects a duplicate cluster name and a name that contains a slash', async () => {
     const setup = new Clusters();
     const running = setup.controller().start({ clusters: [setup.named('a')], clock: setup.clock });
     for (const name of ['a', 'a/b']) {
@@ -211,7 +211,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('removes a cluster: what waits is dropped, what goes on may end, nothing comes after', async () => {
+  it('removes a cluster: drops its queued keys, lets its reconciles finish and starts no more', async () => {
     const setup = new Clusters();
     const clusters = [setup.named('stay'), setup.named('go')];
     for (const name of ['a', 'b']) setup.server('go').put(name);
@@ -240,7 +240,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('never reconciles a key twice at once, when its cluster comes back meanwhile', async () => {
+  it('never reconciles a key twice at once when its cluster is removed and added again', async () => {
     const setup = new Clusters();
     const running = setup
       .controller(async ({ signal }) => {
@@ -265,7 +265,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('takes keys that name a cluster, and refuses one that is not there', async () => {
+  it('accepts keys that name a cluster and rejects an unknown cluster', async () => {
     const setup = new Clusters();
     const hook = callbackSource<{ cluster?: string }>({
       mapper: ({ cluster }) => [{ name: 'x', ...(cluster !== undefined && { cluster }) }],
@@ -296,7 +296,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('owns keys cluster by cluster', async () => {
+  it('checks ownership of keys per cluster', async () => {
     const setup = new Clusters();
     const ownership = new FakeOwnership('east:ns/a');
     const clusters = [setup.named('east'), setup.named('west')];
@@ -311,8 +311,8 @@ describe('a controller on several clusters', () => {
   });
 });
 
-describe('the text of a key', () => {
-  it('is read as it was written', () => {
+describe('the text form of a key', () => {
+  it('parses back to the same key', () => {
     const part = fc.string({ minLength: 1 }).filter((text) => !text.includes('/'));
     const property = fc.property(
       fc.option(part, { nil: '' }),

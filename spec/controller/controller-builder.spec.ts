@@ -12,7 +12,7 @@ const failureOf = (act: () => unknown): unknown => {
 };
 
 describe('controllerFor', () => {
-  // What the compiler refuses, plain JavaScript can do, and so can modules that import each other.
+  // The compiler rejects these mistakes; plain JavaScript and circular imports can still make them.
   const nothing = undefined as unknown as typeof ConfigMap;
   const noFunction = undefined as unknown as Reconciler;
   const mistakes: readonly [string, () => unknown, string][] = [
@@ -35,14 +35,14 @@ describe('controllerFor', () => {
     ],
   ];
   for (const [what, act, message] of mistakes) {
-    it(`refuses ${what}, and says so`, () => {
+    it(`rejects ${what} with an error that names the mistake`, () => {
       const error = failureOf(act);
       expect(error).to.have.property('code', 'InvalidOption');
       expect(error).to.have.property('message').that.contains(message);
     });
   }
 
-  it('takes what is right', () => {
+  it('accepts valid arguments and derives the name from the kind', () => {
     const controller = controllerFor(Secret)
       .owns(ConfigMap)
       .complete(() => Promise.resolve(done()));

@@ -12,12 +12,12 @@ import { seededRandom } from '../../lib/system/random.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { FakeServer } from '../cache/fake-server.js';
 
-/** What a Thing makes. */
+/** The kind that a Thing owns. */
 export interface Part extends KubernetesObject {
   data?: Record<string, string>;
 }
 
-/** Where it is served. */
+/** The resource that the fake server serves for it. */
 export const Part: ResourceType<Part> = {
   group: '',
   version: 'v1',
@@ -26,7 +26,7 @@ export const Part: ResourceType<Part> = {
   namespaced: true,
 };
 
-/** A line that was logged. */
+/** A captured log line. */
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
@@ -73,7 +73,7 @@ export class ControllerSetup {
     await this.cache.stop();
   }
 
-  /** What was logged at a level. */
+  /** Returns the messages that were logged at a level. */
   lines(level: LogLine['level']): string[] {
     return this.logged.filter((line) => line.level === level).map(({ message }) => message);
   }

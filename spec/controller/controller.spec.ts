@@ -12,7 +12,7 @@ import { ControllerSetup, Part } from './controller-setup.js';
 import { deferred } from './deferred.js';
 
 describe('Controller', () => {
-  it('reconciles what exists and what changes, its own and what it owns', async () => {
+  it('reconciles existing and changed objects of its kind, and the owners of owned objects', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const controller = controllerFor(Thing)
@@ -34,7 +34,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('maps the old state, too: who lost a reference hears of it', async () => {
+  it('maps the old object too, so that the previous owner is reconciled', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const controller = controllerFor(Thing)
@@ -51,7 +51,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('lets what happens now go before what existed', async () => {
+  it('reconciles current events before objects that existed at the start', async () => {
     const setup = new ControllerSetup();
     for (const name of ['a', 'b', 'c', 'd']) setup.things.put(name);
     const seen: string[] = [];
@@ -70,7 +70,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('lets timers and sockets work while many reconciles wait for nothing', async () => {
+  it('yields to timers and sockets while many reconciles are ready', async () => {
     const setup = new ControllerSetup();
     for (let n = 0; n < 100; n++) setup.things.put(`thing-${n}`);
     let [reconciled, turns] = [0, 0];
@@ -86,12 +86,12 @@ describe('Controller', () => {
     });
     const running = await setup.start(controller);
     await finished.promise;
-    // 100 ms of work, and a turn at least every 10 ms and one reconcile.
+    // 100 ms of work yields to the event loop at least every 10 ms plus one reconcile.
     expect(turns).to.be.greaterThan(4);
     await setup.stop(running);
   });
 
-  it('runs as many reconciles at once as it may, never two of a key', async () => {
+  it('runs up to maxConcurrentReconciles at once, never two of one key', async () => {
     const setup = new ControllerSetup();
     let [now, most] = [0, 0];
     const keys = new Set<string>();
@@ -113,7 +113,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('says what triggered it', async () => {
+  it('passes the triggers to the reconciler', async () => {
     const setup = new ControllerSetup();
     const seen: (readonly Trigger[])[] = [];
     const outcomes = [
@@ -144,7 +144,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('tells an object that was there at the start from one that came later', async () => {
+  it('distinguishes objects of the initial list from later ones', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const controller = controllerFor(Thing).complete(async ({ key, triggers }) => {
@@ -167,7 +167,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('says what happened before what it had planned itself', async () => {
+  it('lists an event before the requeue that was already planned', async () => {
     const setup = new ControllerSetup();
     const seen: string[][] = [];
     const controller = controllerFor(Thing).complete(async ({ triggers }) => {
@@ -182,7 +182,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('caches managedFields of what it owns, so that it can be applied', async () => {
+  it('caches managedFields of owned kinds, so that their objects can be applied', async () => {
     const setup = new ControllerSetup();
     const managedFields = [{ manager: 'x' }];
     const seen: unknown[] = [];
@@ -200,7 +200,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('keeps what earlier links said of its options', () => {
+  it('keeps options set earlier in the chain when a later call passes undefined', () => {
     const named = controllerFor(Thing).withOptions({ name: 'x' });
     const again = named.withOptions({ name: undefined, maxConcurrentReconciles: 2 });
     expect(again.complete(async () => done()).name).to.equal('x');
@@ -213,7 +213,7 @@ describe('Controller', () => {
     { reconcileTimeoutMs: NaN },
     { name: '' },
   ]) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       const complete = (): unknown =>
         controllerFor(Thing)
           .withOptions(options)
@@ -222,7 +222,7 @@ describe('Controller', () => {
     });
   }
 
-  it('keeps ten triggers, and counts the rest', async () => {
+  it('keeps ten triggers and counts the rest', async () => {
     const setup = new ControllerSetup();
     const seen: [number, number][] = [];
     const first = deferred();
@@ -244,7 +244,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('retries what throws after a growing delay, and starts over after a success', async () => {
+  it('retries a failing reconcile with back-off, and resets the back-off after a success', async () => {
     const setup = new ControllerSetup();
     const timesMs: number[] = [];
     const controller = controllerFor(Thing).complete(async () => {
@@ -260,7 +260,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('retries a conflict quietly, and a terminal error not at all', async () => {
+  it('retries a conflict without an error log, and does not retry a terminal error', async () => {
     const registry = new Registry();
     const setup = new ControllerSetup();
     const outcomes = [apiError(409, 'Conflict', 'update'), new TerminalError('bad spec')];
@@ -287,7 +287,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('waits as long as the server asks before it retries', async () => {
+  it('waits for Retry-After before it retries', async () => {
     const setup = new ControllerSetup();
     const context = { verb: 'list', kind: 'Part', status: 429, retryAfterMs: 9_000 };
     const tooMany = Object.assign(apiError(429, 'TooManyRequests'), { context });
@@ -305,7 +305,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('says once that a chain can not be, and waits for a change', async () => {
+  it('logs a duplicate object as a terminal error, and waits for a change', async () => {
     const setup = new ControllerSetup();
     let runs = 0;
     const controller = controllerFor(Thing).complete(async () => {
@@ -324,7 +324,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('fails a reconcile that returns nothing, and goes on', async () => {
+  it('fails a reconcile that returns nothing, and retries it', async () => {
     const setup = new ControllerSetup();
     let runs = 0;
     const controller = controllerFor(Thing).complete(async () => {
@@ -337,7 +337,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('survives what predicates and mappers throw; the event then matters', async () => {
+  it('logs predicates and mappers that throw, and handles the event of a failing predicate', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const fail = (): never => {
@@ -366,7 +366,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('hears only what its predicates let pass', async () => {
+  it('reconciles only events that its predicate passes', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const predicate = onEvents<Thing>({ updated: ({ object }) => (object.spec?.size ?? 0) > 1 });
@@ -384,7 +384,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('refuses keys that no object can have, and goes on', async () => {
+  it('rejects invalid keys and handles the valid ones', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const bad = [{ name: '' }, { name: 'a/b' }, { name: 'a', namespace: 'x/y' }];

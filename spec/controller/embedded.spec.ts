@@ -13,7 +13,7 @@ function configMap(name: string, data: Record<string, string> = {}): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data };
 }
 
-/** Gives each ConfigMap that has a `secret` a Secret of its name with that value. */
+/** Creates a Secret for each ConfigMap that has a `secret` value. */
 function secretKeeper(): Controller {
   return controllerFor(ConfigMap)
     .owns(Secret)
@@ -59,7 +59,7 @@ async function run(controllers: readonly Controller[]) {
 }
 
 describe('Controllers on the embedded cluster', () => {
-  it('converges, repairs, and is silent once all is well', async () => {
+  it('converge, repair drift, and send no requests once nothing changes', async () => {
     const { clock, cluster, end, person } = await run([secretKeeper()]);
     const value = async (name: string): Promise<string> => {
       const { data = {} } = await person.get(Secret, { namespace: 'default', name });

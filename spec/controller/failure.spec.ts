@@ -11,7 +11,7 @@ import type { FailureKind } from '../../lib/controller/result.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 
-/** `cause`, thrown in a step of a resource. */
+/** Wraps `cause` as the failure of a resource step. */
 function inStep(cause: unknown): OperatorError {
   return new OperatorError('ResourceFailed', 'set v1, resource env: it failed', { cause });
 }
@@ -37,38 +37,42 @@ const cases: readonly (readonly [string, unknown, FailureKind])[] = [
   ['a conflict', conflict, 'conflict'],
   ['AlreadyExists', apiError(409, 'AlreadyExists'), 'error'],
   ['a terminal error', terminal, 'terminal'],
-  ['a namespace that is being deleted', terminating, 'waiting'],
+  ['a namespace in deletion', terminating, 'waiting'],
   ['another 403', apiError(403, 'Forbidden'), 'error'],
   ['anything else', other, 'error'],
-  ['what is no error', 'text', 'error'],
+  ['a thrown string', 'text', 'error'],
   ['two conflicts', new AggregateError([conflict, conflict]), 'conflict'],
-  ['a conflict and another', new AggregateError([conflict, other]), 'error'],
-  ['a conflict in a namespace that goes', new AggregateError([terminating, conflict]), 'conflict'],
-  ['terminal errors only', new AggregateError([terminal, terminal]), 'terminal'],
-  ['a terminal one and a conflict', new AggregateError([terminal, conflict]), 'error'],
+  ['a conflict and another error', new AggregateError([conflict, other]), 'error'],
   [
-    'a chain that can not succeed',
+    'a conflict in a namespace in deletion',
+    new AggregateError([terminating, conflict]),
+    'conflict',
+  ],
+  ['terminal errors only', new AggregateError([terminal, terminal]), 'terminal'],
+  ['a terminal error and a conflict', new AggregateError([terminal, conflict]), 'error'],
+  [
+    'a failed chain that cannot succeed',
     new ReconcileFailedError([new OperatorError('ImmutableField', 'x'), dependency], []),
     'terminal',
   ],
   [
-    'a chain of which a result asks to be looked at again',
+    'a failed chain with a requested requeue',
     new ReconcileFailedError([terminal], [{ ...untouched, requeueAfterMs: 1_000 }]),
     'error',
   ],
   [
-    'a chain of which too much would be deleted',
+    'a chain that would delete too many objects',
     new ReconcileFailedError([new OperatorError('TooManyDeletions', 'x')], [untouched]),
     'terminal',
   ],
   [
-    'a conflict in a chain, with what depends on it',
+    'a conflict in a chain, with its skipped dependents',
     new ReconcileFailedError([conflict, dependency], []),
     'conflict',
   ],
   ['a conflict in a step of a resource', inStep(conflict), 'conflict'],
   ['a terminal error in a step', inStep(terminal), 'terminal'],
-  ['a lease that is not fresh in a step', inStep(new OperatorError('Fenced', 'x')), 'waiting'],
+  ['an expired lease in a step', inStep(new OperatorError('Fenced', 'x')), 'waiting'],
   ['anything else in a step', inStep(other), 'error'],
   ['several conflicts in a step', inStep(new AggregateError([conflict, conflict])), 'conflict'],
   ['a chain in a step', inStep(new ReconcileFailedError([terminal], [])), 'terminal'],
@@ -81,7 +85,7 @@ const hopeless = [
 
 describe('failureKindOf', () => {
   for (const code of hopeless) {
-    it(`takes ${code} for terminal, also among others of that sort`, () => {
+    it(`classifies ${code} as terminal, unless it is aggregated with a retryable error`, () => {
       const error = new OperatorError(code, 'x');
       expect(failureKindOf(error)).to.equal('terminal');
       expect(failureKindOf(new AggregateError([error, terminal]))).to.equal('terminal');
@@ -89,7 +93,7 @@ describe('failureKindOf', () => {
     });
   }
 
-  it('retries after a wait that was none: it may be one the next time', () => {
+  it('retries a reconcile that failed with an invalid requeueAfter delay', () => {
     expect(() => requeueAfter(0))
       .to.throw(OperatorError)
       .with.property('code', 'InvalidOption');
@@ -100,28 +104,28 @@ describe('failureKindOf', () => {
     }
   });
 
-  it('takes what time may mend for no more than an error', () => {
+  it('classifies problems that may resolve themselves as retryable errors', () => {
     for (const code of ['UnknownKind', 'ConnectionFailed', 'NotOurs', 'AlreadyOwned'] as const) {
       expect(failureKindOf(new OperatorError(code, 'x')), code).to.equal('error');
     }
   });
 
   for (const [what, error, kind] of cases) {
-    it(`takes ${what} for ${kind}`, () => {
+    it(`classifies ${what} as ${kind}`, () => {
       expect(failureKindOf(error)).to.equal(kind);
     });
   }
 });
 
 describe('isBug', () => {
-  it('is a TypeError or what is no error, but no failure', () => {
+  it('is true for a TypeError or a thrown non-error, false for an expected failure', () => {
     expect([new TypeError('x'), 'text', undefined].map(isBug)).to.deep.equal([true, true, true]);
     expect([other, conflict, terminal].map(isBug)).to.deep.equal([false, false, false]);
     const inSteps = [new TypeError('x'), undefined, other].map(inStep);
     expect(inSteps.map(isBug)).to.deep.equal([true, true, false]);
   });
 
-  it('is not lost in an error that is its own cause', () => {
+  it('ends on an error that is its own cause', () => {
     const circle = inStep(undefined);
     Object.defineProperty(circle, 'cause', { value: circle });
     expect([isBug(circle), failureKindOf(circle)]).to.deep.equal([false, 'error']);
@@ -129,7 +133,7 @@ describe('isBug', () => {
 });
 
 describe('retryAfterMsOf', () => {
-  it('is the longest of all errors, 0 where none says', () => {
+  it('returns the longest Retry-After of all errors, 0 without one', () => {
     const asked = (retryAfterMs: number): ApiError =>
       new ApiError({}, { verb: 'get', kind: 'O', status: 429, retryAfterMs });
     expect(retryAfterMsOf(new AggregateError([asked(5), asked(9), other]))).to.equal(9);

@@ -7,11 +7,11 @@ import type {
 import { keyString } from '../../lib/object/object-key.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 
-/** Keys that a spec gives and takes, by what {@link keyString} says. */
+/** Ownership of keys (by {@link keyString}) that the spec grants and revokes. */
 export class FakeOwnership implements KeyOwnership {
   readonly #owned = new Set<string>();
   readonly #listeners = new Set<KeyOwnershipListener>();
-  /** What each fence was asked. */
+  /** The operations that each fence checked. */
   readonly asked: string[] = [];
 
   constructor(...keys: readonly string[]) {
@@ -45,7 +45,7 @@ export class FakeOwnership implements KeyOwnership {
     for (const listener of this.#listeners) listener.acquired();
   }
 
-  /** Takes keys away without a word. */
+  /** Revokes keys without notifying the listeners. */
   lose(...keys: readonly string[]): void {
     for (const key of keys) this.#owned.delete(key);
   }

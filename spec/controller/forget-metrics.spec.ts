@@ -8,7 +8,7 @@ import {
 import { promMetrics } from '../../lib/system/prom-metrics.js';
 
 describe('forgetMetrics', () => {
-  it('takes out all samples of its controller, and of no other', async () => {
+  it('removes all samples of one controller and keeps those of others', async () => {
     const registry = new Registry();
     const metrics = promMetrics(registry);
     const samplesOf = async (controller: string): Promise<readonly string[]> =>

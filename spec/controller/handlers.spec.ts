@@ -16,13 +16,13 @@ function owned(...owners: readonly Partial<OwnerReference>[]) {
 }
 
 describe('handlers', () => {
-  it('name the object itself', () => {
+  it('enqueue the object itself', () => {
     const key = { namespace: 'ns', name: 'p' };
     expect(requestFor(owned())).to.deep.equal(key);
     expect(enqueueObject()(owned(), context)).to.deep.equal([key]);
   });
 
-  it('name the controller of the kind, of whichever version, in the namespace', () => {
+  it("enqueue the controlling owner of the kind, of any version, in the object's namespace", () => {
     const toOwner = enqueueOwner(Deployment);
     const key = { namespace: 'ns', name: 'web' };
     expect(toOwner(owned({}), context)).to.deep.equal([key]);
@@ -32,7 +32,7 @@ describe('handlers', () => {
     expect(toOwner(owned({ controller: false }), context)).to.deep.equal([]);
   });
 
-  it('name every owner where that is asked for', () => {
+  it('enqueue every owner with matchEveryOwner', () => {
     const toOwner = enqueueOwner(Deployment, { matchEveryOwner: true });
     const names = [{ name: 'one', controller: false }, { name: 'two' }];
     expect(toOwner(owned(...names), context)).to.deep.equal([
@@ -41,7 +41,7 @@ describe('handlers', () => {
     ]);
   });
 
-  it('name a cluster-scoped owner without a namespace', () => {
+  it('enqueue a cluster-scoped owner without a namespace', () => {
     const reference = { apiVersion: 'v1', kind: 'Namespace', name: 'x' };
     expect(enqueueOwner(Namespace)(owned(reference), context)).to.deep.equal([{ name: 'x' }]);
   });

@@ -24,7 +24,7 @@ function newDetector(maxWrites = 3, maxRepeats = 100) {
 }
 
 describe('HotLoopDetector', () => {
-  it('leaves alone who writes rarely, or many objects', async () => {
+  it('ignores keys that write rarely or write many objects', async () => {
     const { clock, detector } = newDetector();
     for (let n = 0; n < 20; n++) {
       const many = sample({ n: String(n) }, { target: { name: `m${n}` } });
@@ -35,7 +35,7 @@ describe('HotLoopDetector', () => {
     expect(detector.delayMs('ns/owner')).to.equal(0);
   });
 
-  it('finds who writes one object too often, and says what and how often', async () => {
+  it('reports a key that writes one object too often, with the changed paths and the rate', async () => {
     const { clock, detector } = newDetector();
     for (let n = 0; n < 3; n++) {
       expect(detector.wrote(sample({ n: String(n), same: 'x' }))).to.equal(undefined);
@@ -52,10 +52,10 @@ describe('HotLoopDetector', () => {
   });
 
   for (const [what, states] of [
-    ['writes the same again and again', ['a', 'a', 'a', 'a', 'a']],
-    ['changes its mind and back', ['a', 'b', 'a', 'b', 'a', 'b']],
+    ['writes the same state repeatedly', ['a', 'a', 'a', 'a', 'a']],
+    ['alternates between two states', ['a', 'b', 'a', 'b', 'a', 'b']],
   ] as const) {
-    it(`finds who ${what} sooner`, () => {
+    it(`reports a key that ${what} sooner`, () => {
       const { detector } = newDetector(100, 3);
       const reports = states.map((state) => detector.wrote(sample({ state })));
       const found = reports.map((report) => report !== undefined);
@@ -63,14 +63,14 @@ describe('HotLoopDetector', () => {
     });
   }
 
-  it('leaves alone who gets on, as a status that counts pods', () => {
+  it('ignores progress, such as a status that counts pods', () => {
     const { detector } = newDetector(100, 3);
     for (let n = 0; n < 99; n++) {
       expect(detector.wrote(sample({ ready: String(n) }))).to.equal(undefined);
     }
   });
 
-  it('slows only that key down, more with each write, and reports once', async () => {
+  it('delays only that key, longer with each write, and reports it once', async () => {
     const { clock, detector } = newDetector();
     const reports: unknown[] = [];
     const delays: number[] = [];
@@ -85,7 +85,7 @@ describe('HotLoopDetector', () => {
     expect(detector.delayMs('ns/other')).to.equal(0);
   });
 
-  it('leaves a key alone again after five quiet windows, and forgets the object', async () => {
+  it('clears the delay and discards the object after five quiet windows', async () => {
     const { clock, detector } = newDetector();
     for (let n = 0; n < 5; n++) detector.wrote(sample({ n: String(n) }));
     await clock.advance(4_999);
@@ -94,7 +94,7 @@ describe('HotLoopDetector', () => {
     expect([detector.delayMs('ns/owner'), detector.size]).to.deep.equal([0, 0]);
   });
 
-  it('reports a key for five quiet windows, whether its delay is asked for or not', async () => {
+  it('lists a key for five quiet windows, with or without reads of its delay', async () => {
     const { clock, detector } = newDetector();
     for (let n = 0; n < 5; n++) detector.wrote(sample({ n: String(n) }));
     await clock.advance(4_999);
@@ -105,7 +105,7 @@ describe('HotLoopDetector', () => {
     expect(detector.all()).to.deep.equal([]);
   });
 
-  it('halves the wait of a key that writes now and then, until it leaves it alone', async () => {
+  it('halves the delay of a key that writes occasionally, down to none', async () => {
     const { clock, detector } = newDetector();
     for (let n = 0; n < 9; n++) detector.wrote(sample({ n: String(n) }));
     const delays: number[] = [];
@@ -113,14 +113,14 @@ describe('HotLoopDetector', () => {
       await clock.advance(1_001);
       detector.wrote(sample({ n: String(n) }));
       delays.push(detector.delayMs('ns/owner'));
-      // Within a window of the last time it is not halved again.
+      // Halves the delay at most once per window.
       detector.wrote(sample({ n: `${n}b` }));
     }
     expect(delays).to.deep.equal([20, 10, 0, 0]);
     expect(detector.all()).to.deep.equal([]);
   });
 
-  it('counts no write that leaves the object as it was, whoever knows that', () => {
+  it('ignores writes that leave the object unchanged', () => {
     const { detector } = newDetector(3, 3);
     const state = (resourceVersion: string, uid = 'u') => {
       const metadata = { name: 'a', namespace: 'ns', uid, resourceVersion };
@@ -137,7 +137,7 @@ describe('HotLoopDetector', () => {
     expect(reports).to.deep.equal([false, false, true]);
   });
 
-  it('keeps no objects, and not endlessly many hashes', async () => {
+  it('retains no objects and a bounded number of hashes', async () => {
     const { clock, detector } = newDetector(3, 3);
     const kept: WeakRef<object>[] = [];
     for (let n = 0; n < 10_500; n++) {
@@ -155,7 +155,7 @@ describe('HotLoopDetector', () => {
     expect(detector.size).to.equal(0);
   });
 
-  it('slows nothing down for what was forgotten for lack of room', () => {
+  it('applies no delay to a key that was evicted for lack of room', () => {
     const { detector } = newDetector();
     for (let n = 0; n < 5; n++) detector.wrote(sample({ n: String(n) }));
     expect(detector.delayMs('ns/owner')).to.be.above(0);
@@ -163,7 +163,7 @@ describe('HotLoopDetector', () => {
     expect([detector.delayMs('ns/owner'), detector.all()]).to.deep.equal([0, []]);
   });
 
-  it('sees what others changed between, and never tells a value', () => {
+  it('reports paths that others changed in between, never values', () => {
     const { detector } = newDetector(1);
     const mine = sample({ password: 'secret' });
     const theirs = sample({ password: 'other' }).after;
@@ -173,7 +173,7 @@ describe('HotLoopDetector', () => {
     expect(JSON.stringify(report)).to.not.include('secret');
   });
 
-  it('sees who deletes and makes one object again and again', () => {
+  it('reports a key that deletes and recreates one object repeatedly', () => {
     const { detector } = newDetector();
     const gone = { after: undefined };
     const reports = [{}, gone, {}, gone].map((more) => detector.wrote(sample({}, more)));
@@ -186,7 +186,7 @@ describe('HotLoopDetector', () => {
     { baseDelayMs: 50, maxDelayMs: 1 },
     { windowMs: NaN },
   ]) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       const construct = (): unknown => new HotLoopDetector(new VirtualClock(), options);
       expect(construct).to.throw().with.property('code', 'InvalidOption');
     });

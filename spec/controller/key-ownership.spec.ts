@@ -14,7 +14,7 @@ import { FakeOwnership } from './fake-ownership.js';
 
 type Handler = (context: ReconcileContext) => Promise<Result>;
 
-/** Notes what is reconciled and why, and does what the spec says. */
+/** Records keys and their triggers, then runs the spec's reconciler. */
 function noting(handler: Handler = async () => done(), maxConcurrentReconciles = 4) {
   const seen: string[] = [];
   const controller: Controller = controllerFor(Thing)
@@ -34,7 +34,7 @@ function ownedBy(name: string): Partial<Thing> {
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
 
-/** Whether a promise is settled, after what is due now. */
+/** Reports whether a promise has settled after all due work. */
 function watched(setup: ControllerSetup, promise: Promise<void>) {
   let isSettled = false;
   void promise.then(() => (isSettled = true));
@@ -45,7 +45,7 @@ function watched(setup: ControllerSetup, promise: Promise<void>) {
 }
 
 describe('a controller that owns some keys', () => {
-  it('reconciles these, and no others', async () => {
+  it('reconciles owned keys only', async () => {
     const setup = new ControllerSetup();
     const ownership = new FakeOwnership('ns/a');
     const { controller, seen } = noting();
@@ -62,7 +62,7 @@ describe('a controller that owns some keys', () => {
   });
 
   describe('when it acquires keys', () => {
-    it('reconciles every object of its kind that is owned now, and says why', async () => {
+    it('reconciles every object of its kind whose key it owns, with an acquired trigger', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership();
       const { controller, seen } = noting();
@@ -75,7 +75,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('lets what happens now go before them', async () => {
+    it('reconciles current events before acquired keys', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/new');
       const first = deferred();
@@ -96,7 +96,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('heeds predicates, as at a start', async () => {
+    it('applies predicates to acquired objects, as at the start', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership();
       const seen: string[] = [];
@@ -114,7 +114,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('reconciles a key whose object is gone, where something still maps to it', async () => {
+    it('reconciles a key whose object is gone but still has dependents', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership();
       const { controller, seen } = noting();
@@ -126,7 +126,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('reconciles a key whose object was deleted while another owned it, once', async () => {
+    it('reconciles once a key whose object was deleted under another owner', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership();
       const { controller, seen } = noting();
@@ -143,7 +143,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('reconciles a key without an object that a source named while nobody owned it', async () => {
+    it('reconciles a key without an object that a source enqueued while it was unowned', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/mine');
       const hook = callbackSource<string>({ mapper: (name) => [{ namespace: 'ns', name }] });
@@ -164,7 +164,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('remembers no deletion of what belongs to an object that is there, as at a start', async () => {
+    it('records no deletion of dependents whose owner still exists', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership();
       const seen: string[] = [];
@@ -185,8 +185,8 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    describe('that it had before, and gave away with their objects deleted', () => {
-      /** Reconciles nothing but by `handler` once the object was deleted. */
+    describe('of which it released some after their objects were deleted', () => {
+      /** Runs only `handler` once the object is deleted. */
       async function deleted(handler: Handler) {
         const setup = new ControllerSetup();
         const ownership = new FakeOwnership('ns/a', 'ns/b');
@@ -206,9 +206,9 @@ describe('a controller that owns some keys', () => {
 
       for (const [title, release] of [
         ['', true],
-        [', found out as it was handed out', false],
+        [', lost without notice', false],
       ] as const) {
-        it(`reconciles one that waited for a worker${title}`, async () => {
+        it(`reconciles a key that waited for a worker${title}`, async () => {
           const held = deferred();
           let isHeld = false;
           const { setup, ownership, running, reacquired } = await deleted(async ({ key }) => {
@@ -228,7 +228,7 @@ describe('a controller that owns some keys', () => {
         });
       }
 
-      it('reconciles one that waited for its time', async () => {
+      it('reconciles a key that waited for its back-off', async () => {
         const { setup, ownership, running, reacquired } = await deleted(async ({ client, key }) => {
           if (key.name === 'a' && ownership.owns(key)) await client.get(Thing, key);
           return done();
@@ -242,9 +242,9 @@ describe('a controller that owns some keys', () => {
 
       for (const [title, end] of [
         ['fails', () => Promise.reject(new Error('no'))],
-        ['asks to be called again', async () => requeueAfter(10)],
+        ['requests a requeue', async () => requeueAfter(10)],
       ] as const) {
-        it(`reconciles one whose reconcile ${title} afterwards`, async () => {
+        it(`reconciles a key whose reconcile ${title} after the release`, async () => {
           const held = deferred();
           let isHeld = false;
           const { setup, ownership, reacquired } = await deleted(async ({ key }) => {
@@ -264,7 +264,7 @@ describe('a controller that owns some keys', () => {
         });
       }
 
-      it('reconciles no other that has no object, nor one twice', async () => {
+      it('reconciles no other key without an object, and none twice', async () => {
         const { setup, ownership, running, reacquired } = await deleted(async () => done());
         running.enqueue({ namespace: 'ns', name: 'b' }, { afterMs: 1_000 });
         await setup.clock.advance(0);
@@ -273,7 +273,7 @@ describe('a controller that owns some keys', () => {
       });
     });
 
-    it('waits for the sources before it begins with any', async () => {
+    it('waits until the sources are synced before it reconciles acquired keys', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership();
       const { controller, seen } = noting();
@@ -292,7 +292,7 @@ describe('a controller that owns some keys', () => {
   });
 
   describe('when it releases keys', () => {
-    it('drops what waits for a worker or for its time, and resolves at once', async () => {
+    it('drops queued and delayed keys, and resolves at once', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a', 'ns/b', 'ns/c');
       const first = deferred();
@@ -315,7 +315,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('does not begin a key that was lost without a word yet', async () => {
+    it('does not start a queued key that was lost without notice', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a', 'ns/b');
       const first = deferred();
@@ -334,7 +334,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('waits for a reconcile that goes on, and neither retries nor repeats it', async () => {
+    it('waits for a running reconcile, and neither retries nor requeues it', async () => {
       for (const end of ['done', 'requeue', 'throw', 'changed'] as const) {
         const setup = new ControllerSetup();
         const ownership = new FakeOwnership('ns/a');
@@ -360,7 +360,7 @@ describe('a controller that owns some keys', () => {
       }
     });
 
-    it('aborts what does not end within the grace, with the reason Fenced', async () => {
+    it('aborts a reconcile that exceeds the grace period, with the reason Fenced', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');
       let reason: unknown;
@@ -383,7 +383,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('resolves where a handler never ends; its writes are refused, its key stays held', async () => {
+    it('resolves despite a reconcile that never ends, refuses its writes and holds its key', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a', 'ns/b');
       const held = deferred();
@@ -402,7 +402,7 @@ describe('a controller that owns some keys', () => {
       expect(await isReleased(100)).to.equal(false);
       expect(await isReleased(1_000)).to.equal(true);
       expect(running.status().active.map(({ key }) => key)).to.deep.equal(['ns/a']);
-      // It comes back while the old handler still goes on: never two at once.
+      // The key returns while the old reconcile still runs: never two at once.
       ownership.acquire('ns/a');
       setup.things.put('b');
       await setup.clock.advance(0);
@@ -415,7 +415,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('resolves not before a write that is on its way has ended, whatever its own signal', async () => {
+    it('waits for a write in flight, and does not pass the aborted signal on to it', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');
       const sent = deferred<undefined>();
@@ -442,7 +442,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('resolves not before a write has ended that a handler left behind, nor does a stop', async () => {
+    it('waits for a write that the reconciler did not await, as does stop()', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');
       const landed = deferred();
@@ -473,7 +473,7 @@ describe('a controller that owns some keys', () => {
       expect(setup.clock.pendingTimers).to.equal(0);
     });
 
-    it('waits for the answer to a write on its way, also after the grace: cut off, it could land late', async () => {
+    it('waits for the response of a write in flight after the grace period too', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');
       const answered = deferred();
@@ -500,7 +500,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('cuts such a write off a second after the grace of a stop', async () => {
+    it('aborts a write in flight one second after the grace period of a stop', async () => {
       const setup = new ControllerSetup();
       let reason: unknown;
       const client: typeof setup.cached = {
@@ -526,7 +526,7 @@ describe('a controller that owns some keys', () => {
       await setup.cache.stop();
     });
 
-    it('counts a handler past its time-out as harmless already', async () => {
+    it('does not wait for a reconcile that already timed out', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');
       const controller = controllerFor(Thing)
@@ -541,7 +541,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('forgets why keys waited, and their errors', async () => {
+    it('discards the triggers of queued keys, and their errors', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');
       const types: string[][] = [];
@@ -562,13 +562,13 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('forgets the back-off of one whose reconcile fails afterwards', async () => {
+    it('discards the back-off of a key whose reconcile fails after the loss', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');
       const held = deferred();
       const { controller, seen } = noting(async () => {
         if (seen.length === 3) await held.promise;
-        // Lost without a word: nothing is dropped but by the end of the reconcile.
+        // Lost without notice: only the end of the reconcile drops the key.
         if (seen.length === 3) ownership.lose('ns/a');
         throw new Error('no');
       });
@@ -584,7 +584,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('forgets the back-off: another owner begins anew, and so does it', async () => {
+    it('discards the back-off, so that an acquired key starts at the base delay', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');
       const timesMs: number[] = [];
@@ -605,7 +605,7 @@ describe('a controller that owns some keys', () => {
     });
   });
 
-  it('has each write asked about, of its own key', async () => {
+  it('checks ownership of the key before each write', async () => {
     const setup = new ControllerSetup();
     const ownership = new FakeOwnership('ns/a');
     const codes: unknown[] = [];
@@ -628,7 +628,7 @@ describe('a controller that owns some keys', () => {
     await setup.stop(running);
   });
 
-  it('asks the fence of the process, too, in the term that the reconcile began in', async () => {
+  it('also checks the process fence, in the term in which the reconcile began', async () => {
     const setup = new ControllerSetup();
     const asked: string[] = [];
     let term = 1;
@@ -654,7 +654,7 @@ describe('a controller that owns some keys', () => {
     await setup.stop(running);
   });
 
-  it('retries quietly what a fence has refused', async () => {
+  it('retries a fenced write without an error log', async () => {
     const setup = new ControllerSetup();
     const ownership = new FakeOwnership('ns/a');
     const { controller, seen } = noting(async ({ client, key }) => {

@@ -9,7 +9,7 @@ import { OperatorError } from '../../lib/system/operator-error.js';
 import { Thing } from '../cache/fake-server.js';
 import { ControllerSetup } from './controller-setup.js';
 
-/** Has `handler` reconcile one Thing. */
+/** Reconciles one Thing with `handler`. */
 async function reconcileOne(
   handler: (context: ReconcileContext) => unknown,
   runtime: Partial<ControllerRuntime> = {},
@@ -28,7 +28,7 @@ async function reconcileOne(
   expect(setup.lines('error')).to.deep.equal([]);
 }
 
-/** Notes what its children are made with. */
+/** Records the fields of each child logger. */
 function countingLogger(made: object[]): Logger {
   const child: Logger['child'] = (fields) => {
     made.push(fields);
@@ -38,7 +38,7 @@ function countingLogger(made: object[]): Logger {
 }
 
 describe('the context of a reconcile', () => {
-  it('can be spread: what is made when it is asked for is there', () =>
+  it('can be spread with its lazy fields', () =>
     reconcileOne((context) => {
       const spread = { ...context };
       expect(spread).to.have.all.keys(
@@ -50,7 +50,7 @@ describe('the context of a reconcile', () => {
       expect(spread.logger).to.equal(context.logger);
     }));
 
-  it('gives a client that can be spread, calls and all', () =>
+  it('has a client that can be spread with all its methods', () =>
     reconcileOne(async ({ client, key }) => {
       const { live, ...spread } = { ...client };
       for (const each of [client, spread, live, { ...live }]) {
@@ -58,7 +58,7 @@ describe('the context of a reconcile', () => {
       }
     }));
 
-  it('makes a logger for a handler that asks for one, and only one', async () => {
+  it('creates one logger, and only for a reconciler that reads it', async () => {
     const made: object[] = [];
     const ofReconciles = (): object[] => made.filter((fields) => 'reconcileID' in fields);
     const logger = countingLogger(made);
@@ -68,7 +68,7 @@ describe('the context of a reconcile', () => {
     expect(ofReconciles()).to.have.length(1);
   });
 
-  it('shows a signal that was first asked for when it was aborted already', async () => {
+  it('returns an aborted signal when it is first read after the abort', async () => {
     let late: ReconcileContext | undefined;
     const setup = new ControllerSetup();
     setup.things.put('a');
@@ -85,7 +85,7 @@ describe('the context of a reconcile', () => {
     await setup.stop(running);
   });
 
-  it('writes in the term that it began in, whenever it asks for its client', async () => {
+  it('fences writes by the term in which the reconcile began, whenever the client is read', async () => {
     let term = 1;
     const checked: number[] = [];
     const fence = {

@@ -4,7 +4,10 @@ import { WorkQueue } from '../../lib/controller/queue.js';
 import { noMetrics } from '../../lib/system/metrics.js';
 import type { HistogramOptions, MetricLabels, MetricOptions } from '../../lib/system/metrics.js';
 
-/** What controller-runtime 0.24 registers, in pkg/internal/controller/metrics and pkg/internal/metrics. */
+/**
+ * Metrics that controller-runtime 0.24 registers, in pkg/internal/controller/metrics and
+ * pkg/internal/metrics.
+ */
 const theirs = [
   'counter controller_runtime_reconcile_total{controller,result}',
   'counter controller_runtime_reconcile_errors_total{controller}',
@@ -64,7 +67,7 @@ describe('metrics of controllers', () => {
     }
   });
 
-  it('name 25 priorities, the others together', () => {
+  it('label 25 priorities, and group the rest under one label', () => {
     const depths = new Map<string, number>();
     const depth = {
       ...noMetrics.gauge({ name: 'depth', help: '' }),
@@ -86,7 +89,7 @@ describe('metrics of controllers', () => {
     expect([...depths.values()].every((value) => value === 0)).to.equal(true);
   });
 
-  it('count what is added with a delay as a retry', () => {
+  it('count delayed and rate-limited additions as retries', () => {
     const counts: string[] = [];
     const metrics = {
       ...noMetrics,

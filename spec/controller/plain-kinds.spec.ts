@@ -1,6 +1,6 @@
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
 import { plainKindsSuite } from './suite/plain-kinds-suite.js';
 
-describe('Kinds that are given as apiVersion and kind', () => {
+describe('kinds given as apiVersion and kind', () => {
   plainKindsSuite(embeddedTarget);
 });

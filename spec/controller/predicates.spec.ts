@@ -96,12 +96,12 @@ const cases: readonly (readonly [string, Predicate, CacheEvent, boolean])[] = [
 
 describe('predicates', () => {
   for (const [what, predicate, event, passes] of cases) {
-    it(`${passes ? 'let pass' : 'keep out'}: ${what}`, () => {
+    it(`${passes ? 'let pass' : 'filter out'}: ${what}`, () => {
       expect(predicate(event)).to.equal(passes);
     });
   }
 
-  it('refuse a selector that can not be read', () => {
+  it('reject an invalid selector', () => {
     expect(() => labelSelector('a in'))
       .to.throw()
       .with.property('code', 'InvalidSelector');

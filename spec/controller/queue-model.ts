@@ -2,9 +2,9 @@ import type { AddOptions } from '../../lib/controller/queue.js';
 
 interface ReadyEntry {
   readonly priority: number;
-  /** When it came into the queue, among all. */
+  /** Order of insertion into the queue. */
   readonly age: number;
-  /** When it came into the line of its priority. */
+  /** Order of insertion at its priority. */
   readonly place: number;
 }
 
@@ -14,7 +14,7 @@ interface DelayedEntry {
   readonly order: number;
 }
 
-/** What a work queue has to be, written down without a thought of speed. */
+/** Reference model of a work queue, written for clarity instead of speed. */
 export class QueueModel {
   readonly ready = new Map<string, ReadyEntry>();
   readonly delayed = new Map<string, DelayedEntry>();
@@ -44,7 +44,7 @@ export class QueueModel {
     }
   }
 
-  /** @returns how long it has to wait */
+  /** @returns the delay in milliseconds */
   fail(key: string): number {
     const failures = this.failures.get(key) ?? 0;
     this.failures.set(key, failures + 1);
@@ -57,7 +57,7 @@ export class QueueModel {
     for (const keys of [this.ready, this.delayed, this.again, this.failures]) keys.delete(key);
   }
 
-  /** The keys of which one has to be handed out next. */
+  /** The keys of which one must be handed out next. */
   candidates(): string[] {
     const all = [...this.ready].map(([key, entry]) => ({ key, ...entry }));
     if ((this.#handedOut + 1) % this.#agingEvery === 0) {
@@ -119,7 +119,7 @@ export class QueueModel {
   }
 }
 
-/** All but the name. */
+/** Returns all entries except the one of that name. */
 export function groupOf(key: string): string {
   return key.slice(0, key.lastIndexOf('/') + 1);
 }

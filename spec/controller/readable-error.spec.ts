@@ -14,13 +14,13 @@ const unreadable: readonly [title: string, error: unknown][] = [
   ['its message', broken],
   ['the message of its cause', new Error('x', { cause: new Error('y', { cause: broken }) })],
   ['the message of one of its parts', new AggregateError([new Error('one'), broken])],
-  ['the question whether it has a code', new Proxy({ message: 'x' }, { has: refuse })],
-  ['a code that is no text', Object.assign(new Error('x'), { code: { toString: refuse } })],
+  ['its `has` trap', new Proxy({ message: 'x' }, { has: refuse })],
+  ['a code that is not a string', Object.assign(new Error('x'), { code: { toString: refuse } })],
 ];
 
 describe('readableError', () => {
   for (const [title, error] of unreadable) {
-    it(`stands for an error that can't be read: ${title} throws`, () => {
+    it(`replaces an unreadable error: ${title} throws`, () => {
       const readable = readableError(error);
       expect(readable).to.be.an('error');
       expect((readable as Error).message).to.equal(
@@ -29,7 +29,7 @@ describe('readableError', () => {
     });
   }
 
-  it('leaves what can be read as it is', () => {
+  it('returns a readable error unchanged', () => {
     const parts = new AggregateError([new Error('one'), 'two'], 'x', { cause: new Error('y') });
     const round = new Error('x');
     round.cause = round;

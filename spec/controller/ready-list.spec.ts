@@ -16,20 +16,20 @@ function takeAll(list: ReadyList): string[] {
 const never = Number.MAX_SAFE_INTEGER;
 
 describe('ReadyList', () => {
-  it('hands out the highest priority first, each in the order of arrival', () => {
+  it('hands out the highest priority first, and keeps insertion order within a priority', () => {
     const list = new ReadyList(never);
     const tickets = [ticket('a/1', -100), ticket('a/2'), ticket('a/3', 5), ticket('a/4')];
     for (const each of tickets) list.add(each);
     expect(takeAll(list)).to.deep.equal(['a/3', 'a/2', 'a/4', 'a/1']);
   });
 
-  it('lets groups take turns, however many keys one of them has', () => {
+  it('serves groups in turn, however many keys each has', () => {
     const list = new ReadyList(never);
     for (const key of ['a/1', 'a/2', 'a/3', 'b/1', 'c/1', 'c/2']) list.add(ticket(key));
     expect(takeAll(list)).to.deep.equal(['a/1', 'b/1', 'c/1', 'a/2', 'c/2', 'a/3']);
   });
 
-  it('hands out what was raised by its new priority, once', () => {
+  it('hands out a raised key once, at its new priority', () => {
     const list = new ReadyList(never);
     const low = ticket('a/low', -100);
     for (const each of [low, ticket('a/1'), ticket('a/2')]) list.add(each);
@@ -37,14 +37,14 @@ describe('ReadyList', () => {
     expect(takeAll(list)).to.deep.equal(['a/low', 'a/1', 'a/2']);
   });
 
-  it('gives every nth turn to what has waited longest', () => {
+  it('gives every nth turn to the key that has waited longest', () => {
     const list = new ReadyList(3);
     list.add(ticket('a/low', -100));
     for (let n = 1; n <= 4; n++) list.add(ticket(`a/${n}`));
     expect(takeAll(list)).to.deep.equal(['a/1', 'a/2', 'a/low', 'a/3', 'a/4']);
   });
 
-  it('gives a group that had nothing left its turns again', () => {
+  it('gives a group its turn again after it was empty', () => {
     const list = new ReadyList(never);
     for (const key of ['a/1', 'b/1', 'b/2', 'b/3', 'b/4']) list.add(ticket(key));
     expect([1, 2, 3].map(() => list.take()?.key)).to.deep.equal(['a/1', 'b/1', 'b/2']);
@@ -56,7 +56,7 @@ describe('ReadyList', () => {
     const keys = fc.record({
       group: fc.constantFrom('a', 'b', 'c'),
       priority: fc.constantFrom(-100, 0, 7),
-      // Others that jump the queue before the next one is taken.
+      // Tickets of higher priority that arrive before the next take().
       crowd: fc.nat(2),
     });
     const property = fc.property(fc.array(keys), fc.integer({ min: 1, max: 5 }), (line, every) => {
@@ -76,7 +76,7 @@ describe('ReadyList', () => {
     fc.assert(property);
   });
 
-  it('does not keep tickets of a priority whose turn never comes', () => {
+  it('discards taken tickets of a priority that is only served by aging', () => {
     const list = new ReadyList(2);
     list.add(ticket('a/0'));
     for (let n = 0; n < 1_000; n++) {
@@ -89,7 +89,7 @@ describe('ReadyList', () => {
     expect(list.held).to.be.below(10);
   });
 
-  it('lets go of everything once nothing waits, whatever the way it went', () => {
+  it('retains nothing once no ticket waits', () => {
     const list = new ReadyList(8);
     const tickets = Array.from({ length: 50 }, (_, n) => {
       return { key: `ns${n}/a`, section: '', group: `ns${n}`, priority: n % 3, taken: false };

@@ -11,7 +11,7 @@ const key = { namespace: 'ns', name: 'a' };
 const map: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key } };
 const patch = { type: 'merge', body: {} } as const;
 
-/** Notes the options of every call, and answers with `map`. */
+/** Records the options of every call and returns `map`. */
 function newClient() {
   const signals: unknown[] = [];
   const calls: string[] = [];
@@ -66,7 +66,7 @@ function setup() {
 }
 
 describe('reconcileClient', () => {
-  it('ends every read with the signal, unless it has one of its own', async () => {
+  it("passes the reconcile's signal to every read that has no signal of its own", async () => {
     const { client, over, signals } = setup();
     for (const read of reads) read(client);
     expect(signals).to.deep.equal(reads.map(() => over.signal));
@@ -75,7 +75,7 @@ describe('reconcileClient', () => {
     expect(signals.at(-1)).to.equal(signal);
   });
 
-  it('ends every write with the signal of writes, also one that was given the signal of reads', async () => {
+  it('passes the signal for writes to every write, also with a signal of its own', async () => {
     const { client, cut, over, signals } = setup();
     for (const write of writes) await write(client);
     await client.deleteCollection(ConfigMap);
@@ -89,7 +89,7 @@ describe('reconcileClient', () => {
     expect([both.aborted, cut.signal.aborted]).to.deep.equal([true, false]);
   });
 
-  it('does not send a write that still waits when the reconcile is aborted', async () => {
+  it('refuses to send a queued write after the reconcile is aborted', async () => {
     const { client, inner, over } = setup();
     let fences: readonly Fence[] = [];
     inner.apply = ((_object: KubernetesObject, options?: ApplyOptions) => {
@@ -105,7 +105,7 @@ describe('reconcileClient', () => {
     expect(send).to.throw('apply ConfigMap ns/a: refused').with.property('code', 'Fenced');
   });
 
-  it('tells of each write that is stored, and of no dry run', async () => {
+  it('reports each stored write, and no dry run', async () => {
     const { client, observed } = setup();
     for (const write of writes) await write(client);
     for (const write of writes) await write(client, true);
@@ -114,7 +114,7 @@ describe('reconcileClient', () => {
     expect(observed.every(({ key: each }) => each.name === 'a')).to.equal(true);
   });
 
-  it('begins no write once it is over, and says why', async () => {
+  it('refuses writes after the reconcile is over, with the reason', async () => {
     const { calls, client, over } = setup();
     over.abort(new OperatorError('Stopped', 'enough'));
     const all = [...writes, (own: Client) => own.deleteCollection(ConfigMap)];

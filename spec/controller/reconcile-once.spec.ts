@@ -15,7 +15,7 @@ describe('A single reconcile', () => {
 
   after(() => cluster.stop());
 
-  it('tells the reconciler what it is given, and what it returned', async () => {
+  it('passes the key to the reconciler and returns its result', async () => {
     let seen: ReconcileContext | undefined;
     const controller = controllerFor(ConfigMap).complete(async (context) => {
       seen = context;
@@ -34,7 +34,7 @@ describe('A single reconcile', () => {
     });
   });
 
-  it('is no plan unless it is said to be one', async () => {
+  it('is not planning by default', async () => {
     let planning: boolean | undefined;
     const controller = controllerFor(ConfigMap).complete((context) => {
       ({ planning } = context);
@@ -44,7 +44,7 @@ describe('A single reconcile', () => {
     expect(planning).to.equal(false);
   });
 
-  it('throws what the reconciler throws', async () => {
+  it("rejects with the reconciler's error", async () => {
     const broken = new Error('broken');
     const controller = controllerFor(ConfigMap).complete(() => Promise.reject(broken));
     expect(await caught(controller.reconcileOnce({ key, client: cluster.client() }))).to.equal(
@@ -52,7 +52,7 @@ describe('A single reconcile', () => {
     );
   });
 
-  it('ends when its time is over, and writes no more', async () => {
+  it('times out, and refuses further writes', async () => {
     const clock = new VirtualClock();
     let late: Promise<unknown> | undefined;
     const controller = controllerFor(ConfigMap)
@@ -68,7 +68,7 @@ describe('A single reconcile', () => {
     expect(await late).to.include({ code: 'Timeout' });
   });
 
-  it('ends with its signal, even when the reconciler does not', async () => {
+  it('rejects when its signal aborts, even if the reconciler does not end', async () => {
     const stop = new AbortController();
     const controller = controllerFor(ConfigMap).complete(() => {
       stop.abort();

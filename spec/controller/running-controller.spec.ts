@@ -25,7 +25,7 @@ describe('RunningController', () => {
     await setup.stop(running);
   });
 
-  it('runs without a kind that is not served, and hears of it when it is', async () => {
+  it('runs while a watched kind is not served, and handles its events once it is', async () => {
     const setup = new ControllerSetup();
     const unknown = (): OperatorError => new OperatorError('UnknownKind', 'no Part');
     setup.parts.failures['watch'] = [unknown(), unknown()];
@@ -45,7 +45,7 @@ describe('RunningController', () => {
     await setup.stop(running);
   });
 
-  it('survives sources that fail to sync or to stop, and starts none when one fails to start', async () => {
+  it('stops despite sources that fail to sync or stop, and stops all if one fails to start', async () => {
     const setup = new ControllerSetup();
     const fail = (): never => {
       throw new Error('bug');
@@ -66,7 +66,7 @@ describe('RunningController', () => {
     await setup.cache.stop();
   });
 
-  it('reconciles once what is added several times in one tick', async () => {
+  it('reconciles once a key that is added several times in one tick', async () => {
     const setup = new ControllerSetup();
     const seen: unknown[] = [];
     const controller = controllerFor(Thing).complete(async ({ key, triggers }) => {
@@ -83,7 +83,7 @@ describe('RunningController', () => {
     await setup.stop(running);
   });
 
-  it('gives each reconcile the triggers of its own, whenever these come', async () => {
+  it('passes each trigger to exactly one reconcile', async () => {
     for (let turns = 0; turns < 10; turns++) {
       const setup = new ControllerSetup();
       const counts: number[] = [];
@@ -103,7 +103,7 @@ describe('RunningController', () => {
     }
   });
 
-  it('heeds the soonest of what was added before the sources were synced', async () => {
+  it('keeps the shortest delay of keys added before the sources synced', async () => {
     const setup = new ControllerSetup();
     let runs = 0;
     const controller = controllerFor(Thing).complete(async () => {
@@ -121,7 +121,7 @@ describe('RunningController', () => {
     await setup.stop(running);
   });
 
-  it('begins the back-off anew after a terminal error', async () => {
+  it('resets the back-off after a terminal error', async () => {
     const setup = new ControllerSetup();
     let runs = 0;
     const controller = controllerFor(Thing).complete(async () => {
@@ -155,7 +155,7 @@ describe('RunningController', () => {
       return { runs, held, running };
     }
 
-    it('aborts the signal and frees the worker, but not the key', async () => {
+    it('aborts the signal and frees the worker, but holds the key', async () => {
       const setup = new ControllerSetup();
       const { runs, held, running } = await timedOut(setup);
       expect(runs[0]!.signal.reason).to.have.property('code', 'Timeout');
@@ -184,7 +184,7 @@ describe('RunningController', () => {
       await setup.stop(running);
     });
 
-    it('refuses writes from then on, reads go on', async () => {
+    it('refuses further writes and allows reads', async () => {
       const setup = new ControllerSetup();
       const { runs, held, running } = await timedOut(setup);
       const { client, key } = runs[0]!;
@@ -206,7 +206,7 @@ describe('RunningController', () => {
       await setup.stop(running);
     });
 
-    it('counts as a failure, whatever the handler does later', async () => {
+    it('counts as a failure, whatever the reconciler returns later', async () => {
       const setup = new ControllerSetup();
       const { held, running } = await timedOut(setup);
       held.resolve();
@@ -218,7 +218,7 @@ describe('RunningController', () => {
   });
 
   describe('stop', () => {
-    it('lets reconciles end, begins none, and leaves nothing behind', async () => {
+    it('waits for running reconciles, starts none, and leaves no timer or watch behind', async () => {
       const setup = new ControllerSetup();
       const stopping = new AbortController();
       const ends = deferred();
@@ -247,7 +247,7 @@ describe('RunningController', () => {
       expect(setup.things.watches + setup.parts.watches).to.equal(0);
     });
 
-    it('begins no reconcile of a key that was handed out a moment before', async () => {
+    it('does not start the reconcile of a key that was just handed out', async () => {
       for (let turns = 0; turns < 10; turns++) {
         const setup = new ControllerSetup();
         const begun: boolean[] = [];
@@ -265,7 +265,7 @@ describe('RunningController', () => {
       }
     });
 
-    it('aborts what does not end within the grace period', async () => {
+    it('aborts reconciles that exceed the grace period', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing).complete(async ({ signal }) => {
         await new Promise((_, reject) => {
@@ -286,7 +286,7 @@ describe('RunningController', () => {
       await setup.cache.stop();
     });
 
-    it('can be made sooner', async () => {
+    it('shortens the grace period when it is called again', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing).complete(async ({ signal }) => {
         await new Promise((_, reject) => {
@@ -306,7 +306,7 @@ describe('RunningController', () => {
       await setup.cache.stop();
     });
 
-    it('names the keys of what does not end at all', async () => {
+    it('logs the keys of reconciles that never end', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing).complete(() => new Promise(() => undefined));
       setup.things.put('a');
@@ -316,7 +316,7 @@ describe('RunningController', () => {
       expect(line?.fields['keys']).to.deep.equal(['ns/a']);
     });
 
-    it('does not wait for what was aborted long ago, and names it', async () => {
+    it('does not wait for reconciles that timed out, and logs their keys', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing)
         .withOptions({ reconcileTimeoutMs: 100 })
@@ -333,7 +333,7 @@ describe('RunningController', () => {
       await setup.cache.stop();
     });
 
-    it('leaves no listener on the signal', async () => {
+    it('removes its listener from the signal', async () => {
       const { signal } = new AbortController();
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing).complete(async () => done());
@@ -347,7 +347,7 @@ describe('RunningController', () => {
   });
 
   describe('hot loop', () => {
-    it('slows down what a reconcile asks for itself', async () => {
+    it('delays a reconcile that triggers itself', async () => {
       const setup = new ControllerSetup();
       let runs = 0;
       const controller = controllerFor(Thing)
@@ -365,7 +365,7 @@ describe('RunningController', () => {
       await setup.stop(running);
     });
 
-    it('is named with what changes, and slowed down', async () => {
+    it('is reported with the changed fields, and delayed', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing)
         .withOptions({ hotLoop: { maxRepeats: 5, windowMs: 10_000, baseDelayMs: 100 } })
@@ -398,7 +398,7 @@ describe('RunningController', () => {
       expect(loops[0]!.object).to.deep.include({ kind: 'Thing', name: 'a' });
       expect(loops[0]!.writesPerMinute).to.be.above(1_000);
       const runs = setup.events.filter((event) => event.type === 'reconciled').length;
-      // It is let through about as often as is fine: 5 times in 10 s.
+      // About the allowed rate passes: 5 times in 10 s.
       expect(runs).to.be.below(40);
       await setup.stop(running);
     });

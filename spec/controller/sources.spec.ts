@@ -32,7 +32,7 @@ const toKey = (name: string): { name: string }[] => {
 };
 
 describe('timerSource', () => {
-  it('comes at its pace until it is stopped', async () => {
+  it('enqueues at its interval until it is stopped', async () => {
     const requests = (): { name: string }[] => toKey('a');
     const { clock, keys, started } = start(timerSource({ everyMs: 100, requests }));
     await clock.advance(99);
@@ -43,7 +43,7 @@ describe('timerSource', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('comes at the start where asked, and goes on when its function fails', async () => {
+  it('enqueues at the start if configured, and continues after its function fails', async () => {
     let rounds = 0;
     const requests = async () => toKey(rounds++ === 0 ? 'bad' : 'a');
     const options = { name: 'sweep', everyMs: 100, atStart: true, requests };
@@ -54,7 +54,7 @@ describe('timerSource', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('sets no timer after a stop during a round', async () => {
+  it('sets no timer when stopped during a round', async () => {
     const held: (() => void)[] = [];
     const requests = () =>
       new Promise<{ name: string }[]>((resolve) => held.push(() => resolve([])));
@@ -66,14 +66,14 @@ describe('timerSource', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('refuses a pace of 0', () => {
+  it('rejects an interval of 0', () => {
     const construct = (): Source => timerSource({ everyMs: 0, requests: () => [] });
     expect(construct).to.throw().with.property('code', 'InvalidOption');
   });
 });
 
 describe('streamSource', () => {
-  it('opens a stream that fails again, after a while, and ends with the signal', async () => {
+  it('reopens a failed stream after a delay, and aborts its signal on stop', async () => {
     const signals: AbortSignal[] = [];
     async function* open(signal: AbortSignal): AsyncGenerator<string> {
       signals.push(signal);
@@ -95,7 +95,7 @@ describe('streamSource', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('goes on after an item that can not be mapped', async () => {
+  it('continues after an item that fails to map', async () => {
     async function* open(): AsyncGenerator<string> {
       yield* ['bad', 'a'];
     }
@@ -108,7 +108,7 @@ describe('streamSource', () => {
 });
 
 describe('emitterSource', () => {
-  it('listens until it is stopped', async () => {
+  it('handles events until it is stopped', async () => {
     const emitter = new EventEmitter();
     const source = emitterSource<string>({ emitter, event: 'change', mapper: toKey });
     const { clock, failures, keys, started } = start(source);
@@ -122,7 +122,7 @@ describe('emitterSource', () => {
 });
 
 describe('callbackSource', () => {
-  it('says how many keys it has enqueued, and passes on what the mapper throws', async () => {
+  it("returns the number of keys enqueued, and rejects with the mapper's error", async () => {
     const source = callbackSource({ name: 'hook', mapper: toKey });
     const { keys, started } = start(source);
     expect(await source.notify('a')).to.equal(1);
@@ -134,7 +134,7 @@ describe('callbackSource', () => {
     expect(late).to.have.property('code', 'Stopped');
   });
 
-  it('waits for a mapper that answers later, and passes on what that rejects with', async () => {
+  it('awaits an asynchronous mapper, and rejects with its error', async () => {
     const source = callbackSource<string>({
       name: 'hook',
       mapper: async (name) => {

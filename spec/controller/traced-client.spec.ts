@@ -7,7 +7,7 @@ import { ConfigMap } from '../../lib/object/kinds.js';
 import type { Span, SpanAttributes, Tracer } from '../../lib/system/tracer.js';
 import { configMap } from '../manager/manager-setup.js';
 
-/** Notes when spans begin and end, in order. */
+/** Records the beginning and end of spans, in order. */
 class Noted implements Tracer {
   readonly log: string[] = [];
 
@@ -47,7 +47,7 @@ describe('A traced client', () => {
 
   const query = { namespace: 'default', labelSelector: '!no', limit: 2 };
 
-  it('has a span for each page, which leaves out what the reader does with it', async () => {
+  it("has a span for each page that excludes the caller's time", async () => {
     const names: unknown[] = [];
     for await (const { items } of client.pages(ConfigMap, query)) {
       noted.log.push('read');
@@ -60,7 +60,7 @@ describe('A traced client', () => {
     ]);
   });
 
-  it('reads no page that nobody wants, and ends what it reads from', async () => {
+  it('reads no further page after the loop ends, and closes the inner iterator', async () => {
     const ended: string[] = [];
     const inner = cluster.client();
     const watched: Client = {
@@ -81,7 +81,7 @@ describe('A traced client', () => {
     expect(ended).to.deep.equal(['pages']);
   });
 
-  it('says that a page failed', async () => {
+  it('ends the span of a page that fails', async () => {
     const pages = client.pages({ apiVersion: 'v1', kind: 'Nothing' })[Symbol.asyncIterator]();
     const error: unknown = await pages.next().catch((thrown: unknown) => thrown);
     expect(error).to.be.an('error');

@@ -23,7 +23,7 @@ describe('spans of a controller', () => {
 
   after(() => trace.disable());
 
-  it('are one for each reconcile, with its requests as children', async () => {
+  it('cover each reconcile, with its requests as children', async () => {
     const setup = new ControllerSetup();
     const ids: string[] = [];
     const controller = controllerFor(Thing).complete(async ({ client, key, reconcileID, span }) => {
@@ -56,7 +56,7 @@ describe('spans of a controller', () => {
     expect(second?.status.code).to.equal(0);
     const parentOf = (name: string): string | undefined =>
       others.find((span) => span.name === name)?.parentSpanContext?.spanId;
-    // What was read from the cache is no request.
+    // Reads from the cache are not requests.
     expect(others.slice(0, 4).map(({ name }) => name)).to.deep.equal([
       ...['get Thing', 'think', 'update Thing', 'reconcile Thing'],
     ]);

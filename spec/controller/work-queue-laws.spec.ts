@@ -7,7 +7,7 @@ import { QueueModel } from './queue-model.js';
 
 const agingEvery = 3;
 
-/** The queue, and its clock. */
+/** The queue and its clock. */
 interface Real {
   readonly clock: VirtualClock;
   readonly queue: WorkQueue;
@@ -96,7 +96,7 @@ const steps = [
         expect(queue.failures(key)).to.equal(0);
       }),
   ),
-  // Twice: what was added has to come out, too.
+  // Twice, so that additions and removals balance.
   ...[1, 2].map(() =>
     fc.constant(
       new Step(
@@ -134,7 +134,7 @@ const steps = [
   ),
   fc.constant(
     new Step('shutDown', async (model, { queue }) => {
-      // Seldom, or nothing is ever seen of the rest.
+      // Rarely, so that the script tests a running queue.
       if (model.nowMs % 7 !== 6) return;
       model.shutDown();
       queue.shutDown();
@@ -144,7 +144,7 @@ const steps = [
 ];
 
 describe('laws of the work queue', () => {
-  it('does what the model does, whatever is asked of it', async () => {
+  it('behaves like the model under any script', async () => {
     const property = fc.asyncProperty(
       fc.commands(steps, { maxCommands: 60, size: 'max' }),
       async (commands) => {
@@ -158,7 +158,7 @@ describe('laws of the work queue', () => {
     await fc.assert(property, { numRuns: tries(120) });
   });
 
-  it('serves clusters alike, and in each its namespaces, whatever each has to do', async () => {
+  it('serves clusters evenly, and the namespaces of each evenly', async () => {
     const line = fc.tuple(
       fc.constantFrom('', 'east//', 'west//'),
       fc.constantFrom('a/', 'b/', 'c/'),
@@ -197,7 +197,7 @@ describe('laws of the work queue', () => {
               left.get(group)!.filter((each) => each !== key),
             );
             for (const sibling of siblings) {
-              // Who still waits was served as often as who is served now, but for this turn.
+              // A waiting group is at most one turn behind the group served now.
               if (left.get(sibling)!.length === 0) continue;
               expect(served.get(sibling)!).to.be.at.least(served.get(group)! - 1);
             }
@@ -208,7 +208,7 @@ describe('laws of the work queue', () => {
     await fc.assert(property, { numRuns: tries(100) });
   });
 
-  it('lets no low priority starve, however many come before it', async () => {
+  it('starves no low priority, however many keys of higher priority arrive', async () => {
     const property = fc.asyncProperty(
       fc.integer({ min: 1, max: 9 }),
       fc.integer({ min: 1, max: 20 }),
@@ -228,7 +228,7 @@ describe('laws of the work queue', () => {
     await fc.assert(property, { numRuns: tries(30) });
   });
 
-  it('wakes as many workers as there are keys, the first to ask first, never two for one key', async () => {
+  it('wakes one worker per ready key, in the order of get(), never two for one key', async () => {
     const property = fc.asyncProperty(
       fc.array(keys, { maxLength: 12, size: 'max' }),
       fc.integer({ min: 1, max: 5 }),
@@ -240,7 +240,7 @@ describe('laws of the work queue', () => {
           if (item !== undefined) got.push([worker, item.key]);
         });
         for (const key of adds) queue.add(key);
-        // They are handed out a moment after they were added.
+        // Keys are handed out a microtask after they are added.
         await Promise.resolve();
         queue.shutDown();
         await Promise.all(waiting);

@@ -26,7 +26,7 @@ describe('WorkQueue', () => {
     expect(queue.depth).to.equal(0);
   });
 
-  it('hands out a key again after done, if it was added meanwhile', async () => {
+  it('hands out a key again after done() if it was added in between', async () => {
     const { queue } = newQueue();
     queue.add('ns/a');
     await queue.get();
@@ -39,7 +39,7 @@ describe('WorkQueue', () => {
     expect(queue.depth).to.equal(0);
   });
 
-  it('keeps the highest priority of what was added while it was worked on', async () => {
+  it('keeps the highest priority among additions of a key in process', async () => {
     const { queue } = newQueue();
     queue.add('ns/a');
     await queue.get();
@@ -51,7 +51,7 @@ describe('WorkQueue', () => {
     expect(await queue.get()).to.deep.equal({ key: 'ns/a', priority: -100 });
   });
 
-  it('drops a key where it waits, and lets the work on it end', async () => {
+  it('removes a waiting key and lets its current processing finish', async () => {
     const { queue, take } = newQueue();
     queue.add('ns/a');
     queue.add('ns/late', { afterMs: 10 });
@@ -66,7 +66,7 @@ describe('WorkQueue', () => {
     expect(await take()).to.equal(undefined);
   });
 
-  it('wakes who waits, first come, first served', async () => {
+  it('serves waiting get() calls in order', async () => {
     const { queue } = newQueue();
     const got = [queue.get(), queue.get()];
     queue.add('ns/a');
@@ -74,7 +74,7 @@ describe('WorkQueue', () => {
     expect((await Promise.all(got)).map((item) => item?.key)).to.deep.equal(['ns/a', 'ns/b']);
   });
 
-  it('hands out a delayed key on the millisecond', async () => {
+  it('hands out a delayed key to the millisecond', async () => {
     const { clock, queue } = newQueue();
     queue.add('ns/late', { afterMs: 1_500 });
     queue.add('ns/soon', { afterMs: 10 });
@@ -89,7 +89,7 @@ describe('WorkQueue', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('never hands out early where the clock has fractions of milliseconds', async () => {
+  it('never hands out early when the clock has fractions of milliseconds', async () => {
     const fractions = new VirtualClock(0.3);
     const { queue } = newQueue({ clock: fractions });
     queue.add('ns/a', { afterMs: 1.7 });
@@ -99,7 +99,7 @@ describe('WorkQueue', () => {
     expect(queue.depth).to.equal(1);
   });
 
-  it('keeps the sooner of two delays, and drops the delay of what is added now', async () => {
+  it('keeps the shorter of two delays, and drops the delay when the key is added without one', async () => {
     const { clock, queue, take } = newQueue();
     queue.add('ns/a', { afterMs: 100 });
     queue.add('ns/a', { afterMs: 50 });
@@ -115,7 +115,7 @@ describe('WorkQueue', () => {
     expect([queue.depth, queue.delayed, clock.pendingTimers]).to.deep.equal([0, 0, 0]);
   });
 
-  it('drops the delay of what waits for a worker already, or will again', async () => {
+  it('drops the delay of a key that is ready already', async () => {
     const { clock, queue, take } = newQueue();
     queue.add('ns/a');
     queue.add('ns/a', { afterMs: 10 });
@@ -129,7 +129,7 @@ describe('WorkQueue', () => {
     expect([queue.depth, queue.delayed]).to.deep.equal([0, 0]);
   });
 
-  it('keeps a key that falls due while it is worked on until done', async () => {
+  it('holds a key that falls due in process until done()', async () => {
     const { clock, queue, take } = newQueue();
     queue.add('ns/a');
     await take();
@@ -140,7 +140,7 @@ describe('WorkQueue', () => {
     expect(queue.depth).to.equal(1);
   });
 
-  it('backs off key by key, at least as long as it is told, and forgets', () => {
+  it('backs off per key, at least by the given minimum, and resets on forget()', () => {
     const { queue } = newQueue();
     expect([1, 2, 3].map(() => queue.addRateLimited('ns/a'))).to.deep.equal([5, 10, 20]);
     expect(queue.addRateLimited('ns/b', 0, 7_000)).to.equal(7_000);
@@ -149,7 +149,7 @@ describe('WorkQueue', () => {
     expect(queue.addRateLimited('ns/a')).to.equal(5);
   });
 
-  it('hands out nothing after shutDown, and is drained when the last work has ended', async () => {
+  it('hands out nothing after shutDown(), and is drained when the last key is done', async () => {
     const { clock, queue } = newQueue();
     queue.add('ns/a');
     await queue.get();
@@ -169,7 +169,7 @@ describe('WorkQueue', () => {
     expect(drained).to.equal(true);
   });
 
-  it('counts as controller-runtime does', async () => {
+  it('reports the metrics of controller-runtime', async () => {
     const registry = new Registry();
     const { clock, queue } = newQueue({ metrics: promMetrics(registry) });
     queue.add('ns/a');
@@ -212,10 +212,10 @@ describe('WorkQueue', () => {
     { maxLength: 60 },
   );
 
-  it('hands out every addition after it was made, and no key twice at once', async () => {
+  it('hands out every addition in time, and no key twice at once', async () => {
     const property = fc.asyncProperty(commands, async (script) => {
       const { clock, queue, take } = newQueue();
-      /** The latest moment at which each key has to be ready, since it was last handed out. */
+      /** Latest time at which each key must be ready, since it was last handed out. */
       const due = new Map<string, number>();
       const working = new Set<string>();
       const takeOne = async (): Promise<void> => {

@@ -14,13 +14,13 @@ describe('CEL', () => {
     expect(celExpressions.length).to.be.greaterThan(600);
   });
 
-  it('compiles and evaluates as the real server, messages included', () => {
+  it('gives the results and messages of the real server', () => {
     expect(localVerdicts()).to.deep.equal(real);
   });
 
-  it('is to the embedded server what it is to validate', async () => {
+  it('gives the same results on the embedded server as in validate', async () => {
     const cluster = await EmbeddedCluster.start();
-    // The engine is the same one: a part is enough to see that the server uses it.
+    // The engine is the same; a sample shows that the server uses it.
     const some = celExpressions.filter((_, index) => index % 10 === 0);
     const verdicts = await serverVerdicts(cluster.client(), 'cel.example.com', some);
     await cluster.stop();
@@ -28,12 +28,12 @@ describe('CEL', () => {
     expect(verdicts).to.deep.equal(wanted);
   });
 
-  it('points at the place of an error behind characters of two code units', () => {
+  it('reports the position of an error after characters of two code units', () => {
     const compile = () => compileCel('"😀" == nope', new Map());
     expect(compile).to.throw('<input>:1:8: undeclared reference to');
   });
 
-  it('refuses what is nested too deeply', () => {
+  it('refuses deeply nested expressions', () => {
     const deep = `${'('.repeat(300)}1${')'.repeat(300)} == 1`;
     expect(() => compileCel(deep, new Map())).to.throw('recursion limit');
   });

@@ -16,12 +16,12 @@ describe('Estimated costs of rules', () => {
     expect(roomyExpressions.length).to.be.greaterThan(100);
   });
 
-  it('are those of the real server to the last digit', async () => {
+  it('equal those of the real server to the last digit', async () => {
     const { expressions } = await localCosts(counts);
     expect(expressions).to.deep.equal(real.expressions);
   });
 
-  it('are refused where the real server refuses them, in its words', async () => {
+  it('are refused with the messages of the real server', async () => {
     const { definitions } = await localCosts(counts);
     expect(definitions).to.deep.equal(real.definitions);
   });
@@ -33,7 +33,7 @@ describe('Estimated costs of rules', () => {
     expect(verdicts).to.deep.equal(real);
   });
 
-  it('are refused by a definition, which says where and what to do', () => {
+  it('are refused in a definition, with field and remedy', () => {
     const names = s.array(s.string());
     const spec = s.object(
       { names },

@@ -51,7 +51,7 @@ type CronTab = ObjectOf<typeof CronTab>;
 const metadata = { name: 'one', namespace: 'default' };
 
 describe('defineResource', () => {
-  it('gives the type of the objects', () => {
+  it('infers the type of the objects', () => {
     expectTypeOf<CronTab['spec']['replicas']>().toEqualTypeOf<number>();
     expectTypeOf<CronTab['spec']['mode']>().toEqualTypeOf<'Allow' | 'Forbid' | undefined>();
     expectTypeOf<CronTab['spec']['note']>().toEqualTypeOf<string | null | undefined>();
@@ -59,7 +59,7 @@ describe('defineResource', () => {
     expectTypeOf(CronTab).toExtend<ResourceType<CronTab>>();
   });
 
-  it('guesses names, and lists what is given', () => {
+  it('derives names, and includes given short names and categories', () => {
     const { metadata: named, spec } = CronTab.crd;
     expect(named.name).to.equal('crontabs.example.com');
     expect(spec.names).to.deep.equal({
@@ -68,40 +68,40 @@ describe('defineResource', () => {
     });
   });
 
-  it('builds objects with defaults, which leave their input alone', () => {
+  it('builds objects with defaults without changing the input', () => {
     const input = { metadata, spec: { schedule: '* * * * *' } };
     expect(CronTab.object(input).spec).to.deep.equal({ schedule: '* * * * *', replicas: 1 });
     expect(input.spec).to.deep.equal({ schedule: '* * * * *' });
   });
 
-  it('takes undefined for left out', () => {
+  it('treats undefined as absent', () => {
     const left = { replicas: undefined, mode: undefined };
     const one = CronTab.object({ metadata, spec: { schedule: '* * * * *', ...left } });
     expect(one.spec).to.deep.equal({ schedule: '* * * * *', replicas: 1 });
     expect(CronTab.validate(one)).to.deep.equal([]);
   });
 
-  it('prunes, and says what', () => {
+  it('prunes unknown fields, and returns them', () => {
     const object = CronTab.object({ metadata, spec: { schedule: 'x' } });
     const { value, unknownFields } = CronTab.prune({ ...object, spec: { ...object.spec, odd: 1 } });
     expect(value).to.deep.equal(object);
     expect(unknownFields).to.deep.equal(['spec.odd']);
   });
 
-  it('throws what validate finds', () => {
+  it('throws the errors of validate in assertValid', () => {
     const object = CronTab.object({ metadata, spec: { schedule: 'x', replicas: 7 } });
     const assert = () => CronTab.assertValid(object);
     expect(assert).to.throw('CronTab default/one is invalid: spec: Invalid value: at most four');
   });
 
-  it('embeds built-in types with metadata, key defaults and without descriptions', () => {
+  it('embeds built-in types with metadata and key defaults, but without descriptions', () => {
     const text = JSON.stringify(CronTab.crd);
     expect(text).not.to.contain('description');
     expect(text).to.match(/"protocol":\{[^}]*"default":"TCP"/);
     expect(text).to.contain('"annotations":{"type":"object","additionalProperties"');
   });
 
-  it('is served, typed, with its subresources', async () => {
+  it('is served with types and subresources', async () => {
     const cluster = await EmbeddedCluster.start({ crds: [CronTab] });
     const client = cluster.client();
     const made = await client.create(CronTab.object({ metadata, spec: { schedule: 'x' } }));
@@ -112,7 +112,7 @@ describe('defineResource', () => {
     await cluster.stop();
   });
 
-  it('converts by way of the hub, and back', () => {
+  it('converts through the hub in both directions', () => {
     const old = {
       apiVersion: 'example.com/v1alpha1',
       kind: 'CronTab',
@@ -128,7 +128,7 @@ describe('defineResource', () => {
     expect(() => CronTab.convert(old, 'example.com/v2')).to.throw('is no version of CronTab');
   });
 
-  it('converts an object that nests deeper than the stack', () => {
+  it('converts an object nested deeper than the stack', () => {
     const cron: unknown = JSON.parse(`${'['.repeat(9_000)}${']'.repeat(9_000)}`);
     const old = { apiVersion: 'example.com/v1alpha1', kind: 'CronTab', metadata, spec: { cron } };
     const { spec } = CronTab.convert(old, 'example.com/v1') as { spec?: { schedule?: unknown } };
@@ -166,7 +166,7 @@ describe('defineResource', () => {
     ['returns nothing', () => undefined],
     ['returns a list', () => []],
   ] as const) {
-    it(`names the converter that ${what}`, () => {
+    it(`names a converter that ${what}`, () => {
       const schema = s.object({});
       const Odd = defineResource({
         ...{ group: 'example.com', kind: 'Odd' },
@@ -189,7 +189,7 @@ describe('defineResource', () => {
   const bad: readonly [string, Bad, string][] = [
     ['no version', { versions: [] }, 'versions: give at least one'],
     ['a group without a dot', { group: 'example' }, 'group: has no dot'],
-    ['a small kind', { kind: 'thing' }, 'kind: must begin with a capital'],
+    ['a lower-case kind', { kind: 'thing' }, 'kind: must begin with a capital'],
     [
       'two storage versions',
       {
@@ -201,8 +201,8 @@ describe('defineResource', () => {
       'versions: exactly one version must have storage: true, v1 and v2 have',
     ],
     ['no storage version', { versions: [v1, { ...v1, name: 'v2' }] }, 'none has'],
-    ['one name twice', { versions: [{ ...v1, storage: true }, v1] }, 'versions[1].name: v1'],
-    ['no schema', { versions: [{ name: 'v1' } as never] }, 'versions[0].schema: is missing'],
+    ['a duplicate version', { versions: [{ ...v1, storage: true }, v1] }, 'versions[1].name: v1'],
+    ['a missing schema', { versions: [{ name: 'v1' } as never] }, 'versions[0].schema: is missing'],
     [
       'a status in the schema',
       { versions: [{ name: 'v1', schema: s.object({ status: s.object({}) }) }] },
@@ -240,7 +240,7 @@ describe('defineResource', () => {
       'conversion: is missing, and .spec.text differs between the served versions v1 and v2',
     ],
     [
-      'served versions of which one has no status, and no conversion',
+      'served versions with and without a status and no conversion',
       {
         versions: [
           { ...v1, storage: true, status: s.object({}) },
@@ -250,7 +250,7 @@ describe('defineResource', () => {
       'conversion: is missing, and .status differs between the served versions v1 and v2',
     ],
     [
-      'a loss of required fields by pruning',
+      'pruning of required fields',
       {
         versions: [
           { ...v1, storage: true },
@@ -264,7 +264,7 @@ describe('defineResource', () => {
       "conversion: is 'prune', and .spec.label differs between the served versions v1 and v2",
     ],
     [
-      'other types of a field that is pruned',
+      'pruning between different types of a field',
       {
         versions: [
           { ...v1, storage: true },
@@ -284,7 +284,7 @@ describe('defineResource', () => {
     });
   }
 
-  it('lets versions differ in optional fields where their loss is accepted', () => {
+  it('accepts optional fields in some versions only with the conversion prune', () => {
     const more = s.object({
       spec: s.object({
         text: s.string(),
@@ -310,7 +310,7 @@ describe('defineResource', () => {
     });
   });
 
-  it('needs no conversion where versions validate differently, or one of them is served', () => {
+  it('requires no conversion for versions that differ in validation only or are not served', () => {
     const stricter = s.object({ spec: s.object({ text: s.string({ minLength: 1 }) }) });
     const other = s.object({ spec: s.object({ label: s.string() }) });
     const { versions } = defineResource({
@@ -324,7 +324,7 @@ describe('defineResource', () => {
     expect(versions).to.deep.equal(['v1', 'v2', 'v3']);
   });
 
-  it('refuses a rule that does not compile, where it is first needed', () => {
+  it('refuses an invalid rule when the CRD is first used', () => {
     const Wrong = defineResource({
       ...{ group: 'example.com', kind: 'Wrong' },
       versions: [
@@ -336,7 +336,7 @@ describe('defineResource', () => {
     expect(() => Wrong.crd).to.throw("undefined field 'nope'");
   });
 
-  it('accepts what the server accepts, and no more', async () => {
+  it('accepts exactly what the server accepts', async () => {
     const cluster = await EmbeddedCluster.start({ crds: [CronTab] });
     const client = cluster.client();
     const value = fc.oneof(

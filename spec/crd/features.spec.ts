@@ -8,7 +8,7 @@ import recorded from './recorded/feature-verdicts.json' with { type: 'json' };
 
 const real: Readonly<Record<string, readonly CaseVerdict[] | undefined>> = recorded;
 
-describe('Features of schemas, as the real server saw them', () => {
+describe('Features of schemas, as recorded from the real server', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
 
@@ -23,12 +23,12 @@ describe('Features of schemas, as the real server saw them', () => {
   for (const feature of features) {
     const resource = featureResource(feature, 'features.example.com');
 
-    it(`${feature.title}: validate says the same`, () => {
+    it(`${feature.title}: validate returns the recorded causes`, () => {
       const verdicts = feature.cases.map((one) => localVerdict(resource, one));
       expect(verdicts).to.deep.equal(real[feature.title]);
     });
 
-    it(`${feature.title}: the embedded server says the same`, async () => {
+    it(`${feature.title}: the embedded server returns the recorded causes`, async () => {
       const verdicts: CaseVerdict[] = [];
       for (const one of feature.cases) verdicts.push(await serverVerdict(client, resource, one));
       expect(verdicts).to.deep.equal(real[feature.title]);

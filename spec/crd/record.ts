@@ -1,4 +1,4 @@
-// Records what a real API server says of the expressions of the table:
+// Records the verdicts of a real API server on the tables of this folder:
 //   tsx spec/crd/record.ts <kubeconfig>
 import { writeFileSync } from 'node:fs';
 import { clientFromKubeConfig } from '../../lib/client/index.js';

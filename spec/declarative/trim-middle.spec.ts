@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { trimMiddle } from '../../lib/declarative/trim-middle.js';
 
 describe('trimMiddle', () => {
-  it('keeps the beginning and the end of what is too long', () => {
+  it('keeps the beginning and the end of a long text', () => {
     expect(trimMiddle('0123456789abcdef', 11)).to.equal('0123 … cdef');
   });
 
-  it('leaves alone what fits, 1,000 characters by default', () => {
+  it('keeps a text that fits, by default up to 1,000 characters', () => {
     expect(trimMiddle('0123456789', 10)).to.equal('0123456789');
     expect(trimMiddle('a'.repeat(1_000)))
       .to.have.length(1_000)
@@ -17,7 +17,7 @@ describe('trimMiddle', () => {
       .and.include('…');
   });
 
-  it('never passes the length, and never cuts a character in two', () => {
+  it('never exceeds the length or splits a character', () => {
     const property = fc.property(
       fc.string({ unit: fc.constantFrom('a', 'é', '😀'), maxLength: 60 }),
       fc.integer({ min: 5, max: 40 }),

@@ -9,11 +9,11 @@ import { languageNotes } from '../../scripts/docs/reference/language-notes.js';
 import { stageReference } from '../../scripts/docs/reference/stage-reference.js';
 
 describe('docs/declarative-reference.md', () => {
-  it('is what the code says of itself; scripts/docs/draw.ts writes it anew', async () => {
+  it("matches the code's descriptions (scripts/docs/draw.ts rewrites it)", async () => {
     expect(await committedReference()).to.equal(await declarativeReference());
   });
 
-  it('has every example, as YAML that means the same', async () => {
+  it('contains every example as equivalent YAML', async () => {
     const page = await committedReference();
     const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
     const operators = expressionReference.flatMap((group) => group.operators);
@@ -23,7 +23,7 @@ describe('docs/declarative-reference.md', () => {
     expect(blocks.map((block): unknown => parse(block))).to.deep.equal(examples);
   });
 
-  it('has a section for every stage and operator, to which the table of operators leads', async () => {
+  it('has a section for every stage and operator, linked from the table of operators', async () => {
     const page = await committedReference();
     const titles = [...page.matchAll(/^####? (.*)$/gm)].map(([, title = '']) => title);
     const operators = expressionReference.flatMap((group) => group.operators);

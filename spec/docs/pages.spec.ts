@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { pages, sections, titleOf } from '../../scripts/docs/pages.js';
 import { docPages } from '../../scripts/docs/snippets.js';
 
-describe('The pages of the docs', () => {
-  it('are all in the navigation of the site, once, each with a title', async () => {
+describe('pages of the docs', () => {
+  it("are all in the site's navigation, once, each with a title", async () => {
     const written = (await docPages()).filter((page) => page.startsWith('docs/'));
     expect(written.filter((page) => !pages.includes(page))).to.deep.equal([]);
     expect(pages).to.have.length(new Set(pages).size);
@@ -15,12 +15,12 @@ describe('The pages of the docs', () => {
     expect(sections.filter((section) => section.pages.length === 0)).to.deep.equal([]);
   });
 
-  it('are all named by the README', async () => {
+  it('are all linked from the README', async () => {
     const named = linksOf(await readFile('README.md', 'utf8')).map(({ file }) => file);
     expect(pages.filter((page) => !named.includes(page))).to.deep.equal([]);
   });
 
-  it('link to what is there: files, and headings of pages', async () => {
+  it('link to existing files and headings', async () => {
     const broken = await Promise.all(
       ['README.md', ...pages].map(async (page) => {
         const links = linksOf(await readFile(page, 'utf8'));
@@ -33,12 +33,12 @@ describe('The pages of the docs', () => {
 });
 
 interface Link {
-  /** Relative to the page; empty for the page itself. */
+  /** Path relative to the page; empty for the page itself. */
   readonly file: string;
   readonly heading: string | undefined;
 }
 
-/** Links to files of the project, those in code aside. */
+/** Returns the links to files of the project, except those in code. */
 function linksOf(text: string): readonly Link[] {
   const prose = text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`/g, '`');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
@@ -57,7 +57,7 @@ async function problemOf(page: string, { file, heading }: Link): Promise<string 
   return `${page}: ${path} has no heading #${heading}`;
 }
 
-/** The names of headings, as GitHub makes them. */
+/** Returns the anchors of headings, as GitHub generates them. */
 function anchorsOf(text: string): ReadonlySet<string> {
   const headings = text.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#+ (.*)$/gm);
   return new Set(

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { phases, transitions } from '../../lib/lifecycle/index.js';
 import { diagramOfPage, phaseDiagram } from '../../scripts/docs/phase-diagram.js';
 
-describe('The diagram of phases in docs/lifecycle.md', () => {
-  it('is what the table of the state machine says; scripts/docs/draw.ts draws it anew', async () => {
+describe('the phase diagram in docs/lifecycle.md', () => {
+  it('matches the transition table (scripts/docs/draw.ts redraws it)', async () => {
     expect(await diagramOfPage()).to.equal(phaseDiagram(transitions));
   });
 
-  it('has each arrow, from each phase, with the event on it', () => {
+  it('has each arrow, from each phase, labelled with its event', () => {
     const drawn = phaseDiagram([
       { from: ['', 'Deployed'], on: 'DeployStarted', to: 'Deploying' },
       { from: ['Error'], on: 'SpecChanged', to: '' },

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { committedGraphs, sampleGraphs } from '../../scripts/docs/sample-graphs.js';
 
-describe('The pictures in docs/graphs', () => {
-  it('are the graphs of the declarative samples; scripts/docs/draw.ts draws them anew', async () => {
+describe('pictures in docs/graphs', () => {
+  it('match the graphs of the declarative samples (scripts/docs/draw.ts redraws them)', async () => {
     const wanted = await sampleGraphs();
     const committed = await committedGraphs();
     expect(wanted).to.not.be.empty;

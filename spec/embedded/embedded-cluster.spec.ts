@@ -29,7 +29,7 @@ describe('EmbeddedCluster', () => {
     return cluster;
   }
 
-  it('runs workloads in real time when they are simulated', async () => {
+  it('simulates workloads in real time with simulateWorkloads', async () => {
     const cluster = await started({ simulateWorkloads: true });
     const client = cluster.client();
     await client.create(deployment('web', { replicas: 2 }));
@@ -37,7 +37,7 @@ describe('EmbeddedCluster', () => {
     expect((await client.get(Deployment, web)).status).to.deep.include({ availableReplicas: 2 });
   });
 
-  it('runs only garbage collection and namespaces by default', async () => {
+  it('runs only garbage collection and the namespace controller by default', async () => {
     const cluster = await started();
     const client = cluster.client();
     await client.create(deployment('web'));
@@ -45,7 +45,7 @@ describe('EmbeddedCluster', () => {
     expect((await client.list(Pod)).items).to.deep.equal([]);
   });
 
-  it('switches single controllers on and off', async () => {
+  it('turns single controllers on and off', async () => {
     const controllers = { deployments: false };
     const cluster = await started({ simulateWorkloads: true, controllers });
     const client = cluster.client();
@@ -54,7 +54,7 @@ describe('EmbeddedCluster', () => {
     expect((await client.get(Deployment, web)).status).to.not.have.property('observedGeneration');
   });
 
-  it('moves a virtual clock on to settle, unless told not to', async () => {
+  it('advances a virtual clock to settle, unless advanceClock is false', async () => {
     const clock = new VirtualClock();
     const pods = { readyAfterMs: 60_000 };
     const cluster = await started({ simulateWorkloads: true, clock, pods });
@@ -68,7 +68,7 @@ describe('EmbeddedCluster', () => {
     expect((await client.get(Deployment, web)).status).to.deep.include({ availableReplicas: 1 });
   });
 
-  it('counts what clients ask for, not what its controllers do', async () => {
+  it('logs requests of clients, but not of its own controllers', async () => {
     const cluster = await started({ simulateWorkloads: true });
     const client = cluster.client({ user: 'shop-operator' });
     await client.create(deployment('web'));
@@ -79,7 +79,7 @@ describe('EmbeddedCluster', () => {
     ]);
   });
 
-  it('keeps the requests after a mark as a log that can be iterated', async () => {
+  it('returns the requests since a mark as an iterable log', async () => {
     const cluster = await started();
     const client = cluster.client();
     await client.create(configMap('a'));
@@ -95,7 +95,7 @@ describe('EmbeddedCluster', () => {
     [300_000, 2],
     [Infinity, 1],
   ] as const) {
-    it(`sends bookmarks every ${bookmarkEveryMs ?? 60_000} ms, and at the end of a watch`, async () => {
+    it(`sends bookmarks every ${bookmarkEveryMs ?? 60_000} ms and at the end of a watch`, async () => {
       const clock = new VirtualClock();
       const cluster = await started({ clock, bookmarkEveryMs });
       let bookmarks = 0;
@@ -111,12 +111,12 @@ describe('EmbeddedCluster', () => {
     });
   }
 
-  it('refuses an interval of bookmarks below 1 ms', async () => {
+  it('rejects bookmarkEveryMs below 1', async () => {
     const error = await started({ bookmarkEveryMs: 0 }).catch((thrown: unknown) => thrown);
     expect(error).to.have.property('code', 'InvalidOption');
   });
 
-  it('lets an authorizer decide for one client, also on the roles that the client creates', async () => {
+  it('uses the authorizer of one client, also for the roles that the client creates', async () => {
     const cluster = await started();
     const rules = [
       { apiGroups: [''], resources: ['configmaps'], verbs: ['list'] },
@@ -154,7 +154,7 @@ describe('EmbeddedCluster', () => {
     expect(String(granting)).to.include('attempting to grant RBAC permissions not currently held');
   });
 
-  it('listens only when asked to, on 127.0.0.1', async () => {
+  it('listens only after listen(), on 127.0.0.1', async () => {
     const cluster = await started();
     expect(() => cluster.url)
       .to.throw('listen()')
@@ -167,7 +167,7 @@ describe('EmbeddedCluster', () => {
     expect(await answer.text()).to.equal('ok');
   });
 
-  it('writes a kubeconfig that only its owner can read, with the token of a user', async () => {
+  it('writes a kubeconfig with the token of a user, readable only by its file owner', async () => {
     const cluster = await started({ port: 0, users: { 'a-token': 'shop-operator' } });
     const folder = await mkdtemp(join(tmpdir(), 'embedded-cluster-'));
     try {
@@ -183,7 +183,7 @@ describe('EmbeddedCluster', () => {
     }
   });
 
-  it('has no kubeconfig for a user without a token', async () => {
+  it('rejects a kubeconfig for a user without a token', async () => {
     const cluster = await started({ port: 0 });
     const ask = () => cluster.kubeConfig('nobody');
     expect(ask).to.throw('nobody').with.property('code', 'InvalidOption');
@@ -198,14 +198,14 @@ describe('EmbeddedCluster', () => {
     expect(made.metadata.uid).to.be.a('string');
   });
 
-  it('does not start with a custom resource that is not accepted', async () => {
+  it('does not start with an invalid custom resource definition', async () => {
     const { metadata, ...rest } = shopDefinition();
     const crds = [{ ...rest, metadata: { ...metadata, name: 'wrong.example.com' } }];
     const failure = await EmbeddedCluster.start({ crds }).catch((error: unknown) => error);
     expect(isInvalid(failure)).to.equal(true);
   });
 
-  it('refuses an option that is out of range', async () => {
+  it('rejects an option that is out of range', async () => {
     let failure: unknown;
     await EmbeddedCluster.start({ nodes: -1 }).catch((error: unknown) => (failure = error));
     expect(failure).to.have.property('code', 'InvalidOption');
@@ -225,7 +225,7 @@ describe('EmbeddedCluster', () => {
     expect(isNotFound(failure)).to.equal(true);
   });
 
-  it('leaves no timer, watch or socket when it is stopped', async () => {
+  it('leaves no timer, watch or socket after stop', async () => {
     const clock = new VirtualClock();
     const pods = { readyAfterMs: 60_000 };
     const cluster = await started({ simulateWorkloads: true, clock, pods, port: 0 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { Kubectl } from '../cluster/kubectl.js';
 
-describe('kubectl and an embedded cluster', () => {
+describe('kubectl on an embedded cluster', () => {
   let cluster: EmbeddedCluster;
   let kubectl: Kubectl;
 
@@ -28,13 +28,13 @@ describe('kubectl and an embedded cluster', () => {
     ['ingress.networking.k8s.io/web', ['ingress', 'web', '--rule=shop.example/*=web:80']],
     ['role.rbac.authorization.k8s.io/read', ['role', 'read', '--verb=get', '--resource=pods']],
   ] as const) {
-    it(`create ${object}`, async () => {
+    it(`creates ${object}`, async () => {
       const said = await kubectl.print(['--namespace=shop', 'create', ...args]);
       expect(said).to.equal(`${object} created\n`);
     });
   }
 
-  it('create a token, and ask what an account may do', async () => {
+  it('creates a token, and evaluates the permissions of an account', async () => {
     const account = 'system:serviceaccount:shop:baker';
     const token = await kubectl.print(['--namespace=shop', 'create', 'token', 'baker']);
     expect(token.split('.')).to.have.length(3);

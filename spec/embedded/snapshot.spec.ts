@@ -13,14 +13,14 @@ const configMap = (name: string, data = {}): ConfigMap => ({
 });
 const named = (name: string) => ({ name, namespace: 'default' });
 
-describe('snapshots of an EmbeddedCluster', () => {
+describe('Snapshots of an EmbeddedCluster', () => {
   let cluster: EmbeddedCluster<VirtualClock>;
   beforeEach(async () => {
     cluster = await EmbeddedCluster.start({ clock: new VirtualClock(), simulateWorkloads: true });
   });
   afterEach(() => cluster.stop());
 
-  it('bring back what was changed, deleted, made and made anew', async () => {
+  it('restore changed, deleted, created and recreated objects', async () => {
     const client = cluster.client();
     const kept = await client.create(configMap('kept'));
     const anew = await client.create(configMap('anew'));
@@ -46,7 +46,7 @@ describe('snapshots of an EmbeddedCluster', () => {
     expect(items[3]?.metadata.resourceVersion).to.equal(kept.metadata.resourceVersion);
   });
 
-  it('end open watches, and have older versions answered with 410', async () => {
+  it('end open watches and answer older versions with 410 when restored', async () => {
     const client = cluster.client();
     const { metadata } = await client.create(configMap('a'));
     const { resourceVersion } = metadata;
@@ -69,7 +69,7 @@ describe('snapshots of an EmbeddedCluster', () => {
     expect(isGone(error)).to.equal(true);
   });
 
-  it('bring back kinds of custom resources, and take away those that came later', async () => {
+  it('restore the kinds of custom resources and remove those created later', async () => {
     const client = cluster.client();
     const crd = (plural: string): CustomResourceDefinition => ({
       apiVersion: 'apiextensions.k8s.io/v1',
@@ -104,7 +104,7 @@ describe('snapshots of an EmbeddedCluster', () => {
     expect(kinds).to.include('as').and.not.include('bs');
   });
 
-  it('let the cluster’s own controllers go on from there', async () => {
+  it("let the cluster's own controllers continue from the restored state", async () => {
     const client = cluster.client();
     const before = cluster.snapshot();
     const labels = { app: 'web' };
@@ -129,7 +129,7 @@ describe('snapshots of an EmbeddedCluster', () => {
     expect((await client.get(Deployment, named('web'))).status?.readyReplicas).to.equal(2);
   });
 
-  it('share what did not change', async () => {
+  it('share unchanged collections', async () => {
     const client = cluster.client();
     await client.create(configMap('a'));
     const one = cluster.snapshot();

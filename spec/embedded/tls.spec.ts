@@ -35,7 +35,7 @@ describe('EmbeddedCluster over HTTPS', () => {
     }
   }
 
-  it('gives kubeconfigs the authority of its certificate', async () => {
+  it('writes kubeconfigs with the authority of its certificate', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'embedded-tls-'));
     try {
       const path = join(folder, 'kubeconfig');
@@ -49,7 +49,7 @@ describe('EmbeddedCluster over HTTPS', () => {
     }
   });
 
-  it('knows a user and its groups by a client certificate', async () => {
+  it('authenticates a user and its groups with a client certificate', async () => {
     const { certificate: cert, privateKey: key } = await cluster.clientCertificate('jane', [
       'a',
       'b',
@@ -68,7 +68,7 @@ describe('EmbeddedCluster over HTTPS', () => {
     expect(code).to.equal(401);
   });
 
-  it('is not believed by who does not know its authority', async () => {
+  it('is rejected by a client that does not trust its authority', async () => {
     const error = await whoAmI({}).then(
       String,
       (reason: unknown) => (reason as { code?: string }).code,
@@ -76,7 +76,7 @@ describe('EmbeddedCluster over HTTPS', () => {
     expect(error).to.equal('SELF_SIGNED_CERT_IN_CHAIN');
   });
 
-  it('has no certificates while it does not listen over HTTPS', async () => {
+  it('has no certificates unless it listens on HTTPS', async () => {
     const plain = await EmbeddedCluster.start();
     expect(() => plain.certificateAuthority)
       .to.throw('tls: true')

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { cutText } from '../../lib/events/recorder.js';
 
 describe('cutText', () => {
-  it('never exceeds the bytes nor splits a character', () => {
+  it('never exceeds the byte limit or splits a character', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 60 });
     const property = fc.property(text, fc.integer({ min: 3, max: 80 }), (whole, max) => {
       const cut = cutText(whole, max);

@@ -29,7 +29,7 @@ const event = (part: Partial<ObjectEvent> = {}): ObjectEvent => ({
   ...part,
 });
 
-/** An event that is like no other. */
+/** Returns an event that belongs to no series of another. */
 const distinct = (n: number, part: Partial<ObjectEvent> = {}): ObjectEvent =>
   event({ reason: `Reason${n}`, ...part });
 
@@ -68,7 +68,7 @@ const bodies = (fake: FakeClient): Record<string, unknown>[] =>
   fake.calls.map(({ body }) => body as Record<string, unknown>);
 
 describe('EventRecorder', () => {
-  it('writes an Event with every field that the API server asks for', async () => {
+  it('writes an Event with every field that the API server requires', async () => {
     const { fake, recorder } = setUp();
     const related = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'web' };
     recorder.record(event({ related }));
@@ -92,7 +92,7 @@ describe('EventRecorder', () => {
     ]);
   });
 
-  it('writes in the order of recording', async () => {
+  it('writes Events in the order of recording', async () => {
     const { fake, recorder } = setUp();
     for (const n of [1, 2, 3]) recorder.record(distinct(n));
     await recorder.flush();
@@ -103,15 +103,15 @@ describe('EventRecorder', () => {
     ]);
   });
 
-  it('returns before anything is written', async () => {
+  it('returns before the write', async () => {
     const { fake, recorder } = setUp();
     recorder.record(event());
     expect(fake.calls).to.be.empty;
     await recorder.stop();
   });
 
-  describe('series', () => {
-    it('counts an event that comes again, and writes the second at once', async () => {
+  describe('with repeated events', () => {
+    it('updates the count of the Event, immediately for the second occurrence', async () => {
       const { clock, fake, recorder, counts } = setUp();
       recorder.record(event());
       await clock.advance(1_000);
@@ -130,7 +130,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('writes like events of one turn at once', async () => {
+    it('writes repeated events of one tick as one Event', async () => {
       const { fake, recorder } = setUp();
       for (let n = 0; n < 40; n++) recorder.record(event());
       await recorder.flush();
@@ -138,7 +138,7 @@ describe('EventRecorder', () => {
       expect(bodies(fake)[0]).to.have.nested.property('series.count', 40);
     });
 
-    it('ends six minutes after the last event of it', async () => {
+    it('ends a series six minutes after its last event', async () => {
       const { clock, fake, recorder } = setUp();
       recorder.record(event());
       await clock.advance(6 * minute - 1);
@@ -152,7 +152,7 @@ describe('EventRecorder', () => {
       expect(bodies(fake)[3]).not.to.have.property('series');
     });
 
-    it('is written every half hour while it runs', async () => {
+    it('writes the count every half hour while the series lasts', async () => {
       const { clock, fake, recorder } = setUp();
       for (let n = 0; n < 65; n++) {
         recorder.record(event());
@@ -162,7 +162,7 @@ describe('EventRecorder', () => {
       expect(counts).to.deep.equal([2, 31, 61]);
     });
 
-    it('needs the same object, related object, type, reason and action', async () => {
+    it('counts a series per object, related object, type, reason and action', async () => {
       const { fake, recorder } = setUp();
       const others: Partial<ObjectEvent>[] = [
         { regarding: { ...regarding, uid: 'u-2' } },
@@ -176,7 +176,7 @@ describe('EventRecorder', () => {
       expect(fake.verbs).to.deep.equal(Array.from({ length: 6 }, () => 'create'));
     });
 
-    it('is created anew when its Event has expired', async () => {
+    it('creates the Event again when it has expired', async () => {
       const { clock, fake, recorder } = setUp();
       recorder.record(event());
       await clock.advance(1);
@@ -189,7 +189,7 @@ describe('EventRecorder', () => {
       expect(bodies(fake)[2]).to.have.nested.property('series.count', 2);
     });
 
-    it('brings its count with a flush', async () => {
+    it('writes pending counts on flush', async () => {
       const { clock, fake, recorder } = setUp();
       for (const ms of [1, 1, 1]) {
         recorder.record(event());
@@ -201,14 +201,14 @@ describe('EventRecorder', () => {
     });
   });
 
-  describe('an object with many events', () => {
+  describe('with many events of one object', () => {
     const about = (n: number, kind = 'ConfigMap'): Partial<ObjectEvent> => ({
       related: { apiVersion: 'v1', kind, namespace: 'shop', name: `c-${n}` },
       note: `Created ${kind} shop/c-${n}`,
     });
     const warning = { type: 'Warning', reason: 'ApplyFailed', action: 'Apply' } as const;
 
-    it('has ten of one reason, and one that sums up the others by kind', async () => {
+    it('writes ten Events of one reason, and one that summarizes the others by kind', async () => {
       const { clock, fake, recorder, counts } = setUp();
       for (let n = 0; n < 30; n++)
         recorder.record(event(about(n, n < 28 ? 'ConfigMap' : 'Secret')));
@@ -224,7 +224,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('has its warnings, however many creations came before', async () => {
+    it('writes warnings after many creations', async () => {
       const { fake, recorder } = setUp();
       for (let n = 0; n < 99; n++) recorder.record(event(about(n)));
       recorder.record(event({ ...about(7), ...warning, note: 'Apply ConfigMap shop/c-7: 422' }));
@@ -235,7 +235,7 @@ describe('EventRecorder', () => {
       expect(recorder.droppedEvents).to.equal(0);
     });
 
-    it('counts an object that fails again once in a summary, and has one in five minutes', async () => {
+    it('counts an object once in a summary, and writes one summary in five minutes', async () => {
       const { clock, fake, recorder } = setUp();
       const failed = (): unknown[] => bodies(fake).filter(({ reason }) => reason === 'ApplyFailed');
       for (let retry = 0; retry < 3; retry++) {
@@ -254,7 +254,7 @@ describe('EventRecorder', () => {
       expect(failed()).to.have.length(12);
     });
 
-    it('waits for the end of a burst, for a minute at most', async () => {
+    it('delays a summary until the burst ends, for at most a minute', async () => {
       const { clock, fake, recorder } = setUp({ burst: 1 });
       for (let n = 0; n < 30; n++) {
         recorder.record(event(about(n)));
@@ -265,7 +265,7 @@ describe('EventRecorder', () => {
         .that.matches(/^15 more: /);
     });
 
-    it('has 25 Events of different reasons, and one that sums up the others', async () => {
+    it('writes 25 Events of different reasons, and one that summarizes the others', async () => {
       const { clock, fake, recorder, counts } = setUp();
       for (let n = 0; n < 30; n++) recorder.record(distinct(n, { note: `note ${n}` }));
       await recorder.flush();
@@ -277,7 +277,7 @@ describe('EventRecorder', () => {
       expect(fake.calls).to.have.length(28);
     });
 
-    it('leaves the room of other objects alone', async () => {
+    it('limits each object separately', async () => {
       const { fake, recorder } = setUp({ burst: 1 });
       for (const name of ['a', 'b', 'a'])
         recorder.record(event({ regarding: { ...regarding, name } }));
@@ -285,7 +285,7 @@ describe('EventRecorder', () => {
       expect(fake.verbs).to.deep.equal(['create', 'create']);
     });
 
-    it('needs no room for what belongs to a series', async () => {
+    it('does not limit the events of a series', async () => {
       const { clock, fake, recorder } = setUp({ burst: 1 });
       for (let n = 0; n < 9; n++) {
         recorder.record(event());
@@ -295,7 +295,7 @@ describe('EventRecorder', () => {
       expect(fake.verbs.filter((verb) => verb === 'create')).to.have.length(1);
     });
 
-    it('has what finds the queue full in a summary', async () => {
+    it('summarizes the events that do not fit into the queue', async () => {
       const { clock, fake, recorder, counts } = setUp({ maxQueued: 2 });
       for (let n = 0; n < 5; n++) recorder.record(event(about(n)));
       await clock.advance(5_000);
@@ -306,7 +306,7 @@ describe('EventRecorder', () => {
       expect(counts).to.deep.equal({ written: 3 });
     });
 
-    it('counts and logs what a stop leaves unwritten', async () => {
+    it('counts and logs the events that are unwritten at stop', async () => {
       const { recorder, counts, lines } = setUp({ burst: 1 });
       for (let n = 0; n < 5; n++) recorder.record(event(about(n)));
       await recorder.stop();
@@ -317,7 +317,7 @@ describe('EventRecorder', () => {
     });
   });
 
-  describe('events about several objects of one owner', () => {
+  describe('with events about several objects of one owner', () => {
     const wrote = (item: string, part: Partial<ObjectEvent> = {}): ObjectEvent => {
       const [kind = '', name = ''] = item.replace(/:.*/, '').split(' ');
       const related = { apiVersion: 'v1', kind, namespace: 'shop', name };
@@ -326,7 +326,7 @@ describe('EventRecorder', () => {
     const configured = { reason: 'Configured', action: 'Apply' } as const;
     const notes = (fake: FakeClient): unknown[] => bodies(fake).map(({ note }) => note);
 
-    it('are one Event with the objects in its note, one second after the last of them', async () => {
+    it('writes one Event that lists the objects, one second after the last event', async () => {
       const { clock, fake, recorder, counts } = setUp();
       recorder.record(wrote('ConfigMap a'));
       await clock.advance(600);
@@ -347,7 +347,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('wait for ten seconds at most, and no event is lost then', async () => {
+    it('delays the Event for at most ten seconds, without losing an event', async () => {
       const { clock, fake, recorder } = setUp();
       for (let n = 0; n < 30; n++) {
         recorder.record(wrote(`ConfigMap c-${n}`));
@@ -360,7 +360,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('are as recorded where there is one object only', async () => {
+    it('writes the Event unchanged if there is one object', async () => {
       const { fake, recorder } = setUp();
       const one = wrote('ConfigMap a');
       recorder.record(one);
@@ -369,7 +369,7 @@ describe('EventRecorder', () => {
       expect(bodies(fake)[0]).to.deep.include({ note, related });
     });
 
-    it('show the changed fields of each object, as far as they fit', async () => {
+    it('lists the changed fields of each object up to the length limit', async () => {
       const { fake, recorder } = setUp();
       recorder.record(wrote('ConfigMap a: data.A, data.B', configured));
       recorder.record(wrote('StatefulSet a: spec.template (ConfigMap shop/a changed)', configured));
@@ -385,7 +385,7 @@ describe('EventRecorder', () => {
       expect(Buffer.byteLength(second)).to.be.within(900, 1_024);
     });
 
-    it('are cut in the note of the first where even that does not fit', async () => {
+    it('cuts the first object if it exceeds the length limit', async () => {
       const { fake, recorder } = setUp();
       for (const name of ['a', 'b'])
         recorder.record(wrote(`ConfigMap ${name}: ${'ü'.repeat(900)}`));
@@ -393,7 +393,7 @@ describe('EventRecorder', () => {
       expect(notes(fake)[0]).to.match(/^Created 2 objects: ConfigMap a: ü+… and 1 more$/);
     });
 
-    it('need the same owner, reason and action', async () => {
+    it('groups events by owner, reason and action', async () => {
       const { fake, recorder } = setUp();
       const others: Partial<ObjectEvent>[] = [
         { regarding: { ...regarding, name: 'other' } },
@@ -412,7 +412,7 @@ describe('EventRecorder', () => {
       ]);
     });
 
-    it('hold up no warning, which is written alone', async () => {
+    it('writes each warning alone and immediately', async () => {
       const { clock, fake, recorder } = setUp();
       const warning = { type: 'Warning', reason: 'ApplyFailed' } as const;
       recorder.record(wrote('ConfigMap a'));
@@ -426,7 +426,7 @@ describe('EventRecorder', () => {
       expect(fake.calls).to.have.length(3);
     });
 
-    it('end with an object that comes again, and count in a series if all of them do', async () => {
+    it('ends a group when an object repeats, and counts a series if all objects repeat', async () => {
       const { clock, fake, recorder } = setUp();
       for (let n = 0; n < 10; n++) {
         for (const item of ['ConfigMap a', 'Secret b']) recorder.record(wrote(item, configured));
@@ -444,7 +444,7 @@ describe('EventRecorder', () => {
       expect(bodies(fake)[2]).to.have.nested.property('body.series.count', 10);
     });
 
-    it('are one event of the owner for its limits, and summarized by kind beyond them', async () => {
+    it('limits groups as events of the owner, and summarizes by kind beyond the limit', async () => {
       const { clock, fake, recorder } = setUp({ burst: 1 });
       for (let n = 0; n < 3; n++) {
         recorder.record(wrote(`ConfigMap c-${n}`));
@@ -458,7 +458,7 @@ describe('EventRecorder', () => {
       ]);
     });
 
-    it('are counted when a stop leaves them unwritten, and need no timer then', async () => {
+    it('counts unwritten events at stop and leaves no timer', async () => {
       const { clock, recorder, counts } = setUp();
       for (const item of ['ConfigMap a', 'ConfigMap b']) recorder.record(wrote(item));
       await recorder.stop();
@@ -466,7 +466,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('wait for no more owners than may be queued', async () => {
+    it('delays the events of at most maxQueued owners', async () => {
       const { clock, fake, recorder } = setUp({ maxQueued: 2 });
       for (const name of ['a', 'b', 'c']) {
         recorder.record(wrote('ConfigMap x', { regarding: { ...regarding, name } }));
@@ -480,15 +480,15 @@ describe('EventRecorder', () => {
     });
   });
 
-  describe('a failing write', () => {
+  describe('when a write fails', () => {
     const passing = [
-      { title: 'no connection', error: new OperatorError('ConnectionFailed', 'reset') },
-      { title: 'no answer', error: new OperatorError('Timeout', 'late') },
+      { title: 'a lost connection', error: new OperatorError('ConnectionFailed', 'reset') },
+      { title: 'a time-out', error: new OperatorError('Timeout', 'late') },
       { title: 'an overloaded server', error: apiError(429, 'TooManyRequests') },
-      { title: 'a broken server', error: apiError(500) },
+      { title: 'a server error', error: apiError(500) },
     ];
     for (const { title, error } of passing) {
-      it(`is tried again with back-off after ${title}`, async () => {
+      it(`retries with back-off after ${title}`, async () => {
         const { clock, fake, recorder, counts } = setUp();
         const moments: number[] = [];
         fake.answer = () => {
@@ -505,7 +505,7 @@ describe('EventRecorder', () => {
       });
     }
 
-    it('waits for as long as the server asks', async () => {
+    it('waits for the Retry-After of the server', async () => {
       const { clock, fake, recorder } = setUp();
       fake.answer = () => {
         if (fake.calls.length === 1)
@@ -518,7 +518,7 @@ describe('EventRecorder', () => {
       expect(fake.calls).to.have.length(2);
     });
 
-    it('is given up after twelve tries', async () => {
+    it('drops the event after twelve attempts', async () => {
       const { clock, fake, recorder, counts } = setUp();
       fake.answer = () => {
         throw apiError(503);
@@ -530,7 +530,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('that may have been carried out is not done twice', async () => {
+    it('does not repeat a create that may have succeeded', async () => {
       const { clock, fake, recorder, counts } = setUp();
       fake.answer = () => {
         throw fake.calls.length === 1
@@ -551,7 +551,7 @@ describe('EventRecorder', () => {
       },
     ];
     for (const { error, line } of refused) {
-      it(`is counted but logged once when ${line}`, async () => {
+      it(`counts each event and logs once when ${line}`, async () => {
         const { fake, recorder, counts, lines } = setUp();
         fake.answer = () => {
           throw error;
@@ -564,7 +564,7 @@ describe('EventRecorder', () => {
       });
     }
 
-    it('does not keep the next like it from being tried', async () => {
+    it('writes the next equal event again', async () => {
       const { fake, recorder } = setUp();
       fake.answer = () => {
         throw apiError(422, 'Invalid');
@@ -577,7 +577,7 @@ describe('EventRecorder', () => {
     });
   });
 
-  it('warns about an Event that the server does not take', async () => {
+  it('warns about an Event that the server rejects', async () => {
     const { fake, recorder, lines } = setUp();
     fake.answer = () => {
       throw apiError(422, 'Invalid');
@@ -588,7 +588,7 @@ describe('EventRecorder', () => {
   });
 
   for (const part of [{ reason: '' }, { action: '' }, { regarding: { ...regarding, name: '' } }]) {
-    it(`never throws, but counts what is invalid: ${JSON.stringify(part)}`, async () => {
+    it(`counts an invalid event without throwing: ${JSON.stringify(part)}`, async () => {
       const { recorder, counts } = setUp();
       recorder.record(event(part));
       await recorder.flush();
@@ -596,8 +596,8 @@ describe('EventRecorder', () => {
     });
   }
 
-  describe('stop', () => {
-    it('aborts the write under way, drops what waits and leaves no timer', async () => {
+  describe('on stop', () => {
+    it('aborts the current write, drops queued events and leaves no timer', async () => {
       const { clock, fake, recorder, counts } = setUp();
       fake.answer = ({ signal }) =>
         new Promise((_, reject) =>
@@ -613,7 +613,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('ends the wait before another try, and that for the end of a series', async () => {
+    it('cancels the timers of a retry and of a series', async () => {
       const { clock, fake, recorder } = setUp();
       for (const ms of [1, 1, 1]) {
         recorder.record(event());
@@ -631,7 +631,7 @@ describe('EventRecorder', () => {
     });
   });
 
-  it('waits for a flush no longer than its signal allows', async () => {
+  it('stops waiting for a flush when its signal is aborted', async () => {
     const { fake, recorder } = setUp();
     let finish = (): void => undefined;
     fake.answer = () => new Promise<void>((resolve) => (finish = resolve));
@@ -648,7 +648,7 @@ describe('EventRecorder', () => {
 
   const bad = [{ controllerName: 'no good' }, { instance: '' }, { burst: 0 }, { maxQueued: NaN }];
   for (const options of bad) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       expect(() => setUp(options))
         .to.throw('EventRecorder')
         .with.property('code', 'InvalidOption');

@@ -2,19 +2,19 @@ import type { Client } from '../../lib/client/client.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import type { StatusCause } from '../../lib/object/api-error.js';
 
-/** One call that a {@link FakeClient} got. */
+/** A call that a {@link FakeClient} received. */
 export interface FakeCall {
   readonly verb: string;
-  /** The object of a create, update or apply; the body of a patch. */
+  /** The object of a create, update or apply, or the body of a patch. */
   readonly body?: unknown;
   readonly name?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Gives the answer to a call, or throws it. */
+/** Returns the response to a call, or throws. */
 export type Answer = (call: FakeCall) => unknown;
 
-/** A Client of no server: every call is noted and answered by `answer`, at first with its body. */
+/** A Client without a server: records every call and responds with `answer`, by default the body. */
 export class FakeClient {
   readonly calls: FakeCall[] = [];
   answer: Answer = ({ body }) => body;
@@ -50,7 +50,7 @@ export class FakeClient {
   }
 }
 
-/** An answer that is an error. */
+/** Returns an error response of the API server. */
 export function apiError(
   status: number,
   reason = '',

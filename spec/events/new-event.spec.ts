@@ -21,7 +21,7 @@ const made = (part: Partial<ObjectEvent>) => {
 };
 
 describe('newEvent', () => {
-  it('puts Events of cluster-scoped objects into the namespace default', () => {
+  it('puts the Event of a cluster-scoped object into the namespace default', () => {
     const { metadata, regarding } = made({
       regarding: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', uid: 'u' } },
     });
@@ -29,12 +29,12 @@ describe('newEvent', () => {
     expect(regarding).to.deep.equal({ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' });
   });
 
-  it('names what is missing', () => {
+  it('names the missing field', () => {
     expect(() => made({ reason: '' })).to.throw('event on Pod: no reason');
     expect(() => made({ action: '' })).to.throw('event on Pod: no action');
   });
 
-  it('cuts what is too long', () => {
+  it('cuts fields that are too long', () => {
     const long = 'ä'.repeat(2_000);
     const { note, reason, action } = made({ note: long, reason: long, action: long });
     expect(Buffer.byteLength(note ?? '')).to.be.within(1_021, 1_024);
@@ -42,7 +42,7 @@ describe('newEvent', () => {
     expect(Buffer.byteLength(action ?? '')).to.be.within(125, 128);
   });
 
-  it('gives every Event a name of its own that the API server takes', () => {
+  it('gives every Event a unique and valid name', () => {
     const names = ['web', 'a'.repeat(253), `${'a'.repeat(235)}.b`, 'system:node', 'Upper'].flatMap(
       (name) => [1, 2].map(() => made({ regarding: { apiVersion: 'v1', kind: 'Pod', name } })),
     );

@@ -10,7 +10,7 @@ const written: ObjectWritten = {
 };
 
 describe('OperatorEvents', () => {
-  it('hands the payload to every listener of the name', () => {
+  it('passes the payload to every listener of the event', () => {
     const events = new OperatorEvents();
     const seen: ObjectWritten[] = [];
     events.on('configured', (event) => seen.push(event));
@@ -22,7 +22,7 @@ describe('OperatorEvents', () => {
     expect(events.emit('deleted', written)).to.equal(false);
   });
 
-  it('knows the payload of each name', () => {
+  it('types the payload of each event', () => {
     const events = new OperatorEvents();
     events.on('rollout', (event) => expectTypeOf(event).toEqualTypeOf<RolloutChanged>());
     // @ts-expect-error there is no such event
@@ -31,7 +31,7 @@ describe('OperatorEvents', () => {
     events.emit('rollout', written);
   });
 
-  it('logs a listener that throws instead of failing who emits', () => {
+  it('logs an error of a listener instead of throwing it to the emitter', () => {
     const lines: unknown[] = [];
     const logger = { error: (...line: unknown[]) => lines.push(line) } as Partial<Logger> as Logger;
     const events = new OperatorEvents({ logger });

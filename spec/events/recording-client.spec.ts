@@ -52,7 +52,7 @@ describe('recordingClient', () => {
   };
 
   for (const { verb, outcome, text } of writes) {
-    it(`says that ${verb} was carried out`, async () => {
+    it(`reports a successful ${verb}`, async () => {
       const { fake, client, recorded, emitted, summary } = setUp();
       fake.answer = () => live;
       expect(await write(client, verb)).to.equal(live);
@@ -64,7 +64,7 @@ describe('recordingClient', () => {
     });
   }
 
-  it('tells an apply that created from one that configured', async () => {
+  it('distinguishes an apply that created from one that configured', async () => {
     const { fake, client, summary } = setUp();
     for (const created of [true, false]) {
       fake.answer = () => ({ object: live, created });
@@ -77,7 +77,7 @@ describe('recordingClient', () => {
   });
 
   for (const verb of ['create', 'update', 'patch', 'apply', 'delete']) {
-    it(`says that ${verb} failed, and throws what the inner client threw`, async () => {
+    it(`reports a failed ${verb} and throws the error of the inner client`, async () => {
       const { fake, client, recorded, emitted, summary } = setUp();
       const error = apiError(500, 'InternalError', { message: 'broken', verb });
       fake.answer = () => {
@@ -94,14 +94,14 @@ describe('recordingClient', () => {
     });
   }
 
-  it('is silent about reads', async () => {
+  it('does not report reads', async () => {
     const { client, recorded, emitted } = setUp();
     await client.get(ConfigMap, key);
     await client.list(ConfigMap);
     expect([...recorded, ...emitted]).to.be.empty;
   });
 
-  it('is silent about dry runs, subresources, Events and Leases, failed ones too', async () => {
+  it('does not report dry runs, subresources, Events and Leases, even failed ones', async () => {
     const { fake, client, recorded, emitted } = setUp();
     const event = { apiVersion: 'v1', kind: 'Event', metadata: key };
     const lease: Lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: key };
@@ -129,14 +129,14 @@ describe('recordingClient', () => {
     expect([...recorded, ...emitted]).to.be.empty;
   });
 
-  it('speaks of a custom Event or Lease', async () => {
+  it('reports a custom kind named Event or Lease', async () => {
     const { client, recorded } = setUp();
     await client.create({ apiVersion: 'example.com/v1', kind: 'Event', metadata: key });
     await client.create({ apiVersion: 'example.com/v1', kind: 'Lease', metadata: key });
     expect(recorded).to.have.length(2);
   });
 
-  it('is silent about an update that changed nothing', async () => {
+  it('does not report an update without a change', async () => {
     const { client, fake, recorded } = setUp();
     await client.update(live);
     expect(recorded).to.be.empty;
@@ -148,16 +148,16 @@ describe('recordingClient', () => {
   const game = [
     { title: 'a conflict', error: apiError(409, 'Conflict'), verb: 'update' },
     {
-      title: 'a stale test of a JSON patch',
+      title: 'a failed test of a JSON patch',
       error: apiError(422, '', { verb: 'patch' }),
       verb: 'patch',
     },
     {
-      title: 'an object that exists already',
+      title: 'a create of an existing object',
       error: apiError(409, 'AlreadyExists'),
       verb: 'create',
     },
-    { title: 'an object that is gone already', error: apiError(404, 'NotFound'), verb: 'delete' },
+    { title: 'a delete of a missing object', error: apiError(404, 'NotFound'), verb: 'delete' },
     { title: 'an aborted call', error: new OperatorError('Aborted', 'stop'), verb: 'apply' },
     {
       title: 'a namespace that is being deleted',
@@ -166,7 +166,7 @@ describe('recordingClient', () => {
     },
   ];
   for (const { title, error, verb } of game) {
-    it(`is silent about ${title}`, async () => {
+    it(`does not report ${title}`, async () => {
       const { fake, client, recorded, emitted } = setUp();
       fake.answer = () => {
         throw error;
@@ -176,7 +176,7 @@ describe('recordingClient', () => {
     });
   }
 
-  it('speaks of a create whose namespace or kind is not there', async () => {
+  it('reports a create whose namespace or kind is missing', async () => {
     const { fake, client, recorded } = setUp();
     fake.answer = () => {
       throw apiError(404, 'NotFound');
@@ -185,7 +185,7 @@ describe('recordingClient', () => {
     expect(recorded[0]?.reason).to.equal('CreateFailed');
   });
 
-  it('names what changed and why, as far as it is told', async () => {
+  it('lists the first changed paths and the cause, if they are known', async () => {
     const changes = Array.from({ length: 12 }, (_, n) => ({ path: `data.k${n}`, from: 0, to: n }));
     const { fake, client, emitted, summary } = setUp();
     fake.answer = () => live;
@@ -208,7 +208,7 @@ describe('recordingClient', () => {
       { error: new TypeError(leaky), text: 'the reason is not shown, it may quote data' },
     ];
     for (const { error, text } of failures) {
-      it(`never quotes data when ${error.name} fails it`, async () => {
+      it(`never quotes data when ${error.name} fails the write`, async () => {
         const { fake, client, recorded } = setUp();
         fake.answer = () => {
           throw error;
@@ -218,7 +218,7 @@ describe('recordingClient', () => {
       });
     }
 
-    it('shows which keys changed, but no value', async () => {
+    it('shows the changed keys without their values', async () => {
       const changes = [{ path: 'data.password', from: undefined, to: 'hunter2' }];
       const { client, recorded, emitted } = setUp();
       await client.create(secret, { details: { changes } });
@@ -227,13 +227,13 @@ describe('recordingClient', () => {
     });
   });
 
-  it('shows Events at the object itself where there is no owner', async () => {
+  it('writes the Event on the object itself if there is no owner', async () => {
     const { client, recorded } = setUp({ owner: undefined });
     await client.create(web);
     expect(recorded[0]).to.deep.include({ regarding: ref, related: undefined });
   });
 
-  it('does not relate an owner to itself', async () => {
+  it('omits the related object if it is the owner itself', async () => {
     const { fake, client, recorded } = setUp({ owner: live });
     fake.answer = () => live;
     await client.patch(ConfigMap, key, patch);
@@ -241,7 +241,7 @@ describe('recordingClient', () => {
     expect(recorded[0]?.regarding).to.deep.include({ name: 'web', uid: 'u-1' });
   });
 
-  it('takes the name that the server generated', async () => {
+  it('uses the name that the server generated', async () => {
     const { fake, client, summary } = setUp();
     const generated = { ...web, metadata: { namespace: 'shop', generateName: 'web-' } };
     fake.answer = ({ body }) => ({ ...(body as object), metadata: { ...key, name: 'web-x' } });
@@ -249,7 +249,7 @@ describe('recordingClient', () => {
     expect(summary()).to.deep.equal(['Created: Created ConfigMap shop/web-x']);
   });
 
-  it('says which collection was deleted', async () => {
+  it('names the deleted collection', async () => {
     const { client, recorded, emitted, summary } = setUp();
     await client.deleteCollection(ConfigMap, { namespace: 'shop', labelSelector: 'app=web' });
     expect(summary()).to.deep.equal(['Deleted: Deleted every ConfigMap in shop with app=web']);
@@ -257,7 +257,7 @@ describe('recordingClient', () => {
     expect(emitted).to.be.empty;
   });
 
-  it('fails no write because it can not be recorded', async () => {
+  it('does not fail a write that it cannot record', async () => {
     const lines: string[] = [];
     const logger = { error: (line: string) => lines.push(line) } as Partial<Logger> as Logger;
     const recorder = {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { SpamFilter } from '../../lib/events/event-books.js';
 
 describe('SpamFilter', () => {
-  it('allows a burst, then one for each refill, and never saves up more than a burst', () => {
+  it('allows a burst, then one event per refill, and saves at most one burst', () => {
     const filter = new SpamFilter({ burst: 2, refillMs: 100, capacity: 10 });
     const allowed = [0, 0, 0, 99, 100, 100, 10_000, 10_000, 10_000].map((ms) =>
       filter.allow('a', ms),
@@ -10,7 +10,7 @@ describe('SpamFilter', () => {
     expect(allowed).to.deep.equal([true, true, false, false, true, false, true, true, false]);
   });
 
-  it('forgets the object that it has not seen for longest', () => {
+  it('evicts the least recently used object', () => {
     const filter = new SpamFilter({ burst: 1, refillMs: 100, capacity: 2 });
     const allowed = ['a', 'b', 'a', 'c', 'a', 'b'].map((key) => filter.allow(key, 0));
     expect(allowed).to.deep.equal([true, true, false, true, false, true]);

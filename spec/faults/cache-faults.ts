@@ -7,8 +7,8 @@ import type { FaultTarget } from './fault-target.js';
 import { sampleOf } from '../sample.js';
 
 /**
- * What a cache makes of a bad network between it and its server: after each fault it shows what the
- * server has, its events make sense, nothing is told twice.
+ * Defines the behaviour of a cache behind a faulty network: after each fault it shows the objects
+ * of the server, its events are consistent, and no event is repeated.
  */
 export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
   let target: FaultTarget;
@@ -30,20 +30,20 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
       afterEach(() => setup.stop());
 
       for (const point of ['line', 'chunkHeader'] as const) {
-        it(`goes on after a reset within ${point === 'line' ? 'an event' : 'the header of a chunk'}`, async () => {
+        it(`resumes after a reset within ${point === 'line' ? 'an event' : 'the header of a chunk'}`, async () => {
           for (let round = 0; round < 3; round++) {
             setup.proxy.cutWatches(point);
             await setup.churn();
             await setup.followed();
           }
-          // It went on where it was: every single version was told of, and no list was needed.
+          // The watch resumed at its version: no event was lost, and no list was needed.
           expect(setup.relists).to.equal(1);
           expect(setup.mirror.events.filter(({ type }) => type === 'updated')).to.have.length(6);
           expect(setup.mirror.deletionsSince(0).every(([, unknown]) => !unknown)).to.equal(true);
         });
       }
 
-      it('goes on after connections that fell silent', async () => {
+      it('resumes after connections that went silent', async () => {
         setup.proxy.fallSilent();
         await setup.churn();
         setup.proxy.speak();
@@ -52,7 +52,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         expect(setup.relists).to.equal(1);
       });
 
-      it('goes on after a server that accepts connections and answers nothing', async () => {
+      it('resumes after a server that accepted connections without responding', async () => {
         setup.proxy.reset();
         setup.proxy.fallSilent();
         await setup.churn();
@@ -61,7 +61,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         await setup.followed();
       });
 
-      it('goes on after connections were refused for a while', async () => {
+      it('resumes after refused connections', async () => {
         await setup.proxy.refuse();
         await setup.churn();
         await setup.until(() => setup.informer.status().problem !== undefined);
@@ -69,7 +69,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         await setup.followed();
       });
 
-      it('follows a server whose bytes trickle', async () => {
+      it('follows a server that sends a few bytes at a time', async () => {
         setup.proxy.trickle(7);
         setup.proxy.reset();
         await setup.churn();
@@ -84,7 +84,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         ['500', refusal(500, 'InternalError')],
         ['503 in HTML', 'HTTP/1.1 503 No\r\ncontent-length: 6\r\n\r\n<html>'],
       ] as const) {
-        it(`goes on after answers of ${title}`, async () => {
+        it(`resumes after responses of ${title}`, async () => {
           let answers = 0;
           setup.proxy.answer = (line) =>
             line.includes('/configmaps') && answers++ < 4 ? answer : undefined;
@@ -95,7 +95,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         });
       }
 
-      it('lists again when its version is too old for the server', async () => {
+      it('relists when its version is too old for the server', async () => {
         const mark = setup.mirror.events.length;
         await setup.proxy.refuse();
         await setup.remove('a');
@@ -106,14 +106,14 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         await setup.proxy.accept();
         await setup.followed();
         expect(setup.relists).to.be.at.least(2);
-        // That they are gone was found out, not seen; `b` came back as another object.
+        // The relist discovered both deletions; `b` exists again as another object.
         expect([...setup.mirror.deletionsSince(mark)].sort()).to.deep.equal([
           ['a', true],
           ['b', true],
         ]);
       });
 
-      it('lists again when a stream says that its version is too old', async () => {
+      it('relists when a watch stream reports that its version is too old', async () => {
         let answers = 0;
         setup.proxy.answer = (line) =>
           line.includes('watch=true') && !line.includes('sendInitialEvents') && answers++ < 2
@@ -126,7 +126,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         expect(setup.relists).to.be.at.least(2);
       });
 
-      it('goes on from a bookmark where nothing else came', async () => {
+      it('resumes from a bookmark if no other event came', async () => {
         const other = await target.namespace();
         const data = { a: 'b' };
         const metadata = { name: 'elsewhere', namespace: other };
@@ -140,13 +140,13 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         const resourceVersion = list.resourceVersion ?? '';
         const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion } };
         const told = setup.mirror.events.length;
-        // A watch that has only just been asked for gets nothing yet, and one that is reset loses what was
-        // not read: so until the cache has it.
+        // A watch that has only just been requested gets nothing yet, and a reset loses unread
+        // bytes. So inject until the cache has the bookmark.
         await setup.until(() => {
           setup.proxy.inject({ type: 'BOOKMARK', object });
           return setup.progress === resourceVersion;
         });
-        // Not before: the watch that is open now may only just have been asked for.
+        // Not before, because the watch that is open now may only just have been requested.
         const lines: string[] = [];
         setup.proxy.answer = (line) => {
           lines.push(line);
@@ -156,7 +156,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         await setup.put('a');
         await setup.until(() => lines.some((line) => line.includes('watch=true')));
         await setup.followed();
-        // A bookmark of the server's own may have come after that one.
+        // The server may have sent a later bookmark of its own.
         const resumed = lines.find((line) => line.includes('watch=true')) ?? '';
         const [, from] = /[?&]resourceVersion=(\d+)/.exec(resumed) ?? [];
         expect(Number(from), resumed).to.be.at.least(Number(resourceVersion));

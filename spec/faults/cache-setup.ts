@@ -14,18 +14,18 @@ import { fastClock } from './fast-clock.js';
 import { FaultProxy } from './fault-proxy.js';
 import type { FaultTarget } from './fault-target.js';
 
-/** A real time-out: the machine may be busy. */
+/** Generous, because the machine may be busy. */
 const patienceMs = 20_000;
 const factor = 300;
 
-/** A cache of the ConfigMaps of a new namespace, behind a proxy that breaks things. */
+/** A cache of the ConfigMaps in a new namespace, behind a {@link FaultProxy}. */
 export class CacheSetup {
   readonly target: FaultTarget;
   readonly namespace: string;
   readonly proxy: FaultProxy;
   readonly mirror = new EventMirror();
   readonly informer: Informer<ConfigMap>;
-  /** Lists so far, the first included. */
+  /** The number of lists, including the first. */
   relists = 0;
   readonly #client: ConnectedClient;
   readonly #cache: Cache;
@@ -64,7 +64,7 @@ export class CacheSetup {
     this.informer.addHandler(this.mirror.take);
   }
 
-  /** Starts it on a namespace with three objects: `a`, `b`, `c`. */
+  /** Starts a cache on a namespace with the three objects `a`, `b` and `c`. */
   static async start(target: FaultTarget, streaming: boolean): Promise<CacheSetup> {
     const namespace = await target.namespace();
     const proxy = await FaultProxy.start(target.openUpstream);
@@ -75,7 +75,7 @@ export class CacheSetup {
     return setup;
   }
 
-  /** The version that the cache has come to, by an event or a bookmark. */
+  /** The resource version that the cache has reached, by an event or a bookmark. */
   get progress(): string | undefined {
     return this.#cache.peek(ConfigMap)?.progress(this.namespace);
   }
@@ -99,7 +99,7 @@ export class CacheSetup {
     await this.target.admin.delete(ConfigMap, { namespace: this.namespace, name });
   }
 
-  /** Changes something of everything: updates, creations, deletions, a recreation. */
+  /** Makes changes of every kind: updates, creations, deletions and a recreation. */
   async churn(): Promise<void> {
     await this.put('a');
     await this.put('a');
@@ -110,7 +110,7 @@ export class CacheSetup {
     await this.put('c');
   }
 
-  /** Waits until the cache shows what the server has, and is watching again. Compares everything. */
+  /** Waits until the cache equals the server and watches again, then compares every object and event. */
   async followed(): Promise<void> {
     await this.until(async () => {
       const live = await this.#live();
@@ -138,7 +138,7 @@ export class CacheSetup {
 
   async #live(): Promise<readonly ConfigMap[]> {
     const { items } = await this.target.admin.list(ConfigMap, { namespace: this.namespace });
-    // The cache leaves them out.
+    // The cache drops the managed fields.
     return items.map(({ metadata, ...rest }) => ({
       ...rest,
       metadata: withoutMember({ ...metadata }, 'managedFields'),

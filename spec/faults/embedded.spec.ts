@@ -33,6 +33,6 @@ async function embeddedTarget(): Promise<FaultTarget> {
   };
 }
 
-describe('a cache behind a bad network, on the embedded server', () => {
+describe('A cache behind a faulty network, on the embedded server', () => {
   cacheFaults(embeddedTarget);
 });

@@ -3,12 +3,12 @@ import type { CacheEvent } from '../../lib/cache/informer.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 import { keyOf, keyString } from '../../lib/object/object-key.js';
 
-/** Rebuilds a collection from the events of a cache, and complains of each that makes no sense. */
+/** Rebuilds a collection from the events of a cache, and records each inconsistent event. */
 export class EventMirror {
   readonly objects = new Map<string, KubernetesObject>();
   readonly events: CacheEvent[] = [];
   readonly problems: string[] = [];
-  /** `uid@version` of everything that was told of as there. */
+  /** `uid@version` of every object that was added or updated. */
   readonly versions = new Set<string>();
 
   readonly take = (event: CacheEvent): void => {
@@ -29,7 +29,7 @@ export class EventMirror {
     this.objects.set(key, event.object);
   };
 
-  /** Names of deletions since `mark`, with whether they were only found out later. */
+  /** Returns the names of the objects deleted since `mark`, and whether their final state is unknown. */
   deletionsSince(mark: number): readonly (readonly [string | undefined, boolean])[] {
     return this.events
       .slice(mark)
@@ -38,7 +38,7 @@ export class EventMirror {
       );
   }
 
-  /** The events make sense, and make what is in `live`. */
+  /** Checks that the events are consistent and yield the objects in `live`. */
   verify(live: readonly KubernetesObject[]): void {
     expect(this.problems).to.deep.equal([]);
     expect([...this.objects.values()].map(versionOf).sort()).to.deep.equal(

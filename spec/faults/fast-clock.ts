@@ -1,7 +1,10 @@
 import type { Clock } from '../../lib/system/clock.js';
 import { systemClock } from '../../lib/system/clock.js';
 
-/** Time that flies `factor` times as fast as the machine's: minutes of waiting, over real sockets. */
+/**
+ * Returns a clock that runs `factor` times as fast as the system clock: minutes of waiting over
+ * real sockets.
+ */
 export function fastClock(factor: number): Clock {
   const startMs = systemClock.now();
   const startMonotonicMs = systemClock.monotonicMs();

@@ -2,36 +2,36 @@ import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { findFreePort } from '../cluster/control-plane/free-ports.js';
 
-/** Opens a connection to the API server, in the clear on our side of it. */
+/** Opens an unencrypted connection to the API server. */
 export type OpenUpstream = () => Socket;
 
-/** Where a stream of events is cut: within the JSON of the next one, or within its chunk's header. */
+/** The place where a watch is cut: within the JSON of the next event, or within its chunk header. */
 export type CutPoint = 'line' | 'chunkHeader';
 
-/** An answer that the proxy gives in the server's stead, or undefined to ask the server. */
+/** Returns a response in place of the server, or undefined to forward the request. */
 export type Answerer = (requestLine: string) => string | undefined;
 
 interface Link {
   readonly client: Socket;
   readonly upstream: Socket;
-  /** The last request was a watch, so that what comes is a stream of events. */
+  /** True if the last request was a watch, so that the response is a stream of events. */
   watching: boolean;
-  /** Its answer has begun: before the headers nothing can be injected. */
+  /** True once the response has begun: nothing can be injected before its headers. */
   answered: boolean;
-  /** No byte passes any more. */
+  /** True if bytes are dropped in both directions. */
   silent: boolean;
   cut: CutPoint | undefined;
-  /** What is still to be sent, where bytes trickle. */
+  /** Bytes that are still to be sent while the proxy trickles. */
   readonly backlog: Buffer[];
 }
 
 /**
- * A TCP proxy before an API server that does what networks do: it breaks connections at any byte,
- * accepts them and falls silent, lets bytes trickle, refuses connections. It knows just enough HTTP
- * to find the places and to answer by itself.
+ * A TCP proxy before an API server that simulates network faults: it resets connections at any
+ * byte, accepts them without responding, sends a few bytes at a time, or refuses connections. It
+ * parses just enough HTTP to find these places and to respond by itself.
  */
 export class FaultProxy {
-  /** Answers in the server's stead. */
+  /** Responds in place of the server. */
   answer: Answerer = () => undefined;
   readonly #openUpstream: OpenUpstream;
   readonly #links = new Set<Link>();
@@ -47,7 +47,7 @@ export class FaultProxy {
 
   /** Starts a proxy on a free port of 127.0.0.1. */
   static async start(openUpstream: OpenUpstream): Promise<FaultProxy> {
-    // One that nobody else gets while the proxy refuses connections.
+    // A port that no other process gets while the proxy refuses connections.
     const proxy = new FaultProxy(openUpstream, await findFreePort());
     await proxy.accept();
     return proxy;
@@ -57,43 +57,43 @@ export class FaultProxy {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Watches that are open through it now. */
+  /** The number of open watches. */
   get watches(): number {
     return [...this.#links].filter(({ watching }) => watching).length;
   }
 
-  /** Connections that are open through it now. */
+  /** The number of open connections. */
   get connections(): number {
     return this.#links.size;
   }
 
-  /** Breaks every connection (RST). */
+  /** Resets every connection (RST). */
   reset(): void {
     for (const link of [...this.#links]) this.#break(link);
   }
 
-  /** Breaks each watch that is open within the next event that comes for it. */
+  /** Resets each open watch within its next event. */
   cutWatches(point: CutPoint): void {
     for (const link of this.#links) if (link.watching) link.cut = point;
   }
 
-  /** No byte passes any more, in either direction; connections stay open and are accepted. */
+  /** Drops all bytes in both directions. Connections stay open and are still accepted. */
   fallSilent(): void {
     this.#silent = true;
     for (const link of this.#links) link.silent = true;
   }
 
-  /** Bytes pass again, on connections that are made from now on; the old ones stay silent. */
+  /** Forwards bytes again on new connections. The old ones stay silent. */
   speak(): void {
     this.#silent = false;
   }
 
-  /** Lets so many bytes of answers pass in each turn of the event loop. */
+  /** Sends only this many bytes of responses in each turn of the event loop. */
   trickle(bytesAtOnce: number): void {
     this.#bytesAtOnce = bytesAtOnce;
   }
 
-  /** Sends a line of its own on every open watch. */
+  /** Sends a line on every open watch. */
   inject(line: object): void {
     const text = `${JSON.stringify(line)}\n`;
     const chunk = `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
@@ -102,7 +102,7 @@ export class FaultProxy {
     }
   }
 
-  /** Refuses connections; those that are open break. */
+  /** Refuses new connections and resets the open ones. */
   async refuse(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
@@ -110,7 +110,7 @@ export class FaultProxy {
     await new Promise((resolve) => (server === undefined ? resolve(0) : server.close(resolve)));
   }
 
-  /** Accepts connections, on the same port as before. */
+  /** Accepts connections on the same port as before. */
   async accept(): Promise<void> {
     const server = createServer((client) => this.#link(client));
     await new Promise<void>((resolve, reject) => {
@@ -136,7 +136,7 @@ export class FaultProxy {
       socket.on('error', () => undefined);
     }
     client.on('close', () => this.#break(link));
-    // A silent network does not tell that the server has gone.
+    // A silent network does not report that the server has gone.
     upstream.on('close', () => {
       if (!link.silent) this.#break(link);
     });
@@ -190,17 +190,17 @@ export class FaultProxy {
   }
 }
 
-/** So many bytes of `data` pass before the cut; undefined: no event begins in it. */
+/** Returns the number of bytes before the cut, or undefined if no event begins in `data`. */
 function cutAt(data: Buffer, point: CutPoint): number | undefined {
   const event = data.indexOf('{"type":"');
   if (event < 0) return undefined;
   if (point === 'line') return event + 30;
-  // `1f4\r\n{"type":…`: after the first digit.
+  // `1f4\r\n{"type":…`: cut after the first digit.
   const header = data.lastIndexOf('\r\n', event - 3);
   return header < 0 ? 1 : header + 3;
 }
 
-/** An HTTP answer that refuses. */
+/** Returns an HTTP error response. */
 export function refusal(status: number, reason: string, headers: readonly string[] = []): string {
   const body = JSON.stringify({
     ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' },
@@ -210,7 +210,7 @@ export function refusal(status: number, reason: string, headers: readonly string
   return `HTTP/1.1 ${status} No\r\n${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** A watch that says at once, in its stream, that the version is too old. */
+/** Returns a watch response with a 410 error: the version is too old. */
 export function expiredStream(): string {
   const object = {
     kind: 'Status',

@@ -3,14 +3,14 @@ import type { OpenUpstream } from './fault-proxy.js';
 
 /** A server that the fault suite runs against. */
 export interface FaultTarget {
-  /** Straight to the server, as an administrator. */
+  /** A client without the proxy, with all permissions. */
   readonly admin: Client;
   readonly openUpstream: OpenUpstream;
-  /** The bearer token for requests through the proxy; undefined: none is needed. */
+  /** The bearer token for requests through the proxy, or undefined if none is needed. */
   readonly token: string | undefined;
-  /** A new, empty namespace. */
+  /** Creates an empty namespace and returns its name. */
   namespace(): Promise<string>;
-  /** Makes the server forget its history: older versions can't be watched from any more. */
+  /** Compacts the history of the server, so that older versions cannot be watched. */
   forget(): Promise<void>;
   close(): Promise<void>;
 }

@@ -16,19 +16,19 @@ const required = refused(`Deployment.apps "web" is invalid: ${field}: Required v
 ]);
 
 describe('briefError', () => {
-  it('names the object, the status, and each refused field with the reason', () => {
+  it('names the object, the status code, and each rejected field with its reason', () => {
     expect(briefError(required)).to.equal(
       `apply Deployment shop/web: 422 ${field}: Required value`,
     );
   });
 
-  it('has the answer of the server in the place of an error around it', () => {
+  it('prefers the response of the server to the error that wraps it', () => {
     const message = `Deployment shop/web can't be applied as it is: ${required.message}`;
     const around = new OperatorError('Terminal', message, { cause: required });
     expect(briefError(around)).to.equal(briefError(required));
   });
 
-  it('keeps the lines of messages that are ours, and lists the errors of several objects', () => {
+  it('keeps the line breaks of operator messages, and lists the errors of several objects', () => {
     const rules = new OperatorError('MissingPermission', 'rules are missing:\n- get shops');
     expect(readableMessage(rules)).to.equal(rules.message);
     expect(readableMessage(required)).to.equal(briefError(required));
@@ -36,14 +36,14 @@ describe('briefError', () => {
     expect(readableMessage(several)).to.equal(`2 errors:\n- ${briefError(required)}\n- no till`);
   });
 
-  it('leaves out the object that the line begins with', () => {
+  it('omits the object that the line begins with', () => {
     expect(briefError(required, 'Deployment shop/web')).to.equal(`422 ${field}: Required value`);
     expect(briefError(new Error('Shop a: the till is full'), 'Shop a')).to.equal(
       'the till is full',
     );
   });
 
-  it('finds the unknown field in an answer that quotes the whole object', () => {
+  it('extracts the unknown field from a response that quotes the whole object', () => {
     const object = JSON.stringify({ spec: { replica: 3, text: 'x'.repeat(1_500) } });
     const why = `Invalid value: ${JSON.stringify(object)}: strict decoding error: unknown field "spec.replica"`;
     const error = refused(`"" is invalid: patch: ${why}`, [{ field: 'patch', message: why }]);
@@ -52,7 +52,7 @@ describe('briefError', () => {
     );
   });
 
-  it('cuts long values, not the reason behind them', () => {
+  it('cuts long values but keeps the reason after them', () => {
     const message = `Invalid value: "${'x'.repeat(500)}": must be no more than 63 characters`;
     const text = briefError(refused('invalid', [{ field: 'metadata.name', message }]));
     expect(text).to.match(
@@ -61,7 +61,7 @@ describe('briefError', () => {
     expect(text.length).to.be.below(200);
   });
 
-  it('is one line for several errors, without what only waited for another', () => {
+  it('joins several errors in one line, without those of waiting dependents', () => {
     const waited = new OperatorError('DependencyFailed', 'Service shop/web: not applied');
     const all = new AggregateError(
       [required, new Error('one\n  two'), waited, required],
@@ -72,7 +72,7 @@ describe('briefError', () => {
     );
   });
 
-  it('keeps the remedy of answers that name no field', () => {
+  it('keeps the remedy of responses that name no field', () => {
     const body = { reason: 'Forbidden', message: 'User "a" cannot list' };
     const context = { verb: 'list', kind: 'Pod', status: 403 };
     expect(briefError(new ApiError(body, context))).to.equal(
@@ -86,7 +86,7 @@ describe('briefError', () => {
     [5_000, '5 s'],
     [1_000_000, '17 min'],
   ] as const) {
-    it(`writes ${ms} milliseconds as ${text}`, () => {
+    it(`formats ${ms} milliseconds as ${text}`, () => {
       expect(durationText(ms)).to.equal(text);
     });
   }

@@ -11,7 +11,7 @@ const object = (apiVersion: string, kind: string, fields: Fields = {}): Unstruct
   ...fields,
 });
 
-/** What is told when an object goes from one state to another. */
+/** Returns the feed line for an object that is created in a state or changes from one to another. */
 function told(apiVersion: string, kind: string, ...states: readonly [Fields, Fields?]): unknown {
   const [before, after] = states;
   const change =
@@ -26,8 +26,8 @@ function told(apiVersion: string, kind: string, ...states: readonly [Fields, Fie
 
 const detailOf = (news: unknown): unknown => (news as { detail?: unknown } | undefined)?.detail;
 
-describe('What is told of a cluster', () => {
-  it('has the fields that change, the first two of them, and no values of a Secret', () => {
+describe('The feed of cluster changes', () => {
+  it('shows the first two changed fields, without values of a Secret', () => {
     const [from, to] = [{ data: { a: '1' } }, { data: { a: '2', b: 'x'.repeat(99), c: '' } }];
     const detail = detailOf(told('v1', 'ConfigMap', from, to));
     expect(detail).to.match(/^data\.a: "1" → "2"; data\.b: "x{46}…; 1 more$/);
@@ -39,7 +39,7 @@ describe('What is told of a cluster', () => {
       .and.not.match(/c2Vj|bmV3/);
   });
 
-  it('has the spec before labels and annotations, and no annotations of tools', () => {
+  it('shows spec before labels and annotations, and omits annotations of tools', () => {
     const metadata = (version: string): Fields => ({
       ...{ name: 'a', namespace: 'shop', labels: { version } },
       annotations: { 'operator-builder.io/applied-hash': version, team: version },
@@ -57,7 +57,7 @@ describe('What is told of a cluster', () => {
     expect(told('apps/v1', 'Deployment', unmarked, marked)).to.equal(undefined);
   });
 
-  it('has how far workloads and custom resources are', () => {
+  it('shows the progress of workloads and custom resources', () => {
     const status = (fields: Fields): Fields => ({ status: fields });
     const ready = { type: 'Ready', status: 'True', reason: 'Done' };
     const available = { type: 'Available', status: 'True', reason: 'x' };
@@ -82,7 +82,7 @@ describe('What is told of a cluster', () => {
     expect(told('v1', 'Pod', {}, { spec: { nodeName: 'node-1' } })).to.equal(undefined);
   });
 
-  it('has what events say, and which of them warn', () => {
+  it('shows Events and marks warnings', () => {
     const regarding = { kind: 'Shop', namespace: 'shop', name: 'a' };
     const fields = { regarding, type: 'Warning', reason: 'Late', note: 'no pods' };
     expect(told('events.k8s.io/v1', 'Event', fields)).to.deep.equal({
@@ -90,7 +90,7 @@ describe('What is told of a cluster', () => {
     });
   });
 
-  it('is nothing where only the cluster itself is at work', () => {
+  it('omits changes that only concern the cluster itself', () => {
     expect(told('coordination.k8s.io/v1', 'Lease', {})).to.equal(undefined);
     expect(
       told(
@@ -104,7 +104,7 @@ describe('What is told of a cluster', () => {
     expect(told('v1', 'ConfigMap', inSystem)).to.equal(undefined);
   });
 
-  it('has what the operator itself does in namespaces of the system, but for Leases', () => {
+  it('shows writes of the operator in system namespaces, except Leases', () => {
     const created = (kind: string) => {
       const metadata = { name: 'a', namespace: 'kube-system' };
       const change = { type: 'ADDED', object: object('v1', kind, { metadata }) } as const;
@@ -115,7 +115,7 @@ describe('What is told of a cluster', () => {
     ]);
   });
 
-  it('says that something is to go, while finalizers hold it', () => {
+  it('shows that an object is being deleted while finalizers hold it', () => {
     const metadata = { name: 'a', namespace: 'shop' };
     const leaving = { metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
     expect(detailOf(told('shop.example/v1', 'Shop', { metadata }, leaving))).to.equal(

@@ -36,7 +36,7 @@ describe('ObservedObjects', () => {
     });
   }
 
-  it('reports a deletion once, whichever of the answer and the watch comes first', () => {
+  it('reports a deletion once, whether the response or the watch event comes first', () => {
     const [type, key] = [web('1'), { namespace: 'shop', name: 'web' }];
     objects.wrote('ADDED', web('1'));
     objects.deleted(type, key);
@@ -52,7 +52,7 @@ describe('ObservedObjects', () => {
     ]);
   });
 
-  it('reports what others do to its resources, to what they own, and to what it wrote', () => {
+  it('reports changes of others to its resources, to the objects they own and to those it wrote', () => {
     objects.watched('ADDED', { ...web('1'), apiVersion: 'shop.example/v2', kind: 'Shop' });
     objects.watched('ADDED', web('2', { ownerReferences }));
     objects.read(web('3', { name: 'loose', uid: 'loose' }));
@@ -64,7 +64,7 @@ describe('ObservedObjects', () => {
     ]);
   });
 
-  it('reports nothing of foreign objects, of what exists at the start, and of reviews', () => {
+  it('does not report foreign objects, objects that exist at the start, or reviews', () => {
     objects.read(web('1', { ownerReferences }));
     objects.watched('ADDED', web('2', { name: 'foreign', uid: 'foreign' }));
     objects.watched('DELETED', web('3', { name: 'foreign', uid: 'foreign' }));

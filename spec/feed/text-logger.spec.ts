@@ -8,10 +8,10 @@ function logged(level: 'debug' | 'info', log: (logger: Logger) => void): string 
   return text;
 }
 
-describe('Log lines for people', () => {
+describe('Text log lines', () => {
   const shop = { controller: 'shop', kind: 'Shop', namespace: 'default', name: 'a' };
 
-  it('begin with the object, and end with the next attempt', () => {
+  it('begin with the object and end with the next attempt', () => {
     const text = logged('info', (logger) => {
       const fields = { error: new Error('the till\nis full'), againInMs: 20 };
       logger.child({ ...shop, reconcileID: '1' }).error('reconcile failed', fields);
@@ -21,7 +21,7 @@ describe('Log lines for people', () => {
     );
   });
 
-  it('are left out below the level, and have other fields behind', () => {
+  it('are omitted below the level, and end with the other fields', () => {
     const text = logged('info', (logger) => {
       logger.debug('not this');
       logger.child({ controller: 'shop' }).info('watches', { kinds: ['a'], port: 1 });
@@ -29,7 +29,7 @@ describe('Log lines for people', () => {
     expect(text).to.equal('· shop: watches kinds=["a"] port=1\n');
   });
 
-  it('have the stack and the reconcile at the level debug', () => {
+  it('include the stack and the reconcile ID at the level debug', () => {
     const text = logged('debug', (logger) => {
       logger.child({ ...shop, reconcileID: '1' }).warn('late', { error: new TypeError('no till') });
     });

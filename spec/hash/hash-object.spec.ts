@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { hashObject } from '../../lib/hash/index.js';
 
 describe('hashObject', () => {
-  // Golden: a change of one of these rolls every pod of every operator. They never change.
+  // A change of one of these hashes would roll every pod of every operator, so they never change.
   const golden: readonly [unknown, string][] = [
     [{}, 'c70b72c3bd6bc3d9a68f810ae10739e5c3c428416bffc3d483027adbd0d0759d'],
     [[], '94cf07bed90ed0c227d5ae8ffb2ea1fe67c236dc45e7a4c9d946542c9fcdd11e'],
@@ -18,37 +18,37 @@ describe('hashObject', () => {
     ],
   ];
   for (const [value, hash] of golden) {
-    it(`of ${JSON.stringify(value)} is what it was in every release`, () => {
+    it(`hashes ${JSON.stringify(value)} as in every release`, () => {
       expect(hashObject(value)).to.equal(hash);
     });
   }
 
-  it('takes members in any order, and undefined ones for absent ones', () => {
+  it('ignores the order of members, and treats undefined members as absent', () => {
     expect(hashObject({ a: 1, b: { c: 2, d: undefined } })).to.equal(
       hashObject({ b: { c: 2 }, a: 1 }),
     );
   });
 
-  it('tells the order of items, null from absent, and types apart', () => {
+  it('distinguishes the order of items, null from absent, and types', () => {
     const values = [[1, 2], [2, 1], { a: null }, {}, { a: 1 }, { a: '1' }, [], '', null, false, 0];
     expect(new Set(values.map(hashObject)).size).to.equal(values.length);
   });
 
-  it('does not mind an object that is referred to twice', () => {
+  it('accepts an object that is referenced twice', () => {
     const labels = { app: 'web' };
     expect(hashObject({ selector: labels, labels })).to.equal(
       hashObject({ selector: { app: 'web' }, labels: { app: 'web' } }),
     );
   });
 
-  it('is the same after a trip through JSON, whatever the value', () => {
+  it('returns the same hash after a JSON round trip, for any value', () => {
     const property = fc.property(fc.jsonValue(), (value) => {
       expect(hashObject(JSON.parse(JSON.stringify(value)))).to.equal(hashObject(value));
     });
     fc.assert(property);
   });
 
-  it('differs where the values differ', () => {
+  it('returns different hashes for different values', () => {
     const property = fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
       const same = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
       expect(hashObject(one) === hashObject(other)).to.equal(same);
@@ -56,13 +56,13 @@ describe('hashObject', () => {
     fc.assert(property);
   });
 
-  it('counts a member named __proto__', () => {
+  it('includes a member named __proto__', () => {
     const data = JSON.parse('{"__proto__":"a"}') as unknown;
     expect(hashObject(data)).not.to.equal(hashObject({}));
   });
 
   for (const value of [NaN, Infinity, 1n, () => 1, Symbol('a')]) {
-    it(`refuses ${String(value)}`, () => {
+    it(`rejects ${String(value)}`, () => {
       expect(() => hashObject({ value }))
         .to.throw("can't be hashed")
         .with.property('code', 'InvalidValue');

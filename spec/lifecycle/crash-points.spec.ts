@@ -6,18 +6,18 @@ import { crashPoints } from '../../lib/testing/index.js';
 import { crashSample, isSampled, sampleSeed } from '../sample.js';
 import { lifecycleScenario } from './suite/crash-scenario.js';
 
-// A request whose answer is never seen leaves the server as one that was answered does, and this
+// A lost response leaves the server in the same state as a received one, and this
 // operator acts on nothing else.
 const modes = ['before', 'answered'] as const;
 
-describe('A lifecycle operator, killed at any request', function () {
+describe('a lifecycle operator, killed at any request', function () {
   this.timeout(120_000);
   const cluster = () =>
     EmbeddedCluster.start({
       ...{ clock: new VirtualClock(), random: seededRandom(1), simulateWorkloads: true },
     });
 
-  it('comes to the same end: deployment, upgrade, deletion', async () => {
+  it('converges to the same state: deployment, upgrade, deletion', async () => {
     const scenario = { ...lifecycleScenario(), steadyMs: 20_000, cluster };
     const { requests, results } = await crashPoints(scenario, { modes, ...crashSample(5) });
     expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);
@@ -29,8 +29,8 @@ describe('A lifecycle operator, killed at any request', function () {
     ]);
   });
 
-  // It has many times the requests, most of which change nothing.
-  it('comes to the same end without a cache, when each read is a request', async () => {
+  // Without a cache there are many times more requests, most of which change nothing.
+  it('converges to the same state without a cache, where each read is a request', async () => {
     const scenario = { ...lifecycleScenario(true), steadyMs: 20_000, cluster };
     const { results } = await crashPoints(scenario, {
       sample: { count: isSampled ? 3 : 20, seed: isSampled ? sampleSeed : 1 },

@@ -8,7 +8,7 @@ import { ReplicaGroup, times } from './sharding/sharding-setup.js';
 
 const hourMs = 3_600_000;
 
-/** A machine's clock whose wall time is set, as by an administrator or by NTP; nothing else jumps. */
+/** Returns a clock whose wall time can be set, as by an administrator or NTP, without other jumps. */
 function settable(clock: Clock) {
   const wall = { offsetMs: 0 };
   const set: Clock = {
@@ -25,7 +25,7 @@ for (const [title, offsets] of [
   ['back and forth by minutes', [300_000, -300_000, 60_000, -60_000]],
 ] as const) {
   describe(`A wall clock that is set ${title}`, () => {
-    it('costs a manager neither its Lease nor a requeue, and brings none early', async () => {
+    it('costs a manager neither its Lease nor a requeue, and delays or hastens none', async () => {
       const setup = await ManagerSetup.start();
       const { wall, clock } = settable(setup.clock);
       const startedMs = setup.clock.monotonicMs();
@@ -61,7 +61,7 @@ for (const [title, offsets] of [
       expect(await setup.end()).to.equal(undefined);
     });
 
-    it('moves no shard, and expels no replica', async () => {
+    it('moves no shard and expels no replica', async () => {
       const group = await ReplicaGroup.start();
       const { wall, clock } = settable(group.clock);
       const set = group.replica({ identity: 'set', clock });

@@ -6,7 +6,7 @@ const type = { apiVersion: 'events.k8s.io/v1', kind: 'Event' };
 const about = { type: 'Warning', reason: 'Broken', action: 'Check', note: 'it is broken' } as const;
 
 describe('Manager.eventRecorder', () => {
-  it('writes events, the last ones when the manager stops, and leaves no timer', async () => {
+  it('writes events, flushes the last ones when the manager stops, and leaves no timer', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const manager = setup.manager();
@@ -26,7 +26,7 @@ describe('Manager.eventRecorder', () => {
     await setup.end();
   });
 
-  it('declares the rights that it needs', async () => {
+  it('declares the permissions that it needs', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     manager.eventRecorder('shop-operator');

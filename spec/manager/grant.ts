@@ -1,7 +1,7 @@
 import type { Client } from '../../lib/client/client.js';
 import type { ClusterRole, ClusterRoleBinding } from '../../lib/object/kinds.js';
 
-/** A rule of a role. */
+/** A rule of a ClusterRole. */
 export interface Rule {
   readonly apiGroups?: readonly string[];
   readonly resources?: readonly string[];
@@ -10,7 +10,7 @@ export interface Rule {
   readonly verbs: readonly string[];
 }
 
-/** Lets the user `operator`, or another one, do what the rules say, everywhere. */
+/** Grants the rules to the user `operator`, or another one, in the whole cluster. */
 export async function grant(
   admin: Client,
   rules: readonly Rule[],

@@ -6,7 +6,7 @@ import { UndiciTransport } from '../../lib/system/undici-transport.js';
 import { startStubServer } from '../system/stub-server.js';
 import type { StubHandler } from '../system/stub-server.js';
 
-/** Stores one Lease, and answers no other request. */
+/** Returns a handler that stores one Lease and never responds to other requests. */
 function leaseServer(): StubHandler {
   let stored: object | undefined;
   let version = 0;
@@ -23,7 +23,7 @@ function leaseServer(): StubHandler {
 }
 
 describe('The connection of leader election', () => {
-  it('renews the Lease while requests without an end hold every connection and the rate limit', async () => {
+  it('renews the Lease while endless requests hold every connection and the rate limit', async () => {
     const server = await startStubServer(leaseServer());
     const transport = new UndiciTransport({ server: server.url, maxConnections: 2 });
     const rateLimit = { qps: 0.01, burst: 3 };

@@ -1,6 +1,6 @@
 import type { MetricLabels, Metrics } from '../../lib/system/metrics.js';
 
-/** Metrics that remember their values. */
+/** Metrics that record their values. */
 export class RecordedMetrics implements Metrics {
   readonly #values = new Map<string, number>();
 

@@ -11,20 +11,20 @@ import type { Transport, TransportRequest, TransportResponse } from '../../lib/s
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { LeaseServer, refusal } from './lease-server.js';
 
-/** What befalls the leader of a schedule. */
+/** The faults that strike the leader of a schedule. */
 export const disasters = [
   ...(['crash', 'pause', 'cut', 'deaf', 'mute', 'slow', 'errors', 'clean'] as const),
 ];
 
 type Disaster = (typeof disasters)[number];
 
-/** Times of the elections, in milliseconds. */
+/** The times of the elections, in milliseconds. */
 export const leaseDurationMs = 3_000;
 export const renewDeadlineMs = 2_000;
 
 const writeEveryMs = 250;
 
-/** One replica: a process whose callbacks can be held up, and its way to the server. */
+/** One replica: a process whose callbacks can be held, and its connection to the server. */
 class Replica {
   readonly name: string;
   readonly elector: LeaderElector;
@@ -34,10 +34,10 @@ class Replica {
   readonly #writer: Client;
   #writes = false;
   #paused = false;
-  /** Of its wall clock. */
+  /** The error of its wall clock. */
   skewMs: number;
   state: Disaster | 'well' = 'well';
-  /** When the last lease request was begun whose grant it has heard of. */
+  /** The start time of the last Lease request whose grant the replica has received. */
   grantedMs = -Infinity;
   readonly ending = new AbortController();
 
@@ -57,7 +57,7 @@ class Replica {
     this.#writer = fenced(client, this.elector.fence);
   }
 
-  /** Stops every callback of the process, until {@link Replica.resume}. */
+  /** Holds every callback of the process until {@link Replica.resume}. */
   pause(): void {
     this.#paused = true;
   }
@@ -70,7 +70,7 @@ class Replica {
   async #candidate(clock: Clock): Promise<void> {
     const { signal } = this.ending;
     const onStartedLeading = (): void => {
-      // From its first term on, and whatever became of it.
+      // Writes from its first term on, even after the term has ended.
       this.#begin(clock);
     };
     const isEnding = (): boolean => signal.aborted;
@@ -88,7 +88,7 @@ class Replica {
   async #write(clock: Clock): Promise<void> {
     const key = { namespace: 'default', name: 'nothing' };
     while (!this.#schedule.isOver) {
-      // What becomes of it does not matter: that it is started does. Not awaited: they queue up.
+      // Only the start of the write matters. Not awaited, so that writes queue up.
       void this.#writer.delete(ConfigMap, key).catch(() => undefined);
       await sleep(clock, writeEveryMs);
     }
@@ -126,7 +126,7 @@ class Replica {
     const isLease = request.path.includes('/leases');
     const wayMs =
       this.state === 'well' ? 1 : this.random.next() * (this.state === 'slow' ? 900 : 3);
-    // Before the send: a pool's queue, a handshake. The process may be stopped there.
+    // Before the send: a pool's queue or a handshake. The process may be stopped there.
     await this.#passing(wayMs, request);
     request.beforeSend?.();
     if (!isLease) this.#schedule.started(this);
@@ -144,7 +144,7 @@ class Replica {
     return response;
   }
 
-  /** Time goes by on the wire; the process hears of nothing while it is stopped. */
+  /** Simulates the time on the wire. A stopped process receives nothing. */
   async #passing(ms: number, { signal }: TransportRequest): Promise<void> {
     await sleep(this.#schedule.clock, ms, signal).catch(() => aborted());
     while (this.#paused) await new Promise<void>((resolve) => this.#held.push(resolve));
@@ -152,7 +152,7 @@ class Replica {
   }
 }
 
-/** Three replicas, something that befalls the leader, and what must hold all the time. */
+/** Three replicas, a fault that strikes the leader, and the invariants that must always hold. */
 export class Schedule {
   readonly clock = new VirtualClock();
   readonly server = new LeaseServer();
@@ -163,7 +163,7 @@ export class Schedule {
   isOver = false;
   readonly #random: Random;
   readonly #replicas: readonly Replica[];
-  /** Whom the Lease names, on the server. */
+  /** The holder of the Lease on the server. */
   #holder = '';
   #lastWriteMs = NaN;
   #longestGapMs = 0;
@@ -177,7 +177,7 @@ export class Schedule {
     this.#replicas = names.map((name, at) => new Replica(this, name, seededRandom(seed * 3 + at)));
   }
 
-  /** @returns what did not hold */
+  /** Runs the schedule. @returns the violated invariants */
   async run(): Promise<readonly string[]> {
     const { clock } = this;
     await clock.advance(100 + this.#random.next() * 1_000);
@@ -192,7 +192,7 @@ export class Schedule {
     return this.violations;
   }
 
-  /** A write is put on the wire now. */
+  /** Checks the invariants when a write starts. */
   started(replica: Replica): void {
     if (this.isOver) return;
     const nowMs = this.clock.monotonicMs();
@@ -210,7 +210,7 @@ export class Schedule {
     this.#lastWriteMs = nowMs;
   }
 
-  /** The server has stored a Lease. */
+  /** Records the holder of a Lease that the server has stored. */
   granted({ body = '' }: TransportRequest): void {
     const lease = JSON.parse(body.toString()) as { spec: { holderIdentity: string } };
     this.#holder = lease.spec.holderIdentity;
@@ -218,7 +218,7 @@ export class Schedule {
 
   #befall(leader: Replica): void {
     leader.state = this.disaster;
-    // A wall clock jumps, too.
+    // The wall clock jumps, too.
     leader.skewMs += (this.#random.next() - 0.5) * 600_000;
     if (this.disaster === 'crash' || this.disaster === 'pause') leader.pause();
     if (this.disaster === 'clean') leader.ending.abort();
@@ -253,7 +253,7 @@ function aborted(): never {
   throw new OperatorError('Aborted', 'the request was aborted');
 }
 
-/** Nothing comes until the request is given up. */
+/** Rejects when the request is aborted, and otherwise never settles. */
 function never({ signal }: TransportRequest): Promise<never> {
   return new Promise((_, reject) => {
     const onAbort = (): void => reject(new OperatorError('Aborted', 'no answer came'));

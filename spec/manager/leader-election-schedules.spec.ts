@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { isSampled, sampleSeed } from '../sample.js';
 import { Schedule, disasters } from './leader-election-schedule.js';
 
-/** Set it to replay one of them. */
+/** Replays a single schedule if set. */
 const only = process.env['LEADER_ELECTION_SEED'];
 
 const count = isSampled ? 120 : 1_000;
@@ -10,12 +10,12 @@ const first = isSampled ? sampleSeed * count : 0;
 const all = Array.from({ length: count }, (_, at) => first + at);
 const seeds = only === undefined ? all : [Number(only)];
 
-describe('leader election in seeded schedules', () => {
+describe('Leader election in seeded schedules', () => {
   for (const [at, disaster] of disasters.entries()) {
     const own = seeds.filter((seed) => seed % disasters.length === at);
     if (own.length === 0) continue;
 
-    it(`holds its promises when the leader meets with: ${disaster}`, async function () {
+    it(`keeps its invariants when the leader is struck by: ${disaster}`, async function () {
       this.timeout(60_000);
       const failures: string[] = [];
       for (const seed of own) {

@@ -6,20 +6,20 @@ import type { LeaderElectorOptions } from '../../lib/manager/leader-election-opt
 import { Lease } from '../../lib/object/kinds.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
-/** Where the Lease of these specs lives. */
+/** The key of the Lease in these specs. */
 export const leaseKey = { namespace: 'default', name: 'operator' };
 
-/** One replica and what it told, each line with the millisecond. */
+/** A replica and its callbacks, each as a line with the millisecond. */
 export interface Candidate {
   readonly elector: LeaderElector;
   readonly client: ConnectedClient;
   readonly told: string[];
-  /** How `run` ended. */
+  /** The result of `run`. */
   readonly ended: Promise<unknown>;
   stop(): void;
 }
 
-/** Replicas on one embedded cluster, on a virtual clock. */
+/** Replicas on an embedded cluster with a virtual clock. */
 export class Election {
   readonly clock: VirtualClock;
   readonly cluster: EmbeddedCluster<VirtualClock>;
@@ -36,7 +36,7 @@ export class Election {
     return new Election(clock, await EmbeddedCluster.start({ clock }));
   }
 
-  /** Runs a replica; its user on the server is its identity. */
+  /** Runs a replica whose user on the server is its identity. */
   candidate(
     identity: string,
     options: Partial<LeaderElectorOptions> = {},
@@ -78,7 +78,7 @@ export class Election {
     return this.admin.get(Lease, leaseKey);
   }
 
-  /** Changes the spec of the Lease as somebody with an editor does. */
+  /** Changes the spec of the Lease like a user with an editor. */
   async edit(spec: object, metadata: object = {}): Promise<void> {
     const body = { spec, metadata };
     await this.admin.patch(Lease, leaseKey, { type: 'merge', body });
@@ -89,13 +89,13 @@ export class Election {
     await this.admin.create<Lease>({ ...type, metadata: { ...leaseKey }, ...(spec && { spec }) });
   }
 
-  /** Every answer to `user` is an error from now on. */
+  /** Answers every request of `user` with an error. */
   fail(user: string, code: number, verb?: 'get' | 'update' | 'create') {
     const match = { user, resource: 'leases', ...(verb && { verb }) };
     return this.cluster.faults.add({ match, effect: { type: 'status', code } });
   }
 
-  /** Every answer to `user` comes later from now on. */
+  /** Delays every response to `user`. */
   slow(user: string, ms: number) {
     const match = { user, resource: 'leases' };
     return this.cluster.faults.add({ match, effect: { type: 'latency', ms } });

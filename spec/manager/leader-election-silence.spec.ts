@@ -13,11 +13,11 @@ import type { SilentProxy } from './processes/silent-proxy.js';
 
 const renewDeadlineMs = 800;
 
-/** For what the machine has to do besides. */
+/** Allows for other work on the machine. */
 const slackMs = 2_000;
 
-/** Real connections, on which nothing comes any more while they stay up. */
-describe('leader election with a server that falls silent', () => {
+/** Real connections, which stay open without any bytes. */
+describe('Leader election with a silent server', () => {
   let cluster: EmbeddedCluster;
   let listener: Listener;
   let proxy: SilentProxy;
@@ -43,7 +43,7 @@ describe('leader election with a server that falls silent', () => {
     await cluster.stop();
   });
 
-  /** Leads. @returns a promise of what `run` ends with */
+  /** Becomes the leader. @returns the result of `run` */
   async function leads(): Promise<{ ended: Promise<unknown> }> {
     let ended: Promise<unknown> | undefined;
     await new Promise<void>((resolve) => {
@@ -59,14 +59,14 @@ describe('leader election with a server that falls silent', () => {
     return systemClock.monotonicMs() - startMs;
   };
 
-  it('is lost at its deadline', async () => {
+  it('loses the Lease at its deadline', async () => {
     const { ended } = await leads();
     proxy.silence();
     expect(await timeOf(ended)).to.be.below(renewDeadlineMs + slackMs);
     expect(isOperatorError(await ended, 'LeadershipLost')).to.be.true;
   });
 
-  it('ends a leader that is stopped, though it cannot give the Lease back', async () => {
+  it('stops a leader in time although it cannot release the Lease', async () => {
     const { ended } = await leads();
     proxy.silence();
     ending.abort();
@@ -74,7 +74,7 @@ describe('leader election with a server that falls silent', () => {
     expect(await ended).to.equal(undefined);
   });
 
-  it('ends a candidate that is stopped', async () => {
+  it('stops a candidate in time', async () => {
     proxy.silence();
     const ended = elector.run({}, ending.signal);
     await new Promise(setImmediate);

@@ -36,8 +36,8 @@ describe('LeaderElector', () => {
     await election.cluster.stop();
   });
 
-  describe('a free Lease', () => {
-    it('is created, with the record that client-go writes', async () => {
+  describe('with a free Lease', () => {
+    it('creates it with the record that client-go writes', async () => {
       const a = election.candidate('a');
       await election.clock.advance(0);
       expect(a.told).to.deep.equal(['0 sees a', '0 started']);
@@ -50,14 +50,14 @@ describe('LeaderElector', () => {
       });
     });
 
-    it('goes to one of three', async () => {
+    it('elects one of three candidates', async () => {
       const all = ['a', 'b', 'c'].map((name) => election.candidate(name));
       await election.clock.advance(60_000);
       expect(all.filter(({ elector }) => elector.isLeader).length).to.equal(1);
       expect(new Set(all.map(({ elector }) => elector.leader)).size).to.equal(1);
     });
 
-    it('is renewed every retry period, and only its renewTime changes', async () => {
+    it('renews the Lease every retry period and changes only its renewTime', async () => {
       election.candidate('a');
       await election.clock.advance(2_000);
       const before = await election.lease();
@@ -67,7 +67,7 @@ describe('LeaderElector', () => {
       expect({ ...rest, renewTime: before.spec?.renewTime }).to.deep.equal(before.spec);
     });
 
-    it('may have no spec, or no duration', async () => {
+    it('accepts a Lease without a spec or a duration', async () => {
       await election.createLease();
       const a = election.candidate('a');
       await election.clock.advance(0);
@@ -77,7 +77,7 @@ describe('LeaderElector', () => {
       ]);
     });
 
-    it('keeps what is not about its holder', async () => {
+    it('keeps fields that do not concern the holder', async () => {
       await election.createLease({ holderIdentity: '' });
       await election.edit({}, { labels: { app: 'x' } });
       election.candidate('a');
@@ -96,9 +96,9 @@ describe('LeaderElector', () => {
     });
   });
 
-  describe('a Lease that somebody holds', () => {
+  describe('with a held Lease', () => {
     for (const renewTime of ['2016-01-01T00:00:00.000000Z', '2036-01-01T00:00:00.000000Z']) {
-      it(`is taken when its time is over since it was first seen; its clock said ${renewTime}`, async () => {
+      it(`takes it when it has expired since first seen, although its renewTime is ${renewTime}`, async () => {
         await election.createLease({
           ...{ holderIdentity: 'x', leaseDurationSeconds: 7, renewTime, leaseTransitions: 3 },
         });
@@ -112,7 +112,7 @@ describe('LeaderElector', () => {
       });
     }
 
-    it('that names no duration is taken after our own', async () => {
+    it("takes it after the candidate's own duration if it has none", async () => {
       await election.createLease({ holderIdentity: 'x' });
       const a = election.candidate('a');
       await election.clock.advance(14_999);
@@ -121,7 +121,7 @@ describe('LeaderElector', () => {
       expect(a.elector.isLeader).to.be.true;
     });
 
-    it('is alive only when its record changes: a label is no sign of life', async () => {
+    it('treats only a changed record as a sign of life, not a label', async () => {
       await election.createLease({ holderIdentity: 'x', leaseDurationSeconds: 15 });
       const a = election.candidate('a');
       for (let at = 0; at < 14; at++) {
@@ -132,7 +132,7 @@ describe('LeaderElector', () => {
       expect(a.elector.isLeader).to.be.true;
     });
 
-    it('in our own name, which we did not write, is a stranger’s', async () => {
+    it('treats a Lease with its own identity that it did not write as held by another', async () => {
       await election.createLease({ holderIdentity: 'a', leaseDurationSeconds: 15 });
       const a = election.candidate('a');
       await election.clock.advance(14_999);
@@ -141,7 +141,7 @@ describe('LeaderElector', () => {
       expect(a.elector.isLeader).to.be.true;
     });
 
-    it('is not created anew by who saw it, when it is deleted, before its time is over', async () => {
+    it('does not recreate a deleted Lease before its time is over', async () => {
       await election.createLease({ holderIdentity: 'x', leaseDurationSeconds: 15 });
       const a = election.candidate('a');
       await election.clock.advance(3_000);
@@ -152,7 +152,7 @@ describe('LeaderElector', () => {
       expect(a.elector.isLeader).to.be.true;
     });
 
-    it('that is given back is taken within 2.2 retry periods', async () => {
+    it('takes a released Lease within 2.2 retry periods', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
       const b = election.candidate('b');
@@ -164,8 +164,8 @@ describe('LeaderElector', () => {
     });
   });
 
-  describe('a leader', () => {
-    it('may write until renewDeadline after the start of its last renewal, and then is lost', async () => {
+  describe('as a leader', () => {
+    it('may write until renewDeadline after the start of its last renewal, and then loses the Lease', async () => {
       const a = election.candidate('a');
       await election.clock.advance(2_500);
       election.fail('a', 500, 'update');
@@ -179,21 +179,21 @@ describe('LeaderElector', () => {
       expect(isLost(await a.ended)).to.be.true;
     });
 
-    it('counts a renewal from when it was begun, not from its answer', async () => {
+    it('counts a renewal from its start instead of its response', async () => {
       const a = election.candidate('a');
       await election.clock.advance(500);
       const slow = election.slow('a', 3_000);
       await election.clock.advance(4_500);
       slow.remove();
       election.fail('a', 500, 'update');
-      // Begun at 2 s, answered at 5 s.
+      // The renewal began at 2 s and was answered at 5 s.
       await election.clock.advance(6_999);
       expect(a.elector.isLeader).to.be.true;
       await election.clock.advance(1);
       expect([a.elector.isLeader, a.told.at(-1)]).to.deep.equal([false, '12000 stopped']);
     });
 
-    it('is lost in time when the server hangs', async () => {
+    it('loses the Lease in time when the server hangs', async () => {
       const a = election.candidate('a');
       await election.clock.advance(2_500);
       election.slow('a', 1_000_000);
@@ -202,7 +202,7 @@ describe('LeaderElector', () => {
       expect(isLost(await a.ended)).to.be.true;
     });
 
-    it('is lost in time when its client hangs and heeds no signal', async () => {
+    it('loses the Lease in time when its client hangs and ignores the signal', async () => {
       const client = election.cluster.client({ user: 'a' });
       let hangs = false;
       const update: typeof client.update = (object, options) =>
@@ -215,7 +215,7 @@ describe('LeaderElector', () => {
       expect(isLost(await a.ended)).to.be.true;
     });
 
-    it('goes on when a renewal hangs: the next one is tried after half of the deadline', async () => {
+    it('retries a hanging renewal after half of the deadline', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
       const match = { user: 'a', verb: 'update', resource: 'leases' } as const;
@@ -224,7 +224,7 @@ describe('LeaderElector', () => {
       expect(a.told).to.deep.equal(['0 sees a', '0 started']);
     });
 
-    it('goes on when single renewals fail', async () => {
+    it('keeps the Lease when single renewals fail', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
       for (let round = 0; round < 5; round++) {
@@ -236,7 +236,7 @@ describe('LeaderElector', () => {
       expect(a.told).to.deep.equal(['0 sees a', '0 started']);
     });
 
-    it('goes on when somebody labels the Lease, by the slow path', async () => {
+    it('keeps the Lease by the slow path when another client labels it', async () => {
       const metrics = new RecordedMetrics();
       const a = election.candidate('a', { metrics });
       await election.clock.advance(1_000);
@@ -257,7 +257,7 @@ describe('LeaderElector', () => {
       expect((await election.lease()).spec?.holderIdentity).to.equal('a');
     });
 
-    it('is lost at its next renewal when somebody took the Lease, and says who', async () => {
+    it('loses the Lease at the next renewal if another holder took it, and names that holder', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
       await election.edit({ holderIdentity: 'x', renewTime: '2026-01-01T00:00:01.000000Z' });
@@ -266,7 +266,7 @@ describe('LeaderElector', () => {
       expect(await a.ended).to.match(/Lease default\/operator: lost: x holds it/);
     });
 
-    it('is lost when somebody else renews in its name', async () => {
+    it('loses the Lease if another client renews in its name', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
       await election.edit({ renewTime: '2026-01-01T00:00:01.234567Z' });
@@ -275,7 +275,7 @@ describe('LeaderElector', () => {
       expect(isLost(await a.ended)).to.be.true;
     });
 
-    it('knows its own renewal whose answer was lost', async () => {
+    it('recognizes its own renewal whose response was lost', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
       const match = { user: 'a', verb: 'update', resource: 'leases' } as const;
@@ -284,7 +284,7 @@ describe('LeaderElector', () => {
       expect(a.told).to.deep.equal(['0 sees a', '0 started']);
     });
 
-    it('may be a candidate again, and its calls of the earlier term stay refused', async () => {
+    it('may run again, but writes of the earlier term stay fenced', async () => {
       const a = election.candidate('a', {}, {});
       await election.clock.advance(0);
       const term = a.elector.fence.term?.();
@@ -298,15 +298,15 @@ describe('LeaderElector', () => {
       expect(() => term?.check('a write')).to.throw(/not sent/);
     });
 
-    it('can run only once at a time', async () => {
+    it('cannot run twice at the same time', async () => {
       const a = election.candidate('a');
       const second = await a.elector.run().catch((error: unknown) => error);
       expect(isOperatorError(second, 'Stopped')).to.be.true;
     });
   });
 
-  describe('the end', () => {
-    it('is told when every write is refused already, and the signal is aborted', async () => {
+  describe('when it ends', () => {
+    it('calls onStoppedLeading after all writes are fenced and the signal is aborted', async () => {
       const seen: unknown[] = [];
       let signal: AbortSignal | undefined;
       const a = election.candidate(
@@ -323,7 +323,7 @@ describe('LeaderElector', () => {
       expect([seen, signal?.aborted]).to.deep.equal([[false, undefined], true]);
     });
 
-    it('gives the Lease back as client-go does', async () => {
+    it('releases the Lease like client-go', async () => {
       const a = election.candidate('a');
       await election.clock.advance(3_000);
       a.stop();
@@ -333,7 +333,7 @@ describe('LeaderElector', () => {
       expect(spec).to.include({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 0 });
     });
 
-    it('is over only when the server has answered that the Lease is given back', async () => {
+    it('resolves only after the server has confirmed the release', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
       election.slow('a', 300);
@@ -346,7 +346,7 @@ describe('LeaderElector', () => {
       expect([isOver, (await election.lease()).spec?.holderIdentity]).to.deep.equal([true, '']);
     });
 
-    it('keeps the Lease where it is told to', async () => {
+    it('keeps the Lease with releaseOnCancel: false', async () => {
       const a = election.candidate('a', { releaseOnCancel: false });
       await election.clock.advance(0);
       a.stop();
@@ -355,7 +355,7 @@ describe('LeaderElector', () => {
       expect((await election.lease()).spec?.holderIdentity).to.equal('a');
     });
 
-    it('does not take it from a successor', async () => {
+    it('does not release the Lease of a successor', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
       await election.edit({ holderIdentity: 'x' });
@@ -365,7 +365,7 @@ describe('LeaderElector', () => {
       expect((await election.lease()).spec?.holderIdentity).to.equal('x');
     });
 
-    it('waits for what is led, renewing and writing on meanwhile', async () => {
+    it('keeps renewing and writing until the led work has ended', async () => {
       let finish = (): void => undefined;
       const work = new Promise<void>((resolve) => (finish = resolve));
       const a = election.candidate('a', {}, { onStartedLeading: () => work });
@@ -379,7 +379,7 @@ describe('LeaderElector', () => {
       expect([a.elector.isLeader, await a.ended]).to.deep.equal([false, 'given back']);
     });
 
-    it('comes by an error of what is led, which run rejects with', async () => {
+    it('rejects with an error of the led work and releases the Lease', async () => {
       const broken = new Error('broken');
       const a = election.candidate('a', {}, { onStartedLeading: () => Promise.reject(broken) });
       await election.clock.advance(0);
@@ -387,7 +387,7 @@ describe('LeaderElector', () => {
       expect((await election.lease()).spec?.holderIdentity).to.equal('');
     });
 
-    it('in the middle of an attempt gives back what it may have won', async () => {
+    it('releases a Lease that an interrupted attempt may have acquired', async () => {
       const a = election.candidate('a');
       const match = { user: 'a', verb: 'create', resource: 'leases' } as const;
       election.cluster.faults.add({ match, effect: { type: 'reset', when: 'after' } });
@@ -408,7 +408,7 @@ describe('LeaderElector', () => {
     });
   });
 
-  it('names verb, resource and rule where it is not allowed, and goes on when it is', async () => {
+  it('names verb, resource and rule if the Lease is forbidden, and continues once it is allowed', async () => {
     const fault = election.fail('a', 403, 'get');
     const a = election.candidate('a');
     await election.clock.advance(10_000);
@@ -421,7 +421,7 @@ describe('LeaderElector', () => {
     expect([a.elector.isLeader, a.elector.problem]).to.deep.equal([true, undefined]);
   });
 
-  it('goes on when a listener throws', async () => {
+  it('continues if a listener throws', async () => {
     const fail = (): never => {
       throw new Error('broken');
     };
@@ -470,7 +470,7 @@ describe('LeaderElector', () => {
     expect(() => a.elector.fence.check('a write')).to.throw(/not renewed for 10000 ms/);
   });
 
-  it('logs once for each leader that it stands by for, not each time that it looks', async () => {
+  it('logs once for each leader that it stands by for', async () => {
     const lines: LogLine[] = [];
     const a = election.candidate('a');
     await election.clock.advance(0);
@@ -488,7 +488,7 @@ describe('LeaderElector', () => {
     expect(lines.slice(2).map(({ message }) => message)).to.deep.equal([`${lease} became leader`]);
   });
 
-  it('has client-go’s times, and an identity of its own each time', () => {
+  it('defaults to client-go’s times and a unique identity', () => {
     const client = election.admin;
     const identities = [1, 2].map(() => new LeaderElector({ ...leaseKey, client }).identity);
     expect(new Set(identities).size).to.equal(2);
@@ -496,18 +496,18 @@ describe('LeaderElector', () => {
   });
 
   for (const [what, options] of Object.entries({
-    'a lease no longer than the deadline': { leaseDurationMs: 10_000 },
-    'a deadline of no more than 1.2 retry periods': { renewDeadlineMs: 2_400 },
+    'a leaseDuration of at most the renewDeadline': { leaseDurationMs: 10_000 },
+    'a renewDeadline of at most 1.2 retry periods': { renewDeadlineMs: 2_400 },
     'a retry period of 0': { retryPeriodMs: 0 },
-    'no number': { leaseDurationMs: NaN },
+    NaN: { leaseDurationMs: NaN },
     'an endless lease': { leaseDurationMs: Infinity },
     'an empty identity': { identity: '' },
-    'a name that no Lease can have': { name: 'A b' },
+    'an invalid Lease name': { name: 'A b' },
     'an empty namespace': { namespace: '' },
-    // Plain JavaScript can leave it out.
+    // Plain JavaScript can omit it.
     'no namespace': { namespace: undefined as unknown as string },
   })) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       const clock = new VirtualClock();
       const make = () =>
         new LeaderElector({ ...leaseKey, client: election.admin, clock, ...options });

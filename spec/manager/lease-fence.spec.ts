@@ -4,7 +4,7 @@ import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 const validMs = 2_000;
 
-describe('the fence of a term', () => {
+describe('The fence of a term', () => {
   let clock: VirtualClock;
   let fence: LeaseFence;
 
@@ -13,21 +13,21 @@ describe('the fence of a term', () => {
     fence = new LeaseFence({ clock, validMs, lease: 'default/operator' }, momentOf(clock));
   });
 
-  it('is shut at its deadline, not after it', async () => {
+  it('closes at its deadline, not after it', async () => {
     await clock.advance(validMs - 1);
     fence.check('a write');
     await clock.advance(1);
     expect(() => fence.check('a write')).to.throw(/not renewed for 2000 ms/);
   });
 
-  it('counts from the start of a renewal that came in time', async () => {
+  it('counts from the start of a renewal that arrived in time', async () => {
     await clock.advance(500);
     const started = momentOf(clock);
     await clock.advance(1_000);
     expect([fence.renew(started), fence.remainingMs]).to.deep.equal([true, 1_000]);
   });
 
-  it('stays shut when a renewal comes late', async () => {
+  it('stays closed after a late renewal', async () => {
     await clock.advance(500);
     const started = momentOf(clock);
     await clock.advance(1_500);

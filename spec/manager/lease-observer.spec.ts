@@ -5,7 +5,7 @@ import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 describe('LeaseObserver', () => {
   for (const jumpMs of [-3_600_000, 3_600_000]) {
-    it(`counts a holder's time to the millisecond while the wall clock jumps by ${jumpMs} ms`, async () => {
+    it(`counts the time of a holder to the millisecond while the wall clock jumps by ${jumpMs} ms`, async () => {
       const clock = new VirtualClock();
       let skewMs = 0;
       const jumping: Clock = {

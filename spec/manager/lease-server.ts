@@ -2,8 +2,8 @@ import type { Lease } from '../../lib/object/kinds.js';
 import type { TransportRequest, TransportResponse } from '../../lib/system/transport.js';
 
 /**
- * Stores Leases as an API server does, and nothing else: for simulations of thousands of elections.
- * (The embedded server takes ten times as long; the specs of the elector run on it.)
+ * Stores Leases like an API server, for simulations of thousands of elections.
+ * The embedded server, on which the specs of the elector run, takes ten times as long.
  */
 export class LeaseServer {
   readonly #leases = new Map<string, Lease>();
@@ -30,7 +30,7 @@ export class LeaseServer {
   }
 }
 
-/** An answer that says no. */
+/** Returns an error response. */
 export function refusal(code: number, reason: string): TransportResponse {
   const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason };
   return answer(code, status);

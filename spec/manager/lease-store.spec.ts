@@ -4,7 +4,7 @@ import { isConflict } from '../../lib/object/api-error.js';
 import { Election, leaseKey } from './leader-election-setup.js';
 
 describe('LeaseStore', () => {
-  it('lets only the first of two take a Lease that both have read', async () => {
+  it('lets only the first of two replicas take a Lease that both have read', async () => {
     const { cluster, clock, admin } = await Election.start();
     const store = new LeaseStore({ client: admin, clock, ...leaseKey });
     const { signal } = new AbortController();

@@ -11,7 +11,7 @@ import { onLoopback } from './served.js';
 const leaderElection = { name: 'operator', namespace: 'default', identity: 'me' };
 const phases = ['server', 'webhook', 'replica', 'leader'] as const;
 
-/** A manager with something in each phase, which tells what it does. */
+/** Returns a manager with a recorder in each phase. */
 async function setUp(options: Partial<ManagerOptions> = {}) {
   const setup = await ManagerSetup.start();
   await setup.create('a');
@@ -25,7 +25,7 @@ async function setUp(options: Partial<ManagerOptions> = {}) {
   return { setup, manager, log, seen };
 }
 
-/** Who holds the Lease. */
+/** Returns the holder of the Lease. */
 async function holder(setup: ManagerSetup): Promise<string> {
   const key = { namespace: 'default', name: 'operator' };
   const lease = await setup.person.get(Lease, key).catch((error: unknown) => {
@@ -35,7 +35,7 @@ async function holder(setup: ManagerSetup): Promise<string> {
   return lease?.spec?.holderIdentity ?? '';
 }
 
-/** What was started, in order; it has ended in reverse. */
+/** Returns what was started, in order, and checks that it ended in reverse. */
 function startedOf(log: readonly string[]): string[] {
   const of = (what: string): string[] =>
     log.filter((line) => line.endsWith(what)).map((line) => line.slice(0, -what.length));
@@ -44,7 +44,7 @@ function startedOf(log: readonly string[]): string[] {
   return started;
 }
 
-/** Stops it, and sees to it that nothing is left. @returns what had been started, in order */
+/** Stops the manager and checks that nothing is left. @returns what had been started, in order */
 async function stopped(setup: ManagerSetup, log: readonly string[]): Promise<string[]> {
   setup.stop.abort();
   const over = { isOver: false };
@@ -56,7 +56,7 @@ async function stopped(setup: ManagerSetup, log: readonly string[]): Promise<str
   return startedOf(log);
 }
 
-/** Requests that match get no answer for a day. */
+/** Delays the responses to matching requests by a day. */
 function hang(setup: ManagerSetup, match: FaultMatch): () => boolean {
   const effect = { type: 'latency', ms: 86_400_000 } as const;
   const fault = setup.cluster.faults.add({
@@ -70,15 +70,15 @@ const begin = (setup: ManagerSetup, manager: Manager): void => {
   setup.running = manager.run(setup.stop.signal).catch((error: unknown) => error);
 };
 
-describe('A manager that is told to stop', () => {
-  it('starts nothing where that comes before its servers listen', async () => {
+describe('A manager that is stopped', () => {
+  it('starts nothing if the stop comes before its servers listen', async () => {
     const { setup, manager, log } = await setUp();
     begin(setup, manager);
     expect(await stopped(setup, log)).to.deep.equal([]);
     await setup.end();
   });
 
-  it('ends in order wherever in its start that comes', async () => {
+  it('ends in reverse order at whatever point of its start the stop comes', async () => {
     let isWhole = false;
     for (let n = 1; !isWhole; n++) {
       const { setup, manager, log, seen } = await setUp();
@@ -107,9 +107,9 @@ describe('A manager that is told to stop', () => {
 
   for (const [what, match] of Object.entries({
     'permissions are reviewed': { resource: 'selfsubjectaccessreviews' },
-    'caches are filled': { resource: 'configmaps' },
+    'caches are synced': { resource: 'configmaps' },
   })) {
-    it(`ends while ${what} by a server that does not answer`, async () => {
+    it(`ends while ${what} by a server that does not respond`, async () => {
       const { setup, manager, log } = await setUp();
       const isHanging = hang(setup, match);
       begin(setup, manager);
@@ -119,7 +119,7 @@ describe('A manager that is told to stop', () => {
     });
   }
 
-  it('leaves the Lease to its holder where it is a candidate', async () => {
+  it('leaves the Lease unchanged if it is a candidate', async () => {
     const { setup, manager, log, seen } = await setUp();
     const time = formatMicroTime(setup.clock.now());
     const times = { acquireTime: time, renewTime: time, leaseDurationSeconds: 3_600 };
@@ -135,7 +135,7 @@ describe('A manager that is told to stop', () => {
     await setup.end();
   });
 
-  it('ends while its Lease does not answer', async () => {
+  it('ends while a request for its Lease hangs', async () => {
     for (const verb of ['get', 'create'] as const) {
       const { setup, manager, log } = await setUp();
       const isHanging = hang(setup, { resource: 'leases', verb });
@@ -146,7 +146,7 @@ describe('A manager that is told to stop', () => {
     }
   });
 
-  it('gives the Lease back where it has just begun to lead', async () => {
+  it('releases the Lease if it has just begun to lead', async () => {
     const { setup, manager, log } = await setUp();
     manager.add({
       name: 'last',
@@ -162,7 +162,7 @@ describe('A manager that is told to stop', () => {
     await setup.end();
   });
 
-  it('does not begin to lead any more', async () => {
+  it('does not begin to lead', async () => {
     const leadership = new ScriptedLeadership();
     const { setup, manager, log, seen } = await setUp({ leaderElection: leadership });
     begin(setup, manager);
@@ -177,7 +177,7 @@ describe('A manager that is told to stop', () => {
     await setup.end();
   });
 
-  it('ends at once when it stops just as it begins to lead', async () => {
+  it('ends at once if it has just begun to lead', async () => {
     const leadership = new ScriptedLeadership();
     const { setup, manager, log } = await setUp({ leaderElection: leadership });
     begin(setup, manager);

@@ -7,11 +7,11 @@ import type { Manager } from '../../lib/manager/manager.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { ManagerSetup, ScriptedLeadership, configMap, recorder, watcher } from './manager-setup.js';
 
-/** A controller whose reconciles of `a` end when the spec says so, whatever their signals say. */
+/** A controller that holds its reconciles of `a` until they are released, regardless of their signals. */
 class Holder {
-  /** How many go on. */
+  /** The number of current reconciles. */
   active = 0;
-  /** The most that went on at once. */
+  /** The highest number of concurrent reconciles. */
   most = 0;
   readonly #holds: (() => void)[] = [];
   readonly controller: Controller;
@@ -30,13 +30,13 @@ class Holder {
       });
   }
 
-  /** Lets all that go on end. */
+  /** Ends all current reconciles. */
   release(): void {
     for (const end of this.#holds.splice(0)) end();
   }
 }
 
-/** Whether `work` has settled. */
+/** Returns whether `work` has settled. */
 function watched(work: Promise<unknown>): { isOver: boolean; error?: unknown } {
   const state: { isOver: boolean; error?: unknown } = { isOver: false };
   work.then(
@@ -48,8 +48,8 @@ function watched(work: Promise<unknown>): { isOver: boolean; error?: unknown } {
 
 const names = (manager: Manager): string[] => manager.status().controllers.map(({ name }) => name);
 
-describe('A controller that is removed', () => {
-  it('does not come back when the lease is lost meanwhile', async () => {
+describe('A controller that is being removed', () => {
+  it('does not restart when the Lease is lost meanwhile', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const leadership = new ScriptedLeadership();
@@ -76,7 +76,7 @@ describe('A controller that is removed', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('ends at once when the lease is lost: all writes are over before another one leads', async () => {
+  it('ends at once when the Lease is lost, before another replica leads', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const leadership = new ScriptedLeadership();
@@ -102,7 +102,7 @@ describe('A controller that is removed', () => {
     await setup.end();
   });
 
-  it('has no more time than the manager when that stops', async () => {
+  it('gets no more time than the manager that stops', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const manager = setup.manager({ gracefulShutdownMs: 5_000 });
@@ -134,7 +134,7 @@ describe('A controller that is removed', () => {
     expect(again).to.throw('is being removed').with.property('code', 'InvalidOption');
     await setup.clock.advance(1_000);
     expect(again).to.throw('is being removed');
-    // It counts until it has ended, and a second call waits, too.
+    // The controller counts until it has ended, and a second call also waits.
     expect([names(manager), removing.isOver]).to.deep.equal([['holder'], false]);
     const twice = watched(added.remove());
     await setup.clock.advance(0);
@@ -149,7 +149,7 @@ describe('A controller that is removed', () => {
     await setup.end();
   });
 
-  it('gives its name back at once where nothing runs yet', async () => {
+  it('frees its name at once if the manager does not run yet', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     const removed = manager.add(watcher([])).remove();
@@ -158,7 +158,7 @@ describe('A controller that is removed', () => {
     await setup.end();
   });
 
-  it('gives its name back though a runnable did not end in time', async () => {
+  it('frees its name even if a runnable did not end in time', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     const added = manager.add({ name: 'deaf', run: () => new Promise(() => undefined) });
@@ -184,7 +184,7 @@ describe('A cluster that is added', () => {
     return { setup, east, manager };
   }
 
-  it('is worked on by all others while a controller is being removed', async () => {
+  it('is reconciled by all other controllers while one is being removed', async () => {
     const { setup, east, manager } = await setUp();
     const holder = new Holder();
     const seen: string[] = [];
@@ -203,7 +203,7 @@ describe('A cluster that is added', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('is left by all where one controller can not watch it, and may be added again', async () => {
+  it('is rolled back if one controller fails to watch it, and can be added again', async () => {
     const { setup, east, manager } = await setUp();
     const seen: string[] = [];
     const trouble = { isOver: false };
@@ -236,7 +236,7 @@ describe('A cluster that is added', () => {
   });
 });
 
-describe('A cluster that is removed', () => {
+describe('A cluster that is being removed', () => {
   async function setUp() {
     const setup = await ManagerSetup.start();
     const east = await EmbeddedCluster.start({ clock: setup.clock });
@@ -272,7 +272,7 @@ describe('A cluster that is removed', () => {
     await end();
   });
 
-  it('is waited for by whoever removes it once more', async () => {
+  it('is awaited by a second removal', async () => {
     const { setup, manager, holder, end } = await setUp();
     const first = watched(manager.removeCluster('east'));
     const second = watched(manager.removeCluster('east', 0));
@@ -284,7 +284,7 @@ describe('A cluster that is removed', () => {
     await end();
   });
 
-  it('leaves nothing where the manager stops meanwhile, however long its reconciles might take', async () => {
+  it('leaves nothing behind if the manager stops meanwhile, however long its reconciles take', async () => {
     const { setup, manager, holder, end } = await setUp();
     const removing = watched(manager.removeCluster('east', 3_600_000));
     await setup.clock.advance(0);
@@ -296,7 +296,7 @@ describe('A cluster that is removed', () => {
     holder.release();
   });
 
-  it('is one that is there, not home, or it does nothing', async () => {
+  it('must not be the home cluster, and need not exist', async () => {
     const { manager, holder, end } = await setUp();
     await manager.removeCluster('west');
     const refused = await manager.removeCluster('home').catch((error: unknown) => error);

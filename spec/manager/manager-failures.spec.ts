@@ -5,7 +5,7 @@ import type { Runnable } from '../../lib/manager/runnable.js';
 import { Manager } from '../../lib/manager/manager.js';
 import { ManagerSetup, ScriptedLeadership, aborted, recorder, watcher } from './manager-setup.js';
 
-/** What a manager with one more runnable ends with. */
+/** Returns the error that a manager with one more runnable ends with. */
 async function endWith(runnable: Runnable): Promise<{ error: unknown; log: string[] }> {
   const setup = await ManagerSetup.start();
   const manager = setup.manager();
@@ -19,7 +19,7 @@ async function endWith(runnable: Runnable): Promise<{ error: unknown; log: strin
 }
 
 describe('Manager with bad input', () => {
-  it('ends in order when a runnable throws at once, instead of rejecting', async () => {
+  it('ends in order when a runnable throws instead of rejecting', async () => {
     const failure = new Error('no luck');
     const run = (): Promise<void> => {
       throw failure;
@@ -30,7 +30,7 @@ describe('Manager with bad input', () => {
     }
   });
 
-  it('goes on when a runnable has nothing more to do', async () => {
+  it('continues when a runnable ends', async () => {
     const { error } = await endWith({
       name: 'quick',
       phase: 'webhook',
@@ -39,7 +39,7 @@ describe('Manager with bad input', () => {
     expect(error).to.equal(undefined);
   });
 
-  it('names the runnable that never becomes ready', async () => {
+  it('names a runnable that never becomes ready', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ startTimeoutMs: 60_000 });
     const run: Runnable['run'] = ({ signal }) => aborted(signal);
@@ -62,7 +62,7 @@ describe('Manager with bad input', () => {
     expect(error).to.have.property('message', 'leader election has not ended');
   });
 
-  it('names the runnable that never ends', async () => {
+  it('names a runnable that never ends', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ gracefulShutdownMs: 2_000 });
     const run = (): Promise<void> => new Promise(() => undefined);
@@ -73,7 +73,7 @@ describe('Manager with bad input', () => {
     expect(error).to.have.property('message').that.includes('deaf');
   });
 
-  it('says which port is in use', async () => {
+  it('names a port that is in use', async () => {
     const setup = await ManagerSetup.start();
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
@@ -88,7 +88,7 @@ describe('Manager with bad input', () => {
     await setup.end();
   });
 
-  it('refuses two controllers, or two runnables, of one name', async () => {
+  it('rejects two controllers or two runnables of one name', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     manager.add(watcher([]));
@@ -99,7 +99,7 @@ describe('Manager with bad input', () => {
     await setup.end();
   });
 
-  it('starts nothing when it was to stop before', async () => {
+  it('starts nothing if it is stopped before', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ health: { host: '127.0.0.1', port: 0 } });
     const log: string[] = [];
@@ -129,7 +129,7 @@ describe('Manager with bad input', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('fails when the caches are not filled in time, where it is told to', async () => {
+  it('fails if the caches do not sync within cacheSyncTimeoutMs', async () => {
     const setup = await ManagerSetup.start();
     const match = { resource: 'configmaps', user: 'operator' };
     setup.cluster.faults.add({ match, effect: { type: 'status', code: 403 } });
@@ -143,7 +143,7 @@ describe('Manager with bad input', () => {
     await setup.end();
   });
 
-  it('runs once only', async () => {
+  it('runs only once', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     await setup.run(manager);
@@ -153,7 +153,7 @@ describe('Manager with bad input', () => {
     await setup.end();
   });
 
-  it('ends reconciles at once when the lease is lost during a stop', async () => {
+  it('aborts reconciles at once when the Lease is lost during a stop', async () => {
     const setup = await ManagerSetup.start();
     const leadership = new ScriptedLeadership();
     const manager = setup.manager({ leaderElection: leadership });
@@ -183,7 +183,7 @@ describe('Manager with bad input', () => {
     'a negative time': { client: {} as never, gracefulShutdownMs: -1 },
     'a port beyond the last': { client: {} as never, metrics: { port: 65_536 } },
   })) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       const make = (): unknown => new Manager(options);
       expect(make).to.throw().with.property('code', 'InvalidOption');
     });

@@ -12,13 +12,13 @@ import { onLoopback } from './served.js';
 const servers = { health: onLoopback, metrics: onLoopback, inspector: onLoopback };
 const usual = { ...servers, rbacPreflight: 'off' as const };
 
-/** With a Lease, and with every permission asked for: ten times as many requests. */
+/** With a Lease and the RBAC preflight, which takes ten times as many requests. */
 const elected = {
   ...servers,
   leaderElection: { name: 'operator', namespace: 'default' },
 };
 
-/** Starts a manager with all that it has, lets it work, and stops it. */
+/** Starts a manager with all its servers, lets it reconcile, and stops it. */
 async function cycle(
   setup: ManagerSetup,
   round: number,
@@ -39,7 +39,10 @@ async function cycle(
   await Promise.all(pages.map(({ over }) => over));
 }
 
-/** Asks its servers. @returns a page of the inspector that stays live until the manager stops */
+/**
+ * Sends requests to the servers of a manager. @returns an inspector page that stays live until the
+ * manager stops
+ */
 async function lookAt(manager: Manager): Promise<LivePage> {
   const { runnables } = manager.status();
   const { url = '' } = runnables.find(({ name }) => name === 'health-server') ?? {};
@@ -52,7 +55,7 @@ async function lookAt(manager: Manager): Promise<LivePage> {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** The heap in use after collections, in bytes; what weak references held goes in between. */
+/** Returns the heap in use after garbage collections, in bytes. Weakly held objects are gone by then. */
 async function heapUsed(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -63,29 +66,33 @@ async function heapUsed(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** How many objects and functions there are. Code, and what V8 knows of types, are none. */
+/** Counts the objects and functions of the heap, without code and V8's type information. */
 function countObjects(): number {
   return Number(query(Object));
 }
 
-/** What keeps the process alive, by its kind. */
+/** Counts the resources that keep the process alive, by kind. */
 function resources(): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
-  // What is over in a moment: a callback that is due, a file that a module is read from.
+  // Short-lived: a callback that is due, a file that a module is read from.
   delete counts['Immediate'];
   delete counts['FSReqCallback'];
   return counts;
 }
 
-/** The resources that are left when clients' ends of connections are gone, which takes some turns. */
+/**
+ * Returns the remaining resources after the clients' ends of connections have closed, which takes
+ * some turns.
+ */
 async function settled(wanted: Record<string, number>): Promise<Record<string, number>> {
   const text = JSON.stringify(wanted);
   for (let n = 0; n < 1_000 && JSON.stringify(resources()) !== text; n++) await turn();
   return resources();
 }
 
-// Beside the first ten. Fewer show a leak of each round as well, but less of what comes now and then.
+// In addition to the first ten. Fewer rounds still show a leak of each round, but not occasional
+// ones.
 const [warmUp, measured] = isSampled ? [40, 60] : [290, 700];
 
 describe('A thousand starts and stops of a manager', () => {
@@ -94,7 +101,7 @@ describe('A thousand starts and stops of a manager', () => {
     const setup = await Setup.start({ logLength: 50 });
     await setup.person.create(configMap('a'));
     const managers: WeakRef<Manager>[] = [];
-    // Ten at once, one of which has a Lease now and then.
+    // Ten at once, one of which occasionally has a Lease.
     const rounds = async (count: number): Promise<void> => {
       for (let n = 0; n < count; n += 10) {
         await Promise.all(Array.from({ length: 10 }, (_, k) => cycle(setup, n + k, managers)));
@@ -119,8 +126,8 @@ describe('A thousand starts and stops of a manager', () => {
     expect(await settled(before)).to.deep.equal(before);
     expect(process.listenerCount('SIGTERM')).to.equal(watches);
     expect(managers.filter((manager) => manager.deref() !== undefined)).to.have.length(0);
-    // Half an object a round was measured: V8's own, which it learns types from. Bytes go up and down by
-    // code that is compiled and forgotten; 80,000 would be a manager that stayed.
+    // V8 itself was measured to keep half an object a round, for its type information. Bytes vary
+    // with compiled code; a manager that stays would be 80,000.
     expect(grown.objects, 'objects a round').to.be.below(1);
     expect(grown.bytes, 'bytes a round').to.be.below(4_000);
     await setup.cluster.stop();

@@ -14,14 +14,14 @@ import type { LogFields, Logger } from '../../lib/system/logger.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
-/** A line that was logged. */
+/** A logged line. */
 export interface LogLine {
   readonly level: string;
   readonly message: string;
   readonly fields: LogFields;
 }
 
-/** A logger that remembers. */
+/** Returns a logger that records its lines. */
 export function rememberingLogger(lines: LogLine[], fixed: LogFields = {}): Logger {
   const note =
     (level: string) =>
@@ -36,7 +36,7 @@ export function rememberingLogger(lines: LogLine[], fixed: LogFields = {}): Logg
   };
 }
 
-/** A cluster, and managers that run on it by a clock of the spec's own. */
+/** A cluster and managers with a virtual clock. */
 export class ManagerSetup {
   readonly clock: VirtualClock;
   readonly cluster: EmbeddedCluster;
@@ -64,13 +64,16 @@ export class ManagerSetup {
     return new Manager({ ...home, clock, logger: rememberingLogger(this.lines), ...options });
   }
 
-  /** Runs it; what it rejects with is what `end` resolves with. */
+  /** Starts the manager. `end` resolves with its error. */
   async run(manager: Manager): Promise<void> {
     this.running = manager.run(this.stop.signal).catch((error: unknown) => error);
     await this.clock.advance(0);
   }
 
-  /** Lets things happen, without time, until `condition` holds; ten seconds of the machine at most. */
+  /**
+   * Lets pending work run without advancing time until `condition` holds, for at most ten seconds
+   * of real time.
+   */
   async until(condition: () => boolean): Promise<void> {
     const endMs = systemClock.monotonicMs() + 10_000;
     while (!condition()) {
@@ -79,7 +82,7 @@ export class ManagerSetup {
     }
   }
 
-  /** Stops what runs, and the cluster. @returns the error of the manager, or undefined */
+  /** Stops the manager and the cluster. @returns the error of the manager, or undefined */
   async end(): Promise<unknown> {
     this.stop.abort();
     const over = { isOver: false };
@@ -90,7 +93,7 @@ export class ManagerSetup {
     return error;
   }
 
-  /** What was logged at a level. */
+  /** Returns the messages logged at a level. */
   logged(level: string): string[] {
     return this.lines.filter((line) => line.level === level).map(({ message }) => message);
   }
@@ -100,12 +103,12 @@ export class ManagerSetup {
   }
 }
 
-/** A ConfigMap in the namespace `default`. */
+/** Returns a ConfigMap in the namespace `default`. */
 export function configMap(name: string): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } };
 }
 
-/** Reconciles ConfigMaps, and tells which. */
+/** Returns a controller that reconciles ConfigMaps and records their names. */
 export function watcher(seen: string[], name = 'watcher'): Controller {
   return controllerFor(ConfigMap)
     .withOptions({ name })
@@ -115,7 +118,7 @@ export function watcher(seen: string[], name = 'watcher'): Controller {
     });
 }
 
-/** Ends when it is told to, and tells what it does. */
+/** Returns a runnable that records its start and its end. */
 export function recorder(name: string, phase: RunnablePhase, log: string[]): Runnable {
   return {
     ...{ name, phase },
@@ -136,10 +139,10 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Leads and loses as the spec says. */
+/** A leadership that the spec grants and revokes. */
 export class ScriptedLeadership implements Leadership {
   isLeader = false;
-  /** What happened, in order. */
+  /** The calls so far, in order. */
   readonly log: string[] = [];
   readonly fence = {
     check: (what: string): void => {

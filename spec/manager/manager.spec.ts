@@ -15,7 +15,7 @@ import {
 } from './manager-setup.js';
 
 describe('Manager', () => {
-  it('starts in order and stops in reverse', async () => {
+  it('starts in order and stops in reverse order', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     const log: string[] = [];
@@ -32,7 +32,7 @@ describe('Manager', () => {
     expect([manager.phase, setup.clock.pendingTimers]).to.deep.equal(['stopped', 0]);
   });
 
-  it('lists nothing before its webhooks answer, and reconciles when all is cached', async () => {
+  it('lists nothing before its webhooks are ready, and reconciles once all is cached', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const seen: string[] = [];
@@ -69,7 +69,7 @@ describe('Manager', () => {
     await setup.clock.advance(0);
     expect([seen.includes('b'), log.at(-1)]).to.deep.equal([false, 'late ends']);
     expect(manager.status().controllers).to.deep.equal([]);
-    // Its name is free again.
+    // The name is free again.
     manager.add(watcher(seen));
     await setup.clock.advance(0);
     expect(seen).to.include('b');
@@ -79,7 +79,7 @@ describe('Manager', () => {
       .with.property('code', 'Stopped');
   });
 
-  it('has the caches filled before it leads, and reconciles on the leader only', async () => {
+  it('syncs its caches before it leads, and reconciles only as the leader', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const leadership = new ScriptedLeadership();
@@ -100,7 +100,7 @@ describe('Manager', () => {
     await setup.end();
   });
 
-  it('refuses the writes of its clients while it does not lead', async () => {
+  it('fences the writes of its clients while it does not lead', async () => {
     const setup = await ManagerSetup.start();
     const leadership = new ScriptedLeadership();
     const manager = setup.manager({ leaderElection: leadership });
@@ -114,7 +114,7 @@ describe('Manager', () => {
     await setup.end();
   });
 
-  it('gives the lease back when the reconciles have ended, not before', async () => {
+  it('releases the Lease only after the reconciles have ended', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const leadership = new ScriptedLeadership();
@@ -141,7 +141,7 @@ describe('Manager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('ends at once, and fails, when the lease is lost', async () => {
+  it('ends at once with an error when the Lease is lost', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const leadership = new ScriptedLeadership();
@@ -165,7 +165,7 @@ describe('Manager', () => {
     await setup.end();
   });
 
-  it('stands by when the lease is lost, where it is told to, without a new list', async () => {
+  it('stands by without a relist when the Lease is lost, with whenLeadershipIsLost: standby', async () => {
     const setup = await ManagerSetup.start();
     const leadership = new ScriptedLeadership();
     const whenLeadershipIsLost = 'standby';
@@ -196,7 +196,7 @@ describe('Manager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('leads again after its Lease was lost for a while, by a real election', async () => {
+  it('leads again after it lost its Lease, with a real election', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({
       leaderElection: { name: 'operator', namespace: 'default' },
@@ -227,7 +227,7 @@ describe('Manager', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('fails when its Lease is lost, by a real election', async () => {
+  it('fails when its Lease is lost, with a real election', async () => {
     const setup = await ManagerSetup.start();
     const leaderElection = { name: 'operator', namespace: 'default' };
     const manager = setup.manager({ leaderElection });
@@ -240,7 +240,7 @@ describe('Manager', () => {
     await setup.end();
   });
 
-  it('reconciles though a kind that it watches too is not served, and says so', async () => {
+  it('reconciles although a watched kind is not served, and warns about it', async () => {
     const setup = await ManagerSetup.start();
     const seen: string[] = [];
     const manager = setup.manager();
@@ -262,7 +262,7 @@ describe('Manager', () => {
     await setup.end();
   });
 
-  it('works on several clusters, which come and go', async () => {
+  it('reconciles several clusters, which can be added and removed', async () => {
     const setup = await ManagerSetup.start();
     const other = await EmbeddedCluster.start({ clock: setup.clock });
     const seen: string[] = [];
@@ -290,7 +290,7 @@ describe('Manager', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('has its indexes on every cluster, those added later and declared late included', async () => {
+  it('applies its indexes to every cluster, including later clusters and later indexes', async () => {
     const setup = await ManagerSetup.start();
     const other = await EmbeddedCluster.start({ clock: setup.clock });
     const found: Record<string, readonly (string | undefined)[]> = {};
@@ -321,7 +321,7 @@ describe('Manager', () => {
     await other.stop();
   });
 
-  it('caches what it has an index of, and needs the rights for it', async () => {
+  it('caches an indexed kind and requires the permissions for it', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     manager.index(ConfigMap, 'size', ({ data }) => [data?.['size']]);
@@ -336,7 +336,7 @@ describe('Manager', () => {
     await setup.end();
   });
 
-  it('goes on with the first cluster while another one does not answer', async () => {
+  it('runs with the first cluster while another one does not respond', async () => {
     const setup = await ManagerSetup.start();
     const never = (): Promise<never> => new Promise(() => undefined);
     const hanging = { get: never, list: never, create: never, resourceType: never };

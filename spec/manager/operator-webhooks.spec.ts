@@ -31,7 +31,7 @@ describe('operatorWebhooks', () => {
   });
   after(() => cluster.stop());
 
-  it('has certificates of its own, and says what they need to be kept and trusted', () => {
+  it('generates its own certificates, and declares the access to store and trust them', () => {
     const client = cluster.client();
     const operator = { name: 'shops', webhooks };
     const served = operatorWebhooks(operator, { client, namespace: 'system', port: 0 });
@@ -50,14 +50,14 @@ describe('operatorWebhooks', () => {
     ]);
   });
 
-  it('needs nothing with certificates of somebody else', () => {
+  it('needs no access with certificates from files', () => {
     const client = cluster.client();
     const options = { client, namespace: 'system', certificateFolder: '/certs' };
     const served = operatorWebhooks({ name: 'shops', webhooks }, options);
     expect(new Manager({ client, webhooks: served }).requiredAccess()).to.deep.equal([]);
   });
 
-  it('is nothing without webhooks, or without a place for certificates, which it says', () => {
+  it('returns undefined without webhooks or a place for certificates, and logs the latter', () => {
     const client = cluster.client();
     const lines: LogLine[] = [];
     const logger = rememberingLogger(lines);

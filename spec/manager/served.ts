@@ -1,13 +1,13 @@
 import type { Manager } from '../../lib/manager/manager.js';
 
-/** What a server answered. */
+/** A response of a server. */
 export interface Served {
   readonly status: number;
   readonly text: string;
   readonly headers: Headers;
 }
 
-/** Asks a server of a manager, over a connection of its own. */
+/** Sends a request to a server of a manager, over a connection of its own. */
 export async function served(
   manager: Manager,
   path: string,
@@ -19,5 +19,5 @@ export async function served(
   return { status: answer.status, text: await answer.text(), headers: answer.headers };
 }
 
-/** Servers of specs listen here, on a free port. */
+/** The address for servers in specs, with a free port. */
 export const onLoopback = { host: '127.0.0.1', port: 0 };

@@ -7,12 +7,12 @@ const listeners = (): number => process.listenerCount('SIGTERM') + process.liste
 
 describe('untilSignal', () => {
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    it(`ends the work at ${name}, and listens no more`, async () => {
+    it(`aborts the work at ${name} and removes its listeners`, async () => {
       const others = process.listeners(name);
       const before = listeners();
       const lines: LogLine[] = [];
       const working = untilSignal(aborted, rememberingLogger(lines));
-      // Only what is new: the others are the test runner's.
+      // Only the new listeners: the others belong to the test runner.
       for (const listener of process.listeners(name)) {
         if (!others.includes(listener)) listener(name);
       }
@@ -43,7 +43,7 @@ describe('untilSignal', () => {
     }
   });
 
-  it('listens no more when the work fails', async () => {
+  it('removes its listeners when the work fails', async () => {
     const before = listeners();
     const failing = untilSignal(async () => {
       throw new Error('no');

@@ -13,7 +13,7 @@ const ready = deepFreeze({
 const other = deepFreeze({ ...ready, type: 'Other' });
 
 describe('setCondition', () => {
-  it('appends a new condition with the time of the clock', async () => {
+  it("appends a new condition with the clock's time", async () => {
     const clock = new VirtualClock(Date.UTC(2026, 0, 1));
     await clock.advance(1_999);
     const update = { type: 'Ready', status: 'True', reason: 'Up', observedGeneration: 3 } as const;
@@ -23,7 +23,7 @@ describe('setCondition', () => {
     ]);
   });
 
-  it('keeps the place, and the transition time as long as the status stays', () => {
+  it('keeps the position, and the transition time while the status is unchanged', () => {
     const update = { type: 'Ready', status: 'False', reason: 'Crash', message: 'exit 1' } as const;
     expect(setCondition([ready, other], update, new VirtualClock())).to.deep.equal([
       { ...ready, reason: 'Crash', message: 'exit 1' },
@@ -31,7 +31,7 @@ describe('setCondition', () => {
     ]);
   });
 
-  it('moves the transition time when the status flips', () => {
+  it('updates the transition time when the status flips', () => {
     const update = { ...ready, status: 'Unknown' } as const;
     const [condition] = setCondition([ready], update, new VirtualClock());
     expect(condition?.lastTransitionTime).to.equal('2026-01-01T00:00:00Z');
@@ -44,7 +44,7 @@ describe('setCondition', () => {
 });
 
 describe('isConditionTrue', () => {
-  it('wants a condition of the type with status True', () => {
+  it('is true only for a condition of the type with status True', () => {
     expect(isConditionTrue([{ type: 'Ready', status: 'True' }], 'Ready')).to.equal(true);
     expect(isConditionTrue([ready], 'Ready')).to.equal(false);
     expect(isConditionTrue([ready], 'Other')).to.equal(false);

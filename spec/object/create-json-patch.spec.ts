@@ -7,9 +7,9 @@ import { tries } from '../sample.js';
 
 describe('createJsonPatch', () => {
   const cases: readonly (readonly [string, unknown, unknown, readonly unknown[]])[] = [
-    ['nothing of equals', { a: [1] }, { a: [1] }, []],
+    ['nothing for equal values', { a: [1] }, { a: [1] }, []],
     ['an added member', {}, { a: 1 }, [{ op: 'add', path: '/a', value: 1 }]],
-    ['a member that is undefined', { a: 1 }, { a: undefined }, [{ op: 'remove', path: '/a' }]],
+    ['removal for an undefined member', { a: 1 }, { a: undefined }, [{ op: 'remove', path: '/a' }]],
     ['a changed member', { a: 1 }, { a: null }, [{ op: 'replace', path: '/a', value: null }]],
     ['an object for a list', { a: [] }, { a: {} }, [{ op: 'replace', path: '/a', value: {} }]],
     ['names with / and ~', {}, { 'a/~': 1 }, [{ op: 'add', path: '/a~1~0', value: 1 }]],
@@ -23,12 +23,12 @@ describe('createJsonPatch', () => {
     ] as never,
   ];
   for (const [what, from, to, patch] of cases) {
-    it(`says ${what}`, () => {
+    it(`creates ${what}`, () => {
       expect(createJsonPatch(from, to)).to.deep.equal(patch);
     });
   }
 
-  it('takes names of prototypes for data, which other implementations refuse', () => {
+  it('treats names of prototype members as data', () => {
     const to: unknown = JSON.parse('{"__proto__":0,"constructor":{"prototype":1}}');
     const patch = createJsonPatch({}, to);
     expect(patch.map(({ path }) => path)).to.deep.equal(['/__proto__', '/constructor']);
@@ -36,7 +36,7 @@ describe('createJsonPatch', () => {
     expect(applyJsonPatch(to, createJsonPatch(to, {}))).to.deep.equal({});
   });
 
-  it('makes the one of the other, whatever they are, for others that apply patches too', () => {
+  it('produces a patch that turns any value into any other, also by another implementation', () => {
     const json = fc.jsonValue({ maxDepth: 4 });
     const property = fc.property(json, json, (from, to) => {
       const patch = createJsonPatch(from, to);

@@ -23,13 +23,13 @@ describe('deepEqual', () => {
     [{}, JSON.parse('{"__proto__":{}}'), false],
   ];
   for (const [a, b, equal] of pairs) {
-    it(`says ${equal} for ${JSON.stringify(a)} and ${JSON.stringify(b)}`, () => {
+    it(`is ${equal} for ${JSON.stringify(a)} and ${JSON.stringify(b)}`, () => {
       expect(deepEqual(a, b)).to.equal(equal);
       expect(deepEqual(b, a)).to.equal(equal);
     });
   }
 
-  it('holds for every value and its copy', () => {
+  it('is true for every value and its copy', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => deepEqual(value, structuredClone(value))));
   });
 });

@@ -26,7 +26,7 @@ describe('diffObjects', () => {
     ]);
   });
 
-  it('names them by another key, or the index, where names are missing or shared', () => {
+  it('names list entries by another unique key, or by index if none exists', () => {
     const mount = (mountPath: string, readOnly: boolean) => ({ name: 'v', mountPath, readOnly });
     const mounts = [
       [mount('/a', true), mount('/b', true)],
@@ -46,14 +46,14 @@ describe('diffObjects', () => {
     ]);
   });
 
-  it('reports a mere change of order as one', () => {
+  it('reports reordered entries as one change of order', () => {
     const [a, b] = [{ name: 'a' }, { name: 'b' }];
     expect(diffObjects({ list: [a, b] }, { list: [b, a] })).to.deep.equal([
       { path: 'list[order]', from: ['a', 'b'], to: ['b', 'a'] },
     ]);
   });
 
-  it('quotes names that are no identifiers', () => {
+  it('quotes names that are not identifiers', () => {
     const from = { data: { 'app.conf': '1' }, metadata: { annotations: { 'example.com/a': 'b' } } };
     expect(diffObjects(from, { data: { 'app.conf': '2' }, metadata: {} })).to.deep.equal([
       { path: 'data["app.conf"]', from: '1', to: '2' },
@@ -61,11 +61,11 @@ describe('diffObjects', () => {
     ]);
   });
 
-  it('takes undefined for absent', () => {
+  it('treats undefined as absent', () => {
     expect(diffObjects({ a: undefined, b: { c: 1 } }, { b: { c: 1, d: undefined } })).to.be.empty;
   });
 
-  it('leaves out what it is told to', () => {
+  it('skips ignored paths', () => {
     const metadata = { name: 'web', resourceVersion: '1', managedFields: [{}], generation: 1 };
     const from = { metadata, status: { a: 1 } };
     const to = { metadata: { name: 'web', resourceVersion: '2', generation: 2 }, status: {} };
@@ -74,7 +74,7 @@ describe('diffObjects', () => {
     expect(diffObjects(from, to)).to.have.length(4);
   });
 
-  it('leaves out all that the server sets, so that a recreated object equals the one before', () => {
+  it('can ignore all server-set fields, so that a recreated object equals its predecessor', () => {
     const recreated = (n: number) => ({
       name: 'web',
       ...{ uid: `uid-${n}`, resourceVersion: `${n}`, generation: n, selfLink: `/${n}` },
@@ -90,14 +90,14 @@ describe('diffObjects', () => {
     expect(diffObjects(before, after).map(({ path }) => path)).to.have.members(serverSetFields);
   });
 
-  it('compares objects with objects that do not exist', () => {
+  it('compares with undefined for a missing object', () => {
     expect(diffObjects(undefined, { a: 1 })).to.deep.equal([
       { path: '', from: undefined, to: { a: 1 } },
     ]);
     expect(diffObjects(undefined, undefined)).to.be.empty;
   });
 
-  it('sees a member called __proto__ and no inherited one', () => {
+  it('handles a member called __proto__, and no inherited members', () => {
     const from = JSON.parse('{"data": {"__proto__": "1"}}') as object;
     expect(diffObjects(from, { data: {} })).to.deep.equal([
       { path: 'data.__proto__', from: '1', to: undefined },
@@ -124,7 +124,7 @@ describe('diffObjects', () => {
 });
 
 describe('fieldsOf', () => {
-  it('is a change for each field of a new value, by the paths of diffObjects', () => {
+  it('lists a change for each field of a new value, with the paths of diffObjects', () => {
     const to = { containers: [{ name: 'web', args: ['a', 'b'], env: [] }], 'app.conf': 1 };
     const fields = fieldsOf({ path: 'spec', from: undefined, to });
     expect(fields.map((field) => [field.path, field.to])).to.deep.equal([

@@ -14,7 +14,7 @@ import {
 } from '../../lib/object/field-path.js';
 
 describe('path elements', () => {
-  it('are written as Go writes them: keys sorted, signs of HTML escaped', () => {
+  it('are serialized like in Go: sorted keys, escaped HTML characters', () => {
     expect(fieldElement('a.b/c')).to.equal('f:a.b/c');
     expect(keyElement({ protocol: 'TCP', containerPort: 80 })).to.equal(
       'k:{"containerPort":80,"protocol":"TCP"}',
@@ -24,7 +24,7 @@ describe('path elements', () => {
     expect(indexElement(3)).to.equal('i:3');
   });
 
-  it('are taken apart again', () => {
+  it('are parsed back to the same element', () => {
     const element = fc.oneof(
       fc.string().map(fieldElement),
       fc.dictionary(fc.string(), scalar(), { minKeys: 1 }).map(keyElement),
@@ -51,20 +51,20 @@ describe('path elements', () => {
     ['f:', 'f:'],
     ['x:unknown', undefined],
   ] as const) {
-    it(`reads ${text} as ${String(canonical)}`, () => {
+    it(`parses ${text} as ${String(canonical)}`, () => {
       expect(canonicalElement(text)).to.equal(canonical);
     });
   }
 
   for (const text of ['', 'f', 'spec', 'k:{', 'k:["a"]', 'v:', 'i:x', '__proto__']) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(() => canonicalElement(text))
         .to.throw(JSON.stringify(text))
         .with.property('code', 'InvalidValue');
     });
   }
 
-  it('have the order in which the server writes them', () => {
+  it("sort in the server's order", () => {
     const ordered = [
       'f:Z',
       'f:a',
@@ -110,7 +110,7 @@ describe('paths as text', () => {
     keyElement({ containerPort: 80, protocol: 'TCP' }),
   ];
 
-  it('are short for people', () => {
+  it('have a short form for display', () => {
     expect(pathToString(port)).to.equal(
       'spec.containers[name=web].ports[containerPort=80,protocol=TCP]',
     );
@@ -123,7 +123,7 @@ describe('paths as text', () => {
     expect(pathToString(['f:spec', 'i:0'])).to.equal('spec[0]');
   });
 
-  it('are those of the server in its messages', () => {
+  it("have the form of the server's messages", () => {
     expect(pathToServerString(port)).to.equal(
       '.spec.containers[name="web"].ports[containerPort=80,protocol="TCP"]',
     );

@@ -24,19 +24,19 @@ describe('parseFieldSelector', () => {
     },
   ];
   for (const { text, terms } of cases) {
-    it(`reads ${JSON.stringify(text)}`, () => {
+    it(`parses ${JSON.stringify(text)}`, () => {
       expect(parseFieldSelector(text)).to.deep.equal(terms);
     });
   }
 
   for (const text of ['a', 'a,b=c', 'a=b=c', 'a=\\b', 'a=b\\', 'a<b']) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       const parse = () => parseFieldSelector(text);
       expect(parse).to.throw('field selector').with.property('code', 'InvalidSelector');
     });
   }
 
-  it('reads what formatFieldSelector wrote', () => {
+  it('parses the output of formatFieldSelector', () => {
     const term = fc.record({
       field: fc.stringMatching(/^[a-z.]+$/),
       operator: fc.constantFrom('=', '!='),
@@ -62,14 +62,14 @@ describe('matchesFields', () => {
     expect(matchesFields('metadata.name!=web', pod)).to.equal(false);
   });
 
-  it('takes an absent field for an empty one', () => {
+  it('treats an absent field as empty', () => {
     expect(matchesFields('spec.nodeName=', pod)).to.equal(true);
     expect(matchesFields('spec.nodeName!=node-1', pod)).to.equal(true);
     expect(fieldValue(pod, 'spec.containers.length')).to.equal('');
     expect(fieldValue(pod, 'constructor.name')).to.equal('');
   });
 
-  it('asks a function where one is given', () => {
+  it('accepts a function that returns the value of a field', () => {
     const upper = (field: string): string => field.toUpperCase();
     expect(matchesFields('a=A', upper)).to.equal(true);
   });

@@ -6,12 +6,12 @@ import { FieldSet } from '../../lib/object/field-set.js';
 import type { FieldsV1 } from '../../lib/object/kubernetes-object.js';
 import { recordings } from '../apiserver/structured-merge/scenarios/recording.js';
 
-// Few elements, so that sets meet.
+// Few elements, so that sets overlap.
 const element = fc.constantFrom('f:a', 'f:b', 'k:{"n":"x"}', 'k:{"n":10}', 'k:{"n":9}', 'v:"s"');
 const path = fc.array(element, { minLength: 1, maxLength: 4 });
 const paths = fc.array(path, { maxLength: 8 });
 
-/** Paths as texts: the model that a set must agree with. */
+/** Returns paths as strings: the model that a set must match. */
 const texts = (list: readonly FieldPath[]) => new Set(list.map((each) => each.join('|')));
 const members = (set: FieldSet) => texts(set.paths());
 
@@ -20,7 +20,7 @@ const pairs = (check: (a: FieldPath[], b: FieldPath[]) => void) => {
 };
 
 describe('FieldSet', () => {
-  it('has exactly the paths that it was made of', () => {
+  it('contains exactly the paths of its construction', () => {
     pairs((a, b) => {
       const set = FieldSet.of(...a);
       expect(members(set)).to.deep.equal(texts(a));
@@ -30,7 +30,7 @@ describe('FieldSet', () => {
     });
   });
 
-  it('unites, intersects and subtracts path by path', () => {
+  it('computes union, intersection and difference by path', () => {
     pairs((a, b) => {
       const [left, right] = [FieldSet.of(...a), FieldSet.of(...b)];
       const other = texts(b);
@@ -43,7 +43,7 @@ describe('FieldSet', () => {
     });
   });
 
-  it('subtracts what is below a member too, where that is asked for', () => {
+  it('subtracts the descendants of members too in recursiveDifference', () => {
     pairs((a, b) => {
       const other = texts(b);
       const isBelow = (each: FieldPath) =>
@@ -54,7 +54,7 @@ describe('FieldSet', () => {
     });
   });
 
-  it('knows its leaves', () => {
+  it('returns its leaves', () => {
     pairs((a) => {
       const leaves = a.filter(
         (each) => !a.some((other) => other.length > each.length && startsWith(other, each)),
@@ -63,7 +63,7 @@ describe('FieldSet', () => {
     });
   });
 
-  it('looks below an element', () => {
+  it('returns the subset below an element', () => {
     pairs((a) => {
       const wanted = a.filter(([first, ...rest]) => first === 'f:a' && rest.length > 0);
       const below = FieldSet.of(...a).below('f:a');
@@ -71,7 +71,7 @@ describe('FieldSet', () => {
     });
   });
 
-  it('has one text, however it came about', () => {
+  it('has one serialized form, however it was built', () => {
     pairs((a, b) => {
       const set = FieldSet.of(...a, ...b);
       const again = FieldSet.of(...b.toReversed()).union(FieldSet.of(...a.toReversed()));
@@ -81,7 +81,7 @@ describe('FieldSet', () => {
     });
   });
 
-  it('is the very same set when nothing changes', () => {
+  it('returns the same instance when an operation changes nothing', () => {
     pairs((a, b) => {
       const [set, other] = [FieldSet.of(...a), FieldSet.of(...b)];
       const both = set.union(other);
@@ -93,7 +93,7 @@ describe('FieldSet', () => {
     });
   });
 
-  it('is read back from its text, in whatever order that is written', () => {
+  it('is parsed back from its serialized form, in any order', () => {
     pairs((a) => {
       const set = FieldSet.of(...a);
       const parsed = JSON.parse(JSON.stringify(set.toFieldsV1())) as FieldsV1;
@@ -104,7 +104,7 @@ describe('FieldSet', () => {
     });
   });
 
-  it('writes sets as a real server does', () => {
+  it('serializes sets like a real server', () => {
     const entries = ['ownership', 'structures', 'custom']
       .flatMap(recordings)
       .flatMap(({ steps }) => steps.map(({ after }) => after))
@@ -121,7 +121,7 @@ describe('FieldSet', () => {
     expect(set.toString()).to.equal('.a\n.c\n.a.b');
   });
 
-  it('puts right what clients write', () => {
+  it('normalizes sets written by clients', () => {
     const fields = {
       '.': {},
       'x:new': { 'f:a': {} },
@@ -135,13 +135,13 @@ describe('FieldSet', () => {
   });
 
   for (const fields of [{ spec: {} }, { 'f:a': 5 }, { 'f:a': { 'k:x': {} } }, { 'f:a': [] }]) {
-    it(`refuses ${JSON.stringify(fields)}`, () => {
+    it(`rejects ${JSON.stringify(fields)}`, () => {
       const read = () => FieldSet.fromFieldsV1(fields as unknown as FieldsV1);
       expect(read).to.throw('path element').with.property('code', 'InvalidValue');
     });
   }
 
-  it('holds no member for the whole object', () => {
+  it('ignores the path of the whole object', () => {
     expect(FieldSet.of([]).isEmpty).to.equal(true);
     expect(FieldSet.empty.has([])).to.equal(false);
   });

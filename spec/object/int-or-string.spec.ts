@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rollingUpdateBounds, scaledValue } from '../../lib/object/int-or-string.js';
 
 describe('scaledValue', () => {
-  it('takes a share of the total, rounded as asked', () => {
+  it('scales a percentage of the total, rounded as requested', () => {
     expect(scaledValue('25%', 10, 'up')).to.equal(3);
     expect(scaledValue('25%', 10, 'down')).to.equal(2);
     expect(scaledValue('100%', 7, 'down')).to.equal(7);
@@ -10,12 +10,12 @@ describe('scaledValue', () => {
     expect(scaledValue('29%', 100, 'up')).to.equal(29);
   });
 
-  it('takes a number as it is', () => {
+  it('returns a number unchanged', () => {
     expect(scaledValue(3, 10, 'up')).to.equal(3);
   });
 
   for (const value of ['3', '', '%', '-5%', '1.5%', 1.5, NaN]) {
-    it(`refuses ${JSON.stringify(value)}`, () => {
+    it(`rejects ${JSON.stringify(value)}`, () => {
       const scale = () => scaledValue(value, 10, 'up');
       expect(scale).to.throw().with.property('code', 'InvalidValue');
     });
@@ -23,12 +23,12 @@ describe('scaledValue', () => {
 });
 
 describe('rollingUpdateBounds', () => {
-  it('are 25% both by default', () => {
+  it('default to 25% each', () => {
     expect(rollingUpdateBounds(10)).to.deep.equal({ maxSurge: 3, maxUnavailable: 2 });
     expect(rollingUpdateBounds(1)).to.deep.equal({ maxSurge: 1, maxUnavailable: 0 });
   });
 
-  it('always let the rollout move', () => {
+  it('always allow progress', () => {
     const none = { maxSurge: 0, maxUnavailable: '0%' };
     expect(rollingUpdateBounds(10, none)).to.deep.equal({ maxSurge: 0, maxUnavailable: 1 });
     expect(rollingUpdateBounds(0)).to.deep.equal({ maxSurge: 0, maxUnavailable: 1 });

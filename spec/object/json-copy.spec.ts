@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { jsonCopy } from '../../lib/object/json-copy.js';
 
 describe('jsonCopy', () => {
-  it('drops undefined members, and takes a Date or URL for its text', () => {
+  it('drops undefined members, and serializes a Date or URL', () => {
     const time = new Date(Date.UTC(2026, 0, 2));
     const given = { a: { b: undefined, c: [1, null] }, time, url: new URL('http://web.example/') };
     expect(jsonCopy<object>(given, 'it')).to.deep.equal({
@@ -10,7 +10,7 @@ describe('jsonCopy', () => {
     });
   });
 
-  it('copies an object that stands in two places, and instances with plain members', () => {
+  it('copies shared objects, and class instances with plain members', () => {
     const shared = { a: 1 };
     const model = new (class Model {
       readonly name = 'web';
@@ -40,7 +40,7 @@ describe('jsonCopy', () => {
     ['a Promise', { a: Promise.resolve(1) }, /a has no JSON, got Promise/],
   ];
   for (const [title, value, message] of cases) {
-    it(`refuses ${title}, and names the path`, () => {
+    it(`rejects ${title} and names the path`, () => {
       expect(() => jsonCopy(value, 'Pod web'))
         .to.throw(message)
         .with.property('code', 'InvalidValue');

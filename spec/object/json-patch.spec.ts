@@ -52,7 +52,7 @@ describe('applyJsonPatch', () => {
     expect(apply({ op: 'test', path: '/', value: 'e' })).to.equal(document);
   });
 
-  it('tests values, null too', () => {
+  it('tests values, including null', () => {
     expect(apply({ op: 'test', path: '/a', value: { c: null, b: 1 } })).to.equal(document);
     expect(apply({ op: 'test', path: '/a/c', value: null })).to.equal(document);
   });
@@ -82,7 +82,7 @@ describe('applyJsonPatch', () => {
     [{ op: 'spam', path: '/x' }, 'malformed', 'unknown op "spam"'],
   ];
   for (const [operation, problem, message] of failures) {
-    it(`refuses ${JSON.stringify(operation)}`, () => {
+    it(`rejects ${JSON.stringify(operation)}`, () => {
       const patch = [{ op: 'test', path: '', value: document }, operation] as JsonPatchOperation[];
       expect(() => applyJsonPatch(document, patch))
         .to.throw(JsonPatchError, message)
@@ -104,16 +104,16 @@ describe('applyJsonPatch', () => {
   });
 
   // Seen on kube-apiserver v1.36.3.
-  describe('in the dialect of kube-apiserver', () => {
+  describe("in kube-apiserver's dialect", () => {
     const lax = (...operations: object[]): unknown =>
       applyJsonPatch(document, operations as JsonPatchOperation[], { dialect: 'kubernetes' });
 
-    it('adds a member that is to be replaced but absent', () => {
+    it('adds a member when it replaces an absent one', () => {
       const result = lax({ op: 'replace', path: '/a/no', value: 1 });
       expect(result).to.have.deep.property('a', { b: 1, c: null, no: 1 });
     });
 
-    it('finds null where nothing is', () => {
+    it('finds null for an absent member', () => {
       expect(lax({ op: 'test', path: '/a/no', value: null })).to.equal(document);
       expect(lax({ op: 'test', path: '/a/no' })).to.equal(document);
       expect(lax({ op: 'test', path: '/a/c', value: null })).to.equal(document);
@@ -123,11 +123,11 @@ describe('applyJsonPatch', () => {
       expect(() => lax({ op: 'test', path: '/list/3', value: null })).to.throw('no index');
     });
 
-    it('takes an absent value for null', () => {
+    it('treats an absent value as null', () => {
       expect(lax({ op: 'add', path: '/a/d' })).to.have.nested.property('a.d', null);
     });
 
-    it('counts negative indices from the end, and takes leading zeros', () => {
+    it('counts negative indices from the end, and accepts leading zeros', () => {
       const remove = lax({ op: 'remove', path: '/list/-1' });
       expect(remove).to.have.deep.property('list', [1, 2]);
       const add = lax({ op: 'add', path: '/list/-1', value: 4 });
@@ -137,12 +137,12 @@ describe('applyJsonPatch', () => {
       expect(() => lax({ op: 'remove', path: '/list/-4' })).to.throw('no index');
     });
 
-    it('still refuses to remove what is not there', () => {
+    it('still rejects the removal of an absent member', () => {
       expect(() => lax({ op: 'remove', path: '/a/no' })).to.throw('/a/no is not there');
     });
   });
 
-  it('shares what did not change', () => {
+  it('shares unchanged parts', () => {
     const result = apply({ op: 'replace', path: '/list/0', value: 9 }) as typeof document;
     expect(result.a).to.equal(document.a);
   });

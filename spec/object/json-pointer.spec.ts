@@ -7,7 +7,7 @@ import {
 } from '../../lib/object/json-pointer.js';
 
 describe('JSON pointers', () => {
-  // The examples of RFC 6901, section 5.
+  // Examples of RFC 6901, section 5.
   const cases: [string, string[]][] = [
     ['', []],
     ['/foo', ['foo']],
@@ -19,7 +19,7 @@ describe('JSON pointers', () => {
     ['/ ', [' ']],
   ];
   for (const [pointer, tokens] of cases) {
-    it(`read ${JSON.stringify(pointer)}`, () => {
+    it(`parse ${JSON.stringify(pointer)}`, () => {
       expect(parseJsonPointer(pointer)).to.deep.equal(tokens);
     });
   }
@@ -28,7 +28,7 @@ describe('JSON pointers', () => {
     expect(parseJsonPointer('foo')).to.equal(undefined);
   });
 
-  it('go to text and back', () => {
+  it('survive a round trip through text', () => {
     const property = fc.property(fc.array(fc.string()), (tokens) => {
       const pointer = formatJsonPointer(tokens);
       expect(parseJsonPointer(pointer)).to.deep.equal(tokens);
@@ -37,7 +37,7 @@ describe('JSON pointers', () => {
     fc.assert(property);
   });
 
-  it('know two escapes only', () => {
+  it('accept only two escapes', () => {
     expect(['/~0~1', '/~', '/~2', '/a~'].map(isWellEscaped)).to.deep.equal([
       true,
       false,

@@ -19,7 +19,7 @@ describe('members of JSON objects', () => {
     expect(memberOf(hostile(), '__proto__')).to.equal(1);
   });
 
-  it('are set as data, whatever they are called', () => {
+  it('are set as data, whatever their names', () => {
     const object: Record<string, unknown> = {};
     setMember(object, '__proto__', { polluted: true });
     expect(object).not.to.have.property('polluted');
@@ -28,7 +28,7 @@ describe('members of JSON objects', () => {
     expect(JSON.stringify(object)).to.equal('{"__proto__":2}');
   });
 
-  it('are taken over as data, but for those that are left out', () => {
+  it('are assigned as data, except the excluded ones', () => {
     const object = assignMembers({ b: 3 }, { ...hostile(), c: 4 }, ['c']);
     expect(Object.entries(object)).to.have.deep.members([
       ['b', 3],
@@ -37,7 +37,7 @@ describe('members of JSON objects', () => {
     ]);
   });
 
-  it('are set and left out in a copy', () => {
+  it('are set and removed in a copy', () => {
     const before = Object.freeze(hostile());
     expect(JSON.stringify(withMember(before, 'b', 3))).to.equal('{"__proto__":1,"a":2,"b":3}');
     expect(JSON.stringify(withoutMember(before, 'a'))).to.equal('{"__proto__":1}');
@@ -46,7 +46,7 @@ describe('members of JSON objects', () => {
 });
 
 describe('copyJson', () => {
-  it('shares nothing with what it copies, and keeps every member', () => {
+  it('shares nothing with the original, and keeps every member', () => {
     const value = { a: [1, { b: null }], ...withMember({}, 'c', hostile()), d: undefined };
     const copy = copyJson(value);
     expect(copy).to.deep.equal(value);
@@ -55,7 +55,7 @@ describe('copyJson', () => {
     expect([copyJson(null), copyJson('x')]).to.deep.equal([null, 'x']);
   });
 
-  it('copies what nests deeper than the stack', () => {
+  it('copies values that nest deeper than the call stack', () => {
     const deep: unknown = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
     let levels = 0;
     for (let at = copyJson(deep) as unknown[]; at.length > 0; levels++) at = at[0] as unknown[];
@@ -64,7 +64,7 @@ describe('copyJson', () => {
 });
 
 describe('isJsonObject', () => {
-  it('leaves out lists, null and scalars', () => {
+  it('is false for lists, null and scalars', () => {
     expect([{}, { a: 1 }].map(isJsonObject)).to.deep.equal([true, true]);
     for (const value of [[], null, undefined, 'a', 1, true]) {
       expect(isJsonObject(value)).to.equal(false);

@@ -17,7 +17,7 @@ type Present<T> = NonNullable<T>;
 type Item<T> = Present<T> extends readonly (infer Each)[] ? Each : never;
 
 describe('built-in kinds', () => {
-  it('have the field names of the wire', () => {
+  it('have the field names of the API', () => {
     type Rule = Item<Present<NetworkPolicy['spec']>['ingress']>;
     expectTypeOf<Rule>().toHaveProperty('from');
     expectTypeOf<Rule>().not.toHaveProperty('_from');
@@ -35,7 +35,7 @@ describe('built-in kinds', () => {
     expectTypeOf<Schema>().not.toHaveProperty('x_kubernetes_list_type');
   });
 
-  it('have strings where the models have dates', () => {
+  it('have strings for dates', () => {
     expectTypeOf<Present<Lease['spec']>['renewTime']>().toEqualTypeOf<string | undefined>();
     expectTypeOf<Event['eventTime']>().toEqualTypeOf<string>();
     expectTypeOf<Present<Event['series']>['lastObservedTime']>().toEqualTypeOf<string>();
@@ -44,7 +44,7 @@ describe('built-in kinds', () => {
     expectTypeOf<Condition['lastTransitionTime']>().toEqualTypeOf<string | undefined>();
   });
 
-  it('keep maps, percentages and quantities as they are', () => {
+  it('keep maps, percentages and quantities unchanged', () => {
     expectTypeOf<Secret['data']>().toEqualTypeOf<Record<string, string> | undefined>();
     type Rolling = Present<Present<Present<Deployment['spec']>['strategy']>['rollingUpdate']>;
     expectTypeOf<Rolling['maxSurge']>().toEqualTypeOf<string | number | undefined>();
@@ -60,7 +60,7 @@ describe('built-in kinds', () => {
     expectTypeOf(kinds.Deployment).toEqualTypeOf<ResourceType<Deployment>>();
   });
 
-  it('are objects that one can write down', () => {
+  it('can be written as object literals', () => {
     const policy: NetworkPolicy = {
       apiVersion: 'networking.k8s.io/v1',
       kind: 'NetworkPolicy',
@@ -73,7 +73,7 @@ describe('built-in kinds', () => {
     expect(apiVersionOf(kinds.NetworkPolicy)).to.equal(policy.apiVersion);
   });
 
-  it('name each kind once, with the plural that URLs have', () => {
+  it('name each kind once, with the plural of its URL', () => {
     const types = Object.values(kinds);
     const names = types.map((type) => `${apiVersionOf(type)} ${type.kind}`);
     expect(new Set(names).size).to.equal(types.length);

@@ -6,7 +6,7 @@ import { LazyList, holdList, plainBytes } from '../../lib/object/known-list.js';
 
 const items = Array.from({ length: 100 }, (_, n) => ({ n }));
 
-describe('A list that is made when it is read', () => {
+describe('a lazily created list', () => {
   let made = 0;
   const holder = (digest = 'same'): { readonly list?: readonly unknown[] } => {
     const list = new LazyList({ digest, bytes: 900 }, () => {
@@ -19,7 +19,7 @@ describe('A list that is made when it is read', () => {
   };
   beforeEach(() => (made = 0));
 
-  it('is a member as any other to its readers, made once', () => {
+  it('reads like an ordinary member, and is created once', () => {
     const object = holder();
     expect(object.list).to.be.frozen.and.deep.equal(items);
     expect(JSON.parse(JSON.stringify(object))).to.deep.equal({ name: 'x', list: items });
@@ -29,7 +29,7 @@ describe('A list that is made when it is read', () => {
     expect(made).to.equal(1);
   });
 
-  it('is copied, frozen, measured and compared without being made', () => {
+  it('is copied, frozen, measured and compared without being created', () => {
     const object = deepFreeze(assignMembers({}, holder(), []));
     expect(deepEqual({ a: object }, { a: holder() })).to.equal(true);
     expect(deepEqual(object, holder('other'))).to.equal(false);
@@ -37,7 +37,7 @@ describe('A list that is made when it is read', () => {
     expect(made).to.equal(0);
   });
 
-  it('equals a list that was there before', () => {
+  it('equals a plain list', () => {
     expect(deepEqual(holder(), { name: 'x', list: items })).to.equal(true);
     expect(deepEqual({ name: 'x', list: items.slice(1) }, holder())).to.equal(false);
   });

@@ -40,7 +40,7 @@ describe('parseLabelSelector', () => {
     ['example.com/a=b\n,c', [requirement('c', 'Exists'), requirement('example.com/a', 'In', 'b')]],
   ];
   for (const [text, expected] of cases) {
-    it(`reads ${JSON.stringify(text)}`, () => {
+    it(`parses ${JSON.stringify(text)}`, () => {
       expect(parseLabelSelector(text)).to.deep.equal(expected);
     });
   }
@@ -49,21 +49,21 @@ describe('parseLabelSelector', () => {
   const worse = ['a in b', 'a in (b', 'a in (b))', 'a in', 'a in (b c)', 'a in ((b))', 'a notin'];
   const invalid = ['a/b/c', 'a=b/c', 'a>b', 'a>', 'a<1.5', '-a', `a=${'b'.repeat(64)}`, 'a ! b'];
   for (const text of [...bad, ...worse, ...invalid]) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(() => parseLabelSelector(text))
         .to.throw('label selector')
         .with.property('code', 'InvalidSelector');
     });
   }
 
-  it('says what it found and what it wanted', () => {
+  it('reports the token found and the one expected', () => {
     expect(() => parseLabelSelector('a in b')).to.throw(`found 'b', want '('`);
     expect(() => parseLabelSelector('a,')).to.throw(`found the end, want a key or '!'`);
   });
 });
 
 describe('labelRequirementsOf', () => {
-  it('reads matchLabels and matchExpressions together', () => {
+  it('combines matchLabels and matchExpressions', () => {
     const selector = {
       matchLabels: { b: 'x' },
       matchExpressions: [
@@ -83,7 +83,7 @@ describe('labelRequirementsOf', () => {
     { matchExpressions: [{ key: 'a', operator: 'toString' }] },
   ];
   for (const selector of invalid) {
-    it(`refuses ${JSON.stringify(selector)}`, () => {
+    it(`rejects ${JSON.stringify(selector)}`, () => {
       const read = () => labelRequirementsOf(selector);
       expect(read).to.throw().with.property('code', 'InvalidSelector');
     });
@@ -95,18 +95,18 @@ describe('matchesLabels', () => {
   const selecting = ['', 'app', 'app=web', 'tier=', 'app in (a,web)', '!none', 'none!=x', 'app!=x'];
   const integers = ['size>9', 'size<11', 'size>0'];
   for (const selector of [...selecting, 'none notin (x)', ...integers]) {
-    it(`selects by ${JSON.stringify(selector)}`, () => {
+    it(`matches ${JSON.stringify(selector)}`, () => {
       expect(matchesLabels(selector, labels)).to.equal(true);
     });
   }
   const other = ['none', 'none=', 'app=x', 'app notin (web)', '!app', 'app!=web', 'app,none'];
   for (const selector of [...other, 'size>10', 'size<10', 'app>1', 'none<1', 'toString']) {
-    it(`leaves out by ${JSON.stringify(selector)}`, () => {
+    it(`does not match ${JSON.stringify(selector)}`, () => {
       expect(matchesLabels(selector, labels)).to.equal(false);
     });
   }
 
-  it('takes an empty selector for everything and a missing one for nothing', () => {
+  it('matches everything with an empty selector and nothing with undefined', () => {
     expect(matchesLabels({}, labels)).to.equal(true);
     expect(matchesLabels({}, undefined)).to.equal(true);
     expect(matchesLabels(undefined, labels)).to.equal(false);
@@ -128,7 +128,7 @@ describe('formatLabelSelector', () => {
     { selector: ({ key }) => key, maxLength: 5 },
   );
 
-  it('writes what parses to the same requirements', () => {
+  it('produces text that parses to the same requirements', () => {
     const property = fc.property(requirements, (matchExpressions) => {
       const expected = labelRequirementsOf({ matchExpressions });
       expect(parseLabelSelector(formatLabelSelector(expected))).to.deep.equal(expected);

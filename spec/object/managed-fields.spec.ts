@@ -35,12 +35,12 @@ describe('appliedFields', () => {
     entry('op', 'Update', { fieldsV1: fields('u') }),
   );
 
-  it('reads the Apply entry of a manager, by subresource', () => {
+  it('returns the Apply entry of a manager, by subresource', () => {
     expect(String(appliedFields(live, 'op'))).to.equal('.data.a');
     expect(String(appliedFields(live, 'op', { subresource: 'status' }))).to.equal('.data.s');
   });
 
-  it('finds none of a manager that only updated, or where there are no entries', () => {
+  it('returns undefined for a manager without Apply entries, or without any entries', () => {
     expect(appliedFields(live, 'other')).to.equal(undefined);
     expect(appliedFields(object(entry('op', 'Update', {})), 'op')).to.equal(undefined);
     expect(appliedFields({ ...live, metadata: {} }, 'op')).to.equal(undefined);
@@ -66,12 +66,12 @@ describe('fieldManagersOf', () => {
     ]);
   });
 
-  it('names the owner of the atomic list or map that a field is in', () => {
+  it('names the owner of the atomic list or map that contains the field', () => {
     const path = [...fieldPath('spec', 'list'), keyElement({ name: 'x' }), 'f:image'];
     expect(fieldManagersOf(live, path).map(({ name }) => name)).to.deep.equal(['atomic']);
   });
 
-  it('knows no owner of a struct, nor of what nobody set', () => {
+  it('names no owner of a struct or an unset field', () => {
     expect(fieldManagersOf(live, fieldPath('data'))).to.deep.equal([]);
     expect(fieldManagersOf(live, fieldPath('data', 'z'))).to.deep.equal([]);
     expect(fieldManagersOf(live, [])).to.deep.equal([]);
@@ -79,7 +79,7 @@ describe('fieldManagersOf', () => {
 });
 
 describe('lastUpdater', () => {
-  it('is the newest Update entry', () => {
+  it('returns the newest Update entry', () => {
     const live = object(
       entry('a', 'Apply', { time: '2026-01-09T00:00:00Z' }),
       entry('b', 'Update', { time: '2026-01-02T00:00:00Z' }),
@@ -100,7 +100,7 @@ describe('adoptManagedFields', () => {
   });
   const other = entry('hpa', 'Update', { fieldsV1: fields('c') });
 
-  it('merges the Update entries of the managers into the Apply entry', () => {
+  it("merges the managers' Update entries into the Apply entry", () => {
     const kubectl = entry('kubectl', 'Update', { fieldsV1: fields('d') });
     expect(adopt([applied, updated, other, kubectl], 'manager', 'kubectl')).to.deep.equal([
       { ...applied, fieldsV1: fields('a', 'b', 'd') },
@@ -108,7 +108,7 @@ describe('adoptManagedFields', () => {
     ]);
   });
 
-  it('turns the first Update entry into an Apply entry where there is none', () => {
+  it('turns the first Update entry into an Apply entry if there is none', () => {
     const second = entry('before', 'Update', { fieldsV1: fields('d') });
     expect(adopt([updated, other, second], 'manager', 'before')).to.deep.equal([
       { ...updated, manager: 'op', operation: 'Apply', fieldsV1: fields('b', 'd') },
@@ -116,21 +116,21 @@ describe('adoptManagedFields', () => {
     ]);
   });
 
-  it('drops the fields of another version of the API', () => {
+  it('drops the fields of another API version', () => {
     const old = entry('manager', 'Update', { apiVersion: 'v1beta1', fieldsV1: fields('x') });
     expect(adopt([applied, old, updated], 'manager')).to.deep.equal([
       { ...applied, fieldsV1: fields('a', 'b') },
     ]);
   });
 
-  it('leaves subresources, other operations and other managers alone', () => {
+  it('leaves subresources, other operations and other managers unchanged', () => {
     const status = entry('manager', 'Update', { subresource: 'status' });
     expect(adopt([applied, status, other], 'manager')).to.equal(undefined);
     expect(adopt([applied], 'op')).to.equal(undefined);
     expect(adoptManagedFields(undefined, { managers: ['x'], into: 'op' })).to.equal(undefined);
   });
 
-  it('does not change the entries that it was given', () => {
+  it('does not modify its input', () => {
     const entries = [structuredClone(applied), structuredClone(updated)];
     adopt(entries, 'manager');
     expect(entries).to.deep.equal([applied, updated]);

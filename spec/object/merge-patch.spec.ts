@@ -4,7 +4,7 @@ import { deepFreeze } from '../../lib/object/deep-freeze.js';
 import { applyMergePatch, createMergePatch } from '../../lib/object/merge-patch.js';
 
 describe('applyMergePatch', () => {
-  // The test cases of RFC 7386, appendix A.
+  // Test cases of RFC 7386, appendix A.
   const cases: [unknown, unknown, unknown][] = [
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -27,7 +27,7 @@ describe('applyMergePatch', () => {
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   ];
   for (const [target, patch, expected] of cases) {
-    it(`makes ${JSON.stringify(expected)} of ${JSON.stringify(target)} by ${JSON.stringify(patch)}`, () => {
+    it(`turns ${JSON.stringify(target)} into ${JSON.stringify(expected)} by ${JSON.stringify(patch)}`, () => {
       expect(applyMergePatch(deepFreeze(target), deepFreeze(patch))).to.deep.equal(expected);
     });
   }
@@ -58,7 +58,7 @@ describe('createMergePatch', () => {
     ),
   }));
 
-  it('makes one object of the other', () => {
+  it('turns any object into any other', () => {
     const property = fc.property(object, object, (from, to) => {
       const patch = createMergePatch(deepFreeze(from), deepFreeze(to));
       expect(applyMergePatch(from, patch)).to.deep.equal(to);
@@ -66,18 +66,18 @@ describe('createMergePatch', () => {
     fc.assert(property);
   });
 
-  it('says nothing where nothing changed', () => {
+  it('is empty when nothing changed', () => {
     const from = { a: { b: [1] }, c: undefined };
     expect(createMergePatch(from, { a: { b: [1], d: undefined } })).to.deep.equal({});
   });
 
-  it('says only what changed', () => {
+  it('contains only changes', () => {
     const from = { a: { b: 1, c: 2 }, d: [1], e: {} };
     const to = { a: { b: 1, c: 3 }, d: [1, 2], f: { g: undefined } };
     expect(createMergePatch(from, to)).to.deep.equal({ a: { c: 3 }, d: [1, 2], e: null, f: {} });
   });
 
-  it('refuses what a merge patch cannot say', () => {
+  it('rejects changes that a merge patch cannot express', () => {
     expect(() => createMergePatch({ a: {} }, { a: { b: null } }))
       .to.throw("a.b can't become null")
       .with.property('code', 'InvalidPatch');

@@ -12,7 +12,7 @@ describe('formatMicroTime', () => {
     expect(formatMicroTime(-0.001)).to.equal('1969-12-31T23:59:59.999999Z');
   });
 
-  it('goes to text and back to the microsecond', () => {
+  it('survives a round trip to the microsecond', () => {
     const property = fc.property(fc.integer({ min: 0, max: 4e12 }), fc.nat(999), (ms, micros) => {
       const text = formatMicroTime(ms + micros / 1000);
       expect(formatMicroTime(parseTime(text))).to.equal(text);
@@ -23,7 +23,7 @@ describe('formatMicroTime', () => {
 });
 
 describe('formatTime', () => {
-  it('is cut to whole seconds', () => {
+  it('truncates to whole seconds', () => {
     expect(formatTime(moment + 921.9)).to.equal('2026-02-03T04:05:06Z');
   });
 });
@@ -38,7 +38,7 @@ describe('parseTime', () => {
     ['2026-02-02T22:35:06.078-05:30', moment],
   ] as const;
   for (const [text, expected] of cases) {
-    it(`reads ${text}`, () => {
+    it(`parses ${text}`, () => {
       expect(parseTime(text)).to.equal(expected);
     });
   }
@@ -56,7 +56,7 @@ describe('parseTime', () => {
     '2026-02-03 04:05:06Z',
     '2026-02-03T04:05:06.Z',
   ]) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(() => parseTime(text))
         .to.throw()
         .with.property('code', 'InvalidValue');

@@ -52,17 +52,17 @@ const rules = [
 
 for (const { name, problem, good, bad } of rules) {
   describe(name, () => {
-    it('may be all that Kubernetes allows', () => {
+    it('accepts every form that Kubernetes allows', () => {
       expect(good.map(problem)).to.deep.equal(good.map(() => undefined));
     });
-    it('may be nothing else, with a reason', () => {
+    it('rejects every other form, with a reason', () => {
       for (const text of bad) expect(problem(text), JSON.stringify(text)).to.be.a('string');
     });
   });
 }
 
 describe('labelsProblem', () => {
-  it('names the first bad key or value', () => {
+  it('names the first invalid key or value', () => {
     expect(labelsProblem({ app: 'web', 'example.com/tier': '' })).to.equal(undefined);
     expect(labelsProblem({ 'a b': '' })).to.contain('label key "a b"');
     expect(labelsProblem({ app: '-' })).to.contain('label app');

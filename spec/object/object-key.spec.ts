@@ -6,7 +6,7 @@ const web = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'shop'
 const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', uid: 'u-1' } };
 
 describe('object keys', () => {
-  it('are the name, and the namespace where there is one', () => {
+  it('contain the name, and the namespace if set', () => {
     expect(keyOf(web)).to.deep.equal({ namespace: 'shop', name: 'web' });
     expect(keyOf(shop)).to.deep.equal({ name: 'shop' });
     expect(keyOf({ ...web, metadata: { name: 'web', namespace: '' } })).to.deep.equal({
@@ -14,30 +14,30 @@ describe('object keys', () => {
     });
   });
 
-  it('go into the metadata of another object', () => {
+  it('can be spread into metadata', () => {
     const metadata: ObjectMeta = { ...keyOf(web), labels: {} };
     expect(metadata).to.deep.equal({ namespace: 'shop', name: 'web', labels: {} });
   });
 
-  it('are refused for an object without a name', () => {
+  it('cannot be taken from an object without a name', () => {
     expect(() => keyOf({ ...web, metadata: { generateName: 'web-' } }))
       .to.throw('ConfigMap: metadata.name is missing')
       .with.property('code', 'InvalidObject');
   });
 
-  it('go to text and back', () => {
+  it('survive a round trip through text', () => {
     for (const text of ['shop/web', 'web']) expect(keyString(parseKey(text))).to.equal(text);
   });
 
   for (const text of ['', '/', 'shop/', '/web', 'a/b/c']) {
-    it(`are not read from ${JSON.stringify(text)}`, () => {
+    it(`are not parsed from ${JSON.stringify(text)}`, () => {
       expect(() => parseKey(text))
         .to.throw()
         .with.property('code', 'InvalidValue');
     });
   }
 
-  it('are the same with no namespace and an empty one', () => {
+  it('are equal without a namespace and with an empty one', () => {
     expect(sameKey({ name: 'a' }, { namespace: '', name: 'a' })).to.equal(true);
     expect(sameKey({ name: 'a' }, { namespace: 'x', name: 'a' })).to.equal(false);
     expect(sameKey({ name: 'a' }, { name: 'b' })).to.equal(false);

@@ -9,7 +9,7 @@ const web = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'shop'
 const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', uid: 'u-1' } };
 
 describe('referenceTo', () => {
-  it('carries the UID of an object that exists', () => {
+  it('contains the UID of an existing object', () => {
     expect(referenceTo(shop)).to.deep.equal({
       apiVersion: 'v1',
       kind: 'Namespace',
@@ -19,7 +19,7 @@ describe('referenceTo', () => {
     expect(referenceTo(web)).not.to.have.property('uid');
   });
 
-  it('fits where a schema has a list of references', () => {
+  it('fits a list of references in a schema', () => {
     const CronTab = defineResource({
       group: 'example.com',
       kind: 'CronTab',

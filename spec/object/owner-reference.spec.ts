@@ -34,26 +34,26 @@ const owned = (...ownerReferences: (typeof reference)[]) => ({
 });
 
 describe('withControllerReference', () => {
-  it('adds a controller that its foreground deletion waits for', () => {
+  it('adds a controller reference that blocks foreground deletion of the owner', () => {
     const result = withControllerReference(object, owner, inNamespace);
     expect(result).to.deep.equal(owned(reference));
   });
 
-  it('returns the object itself where nothing is to change', () => {
+  it('returns the same object when nothing changes', () => {
     const before = owned(reference);
     expect(withControllerReference(before, owner, inNamespace)).to.equal(before);
     const older = owned({ ...reference, apiVersion: 'example.com/v1alpha1' });
     expect(withControllerReference(older, owner, inNamespace)).to.equal(older);
   });
 
-  it('keeps other owners and turns our plain reference into the controller, in place', () => {
+  it('keeps other owners, and upgrades our plain reference in place', () => {
     const other = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u-2' } as typeof reference;
     const plain = { ...reference, controller: false };
     const result = withControllerReference(owned(plain, other), owner, inNamespace);
     expect(result.metadata).to.have.deep.property('ownerReferences', [reference, other]);
   });
 
-  it('refuses an object that another owner controls, and names it', () => {
+  it('rejects an object with another controller, and names that controller', () => {
     const before = owned({ ...reference, kind: 'Other', name: 'rival', uid: 'u-9' });
     expect(() => withControllerReference(before, owner, inNamespace))
       .to.throw(
@@ -62,7 +62,7 @@ describe('withControllerReference', () => {
       .with.property('code', 'AlreadyOwned');
   });
 
-  it('refuses an object of an earlier owner of the same name', () => {
+  it('rejects an object owned by a predecessor of the same name', () => {
     const before = owned({ ...reference, uid: 'u-0' });
     expect(() => withControllerReference(before, owner, inNamespace))
       .to.throw('earlier life')
@@ -79,7 +79,7 @@ describe('withControllerReference', () => {
     },
   ];
   for (const { title, namespace, scopes } of refused) {
-    it(`refuses a reference ${title}`, () => {
+    it(`rejects a reference ${title}`, () => {
       const target = { ...object, metadata: { name: 'web', namespace } };
       expect(() => withControllerReference(target, owner, scopes))
         .to.throw("Tenant shop/acme can't own ConfigMap")
@@ -87,7 +87,7 @@ describe('withControllerReference', () => {
     });
   }
 
-  it('lets a cluster-scoped owner own objects of any scope', () => {
+  it('allows a cluster-scoped owner for objects of any scope', () => {
     const cluster = { ...owner, metadata: { name: 'acme', uid: 'u-1' } };
     for (const objectNamespaced of [true, false]) {
       const scopes = { ownerNamespaced: false, objectNamespaced };
@@ -104,7 +104,7 @@ describe('ownerReferenceTo', () => {
     expect(ownerReferenceTo(owner)).to.deep.equal({ apiVersion, kind, name, uid });
   });
 
-  it('refuses an owner that was not read from the server', () => {
+  it('rejects an owner that was not read from the server', () => {
     expect(() => ownerReferenceTo({ ...owner, metadata: { name: 'acme' } }))
       .to.throw('has no UID')
       .with.property('code', 'InvalidOwner');
@@ -112,7 +112,7 @@ describe('ownerReferenceTo', () => {
 });
 
 describe('isControlledBy', () => {
-  it('compares UIDs, never names', () => {
+  it('compares UIDs, not names', () => {
     expect(isControlledBy(owned(reference), owner)).to.equal(true);
     expect(isControlledBy(owned({ ...reference, uid: 'u-0' }), owner)).to.equal(false);
     expect(isControlledBy(owned({ ...reference, controller: false }), owner)).to.equal(false);

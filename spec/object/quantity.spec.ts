@@ -42,19 +42,19 @@ describe('formatQuantity', () => {
     ['99999999999999999999999', '99999999999999999999999'],
   ] as const;
   for (const [text, canonical] of cases) {
-    it(`writes ${text} as ${canonical}`, () => {
+    it(`formats ${text} as ${canonical}`, () => {
       expect(formatQuantity(parseQuantity(text))).to.equal(canonical);
     });
   }
 
-  it('writes what parses to the same amount', () => {
+  it('produces text that parses to the same amount', () => {
     const suffix = fc.constantFrom('', 'n', 'u', 'm', 'k', 'M', 'E', 'Ki', 'Mi', 'Gi', 'e5', 'E-4');
     const property = fc.property(fc.integer(), fc.nat(999), suffix, (whole, fraction, unit) => {
       const quantity = parseQuantity(`${whole}.${fraction}${unit}`);
       const canonical = formatQuantity(quantity);
       expect(equalQuantities(canonical, quantity)).to.equal(true);
       const again = parseQuantity(canonical);
-      // 62.5Ki is written as 64000, which has no binary suffix any more: as a decimal one it is 64k.
+      // 62.5Ki is formatted as 64000, without a binary suffix: parsed as decimal it becomes 64k.
       if (again.format === quantity.format) expect(formatQuantity(again)).to.equal(canonical);
     });
     fc.assert(property);
@@ -62,7 +62,7 @@ describe('formatQuantity', () => {
 });
 
 describe('parseQuantity', () => {
-  it('reads numbers as they stand in JSON', () => {
+  it('accepts JSON numbers', () => {
     expect(formatQuantity(parseQuantity(1.5))).to.equal('1500m');
     expect(formatQuantity(parseQuantity(1e21))).to.equal('1e21');
   });
@@ -73,14 +73,14 @@ describe('parseQuantity', () => {
     expect(formatQuantity(parseQuantity('1.0000000001'))).to.equal('1000000001n');
   });
 
-  it('caps binary quantities', () => {
+  it('caps binary quantities at the largest 64-bit integer', () => {
     expect(formatQuantity(parseQuantity('9Ei'))).to.equal('9223372036854775807');
     expect(formatQuantity(parseQuantity('-9Ei'))).to.equal('-9223372036854775807');
   });
 
   const bad = ['', '-', '.', 'm', '1 ', ' 1', '1kk', '1ki', '1e', '1e+', '1i', '--1', '1.2.3'];
   for (const text of [...bad, '0x1', '1_0', '1e9999', '٣', 'NaN']) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(() => parseQuantity(text))
         .to.throw('no quantity')
         .with.property('code', 'InvalidValue');
@@ -88,8 +88,8 @@ describe('parseQuantity', () => {
   }
 });
 
-describe('parseQuantity of a huge text', () => {
-  it('refuses it at once, and does not quote it whole', () => {
+describe('parseQuantity of a very long text', () => {
+  it('rejects it quickly, and quotes only its beginning', () => {
     for (const text of [`1${'0'.repeat(1e6)}`, `0.${'1'.repeat(1e6)}`]) {
       expect(() => parseQuantity(text)).to.throw(/^"[01.]{100}…" is no quantity$/);
     }
@@ -97,7 +97,7 @@ describe('parseQuantity of a huge text', () => {
 });
 
 describe('canonicalQuantity', () => {
-  // Seen on a real API server's parser.
+  // Observed on a real API server's parser.
   const cases = [
     ['1.500', '1.500'],
     ['0100', '0100'],
@@ -111,18 +111,18 @@ describe('canonicalQuantity', () => {
     ['2.5e1', '2.5e1'],
     ['1000m', '1'],
     ['1234567890123456789000', '1234567890123456789k'],
-    // Binary ones that come out without a suffix are read as decimal ones when they were stored.
+    // Binary amounts formatted without a suffix are parsed as decimal once stored.
     ['62.5Ki', '64k'],
     ['129952312.5Ki', '133071168k'],
     ['1.5Ki', '1536'],
   ] as const;
   for (const [text, expected] of cases) {
-    it(`makes ${expected} of ${text}`, () => {
+    it(`turns ${text} into ${expected}`, () => {
       expect(canonicalQuantity(text)).to.equal(expected);
     });
   }
 
-  it('has nothing to change in what it gave', () => {
+  it('returns its own output unchanged', () => {
     const number = fc.tuple(fc.integer(), fc.nat(999)).map((parts) => parts.join('.'));
     const suffix = fc.constantFrom('', 'n', 'm', 'k', 'E', 'Ki', 'Mi', 'Ei', 'e1', 'e5', 'E-4');
     const property = fc.property(number, suffix, (amount, unit) => {
@@ -134,7 +134,7 @@ describe('canonicalQuantity', () => {
 });
 
 describe('compareQuantities', () => {
-  it('compares amounts exactly, whatever they are written as', () => {
+  it('compares amounts exactly, in any notation', () => {
     expect(compareQuantities('1', '1000m')).to.equal(0);
     expect(compareQuantities('1Gi', '1024Mi')).to.equal(0);
     expect(compareQuantities('1Gi', '1G')).to.be.above(0);
@@ -142,7 +142,7 @@ describe('compareQuantities', () => {
     expect(compareQuantities('9007199254740993', '9007199254740992')).to.be.above(0);
   });
 
-  it('sorts what addition makes', () => {
+  it('agrees with addQuantities on order', () => {
     const property = fc.property(fc.integer(), fc.integer(), (one, other) => {
       const sum = addQuantities(`${one}m`, `${other}Ki`);
       expect(equalQuantities(subtractQuantities(sum, `${other}Ki`), `${one}m`)).to.equal(true);

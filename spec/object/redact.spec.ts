@@ -13,7 +13,7 @@ const secret = (value: string) => ({
 });
 
 describe('redactChanges', () => {
-  it("hides a Secret's values wherever they are, and keeps the paths", () => {
+  it('hides the values of a Secret, wherever they occur, and keeps the paths', () => {
     const changes = redactChanges('Secret', diffObjects(secret('hunter2'), secret('hunter3')));
     expect(changes).to.deep.equal([
       { path: 'metadata.labels.version', from: 'hunter2', to: 'hunter3' },
@@ -28,12 +28,12 @@ describe('redactChanges', () => {
     ]);
   });
 
-  it('hides a Secret that is new as a whole', () => {
+  it('hides a new Secret as a whole', () => {
     const changes = redactChanges('Secret', diffObjects(undefined, secret('hunter2')));
     expect(changes).to.deep.equal([{ path: '', from: undefined, to: '(redacted)' }]);
   });
 
-  it('leaves other kinds alone', () => {
+  it('returns other kinds unchanged', () => {
     const changes = diffObjects({ data: { a: '1' } }, { data: { a: '2' } });
     expect(redactChanges('ConfigMap', changes)).to.equal(changes);
   });
@@ -42,7 +42,7 @@ describe('redactChanges', () => {
 describe('redactObject', () => {
   const object = (value: string) => ({ apiVersion: 'v1', kind: 'Secret', ...secret(value) });
 
-  it('hides every value of a Secret, and shows which of them changed', () => {
+  it('hides every value of a Secret, and shows which values changed', () => {
     const shown = redactObject(object('hunter3'), object('hunter2'));
     expect(shown).to.deep.equal({
       ...{ apiVersion: 'v1', kind: 'Secret', type: 'hunter3' },
@@ -56,7 +56,7 @@ describe('redactObject', () => {
     expect(redactObject(object('hunter2'))['data']).to.deep.equal({ password: '(redacted)' });
   });
 
-  it('leaves other kinds alone', () => {
+  it('returns other kinds unchanged', () => {
     const map = { ...object('hunter2'), kind: 'ConfigMap' };
     expect(redactObject(map)).to.equal(map);
   });

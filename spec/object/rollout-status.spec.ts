@@ -43,19 +43,19 @@ check(
   [
     { title: 'when all Pods are new and available', expected: 'complete' },
     {
-      title: 'before the new spec was seen',
+      title: 'before the new spec was observed',
       status: { observedGeneration: 1 },
       expected: 'NotObserved',
     },
     {
-      title: 'before any was seen',
+      title: 'before any spec was observed',
       status: { observedGeneration: undefined },
       expected: 'NotObserved',
     },
     { title: 'with new Pods missing', status: { updatedReplicas: 2 }, expected: 'Updating' },
     { title: 'with old Pods left', status: { replicas: 4 }, expected: 'OldPodsTerminating' },
     {
-      title: 'with Pods not available',
+      title: 'with unavailable Pods',
       status: { availableReplicas: 2 },
       expected: 'NotAvailable',
     },
@@ -65,12 +65,12 @@ check(
       expected: 'stuck: ProgressDeadlineExceeded',
     },
     {
-      title: 'when the deadline was missed by the spec before',
+      title: 'when the previous spec missed the deadline',
       status: { observedGeneration: 1, conditions: [deadline] },
       expected: 'NotObserved',
     },
     {
-      title: 'scaled to nothing',
+      title: 'scaled to zero',
       spec: { replicas: 0 },
       status: { replicas: undefined, updatedReplicas: undefined, availableReplicas: undefined },
       expected: 'complete',
@@ -97,25 +97,25 @@ check(
   [
     { title: 'when all Pods are new and ready', expected: 'complete' },
     {
-      title: 'before the new spec was seen',
+      title: 'before the new spec was observed',
       status: { observedGeneration: 1 },
       expected: 'NotObserved',
     },
-    { title: 'with Pods not ready', status: { readyReplicas: 2 }, expected: 'NotAvailable' },
+    { title: 'with unready Pods', status: { readyReplicas: 2 }, expected: 'NotAvailable' },
     { title: 'with old Pods left', status: { updatedReplicas: 2 }, expected: 'Updating' },
     {
-      title: 'on its way to a revision',
+      title: 'while it updates to a revision',
       status: { currentRevision: 'web-1' },
       expected: 'Updating',
     },
     {
-      title: 'with all beyond the partition new',
+      title: 'with all Pods beyond the partition updated',
       spec: rolling(2),
       status: { updatedReplicas: 1, currentRevision: 'web-1' },
       expected: 'complete',
     },
     {
-      title: 'with one beyond the partition old',
+      title: 'with an old Pod beyond the partition',
       spec: rolling(1),
       status: { updatedReplicas: 1, currentRevision: 'web-1' },
       expected: 'Updating',
@@ -155,12 +155,12 @@ check(
   [
     { title: 'when every node has a new, available Pod', expected: 'complete' },
     {
-      title: 'before the new spec was seen',
+      title: 'before the new spec was observed',
       status: { observedGeneration: 1 },
       expected: 'NotObserved',
     },
     { title: 'with old Pods left', status: { updatedNumberScheduled: 2 }, expected: 'Updating' },
-    { title: 'with Pods not available', status: { numberAvailable: 2 }, expected: 'NotAvailable' },
+    { title: 'with unavailable Pods', status: { numberAvailable: 2 }, expected: 'NotAvailable' },
     {
       title: 'when its Pods are replaced on deletion only',
       spec: { updateStrategy: { type: 'OnDelete' } },
@@ -185,12 +185,12 @@ check('Job', {}, [
 ]);
 
 describe('rolloutStatus', () => {
-  it('takes a kind that rolls nothing out for complete', () => {
+  it('is complete for a kind without rollouts', () => {
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
     expect(rolloutStatus(object)).to.deep.equal({ complete: true });
   });
 
-  it('says how many Pods are missing', () => {
+  it('reports how many Pods are missing', () => {
     const object = {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -226,13 +226,13 @@ describe('isRollingOut', () => {
     conditions: [{ type: 'Progressing', reason }],
   });
 
-  it('is true until the newest spec was observed', () => {
+  it('is true until the newest spec is observed', () => {
     for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet']) {
       expect(rolls(kind, { observedGeneration: 1 }), kind).to.equal(true);
     }
   });
 
-  it('is true for a Deployment while old Pods are there, and until the new ones were available', () => {
+  it('is true for a Deployment with old Pods, and until the new ones were available', () => {
     expect(rolls('Deployment', { replicas: 4, updatedReplicas: 1 })).to.equal(true);
     const updated = { replicas: 3, updatedReplicas: 3 };
     expect(rolls('Deployment', { ...updated, ...progressing('ReplicaSetUpdated') })).to.equal(true);
@@ -248,7 +248,7 @@ describe('isRollingOut', () => {
     expect(rolls('Deployment', { replicas: 3, updatedReplicas: 0 }, { spec })).to.equal(false);
   });
 
-  it('is true for a StatefulSet as long as its revisions differ, but for a partition', () => {
+  it('is true for a StatefulSet while its revisions differ beyond the partition', () => {
     const at = { currentRevision: 'a', updateRevision: 'b' };
     const ready = { replicas: 3, readyReplicas: 3 };
     expect(rolls('StatefulSet', { ...ready, ...at, updatedReplicas: 3 })).to.equal(true);
@@ -259,13 +259,13 @@ describe('isRollingOut', () => {
     expect(rolls('StatefulSet', { ...ready, ...at, updatedReplicas: 0 }, partition)).to.equal(true);
   });
 
-  it('is false for a StatefulSet that lacks ready Pods of its only revision', () => {
+  it('is false for a StatefulSet of one revision whose Pods are not ready', () => {
     const only = { currentRevision: 'a', updateRevision: 'a', replicas: 2, updatedReplicas: 2 };
     expect(rolls('StatefulSet', { ...only, readyReplicas: 0 })).to.equal(false);
     expect(rolls('StatefulSet', { ...only, updatedReplicas: 1 })).to.equal(true);
   });
 
-  it('is true for a DaemonSet until every Pod is new and one is available', () => {
+  it('is true for a DaemonSet until every Pod is updated and one is available', () => {
     const all = { desiredNumberScheduled: 3, currentNumberScheduled: 3 };
     expect(rolls('DaemonSet', { ...all, updatedNumberScheduled: 2 })).to.equal(true);
     const updated = { ...all, updatedNumberScheduled: 3 };

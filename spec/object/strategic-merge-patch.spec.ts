@@ -9,7 +9,7 @@ import { typeOf } from '../apiserver/structured-merge/scenarios/scenario-types.j
 
 type Fields = Record<string, unknown>;
 
-describe('applyStrategicMergePatch, on recorded answers of a real server', () => {
+describe('applyStrategicMergePatch on recorded responses of a real server', () => {
   for (const recording of recordings('strategic')) {
     it(recording.title, () => {
       let live: UnstructuredObject | undefined;
@@ -30,7 +30,7 @@ function replay(
   const { schema, decode } = typeOf(on);
   const before = JSON.stringify(live);
   const patch = () => applyStrategicMergePatch(live, body as Fields, schema);
-  // A 422 is found by validation, later.
+  // Validation, which comes later, returns the 422.
   if (error?.code === 422) return;
   if (error !== undefined) {
     expect(patch, where).to.throw(StrategicMergePatchError, error.message);
@@ -60,7 +60,7 @@ describe('applyStrategicMergePatch', () => {
     expect(result).to.deep.equal({ a: { b: 1, c: [3] } });
   });
 
-  it('drops nulls and directives from what is new', () => {
+  it('drops nulls and directives from new values', () => {
     const patch = {
       a: { b: null, c: [{ d: null, e: 1 }, { $patch: 'delete' }] },
       f: { $patch: 'x' },
@@ -68,7 +68,7 @@ describe('applyStrategicMergePatch', () => {
     expect(merged({}, patch)).to.deep.equal({ a: { c: [{ e: 1 }] } });
   });
 
-  it('shares what the patch leaves alone, and changes neither argument', () => {
+  it('shares unchanged parts, and modifies neither argument', () => {
     const original = Object.freeze({ a: Object.freeze({ x: 1 }), b: Object.freeze({ y: 1 }) });
     const patch = Object.freeze({ b: Object.freeze({ y: null, z: 2 }) });
     const result = merged(original, patch);
@@ -76,16 +76,16 @@ describe('applyStrategicMergePatch', () => {
     expect(result['a']).to.equal(original.a);
   });
 
-  it('keeps entries that the server has between those that the order names', () => {
+  it('keeps live entries in place between those that the order names', () => {
     const original = { entries: ['a', 'b', 'c', 'd'].map((name) => ({ name })) };
     const order = [{ name: 'd' }, { name: 'b' }];
     const { entries } = merged(original, { '$setElementOrder/entries': order });
-    // `a` and `c` stood before `d`, the first that is named.
+    // `a` and `c` precede `d`, the first named entry.
     expect(entries).to.deep.equal(['a', 'c', 'd', 'b'].map((name) => ({ name })));
   });
 
-  it('gives a place in the live list to what is added where something is deleted', () => {
-    // Found in the real server, which deletes and adds in the list's own memory.
+  it('places added entries in the live list by the slots of deleted ones', () => {
+    // Observed on the real server, which deletes and adds within one array.
     const original = { entries: ['a', 'b', 'c'].map((name) => ({ name })) };
     const order = ['b', 'd', 'e'].map((name) => ({ name }));
     const entries = [{ name: 'b', $patch: 'delete' }, { name: 'd' }, { name: 'e' }];
@@ -98,17 +98,17 @@ describe('applyStrategicMergePatch', () => {
     expect(added['entries']).to.deep.equal(['d', 'e', 'a', 'b', 'c'].map((name) => ({ name })));
   });
 
-  it('refuses an order for a list that is none', () => {
+  it('rejects an order for a field that is not a list', () => {
     const patch = { '$setElementOrder/names': ['a'] };
     expect(() => merged({ names: 'x' }, patch)).to.throw('expected a []interface {}');
   });
 
-  it('refuses lists in lists', () => {
+  it('rejects lists of lists', () => {
     const patch = () => merged({ names: [['a']] }, { names: [['b']] });
     expect(patch).to.throw('lists of lists are not supported').with.property('status', 422);
   });
 
-  it('takes prototype names for data', () => {
+  it('treats names of prototype members as data', () => {
     const patch = JSON.parse('{"__proto__": {"polluted": true}, "a": 1}') as Fields;
     const result = merged({ constructor: 'x' }, patch);
     expect(JSON.stringify(result)).to.equal(

@@ -10,7 +10,7 @@ const serviceSpec = definition('io.k8s.api.core.v1.ServiceSpec');
 const deploymentSpec = definition('io.k8s.api.apps.v1.DeploymentSpec');
 const policySpec = definition('io.k8s.api.networking.v1.NetworkPolicySpec');
 
-/** Merges, where `before` was set the last time. */
+/** Merges; `before` is the state set last time. */
 function merge(
   { before = {}, desired, current }: { before?: object; desired: object; current: object },
   options: Pick<ThreeWayMerge, 'schema' | 'isWhole'> = { schema: undefined },
@@ -19,21 +19,21 @@ function merge(
   return threeWayMerge({ applied, desired, current, ...options });
 }
 
-describe('A three-way merge', () => {
-  it('removes what was set and is no longer desired, and leaves what others set', () => {
+describe('a three-way merge', () => {
+  it('removes fields that are no longer desired, and keeps fields of others', () => {
     const before = { labels: { a: '1', b: '2' } };
     const current = { labels: { a: '1', b: '2', theirs: '3' } };
     const merged = merge({ before, desired: { labels: { a: '9' } }, current });
     expect(merged).to.deep.equal({ labels: { a: '9', theirs: '3' } });
   });
 
-  it('is what is there, itself, when nothing changes', () => {
+  it('returns the current object when nothing changes', () => {
     const current = { a: { b: [1, { c: 2 }] }, defaulted: true };
     const desired = { a: { b: [1, { c: 2 }] }, absent: undefined, nothing: null };
     expect(merge({ before: desired, desired, current })).to.equal(current);
   });
 
-  it('knows what a built-in kind does not store: empty maps and lists, some zeros, null', () => {
+  it('treats empty maps, empty lists, null and default zeros as absent in built-in kinds', () => {
     const current = { containers: [{ name: 'web' }], tolerations: null };
     const web = { name: 'web', tty: false, env: [], ports: [], resources: { limits: {} } };
     const desired = { containers: [web], nodeSelector: {}, tolerations: [], hostNetwork: false };
@@ -48,20 +48,20 @@ describe('A three-way merge', () => {
     );
   });
 
-  it('sets zeros that say something', () => {
+  it('sets meaningful zeros', () => {
     const desired = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };
     expect(merge({ before: desired, desired, current: {} }, { schema: podSpec })).to.deep.equal(
       desired,
     );
   });
 
-  it('sets what is empty in a map, whatever its key', () => {
+  it('sets empty values in a map, whatever the key', () => {
     const schema = definition('io.k8s.api.core.v1.ConfigMap');
     const desired = { data: { value: '', paused: '' } };
     expect(merge({ desired, current: { data: {} } }, { schema })).to.deep.equal(desired);
   });
 
-  it('sets empty structs, and all that is empty in kinds that it knows nothing of', () => {
+  it('sets empty structs, and any empty value of unknown kinds', () => {
     const peer = { podSelector: { matchLabels: { app: 'web' } } };
     const desired = { ingress: [{ from: [{ ...peer, namespaceSelector: {} }] }] };
     const current = { ingress: [{ from: [peer] }] };
@@ -71,7 +71,7 @@ describe('A three-way merge', () => {
     expect(merge({ before, desired: after, current: before })).to.deep.equal(after);
   });
 
-  it('leaves what the server has filled up in references, and removes what was set there', () => {
+  it('keeps fields that the server completed in references, and removes desired ones', () => {
     const env = (...valueFrom: object[]): object => ({
       containers: [{ name: 'web', env: valueFrom.map((from) => ({ name: 'A', valueFrom: from })) }],
     });
@@ -84,7 +84,7 @@ describe('A three-way merge', () => {
     expect(merge({ before, desired: strict, current: before }, options)).to.deep.equal(strict);
   });
 
-  it('takes an atomic map as a whole, and a member that is undefined for none', () => {
+  it('treats an atomic map as a whole, and an undefined member as absent', () => {
     const desired = { selector: { matchLabels: { app: 'web' }, matchExpressions: undefined } };
     const current = { selector: { matchLabels: { app: 'web' } } };
     const options = { schema: deploymentSpec };
@@ -95,7 +95,7 @@ describe('A three-way merge', () => {
 
   const container = (fields: object): object => ({ containers: [{ name: 'web', ...fields }] });
   const otherMembers: Record<string, readonly [object, object]> = {
-    'a value by a source': [
+    'a value instead of a source': [
       container({ env: [{ name: 'A', value: 'x' }] }),
       container({ env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }] }),
     ],
@@ -109,20 +109,20 @@ describe('A three-way merge', () => {
       container({ livenessProbe: { httpGet: { port: 80 } } }),
       container({ livenessProbe: { tcpSocket: { port: 80 } } }),
     ],
-    'what a volume is': [
+    'the source of a volume': [
       { volumes: [{ name: 'v', emptyDir: {} }] },
       { volumes: [{ name: 'v', configMap: { name: 'c' } }] },
     ],
   };
   for (const [name, [one, other]] of Object.entries(otherMembers)) {
-    it(`reverts the other member of a union that somebody has chosen: ${name}`, () => {
+    it(`reverts another member of a union: ${name}`, () => {
       const options = { schema: podSpec };
       expect(merge({ before: one, desired: one, current: other }, options)).to.deep.equal(one);
       expect(merge({ before: other, desired: other, current: one }, options)).to.deep.equal(other);
     });
   }
 
-  it('knows equal amounts, and only where the schema says that they are amounts', () => {
+  it('compares quantities by amount, only where the schema declares quantities', () => {
     const of = (cpu: string, NAME: string): object => ({
       containers: [
         { name: 'web', resources: { limits: { cpu } }, env: [{ name: 'NAME', value: NAME }] },
@@ -134,7 +134,7 @@ describe('A three-way merge', () => {
     expect(merge({ desired: of('1', '1.0'), current }, options)).to.deep.equal(of('1', '1.0'));
   });
 
-  it('matches entries of a keyed list by name, and leaves their defaults', () => {
+  it('matches entries of a keyed list by name, and keeps their defaults', () => {
     const current = {
       containers: [
         { name: 'side', image: 'side:1' },
@@ -150,14 +150,14 @@ describe('A three-way merge', () => {
     });
   });
 
-  it('removes entries of a keyed list that were set before', () => {
+  it('removes entries of a keyed list that were desired before', () => {
     const before = { containers: [{ name: 'web' }, { name: 'side' }] };
     const desired = { containers: [{ name: 'web' }] };
     const merged = merge({ before, desired, current: before }, { schema: podSpec });
     expect(merged).to.deep.equal(desired);
   });
 
-  it('removes what others have added to a list that is ours as a whole', () => {
+  it('removes entries of others from a list that is owned as a whole', () => {
     const current = { containers: [{ name: 'web' }, { name: 'added' }], volumes: [{ name: 'v' }] };
     const isWhole: ThreeWayMerge['isWhole'] = (path) => path.join() === 'f:containers';
     const desired = { containers: [{ name: 'web' }], volumes: [] };
@@ -165,7 +165,7 @@ describe('A three-way merge', () => {
     expect(merged).to.deep.equal({ containers: [{ name: 'web' }], volumes: [{ name: 'v' }] });
   });
 
-  it('brings entries into the desired order, others behind the one that they stood behind', () => {
+  it('sorts entries in the desired order, and keeps others behind their predecessors', () => {
     const named = (...names: string[]): object => ({
       containers: names.map((name) => ({ name })),
     });
@@ -175,7 +175,7 @@ describe('A three-way merge', () => {
     );
   });
 
-  it('tells ports of one number apart by their protocol, by default TCP', () => {
+  it('distinguishes ports of one number by protocol, TCP by default', () => {
     const current = {
       ports: [
         { port: 53, protocol: 'TCP', targetPort: 53, nodePort: 30053 },
@@ -189,7 +189,7 @@ describe('A three-way merge', () => {
     });
   });
 
-  it('leaves defaults within lists that nothing names, while their length is the same', () => {
+  it('keeps defaults within lists without keys while their length is the same', () => {
     const current = { ingress: [{ ports: [{ port: 80, protocol: 'TCP' }] }] };
     const options = { schema: policySpec };
     expect(merge({ desired: { ingress: [{ ports: [{ port: 80 }] }] }, current }, options)).to.equal(
@@ -199,27 +199,27 @@ describe('A three-way merge', () => {
     expect(merge({ desired, current }, options)).to.deep.equal(desired);
   });
 
-  it('removes a field that was set within a list that nothing names', () => {
+  it('removes a field that was desired within a list without keys', () => {
     const before = { ingress: [{ ports: [{ port: 80, protocol: 'UDP' }] }] };
     const desired = { ingress: [{ ports: [{ port: 80 }] }] };
     const merged = merge({ before, desired, current: before }, { schema: policySpec });
     expect(merged).to.deep.equal(desired);
   });
 
-  it('drops the defaults of the member of a union that is left', () => {
+  it("drops the defaults of a union's previous member", () => {
     const current = { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%' } } };
     const desired = { strategy: { type: 'Recreate' } };
     expect(merge({ desired, current }, { schema: deploymentSpec })).to.deep.equal(desired);
   });
 
-  it('keeps keys such as __proto__ as data', () => {
+  it('treats keys such as __proto__ as data', () => {
     const desired = JSON.parse('{"data":{"__proto__":"x","constructor":"y"}}') as object;
     const current = JSON.parse('{"data":{"__proto__":"w","toString":"z"}}') as object;
     const merged = JSON.stringify(merge({ desired, current }));
     expect(merged).to.equal('{"data":{"__proto__":"x","toString":"z","constructor":"y"}}');
   });
 
-  it('without a schema replaces lists whole when they differ in length', () => {
+  it('replaces lists of different length as a whole without a schema', () => {
     const merged = merge({ desired: { list: ['a'] }, current: { list: ['a', 'b'] } });
     expect(merged).to.deep.equal({ list: ['a'] });
   });
@@ -229,7 +229,7 @@ describe('A three-way merge', () => {
     fc.jsonValue({ maxDepth: 3 }),
   );
 
-  it('changes nothing the second time', () => {
+  it('changes nothing when applied twice', () => {
     fc.assert(
       fc.property(json, json, json, (before, desired, current) => {
         const once = merge({ before, desired, current });
@@ -238,7 +238,7 @@ describe('A three-way merge', () => {
     );
   });
 
-  it('with nothing desired removes just what was set', () => {
+  it('removes exactly the fields set before when nothing is desired', () => {
     fc.assert(
       fc.property(json, json, (before, others) => {
         const applied = setFieldsOf(before, undefined);
@@ -246,7 +246,7 @@ describe('A three-way merge', () => {
           ...{ applied, desired: {}, schema: undefined },
           current: { ...others, ...before },
         });
-        // null sets nothing.
+        // null sets no field.
         const kept = Object.entries({ ...others, ...before })
           .filter(([name, value]) => !Object.hasOwn(before, name) || value === null)
           .map(([name]) => name);

@@ -22,13 +22,13 @@ function uncovered(
 }
 
 describe('uncoveredPaths', () => {
-  it('finds nothing where the entry has every field, whatever the values', () => {
+  it('is empty when the entry owns every field, whatever the values', () => {
     const entry = { 'f:spec': { 'f:a': {}, 'f:deep': { 'f:b': {} } } };
     expect(uncovered(entry, { spec: { a: 1, deep: { b: '1000m' } } })).to.deep.equal([]);
     expect(uncovered(entry, { spec: { a: 2 } })).to.deep.equal([]);
   });
 
-  it('never wants what the server records no owner of', () => {
+  it('skips fields without recorded owners', () => {
     const metadata = { name: 'x', namespace: 'y', uid: 'u', labels: { a: 'b' } };
     expect(uncovered({}, { metadata: { name: 'x' } })).to.deep.equal([]);
     expect(uncovered({}, { metadata })).to.deep.equal(['metadata']);
@@ -36,13 +36,13 @@ describe('uncoveredPaths', () => {
     expect(uncovered(entry, { metadata })).to.deep.equal([]);
   });
 
-  it('names the outermost field that is missing', () => {
+  it('names the outermost missing field', () => {
     const entry = { 'f:spec': { 'f:a': {} } };
     const fields = { spec: { a: 1, b: { c: 1 }, 'd.e': 1 }, status: { x: 1 } };
     expect(uncovered(entry, fields)).to.deep.equal(['spec.b', 'spec["d.e"]', 'status']);
   });
 
-  it('walks lists by key, and tells which field of which entry is missing', () => {
+  it('walks lists by key, and names the missing field of each entry', () => {
     const entry = {
       'f:c': {
         'k:{"name":"web"}': { '.': {}, 'f:name': {} },
@@ -57,7 +57,7 @@ describe('uncoveredPaths', () => {
     expect(uncovered(entry, { c })).to.deep.equal(['c[name=web].image', 'c[name=new]']);
   });
 
-  it('takes a key field that is left out for its default', () => {
+  it('treats an omitted key field as its default', () => {
     const port = (protocol: string) => `k:{"port":53,"protocol":"${protocol}"}`;
     const all = { '.': {}, 'f:port': {} };
     const entry = { 'f:p': { [port('TCP')]: all, [port('UDP')]: { ...all, 'f:protocol': {} } } };
@@ -74,12 +74,12 @@ describe('uncoveredPaths', () => {
     expect(uncovered(entry, { tags: ['b', 1] })).to.deep.equal(['tags[=b]']);
   });
 
-  it('takes a field without anything below it for atomic', () => {
+  it('treats a field without members in the entry as atomic', () => {
     const entry = { 'f:list': {}, 'f:map': {} };
     expect(uncovered(entry, { list: [{ a: 1 }], map: { a: { b: 1 } } })).to.deep.equal([]);
   });
 
-  it('wants empty maps and nulls to be owned, but no empty lists', () => {
+  it('requires ownership of empty maps and nulls, but not of empty lists', () => {
     expect(uncovered({ 'f:a': {}, 'f:b': {} }, { a: {}, b: null, c: [] })).to.deep.equal([]);
     expect(uncovered({ 'f:a': { 'f:x': {} } }, { a: {}, b: null })).to.deep.equal(['a', 'b']);
     expect(uncovered({}, { a: undefined, b: { c: [], d: { e: [] } } })).to.deep.equal([]);
@@ -93,14 +93,14 @@ describe('uncoveredPaths', () => {
     });
     const fields = { free: { k: { a: '1', b: '' } } };
 
-    it('sees a map that others have emptied or filled', () => {
+    it('reports a map that others have emptied or filled', () => {
       expect(uncovered(entry, fields)).to.deep.equal([]);
       expect(uncovered(entry, fields, live({}))).to.deep.equal(['free.k.a']);
       const others = { 'f:free': { 'f:k': { 'f:a': {} } } };
       expect(uncovered(entry, fields, live({ a: '2' }, others))).to.deep.equal(['free.k.a']);
     });
 
-    it('leaves atomic maps alone, though the server writes them in its own way', () => {
+    it('skips atomic maps, which the server may normalize', () => {
       expect(uncovered(entry, fields, live({ a: '01', defaulted: 'x' }))).to.deep.equal([]);
     });
   });

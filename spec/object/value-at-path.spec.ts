@@ -16,13 +16,13 @@ describe('valueAtPath', () => {
     expect(valueAtPath(object, [])).to.equal(object);
   });
 
-  it('takes a key that an entry leaves out for its default, after entries that have it', () => {
+  it('matches an omitted key field by its default, after entries that have it', () => {
     const key = keyElement({ port: 53, protocol: 'TCP' });
     expect(valueAtPath(object, [...ports, key])).to.equal(tcp);
     expect(valueAtPath({ ports: [tcp, udp] }, ['f:ports', keyElement(udp)])).to.equal(udp);
   });
 
-  it('finds nothing where nothing is', () => {
+  it('returns undefined for missing parts', () => {
     expect(valueAtPath(object, fieldPath('spec', 'none', 'deeper'))).to.equal(undefined);
     expect(valueAtPath(object, [...ports, 'k:{"port":1}', 'f:x'])).to.equal(undefined);
     expect(valueAtPath(object, ['f:spec', 'i:0'])).to.equal(undefined);

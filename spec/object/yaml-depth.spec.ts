@@ -17,7 +17,7 @@ function verdict(text: string): string {
   }
 }
 
-/** How many levels a text nests that is shallow enough to be parsed. */
+/** Returns how deeply a text nests, if it is shallow enough to parse. */
 function depthOf(text: string): number {
   const values = [parseAllDocuments(text)].flat().map((document): unknown => document.toJS());
   let depth = 0;
@@ -45,14 +45,14 @@ describe('checkYamlDepth', () => {
     'a document after another': (n) => `a: 1\n---\n${'['.repeat(n)}${']'.repeat(n)}`,
   };
   for (const [name, form] of Object.entries(forms)) {
-    it(`refuses ${name}, from ${maxDepth + 1} levels on`, () => {
+    it(`rejects ${name} from ${maxDepth + 1} levels`, () => {
       expect(verdict(form(maxDepth - 2))).to.equal('ok');
       expect(verdict(form(maxDepth + 4))).to.equal('TooDeep');
       expect(verdict(form(2_000))).to.equal('TooDeep');
     });
   }
 
-  it('takes many brackets that nest nothing', () => {
+  it('accepts many brackets without nesting', () => {
     const many = '['.repeat(5_000);
     const texts = [`a: "${many}"`, `# ${many}\na: 1`, `a: |\n  ${many}\n`, 'a: []\n'.repeat(999)];
     for (const text of texts) expect(verdict(text)).to.equal('ok');
@@ -60,7 +60,7 @@ describe('checkYamlDepth', () => {
     expect(verdict('a:\n- b:\n  - c\n'.repeat(999))).to.equal('ok');
   });
 
-  it('refuses no text that a value below the limit is written as', () => {
+  it('accepts every text of a value below the limit', () => {
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof({ maxDepth: 8 }, fc.string(), fc.integer(), tie('list'), tie('map')),
       list: fc.array(tie('value'), { maxLength: 4 }),
@@ -68,7 +68,7 @@ describe('checkYamlDepth', () => {
     }));
     const property = fc.property(value, fc.integer({ min: 1, max: 4 }), (any, indent) => {
       const text = stringify(any, { indent });
-      // Padding, so that its tokens are looked at.
+      // Padding, so that the tokens are checked.
       expect(verdict(`${'# -\n'.repeat(maxDepth)}${text}`)).to.equal('ok');
       expect(depthOf(text)).to.be.at.most(maxDepth);
     });

@@ -5,7 +5,7 @@ const problemsOf = (text: string): string[] =>
   parseYamlDocuments(text, 'a.yaml').flatMap(({ errors }) => errors.map(({ message }) => message));
 
 describe('parseYamlDocuments', () => {
-  it('names a repeated key and both its places, in each map and document', () => {
+  it('names a duplicate key and both positions, in each map and document', () => {
     expect(problemsOf('a: 1\nb: { c: 1, "c": 2 }\na: 3\n')).to.deep.equal([
       'Map keys must be unique: "a" is a key since line 1, and again at line 3, column 1:',
       'Map keys must be unique: "c" is a key since line 2, and again at line 2, column 12:',
@@ -15,11 +15,11 @@ describe('parseYamlDocuments', () => {
     ]);
   });
 
-  it('accepts the same key in several maps, and keys of several types', () => {
+  it('accepts the same key in different maps, and keys of different types', () => {
     expect(problemsOf('a: { b: 1 }\nc: { b: 1 }\n"1": text\n1: number\n')).to.deep.equal([]);
   });
 
-  it('looks at each key once: a map of thirty thousand keys takes no minutes', () => {
+  it('checks thirty thousand keys in linear time', () => {
     const lines = Array.from({ length: 30_000 }, (_, at) => `key-${at}: ${at}`);
     const [document] = parseYamlDocuments([...lines, 'key-7: 7'].join('\n'), 'a.yaml');
     expect(document?.errors.map(({ message }) => message)).to.deep.equal([

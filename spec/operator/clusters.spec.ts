@@ -11,7 +11,7 @@ import { operatorName, Tenant } from './suite/stage.js';
 
 const key = { namespace: 'default', name: 'acme' };
 
-describe('An Operator on several clusters', () => {
+describe('An Operator with several clusters', () => {
   const clock = new VirtualClock();
   let clusters: readonly [EmbeddedCluster, EmbeddedCluster];
   const stop = new AbortController();
@@ -68,12 +68,12 @@ describe('An Operator on several clusters', () => {
     );
   };
 
-  it('works on one while the other does not serve the kind', async () => {
+  it('reconciles one cluster while the other does not serve the kind', async () => {
     await clusters[0].client().create(Tenant.object({ metadata: key, spec: {} }));
     await expectReady(0, 'east');
   });
 
-  it('writes status, finalizers, objects and Events where the object is', async () => {
+  it('writes status, finalizers, objects and Events to the cluster of the object', async () => {
     const client = clusters[1].client();
     await client.create(Tenant.crd);
     await eventually(() => client.create(Tenant.object({ metadata: key, spec: {} })), { clock });

@@ -5,7 +5,7 @@ import { conditionsOf } from '../../lib/operator/index.js';
 
 const context = { verb: 'apply', kind: 'ConfigMap', namespace: 'shop', name: 'env' };
 
-/** The condition `Ready` after an answer of the API server. */
+/** Returns the condition `Ready` after a response of the API server. */
 function readyAfter(status: number, body: Status = {}) {
   const [ready] = conditionsOf({ error: new ApiError(body, { ...context, status }) });
   return ready;
@@ -20,13 +20,13 @@ describe('conditionsOf', () => {
     [504, 'Timeout'],
     [418, 'ApiError'],
   ] as const) {
-    it(`has the reason ${reason} for an answer ${status} without a reason`, () => {
+    it(`sets the reason ${reason} for a ${status} response without a reason`, () => {
       expect(readyAfter(status)?.reason).to.equal(reason);
       expect(readyAfter(status, { reason: 'Unknown' })?.reason).to.equal(reason);
     });
   }
 
-  it('has reasons and messages that metav1.Condition allows', () => {
+  it('sanitizes reasons and messages for metav1.Condition', () => {
     expect(readyAfter(403, { reason: 'no space: left,' })?.reason).to.equal('noSpace:Left');
     expect(readyAfter(403, { reason: '507 Insufficient' })?.reason).to.equal(
       'Reason507Insufficient',
@@ -36,7 +36,7 @@ describe('conditionsOf', () => {
     expect(readyAfter(403, { message: 'x'.repeat(99_999) })?.message).to.have.length(1_000);
   });
 
-  it("has the server's reason where it gives one", () => {
+  it('uses the reason of the server if there is one', () => {
     expect(readyAfter(403, { reason: 'Quota' })?.reason).to.equal('Quota');
   });
 });

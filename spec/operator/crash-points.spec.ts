@@ -11,20 +11,20 @@ import type { Life } from './suite/crash-scenarios.js';
 
 const lives: readonly (readonly [title: string, life: () => Promise<Life>])[] = [
   ['the example of the README', readmeLife],
-  ['with finalizes', () => Promise.resolve(cleanedLife)],
+  ['an operator with finalizes', () => Promise.resolve(cleanedLife)],
   ['a chain of resources', () => Promise.resolve(chainLife)],
   ['a lifecycle', () => Promise.resolve(lifecycleLife)],
 ];
 
-describe('An Operator', function () {
+describe('An Operator that fails at any request', function () {
   this.timeout(240_000);
 
   for (const [title, life] of lives) {
-    it(`comes to the same end wherever it is killed: ${title}`, async () => {
+    it(`reaches the same final state after a crash at any request: ${title}`, async () => {
       await crashPoints(lifeScenario(await life()), crashSample(2));
     });
 
-    it(`comes to the same end whichever request fails: ${title}`, async () => {
+    it(`reaches the same final state after any failed request: ${title}`, async () => {
       await faultSweep(lifeScenario(await life()), crashSample(2));
     });
   }

@@ -24,8 +24,8 @@ describe('Operator', () => {
     return manager;
   };
 
-  describe('what is said once', () => {
-    it('gives the resources, the kinds that are watched, and the rules of the role', () => {
+  describe('the description of an Operator', () => {
+    it('yields the resources, the watched kinds and the rules of the role', () => {
       const operator = new Operator('tenants');
       operator
         .for(Tenant)
@@ -51,7 +51,7 @@ describe('Operator', () => {
       ]);
     });
 
-    it('has the right to remove the finalizer of an earlier release', () => {
+    it('requests permission to remove the finalizer of an earlier release', () => {
       const operator = new Operator('tenants');
       operator.for(Tenant).reconciles(() => done());
       const access = managed(operator).requiredAccess();
@@ -59,7 +59,7 @@ describe('Operator', () => {
       expect(verbs).to.include('patch');
     });
 
-    it('has the right to install its custom resources, and no others, where it does', () => {
+    it('requests permission to install only its own custom resources with installCrds', () => {
       const operator = new Operator('tenants', { installCrds: true });
       operator.for(Tenant).reconciles(() => done());
       const ofCrds = managed(operator)
@@ -71,14 +71,14 @@ describe('Operator', () => {
       ]);
     });
 
-    it('does not install what a webhook converts: the manifests say where that is', () => {
+    it('rejects installCrds with a conversion webhook, whose address only the manifests know', () => {
       const webhooks = [{ type: 'conversion', name: 'tenants.front.example' } as never];
       expect(() => new Operator('tenants', { installCrds: true, webhooks })).to.throw(
         'Operator: installCrds does not know where the conversion webhook is; install the CRDs that `operator-builder manifests` writes',
       );
     });
 
-    it('makes a link of a kind that is not owned a type error', () => {
+    it('makes a link of an unowned kind a type error', () => {
       const operator = new Operator('tenants');
       operator
         .for(Tenant)
@@ -107,7 +107,7 @@ describe('Operator', () => {
     });
   });
 
-  it('runs as a program with options of its own, and gives its manager to what is added', async () => {
+  it('runs as a program with options of its own, and passes its manager to added functions', async () => {
     const operator = new Operator('tenants');
     operator.for(Tenant).reconciles(() => done());
     const given = new Promise<Manager>((resolve) => operator.add(resolve));
@@ -125,7 +125,7 @@ describe('Operator', () => {
     expect(process.exitCode).to.equal(exitCode);
   });
 
-  describe('the status', () => {
+  describe('with the option status', () => {
     const resource = (status: Parameters<typeof s.object>[0] | undefined) =>
       defineResource({
         ...{ group: 'front.example', kind: 'Box' },
@@ -145,14 +145,14 @@ describe('Operator', () => {
         .some(({ subresource, verbs }) => subresource === 'status' && verbs.length === 1);
     };
 
-    it('is written where the schema has conditions, and left alone elsewhere', () => {
+    it('writes the status if the schema has conditions', () => {
       expect(writesStatus(resource({ conditions: s.conditions() }))).to.equal(true);
       expect(writesStatus(resource({ phase: s.optional(s.string()) }))).to.equal(false);
       expect(writesStatus(resource(undefined))).to.equal(false);
       expect(writesStatus(resource({ conditions: s.conditions() }), false)).to.equal(false);
     });
 
-    it('is refused where it is asked for and the schema has no conditions', () => {
+    it('rejects status: true if the schema has no conditions', () => {
       expect(() => writesStatus(resource(undefined), true)).to.throw(
         'for(Box): status: the schema of the status has no conditions; give the version the status s.status(), or leave the option status out',
       );
@@ -171,7 +171,7 @@ describe('Operator', () => {
       return operator;
     };
 
-    it('are refused where both would write its status, or remove one finalizer', () => {
+    it('are rejected if both would write the status or remove the same finalizer', () => {
       expect(() => managed(two({}, { name: 'second', finalizer: 'front.example/b' }))).to.throw(
         'for(Tenant): two controllers would write the status of the same objects; give all but one of them the option status: false',
       );
@@ -180,13 +180,13 @@ describe('Operator', () => {
       );
     });
 
-    it('are accepted where they have parts of their own', () => {
+    it('are accepted if they write different parts', () => {
       const second = { name: 'second', status: false, finalizer: 'front.example/b' };
       expect(managed(two({}, second)).controllers).to.have.length(2);
     });
   });
 
-  it('refuses options that a style does not read', () => {
+  it('rejects options that the style ignores', () => {
     const operator = new Operator('tenants');
     const style = { addTo: () => undefined };
     const tenants = () => operator.for(Tenant);
@@ -204,7 +204,7 @@ describe('Operator', () => {
     ).to.throw(ofEnd);
   });
 
-  it('refuses what another link, or the operator itself, decides', () => {
+  it('rejects options that another link or the operator sets', () => {
     const tenants = () => new Operator('tenants').for(Tenant);
     const end = () => undefined;
     for (const [describe, problem] of [
@@ -219,7 +219,7 @@ describe('Operator', () => {
     }
   });
 
-  it('refuses a description that makes no sense, where it is given', () => {
+  it('rejects an invalid description as soon as it is given', () => {
     const operator = new Operator('tenants');
     const refused = (work: () => unknown): string => {
       try {

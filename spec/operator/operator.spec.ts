@@ -9,15 +9,15 @@ import { operatorTroubleSuite } from './suite/trouble-suite.js';
 
 describe('Operator on the embedded server', () => operatorSuite(embeddedTarget));
 
-describe('Trouble around an Operator on the embedded server', () => {
+describe('An Operator amid failures on the embedded server', () => {
   operatorTroubleSuite(embeddedTarget);
 });
 
-describe('Changes while an Operator reconciles, on the embedded server', () => {
+describe('An Operator amid concurrent changes on the embedded server', () => {
   operatorRacesSuite(embeddedTarget);
 });
 
-describe('Processes of one Operator on the embedded server', () => {
+describe('Several processes of an Operator on the embedded server', () => {
   operatorReplicasSuite(embeddedTarget);
 });
 
@@ -27,4 +27,5 @@ describe('The styles of an Operator on the embedded server', () => {
 
 describe('The example of the README on the embedded server', () => readmeSuite(embeddedTarget));
 
-describe('What an Operator prints on the embedded server', () => operatorFeedSuite(embeddedTarget));
+describe('An Operator at a terminal on the embedded server', () =>
+  operatorFeedSuite(embeddedTarget));

@@ -11,7 +11,7 @@ function place(columns: number | undefined, env: RunPlace['env'] = {}): RunPlace
   return { stdout: { write, columns }, stderr: { write, columns }, env };
 }
 
-describe('What Operator.run prints', () => {
+describe('Operator.run', () => {
   for (const { at, args = [], where, hasFeed } of [
     { at: 'at a terminal', where: place(80), hasFeed: true },
     { at: 'in a pipe', where: place(undefined), hasFeed: false },
@@ -29,30 +29,30 @@ describe('What Operator.run prints', () => {
       hasFeed: true,
     },
   ]) {
-    it(`is ${hasFeed ? 'the feed' : 'JSON lines'} ${at}`, async () => {
+    it(`prints ${hasFeed ? 'the feed' : 'JSON lines'} ${at}`, async () => {
       const { feed } = await outputOf({}, readCommandLine(args), where);
       expect(feed !== undefined).to.equal(hasFeed);
     });
   }
 
-  it('is what the option logFormat says before the command line', async () => {
+  it('prefers the option logFormat to the command line', async () => {
     const line = readCommandLine(['--log-format=json']);
     expect((await outputOf({ logFormat: 'text' }, line, place(undefined))).feed).to.be.an('object');
   });
 
-  it('is what a logger that is given writes, and no feed', async () => {
+  it('uses a given logger and prints no feed', async () => {
     const output = await outputOf({ logger: silentLogger }, readCommandLine([]), place(80));
     expect(output).to.deep.equal({ logger: silentLogger });
   });
 
-  it('refuses a format beside a logger', async () => {
+  it('rejects logFormat beside a logger', async () => {
     const options = { logger: silentLogger, logFormat: 'json' } as const;
     const refused = outputOf(options, readCommandLine([]), place(80));
     const message = await refused.then(() => 'no error', errorMessage);
     expect(message).to.equal('Operator.run: logFormat beside a logger; leave one of them out');
   });
 
-  it('refuses a format that it does not know', () => {
+  it('rejects an unknown log format', () => {
     const problem = '--log-format: want text, json, got yaml';
     expect(() => readCommandLine(['--log-format=yaml'])).to.throw(problem);
   });

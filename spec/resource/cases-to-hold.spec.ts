@@ -7,7 +7,7 @@ import { unwrap } from '../../lib/resource/wrap.js';
 import { withRetry } from '../../lib/resource/with-retry.js';
 import { Notes, deleteSteps, failureOf, newPass, tenant, updateSteps } from './chain-setup.js';
 
-// Upstream deletes in the order of the list; ours begins with the last resource.
+// Upstream deletes in list order; ours starts with the last resource.
 const deleteReversed: typeof processDelete = (context, object, resources) =>
   processDelete(context, object, resources.toReversed());
 
@@ -71,9 +71,9 @@ class LoopLink implements Resource {
   }
 }
 
-// In the order of the page. Those of finalizers, pause, parallel controllers and status, which come
-// last there, are in framework/suite: finalizers.ts, pausing.ts, parallel.ts, passes.ts.
-describe('Cases to hold', () => {
+// In the order of the page. The page's last cases, on finalizers, pause, parallel controllers and
+// status, are in framework/suite: finalizers.ts, pausing.ts, parallel.ts, passes.ts.
+describe('cases to hold', () => {
   for (const { name, process, method, steps } of passes) {
     describe(name, () => {
       let notes: Notes;
@@ -81,23 +81,23 @@ describe('Cases to hold', () => {
         notes = new Notes();
       });
 
-      it('empty chain fails', async () => {
+      it('fails for an empty chain', async () => {
         const error = await failureOf(process(newPass(), tenant, []));
         expect(isExecutionFailed(error)).to.be.true;
         expect(error.message).to.equal('Tenant shop/acme: no resources: want at least one');
       });
 
-      it('one resource', async () => {
+      it('runs one resource', async () => {
         await process(newPass(), tenant, [notes.plain('r1')]);
         expect(notes.ran).to.deep.equal([`r1.${method}`]);
       });
 
-      it('two resources in order', async () => {
+      it('runs two resources in order', async () => {
         await process(newPass(), tenant, [notes.plain('r1'), notes.plain('r2')]);
         expect(notes.ran).to.deep.equal([`r1.${method}`, `r2.${method}`]);
       });
 
-      it("reconciliation canceled at r2: r3, r4 don't run", async () => {
+      it('skips r3 and r4 when r2 cancels the reconciliation', async () => {
         const r2 = notes.plain('r2', {
           [method]: (context: Context) => context.cancelReconciliation(),
         });
@@ -107,13 +107,13 @@ describe('Cases to hold', () => {
         expect(context.reconciliationCanceled).to.deep.include({ resource: 'r2', step: method });
       });
 
-      it('resource canceled at r2: r3, r4 run', async () => {
+      it('runs r3 and r4 when r2 cancels its resource', async () => {
         const r2 = notes.plain('r2', { [method]: (context: Context) => context.cancelResource() });
         await process(newPass(), tenant, around(r2));
         expect(notes.ran).to.deep.equal(['r1', 'r2', 'r3', 'r4'].map((r) => `${r}.${method}`));
       });
 
-      it('cancellation in r2.getDesiredState runs nothing further', async () => {
+      it('runs nothing further after a cancellation in r2.getDesiredState', async () => {
         const r2 = notes.crud('r2', {
           getDesiredState: (context) => context.cancelReconciliation(),
         });
@@ -122,7 +122,7 @@ describe('Cases to hold', () => {
         expect(notes.ran).to.deep.equal([`r1.${method}`, ...ofR2]);
       });
 
-      it("resource canceled in r0.applyUpdate skips only r0's rest", async () => {
+      it('skips only the rest of r0 when r0.applyUpdate cancels the resource', async () => {
         const acts = { applyUpdateChange: (context: Context) => context.cancelResource() };
         const r0 = notes.crud('r0', acts, { order: ['create', 'update', 'delete'] });
         await process(newPass(), tenant, [r0, notes.crud('r1')]);
@@ -132,7 +132,7 @@ describe('Cases to hold', () => {
         expect(notes.ran).to.deep.equal([...all, ...steps.map((step) => `r1.${step}`)]);
       });
 
-      it('a patch whose three changes are undefined but set runs all three', async () => {
+      it('runs all three changes of a patch that sets them to undefined', async () => {
         await process(newPass(), tenant, [notes.crud('r1')]);
         expect(notes.ran).to.deep.equal(steps.map((step) => `r1.${step}`));
       });
@@ -160,25 +160,25 @@ describe('Cases to hold', () => {
   describe('unwrap', () => {
     const innermost = new Notes().plain('r1');
 
-    it('itself', () => {
+    it('returns an unwrapped resource itself', () => {
       expect(unwrap(innermost)).to.equal(innermost);
     });
 
     for (const depth of [1, 2, 3, 4]) {
-      it(`depth ${depth}`, () => {
+      it(`unwraps depth ${depth}`, () => {
         expect(unwrap(wrappedBy(depth))).to.equal(innermost);
       });
     }
 
-    it('self-loop', () => {
+    it('rejects a resource that wraps itself', () => {
       expectLoop(circle(1)[0]!);
     });
 
-    it('3-cycle', () => {
+    it('rejects a cycle of three', () => {
       expectLoop(circle(3)[0]!);
     });
 
-    it('tail cycle', () => {
+    it('rejects a chain that ends in a cycle', () => {
       expectLoop({ ...innermost, name: 'tail', wrapped: circle(3)[1]! });
     });
 
@@ -205,7 +205,7 @@ describe('Cases to hold', () => {
       { failures: 2, called: 'three' },
     ]) {
       const often = failures === 1 ? 'once' : 'twice';
-      it(`getCurrentState failing ${often} is called ${called} times, then the rest once`, async () => {
+      it(`calls getCurrentState ${called} times when it fails ${often}, and the rest once`, async () => {
         const notes = new Notes();
         let left = failures;
         const getCurrentState = (): void => {

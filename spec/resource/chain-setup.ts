@@ -7,28 +7,28 @@ import type { Resource } from '../../lib/resource/resource-set.js';
 import type { ResourceContext, StepName } from '../../lib/resource/resource-context.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 
-/** What the chains of these specs reconcile. */
+/** Object that the chains of these specs reconcile. */
 export const tenant: KubernetesObject = {
   apiVersion: 'example.com/v1',
   kind: 'Tenant',
   metadata: { name: 'acme', namespace: 'shop' },
 };
 
-/** A new pass. Nothing in these specs reaches for the API. */
+/** Returns a new context. These specs never use the API. */
 export function newPass(options: Partial<ResourceContextOptions> = {}): ResourceContext {
   return newResourceContext({ client: {} as Client, ...options });
 }
 
-/** What a step does beside noting that it ran. */
+/** Actions of steps, besides recording that they ran. */
 export type Acts = Partial<
   Record<StepName, (context: ResourceContext, object: KubernetesObject) => unknown>
 >;
 
-/** Resources that note their steps as `name.step`. */
+/** Resources that record their steps as `name.step`. */
 export class Notes {
   readonly ran: string[] = [];
 
-  /** A resource with two methods. */
+  /** Returns a resource with two methods. */
   plain(name: string, acts: Acts = {}): Resource {
     const step =
       (method: StepName) => async (context: ResourceContext, object: KubernetesObject) => {
@@ -38,7 +38,7 @@ export class Notes {
     return { name, ensureCreated: step('ensureCreated'), ensureDeleted: step('ensureDeleted') };
   }
 
-  /** A CRUD resource, whose patches have all three parts. */
+  /** Returns a CRUD resource whose patches have all three parts. */
   crud(name: string, acts: Acts = {}, options: CrudOptions = {}): CrudResource {
     return new CrudResource({ operations: this.operations(name, acts), ...options });
   }
@@ -66,24 +66,24 @@ export class Notes {
 
 type CrudOptions = Pick<CrudResourceOptions<KubernetesObject, unknown, unknown>, 'order'>;
 
-/** A patch whose parts are all set, to undefined. */
+/** Patch whose parts are all set, to undefined. */
 export function wholePatch(): Patch<unknown> {
   const patch = new Patch<unknown>();
   return patch.setCreateChange(undefined).setDeleteChange(undefined).setUpdateChange(undefined);
 }
 
-/** The steps of a CRUD resource while its object lives, in order. */
+/** Steps of a CRUD resource while its object exists, in order. */
 export const updateSteps = [
   ...(['getCurrentState', 'getDesiredState', 'newUpdatePatch'] as const),
   ...(['applyCreateChange', 'applyDeleteChange', 'applyUpdateChange'] as const),
 ];
 
-/** The steps of a CRUD resource while its object is being deleted, in order. */
+/** Steps of a CRUD resource while its object is in deletion, in order. */
 export const deleteSteps = updateSteps.map((step) =>
   step === 'newUpdatePatch' ? 'newDeletePatch' : step,
 );
 
-/** What `promise` is rejected with. */
+/** Resolves to the error with which `promise` rejects. */
 export async function failureOf(promise: Promise<unknown>): Promise<Error & { code?: string }> {
   try {
     await promise;

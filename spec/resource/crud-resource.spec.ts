@@ -15,7 +15,7 @@ describe('CrudResource', () => {
     notes = new Notes();
   });
 
-  it('creates, deletes and updates, in this order, unless told otherwise', async () => {
+  it('creates, deletes and updates, in this order, by default', async () => {
     const resource = notes.crud('r');
     expect(resource.order).to.deep.equal(['create', 'delete', 'update']);
     await resource.ensureCreated(newPass(), tenant);
@@ -28,7 +28,9 @@ describe('CrudResource', () => {
   });
 
   for (const reads of [false, true]) {
-    const outcome = reads ? 'fails where its patch reads it' : 'goes on where its patch does not';
+    const outcome = reads
+      ? 'fails if its patch reads the state'
+      : 'continues if its patch does not read the state';
     it(`a deletion whose desired state cannot be computed ${outcome}`, async () => {
       const operations = {
         ...notes.operations('r', {
@@ -52,7 +54,7 @@ describe('CrudResource', () => {
     });
   }
 
-  it('applies what was set, whatever its value, in the order that was asked for', async () => {
+  it('applies the set parts, whatever their values, in the configured order', async () => {
     const permutation = fc.shuffledSubarray([...parts], { minLength: 3 });
     const subset = fc.subarray([...parts]);
     const value = fc.constantFrom(undefined, null, 0, '', false, [], {});
@@ -82,7 +84,7 @@ describe('CrudResource', () => {
     await fc.assert(property);
   });
 
-  it('hands each step what it is of, and what the ones before it returned', async () => {
+  it('passes each step the object and the results of the previous steps', async () => {
     const seen: unknown[] = [];
     const state = { current: ['a'], desired: ['a', 'b'] };
     const operations = {
@@ -103,7 +105,7 @@ describe('CrudResource', () => {
     ]);
   });
 
-  it('goes on with states that are undefined', async () => {
+  it('continues with undefined states', async () => {
     const operations = { ...notes.operations('r'), getCurrentState: () => undefined };
     await new CrudResource({ operations }).ensureCreated(newPass(), tenant);
     expect(notes.ran).to.have.length(5);
@@ -142,14 +144,14 @@ describe('CrudResource', () => {
   });
 
   for (const none of [undefined, null]) {
-    it(`applies nothing where the patch is ${none}`, async () => {
+    it(`applies nothing when the patch is ${none}`, async () => {
       const operations = { ...notes.operations('r'), newUpdatePatch: () => none as undefined };
       await new CrudResource({ operations }).ensureCreated(newPass(), tenant);
       expect(notes.ran).to.deep.equal(['r.getCurrentState', 'r.getDesiredState']);
     });
   }
 
-  it('takes a patch of another copy of this package', async () => {
+  it('accepts a patch of another copy of this package', async () => {
     const changeOf = (part: PatchPart) => (part === 'delete' ? { change: 1 } : undefined);
     const operations = {
       ...notes.operations('r'),
@@ -168,7 +170,7 @@ describe('CrudResource', () => {
     ['true', true],
     ['the class', Patch],
   ] as const) {
-    it(`refuses ${what} for a patch: names resource and step, applies nothing`, async () => {
+    it(`rejects ${what} as a patch: names resource and step, applies nothing`, async () => {
       const operations = {
         ...notes.operations('r'),
         newUpdatePatch: () => patch as unknown as Patch<unknown>,
@@ -185,10 +187,10 @@ describe('CrudResource', () => {
     });
   }
 
-  describe('before each step', () => {
+  describe('after each step', () => {
     for (const [n, step] of updateSteps.entries()) {
       for (const cancel of ['cancelReconciliation', 'cancelResource'] as const) {
-        it(`looks at ${cancel} of ${step}`, async () => {
+        it(`checks ${cancel} of ${step}`, async () => {
           const resource = notes.crud('r', {
             [step]: (context: ResourceContext) => context[cancel](),
           });
@@ -197,13 +199,13 @@ describe('CrudResource', () => {
         });
       }
 
-      it(`looks at the signal, aborted in ${step}`, async () => {
+      it(`checks the signal, aborted in ${step}`, async () => {
         const stop = new AbortController();
         const reason = new OperatorError('Stopped', 'the manager stops');
         const resource = notes.crud('r', { [step]: () => stop.abort(reason) });
         const context = newPass({ signal: stop.signal });
         const end = resource.ensureCreated(context, tenant);
-        // After the last step nothing is left to refuse.
+        // After the last step there is nothing left to skip.
         if (step === 'applyUpdateChange') await end;
         else expect((await failureOf(end)).cause).to.equal(reason);
         expect(notes.ran).to.have.length(n + 1);
@@ -218,7 +220,7 @@ describe('CrudResource', () => {
     }
   });
 
-  it('called by another resource, is canceled for itself', async () => {
+  it('cancels only itself when another resource calls it', async () => {
     const inner = notes.crud('inner', { getCurrentState: (context) => context.cancelResource() });
     const outer = notes.crud('outer', {
       getCurrentState: async (context, object) => {
@@ -231,7 +233,7 @@ describe('CrudResource', () => {
     expect(notes.ran.at(-1)).to.equal('outer.applyUpdateChange');
   });
 
-  describe('refuses', () => {
+  describe('rejects', () => {
     const operations = new Notes().operations('r');
     const withoutDelete = { ...operations, applyDeleteChange: undefined };
     const bad: readonly [title: string, options: unknown, message: string][] = [
@@ -243,13 +245,13 @@ describe('CrudResource', () => {
         'resource r: operations: no method applyDeleteChange',
       ],
       [
-        'a part twice',
+        'a repeated part',
         { operations, order: ['create', 'create', 'update'] },
         'resource r: order: ',
       ],
-      ['a part too few', { operations, order: ['create', 'update'] }, 'got [create, update]'],
-      ['a part too many', { operations, order: [...parts, 'create'] }, 'resource r: order: '],
-      ['an order that is none', { operations, order: 'create' }, 'got string'],
+      ['a missing part', { operations, order: ['create', 'update'] }, 'got [create, update]'],
+      ['a duplicate part', { operations, order: [...parts, 'create'] }, 'resource r: order: '],
+      ['an order that is not an array', { operations, order: 'create' }, 'got string'],
     ];
     for (const [title, options, message] of bad) {
       it(title, () => {

@@ -21,19 +21,19 @@ function waitsOf(backOff: BackOff, most = 20): number[] {
 }
 
 describe('exponentialBackOff', () => {
-  it('grows from 500 ms by half as much again, to 60 s', () => {
+  it('grows from 500 ms by a factor of 1.5, up to 60 s', () => {
     const waits = waitsOf(exponentialBackOff({ random: middle }));
     expect(waits.slice(0, 4)).to.deep.equal([500, 750, 1_125, 1_687.5]);
     expect(waits.slice(12, 15)).to.deep.equal([60_000, 60_000, 60_000]);
   });
 
-  it('gives up after so many retries', () => {
+  it('stops after maxRetries', () => {
     expect(waitsOf(exponentialBackOff({ maxRetries: 3 }))).to.have.length(3);
     expect(waitsOf(exponentialBackOff({ maxRetries: 0 }))).to.have.length(0);
     expect(waitsOf(exponentialBackOff(), 999)).to.have.length(999);
   });
 
-  it('stays around the curve, and never passes the cap', () => {
+  it('stays near the curve, and never exceeds the cap', () => {
     const options = fc.record({
       initialIntervalMs: fc.integer({ min: 1, max: 10_000 }),
       multiplier: fc.double({ min: 1, max: 10, noNaN: true }),
@@ -59,7 +59,7 @@ describe('exponentialBackOff', () => {
     ...[{ initialIntervalMs: 0 }, { initialIntervalMs: NaN }, { multiplier: 0.9 }],
     ...[{ randomizationFactor: 1.1 }, { maxIntervalMs: 499 }, { maxRetries: -1 }],
   ]) {
-    it(`refuses ${Object.entries(options).join()}`, () => {
+    it(`rejects ${Object.entries(options).join()}`, () => {
       const [name] = Object.keys(options);
       expect(() => exponentialBackOff(options))
         .to.throw(`exponentialBackOff: ${name}: want`)
@@ -69,7 +69,7 @@ describe('exponentialBackOff', () => {
 });
 
 describe('defaultBackOffFactory', () => {
-  it('makes back-offs of seven retries, each with its own count', () => {
+  it('creates back-offs of seven retries, each with its own count', () => {
     const factory = defaultBackOffFactory();
     const waits = waitsOf(factory(middle));
     expect(waits.map(Math.round)).to.deep.equal([500, 750, 1_125, 1_688, 2_531, 3_797, 5_695]);

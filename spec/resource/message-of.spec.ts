@@ -27,8 +27,8 @@ Object.defineProperty(unreadable, 'message', {
 const thrown: readonly [title: string, value: unknown, words: string][] = [
   ['an error', new Error('the disk is full'), 'the disk is full'],
   ['an error without a message', new TypeError(''), 'TypeError'],
-  ['errors in one', new AggregateError([new Error('one'), 'two']), 'one; two'],
-  ['a text', 'the disk is full', 'the disk is full'],
+  ['an AggregateError', new AggregateError([new Error('one'), 'two']), 'one; two'],
+  ['a string', 'the disk is full', 'the disk is full'],
   ['undefined', undefined, 'undefined'],
   ['a number', 7, '7'],
   ['a symbol', Symbol('s'), 'Symbol(s)'],
@@ -42,11 +42,11 @@ const thrown: readonly [title: string, value: unknown, words: string][] = [
 
 describe('messageOf', () => {
   for (const [title, value, words] of thrown) {
-    it(`puts ${title} into words`, () => {
+    it(`describes ${title}`, () => {
       expect(messageOf(value)).to.satisfy((text: string) => text.startsWith(words));
     });
 
-    it(`has a failure name set, resource, step and object where a step throws ${title}`, async () => {
+    it(`keeps set, resource, step and object in the error of a step that throws ${title}`, async () => {
       const resource: Resource = {
         name: 'r',
         ensureCreated: () => failWith(value),
@@ -63,7 +63,7 @@ describe('messageOf', () => {
       }
     });
 
-    it(`lets a PermanentError stand for ${title}`, () => {
+    it(`lets a PermanentError wrap ${title}`, () => {
       const error: unknown = new PermanentError(value);
       expect(isPermanent(error) && error.message.startsWith(words)).to.equal(true);
     });

@@ -51,14 +51,14 @@ describe('processUpdate and processDelete', () => {
     expect(notes.ran).to.not.include('r0.ensureDeleted');
   });
 
-  it('tell of what is thrown that is no error', async () => {
+  it('wrap a thrown value that is not an error', async () => {
     const r1 = notes.plain('r1', { ensureCreated: () => failWith('no') });
     const error = await failureOf(processUpdate(newPass(), tenant, [r1]));
     expect(error.message).to.equal('Tenant shop/acme: resource r1, ensureCreated: no');
     expect(error.cause).to.equal('no');
   });
 
-  it('throw what is behind a PermanentError', async () => {
+  it('throw the cause of a PermanentError', async () => {
     const cause = new Error('no such region');
     const r1 = notes.plain('r1', {
       ensureCreated: () => Promise.reject(new PermanentError(cause)),
@@ -85,7 +85,7 @@ describe('processUpdate and processDelete', () => {
     expect(resource.calls).to.equal(0);
   });
 
-  it('begin no resource once the signal is aborted, and throw its reason', async () => {
+  it('start no resource once the signal is aborted, and throw its reason', async () => {
     const stop = new AbortController();
     const reason = new OperatorError('Timeout', 'not over after 5 ms');
     const r1 = notes.plain('r1', { ensureCreated: () => stop.abort(reason) });
@@ -95,7 +95,7 @@ describe('processUpdate and processDelete', () => {
     expect(error.cause).to.equal(reason);
   });
 
-  it('know where they are, for what hangs', async () => {
+  it('record their current place, for timeouts', async () => {
     const root = newPass({ resourceSet: 'v1' });
     const seen: unknown[] = [];
     const look = (): void => void seen.push(placeOf(root));
@@ -111,7 +111,7 @@ describe('processUpdate and processDelete', () => {
   });
 
   describe('a canceled chain', () => {
-    it('says once, at info, who canceled it where and why, and what was not run', async () => {
+    it('logs once, at info, the place and reason of the cancellation, and the skipped resources', async () => {
       const lines: LogLine[] = [];
       const cancel = (context: ResourceContext): void => {
         context.cancelReconciliation('the namespace is not there yet');
@@ -127,7 +127,7 @@ describe('processUpdate and processDelete', () => {
       expect(lines[0]!.fields).to.deep.include({ resourceSet: 'v1', skipped: ['r2', 'r3'] });
     });
 
-    it('says so where nothing was left to run, and where no reason was given', async () => {
+    it('logs a cancellation with nothing left to run, or without a reason', async () => {
       const lines: LogLine[] = [];
       const r1 = notes.plain('r1', { ensureDeleted: (context) => context.cancelReconciliation() });
       await processDelete(newPass({ logger: rememberingLogger(lines) }), tenant, [r1]);
@@ -135,7 +135,7 @@ describe('processUpdate and processDelete', () => {
       expect(lines.map(({ message }) => message)).to.deep.equal([text]);
     });
 
-    it('says at debug why the rest of a resource was skipped', async () => {
+    it('logs at debug why the rest of a resource was skipped', async () => {
       const lines: LogLine[] = [];
       const act = (context: ResourceContext): void => context.cancelResource('nothing to do');
       const r1 = notes.crud('r1', { getCurrentState: act });
@@ -151,7 +151,7 @@ describe('processUpdate and processDelete', () => {
   });
 
   describe('of a set', () => {
-    it('run nothing where initContext cancels', async () => {
+    it('run nothing when initContext cancels', async () => {
       const lines: LogLine[] = [];
       const set = new ResourceSet({
         name: 'v1',
@@ -184,17 +184,25 @@ describe('processUpdate and processDelete', () => {
     });
   });
 
-  describe('refuse', () => {
+  describe('reject', () => {
     const ensureCreated = async (): Promise<void> => undefined;
     const ensureDeleted = ensureCreated;
     const bad: readonly [title: string, resources: unknown, message: string][] = [
-      ['what is no list', undefined, 'resources: want an array'],
-      ['what is no resource', [null], 'resources[0]: want a resource'],
-      ['no name', [{ ensureCreated, ensureDeleted }], 'resources[0]: its name is missing'],
-      ['an empty name', [{ name: '', ensureCreated }], 'resources[0]: its name is missing'],
-      ['no method', [{ name: 'x', ensureCreated }], 'resource x: no method ensureDeleted'],
+      ['a value that is not an array', undefined, 'resources: want an array'],
+      ['an entry that is not a resource', [null], 'resources[0]: want a resource'],
       [
-        'two of one name',
+        'a resource without a name',
+        [{ ensureCreated, ensureDeleted }],
+        'resources[0]: its name is missing',
+      ],
+      ['an empty name', [{ name: '', ensureCreated }], 'resources[0]: its name is missing'],
+      [
+        'a resource without a method',
+        [{ name: 'x', ensureCreated }],
+        'resource x: no method ensureDeleted',
+      ],
+      [
+        'two resources of the same name',
         [new Notes().plain('x'), new Notes().plain('y'), new Notes().plain('x')],
         'more than one resource is named x',
       ],
@@ -207,7 +215,7 @@ describe('processUpdate and processDelete', () => {
       });
     }
 
-    it('a context that is none, and a copy of one', async () => {
+    it('contexts that were copied or not created by newResourceContext()', async () => {
       const copy: ResourceContext = Object.assign({}, newPass());
       for (const context of [copy, {} as ResourceContext]) {
         const error = await failureOf(processUpdate(context, tenant, [notes.plain('r1')]));
@@ -218,7 +226,7 @@ describe('processUpdate and processDelete', () => {
     });
   });
 
-  it('run just what the page says, whatever is canceled or fails where', async () => {
+  it('behave like the documented model, wherever steps cancel or fail', async () => {
     const property = fc.asyncProperty(chains, fc.boolean(), async (chain, isDelete) => {
       const ran = new Notes();
       const steps = isDelete ? deleteSteps : updateSteps;
@@ -230,7 +238,7 @@ describe('processUpdate and processDelete', () => {
         () => 'ended',
         (error: unknown) => (error as ResourceFailedError).resource,
       );
-      // A deletion whose patch does not need the desired state goes on without it.
+      // A deletion whose patch does not use the desired state continues without it.
       const counting = chain.map((acts) =>
         isDelete && acts?.at === 1 && acts.act === 'throw' ? undefined : acts,
       );
@@ -242,7 +250,7 @@ describe('processUpdate and processDelete', () => {
   });
 });
 
-/** As plain JavaScript may. */
+/** Invalid input of plain JavaScript. */
 function failWith(value: unknown): Promise<never> {
   return Promise.resolve().then(() => {
     throw value;
@@ -251,7 +259,7 @@ function failWith(value: unknown): Promise<never> {
 
 type Act = 'cancelReconciliation' | 'cancelResource' | 'throw';
 
-/** At most one act in a resource, in the step of that number. */
+/** At most one action per resource, in the step of that number. */
 interface ActIn {
   readonly at: number;
   readonly act: Act;
@@ -279,7 +287,7 @@ function actsOf(acts: ActIn | undefined, steps: readonly StepName[]): Parameters
   };
 }
 
-/** Of every resource the steps up to the one that acts; none after one that ends the chain. */
+/** Steps of every resource up to the acting one; none after an action that ends the chain. */
 function expectedOf(
   chain: readonly (ActIn | undefined)[],
   steps: readonly StepName[],

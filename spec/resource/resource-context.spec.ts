@@ -14,7 +14,7 @@ import type { LogLine } from '../manager/manager-setup.js';
 import { Notes, newPass, tenant } from './chain-setup.js';
 
 describe('ResourceContext', () => {
-  it('hands down what it was given', () => {
+  it('passes on its parts', () => {
     const parts = {
       client: {} as Client,
       signal: new AbortController().signal,
@@ -26,7 +26,7 @@ describe('ResourceContext', () => {
     expect(newResourceContext(parts)).to.include({ ...parts, resource: '', step: 'initContext' });
   });
 
-  it('has a default for all but the client', () => {
+  it('has defaults for all parts but the client', () => {
     const context = newResourceContext({ client: {} as Client });
     expect(context.signal.aborted).to.be.false;
     expect(context.clock.now()).to.be.a('number');
@@ -51,7 +51,7 @@ describe('ResourceContext', () => {
     }
   });
 
-  it('names set, resource and step in the log', async () => {
+  it('adds set, resource and step to the log', async () => {
     const lines: LogLine[] = [];
     const log = (context: ResourceContext): void => context.logger.info('here');
     const context = newPass({ logger: rememberingLogger(lines), resourceSet: 'v1' });
@@ -67,7 +67,7 @@ describe('ResourceContext', () => {
     ]);
   });
 
-  it('carries flags and values from one resource to those after it, and to the caller', async () => {
+  it('carries flags and values to later resources and to the caller', async () => {
     const region = contextKey<string>('region');
     const seen: unknown[] = [];
     const r1 = new Notes().crud('r1', {
@@ -89,7 +89,7 @@ describe('ResourceContext', () => {
     ]);
   });
 
-  it('forgets everything with the pass', () => {
+  it('shares nothing between contexts', () => {
     const key = contextKey<number>('n');
     const before = newPass();
     before.set(key, 1);
@@ -101,7 +101,7 @@ describe('ResourceContext', () => {
     ]);
   });
 
-  it('names everyone who keeps the finalizer once, with the first reason, and runs the rest', async () => {
+  it('records each resource that keeps the finalizer once, with its first reason, and runs the rest', async () => {
     const notes = new Notes();
     const keep =
       (...reasons: string[]) =>
@@ -121,7 +121,7 @@ describe('ResourceContext', () => {
     expect(root.reconciliationCanceled).to.equal(undefined);
   });
 
-  it('keeps the first cancellation of a pass, and its reason', () => {
+  it('keeps the first cancellation of the chain, and its reason', () => {
     const context = newPass();
     context.cancelReconciliation('first');
     context.cancelReconciliation('second');
@@ -143,7 +143,7 @@ describe('ResourceContext', () => {
     });
   });
 
-  it('keeps the shortest time that was asked for, whatever the order', () => {
+  it('keeps the shortest requested requeue time, in any order', () => {
     const property = fc.property(fc.array(fc.integer({ min: 1 }), { minLength: 1 }), (times) => {
       const context = newPass();
       for (const time of times) context.requeueAfter(time);
@@ -154,7 +154,7 @@ describe('ResourceContext', () => {
   });
 
   for (const wrong of [0, -1, NaN, '5' as unknown as number]) {
-    it(`refuses to look again after ${JSON.stringify(wrong)} ms`, () => {
+    it(`rejects a requeue after ${JSON.stringify(wrong)} ms`, () => {
       expect(() => newPass().requeueAfter(wrong))
         .to.throw('requeueAfter: want more than 0 ms')
         .that.satisfies((error: unknown) => isOperatorError(error, 'InvalidOption'));
@@ -162,7 +162,7 @@ describe('ResourceContext', () => {
   }
 
   describe('a value', () => {
-    it('that was never set is undefined, and needed an error that names it', () => {
+    it('that was never set is undefined, and needing it throws an error with its name', () => {
       const context = newPass();
       const key = contextKey<number>('region');
       expect(context.get(key)).to.equal(undefined);
@@ -171,14 +171,14 @@ describe('ResourceContext', () => {
         .that.satisfies(isExecutionFailed);
     });
 
-    it('may be undefined', () => {
+    it('can be undefined', () => {
       const context = newPass();
       const key = contextKey<string | undefined>('nothing');
       context.set(key, undefined);
       expect(context.need(key)).to.equal(undefined);
     });
 
-    it('belongs to its key, not to the name', () => {
+    it("belongs to its key object, not to the key's name", () => {
       const context = newPass();
       const [one, other] = [contextKey<number>('n'), contextKey<number>('n')];
       context.set(one, 1);

@@ -24,11 +24,11 @@ describe('ResourceSet', () => {
     ['no name', { name: undefined }, 'ResourceSet: its name is missing'],
     ['an empty name', { name: '' }, 'ResourceSet: its name is missing'],
     ['no handles', { handles: undefined }, 'ResourceSet v1: handles: want a function'],
-    ['an initContext that is none', { initContext: {} }, 'ResourceSet v1: initContext: '],
+    ['an invalid initContext', { initContext: {} }, 'ResourceSet v1: initContext: '],
     ['no list of resources', { resources: undefined }, 'ResourceSet v1: resources: want an array'],
     ['no resources', { resources: [] }, 'ResourceSet v1: no resources: want at least one'],
     [
-      'two of one name',
+      'two resources of the same name',
       { resources: [resource, resource] },
       'v1: more than one resource is named r',
     ],
@@ -38,17 +38,21 @@ describe('ResourceSet', () => {
       { resources: [{ name: 'r' }] },
       'no method ensureCreated, ensureDeleted',
     ],
-    ['half a resource', { resources: [{ name: 'r', ensureCreated }] }, 'no method ensureDeleted'],
+    [
+      'an incomplete resource',
+      { resources: [{ name: 'r', ensureCreated }] },
+      'no method ensureDeleted',
+    ],
   ];
   for (const [title, options, message] of bad) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => new ResourceSet({ ...good, ...options }))
         .to.throw(message)
         .that.satisfies(isInvalidConfig);
     });
   }
 
-  it('keeps its resources, whatever becomes of the list that it was given', () => {
+  it('keeps its resources when the given list changes', () => {
     const resources = [resource];
     const set = new ResourceSet({ ...good, resources });
     resources.pop();
@@ -56,7 +60,7 @@ describe('ResourceSet', () => {
     expect(set.resources).to.be.frozen;
   });
 
-  it('hands the object to handles, and the context to initContext', async () => {
+  it('passes the object to handles, and the context to initContext', async () => {
     const seen: unknown[] = [];
     const set = new ResourceSet({
       ...good,
@@ -69,7 +73,7 @@ describe('ResourceSet', () => {
     expect(seen).to.deep.equal([tenant, tenant, context, tenant]);
   });
 
-  it('names itself and the object where handles throws', () => {
+  it('names itself and the object when handles throws', () => {
     const cause = new TypeError('spec is undefined');
     const set = setOf('v1', () => {
       throw cause;
@@ -81,7 +85,7 @@ describe('ResourceSet', () => {
       .and.has.property('cause', cause);
   });
 
-  it('refuses a handles that is async, for a promise is always true', () => {
+  it('rejects an async handles, since a promise is always truthy', () => {
     const set = setOf('v1', (async () => false) as unknown as () => boolean);
     expect(() => set.handles(tenant)).to.throw('set v1, handles: want a boolean, got a promise');
   });
@@ -92,7 +96,7 @@ describe('ResourceRouter', () => {
   const ofNobody = setOf('v2', () => false);
   const ofAll = setOf('v3', () => true);
 
-  it('keeps its sets, whatever becomes of the list that it was given', () => {
+  it('keeps its sets when the given list changes', () => {
     const resourceSets = [ofNobody, ofTenants];
     const router = new ResourceRouter({ resourceSets });
     resourceSets.pop();
@@ -100,20 +104,20 @@ describe('ResourceRouter', () => {
     expect(router.resourceSets).to.be.frozen;
   });
 
-  it('finds the one set that handles the object', () => {
+  it('returns the one set that handles the object', () => {
     const router = new ResourceRouter({ resourceSets: [ofNobody, ofTenants] });
     expect(router.resourceSet(tenant)).to.equal(ofTenants);
     expect(router.resourceSetsOf(tenant)).to.deep.equal([ofTenants]);
   });
 
-  it('says that none handles it, which is nothing bad', () => {
+  it('throws a recognizable error when no set handles the object', () => {
     const router = new ResourceRouter({ resourceSets: [ofNobody, ofTenants] });
     expect(() => router.resourceSet({ ...tenant, kind: 'Other' }))
       .to.throw('Other shop/acme: no resource set handles it; asked were v2, v1')
       .that.satisfies(isNoResourceSet);
   });
 
-  it('names all sets that handle it where several do', () => {
+  it('names all sets that handle the object', () => {
     const router = new ResourceRouter({ resourceSets: [ofTenants, ofNobody, ofAll] });
     expect(() => router.resourceSet(tenant))
       .to.throw('Tenant shop/acme: several resource sets handle it: v1, v3; ')
@@ -124,11 +128,15 @@ describe('ResourceRouter', () => {
   const bad: readonly [title: string, resourceSets: unknown, message: string][] = [
     ['no list', undefined, 'resourceSets: want an array'],
     ['no sets', [], 'no resource sets: want at least one'],
-    ['what is no set', [ofAll, { name: 'v4' }], 'resourceSets[1]: want a ResourceSet'],
-    ['two of one name', [ofAll, setOf('v3', () => true)], 'more than one resource set is named v3'],
+    ['an entry that is not a set', [ofAll, { name: 'v4' }], 'resourceSets[1]: want a ResourceSet'],
+    [
+      'two sets of the same name',
+      [ofAll, setOf('v3', () => true)],
+      'more than one resource set is named v3',
+    ],
   ];
   for (const [title, resourceSets, message] of bad) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => new ResourceRouter({ resourceSets: resourceSets as ResourceSet[] }))
         .to.throw(`ResourceRouter: ${message}`)
         .that.satisfies(isInvalidConfig);
@@ -137,7 +145,7 @@ describe('ResourceRouter', () => {
 });
 
 describe('defaultResourceSetResourceFunc', () => {
-  it('gives the same list for every object', () => {
+  it('returns the same list for every object', () => {
     const resources = [resource];
     const resourcesOf = defaultResourceSetResourceFunc(resources);
     expect(resourcesOf(newPass(), tenant)).to.equal(resources);

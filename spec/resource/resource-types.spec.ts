@@ -52,7 +52,7 @@ class TenantMaps implements CrudOperations<Tenant, ConfigMap[], ConfigMap> {
   applyUpdateChange(): void {}
 }
 
-describe('The types of a chain', () => {
+describe('types of a chain', () => {
   const ofClass = new CrudResource({ operations: new TenantMaps() });
   const ofLiteral = new CrudResource({
     operations: {
@@ -82,7 +82,7 @@ describe('The types of a chain', () => {
     expectTypeOf(ofClass).toEqualTypeOf<CrudResource<Tenant, ConfigMap[], ConfigMap>>();
   });
 
-  it('are inferred from operations that are written in place', () => {
+  it('are inferred from an object literal of operations', () => {
     expectTypeOf(ofLiteral).toEqualTypeOf<CrudResource<Tenant, number, string>>();
   });
 
@@ -93,7 +93,7 @@ describe('The types of a chain', () => {
     expectTypeOf(unwrap(wrapped)).toEqualTypeOf<Resource<Tenant>>();
   });
 
-  it('fit together without a cast: lists, wrappers, sets and the router', () => {
+  it('match without a cast: lists, wrappers, sets and the router', () => {
     const resources = wrap([ofClass, ofLiteral, plain], withRetry, withLogging, (resource) =>
       withMetrics(resource, options),
     );
@@ -109,7 +109,7 @@ describe('The types of a chain', () => {
     expectTypeOf<Found>().toEqualTypeOf<ResourceSet<Tenant>>();
   });
 
-  it('refuse what does not fit', async () => {
+  it('reject mismatches', async () => {
     const other = {
       ...{ apiVersion: 'v1', kind: 'Other', metadata: { name: 'a' } },
       spec: { size: 1 },
@@ -124,13 +124,13 @@ describe('The types of a chain', () => {
     expectTypeOf(missing).toBeFunction();
   });
 
-  it('know the values of a pass', () => {
+  it('include the values of a context', () => {
     const region = contextKey<'north' | 'south'>('region');
     const context = newResourceContext({ client: {} as ResourceContext['client'] });
     context.set(region, 'north');
     expectTypeOf(context.get(region)).toEqualTypeOf<'north' | 'south' | undefined>();
     expectTypeOf(context.need(region)).toEqualTypeOf<'north' | 'south'>();
-    // @ts-expect-error no such region
+    // @ts-expect-error unknown region
     context.set(region, 'west');
   });
 });

@@ -23,13 +23,13 @@ describe('withLogging', () => {
     return lines.map(({ level, message }) => `${level} ${message}`);
   }
 
-  it('tells of the start and the end of each step, at debug', async () => {
+  it('logs the start and the end of each step at debug', async () => {
     expect(await linesOf(withLogging(new Notes().crud('r')))).to.deep.equal(
       updateSteps.flatMap((step) => [`debug r, ${step}: started`, `debug r, ${step}: ended`]),
     );
   });
 
-  it('warns of an error, at the level that was chosen otherwise', async () => {
+  it('warns of an error, and logs steps at the given level', async () => {
     const resource = new Notes().plain('r', { ensureCreated: failAlways });
     expect(await linesOf(withLogging(resource, { level: 'info' }))).to.deep.equal([
       'info r, ensureCreated: started',
@@ -37,13 +37,13 @@ describe('withLogging', () => {
     ]);
   });
 
-  it('is not loud about a conflict', async () => {
+  it('logs a conflict at debug', async () => {
     const error = new OperatorError('Fenced', 'the lease is not fresh');
     const resource = new Notes().plain('r', { ensureCreated: () => Promise.reject(error) });
     expect((await linesOf(withLogging(resource))).at(-1)).to.match(/^debug .*failed/);
   });
 
-  it('says nothing of states and changes', async () => {
+  it('logs no states or changes', async () => {
     const secret = { password: 'hunter2' };
     const acts = { getCurrentState: () => secret, getDesiredState: () => secret };
     const lines: LogLine[] = [];
@@ -52,7 +52,7 @@ describe('withLogging', () => {
     expect(JSON.stringify(lines)).to.not.contain('hunter2');
   });
 
-  it('refuses another level', () => {
+  it('rejects an unknown level', () => {
     expect(() => withLogging(new Notes().plain('r'), { level: 'loud' as 'info' }))
       .to.throw('got loud')
       .that.satisfies(isInvalidConfig);

@@ -17,7 +17,7 @@ interface Observed {
   readonly labels: MetricLabels;
 }
 
-/** Metrics that remember what was observed, too. */
+/** Metrics that also record observations. */
 class ObservedMetrics extends RecordedMetrics {
   readonly observed: Observed[] = [];
 
@@ -52,7 +52,7 @@ describe('withMetrics', () => {
     ]);
   });
 
-  it('has operations named after the steps, deletion included', async () => {
+  it('names operations after the steps, deletion included', async () => {
     const kept = new ObservedMetrics();
     const options = { metrics: kept, service: 'shop', prometheusNamespace: 'a' };
     const resource = withMetrics(new Notes().crud('r'), { ...options, prometheusSubsystem: 'b' });
@@ -63,7 +63,7 @@ describe('withMetrics', () => {
     );
   });
 
-  it('counts a step once around a retry, and each try within', async () => {
+  it('counts a step once outside a retry, and each attempt inside', async () => {
     const backOffFactory = () => ({ next: () => 0 });
     const tries = async (build: (resource: Resource, kept: Metrics) => Resource) => {
       let left = 2;
@@ -89,7 +89,7 @@ describe('withMetrics', () => {
     ['no service', { service: '', metrics: new RecordedMetrics() }],
     ['no metrics', { service: 'shop' }],
   ] as const) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => withMetrics(new Notes().plain('r'), options as OperationMetricsOptions))
         .to.throw('withMetrics: ')
         .that.satisfies(isInvalidConfig);

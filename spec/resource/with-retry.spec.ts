@@ -40,7 +40,7 @@ describe('withRetry', () => {
   }
 
   for (const step of updateSteps) {
-    it(`repeats ${step} only, when that fails`, async () => {
+    it(`repeats only ${step} when it fails`, async () => {
       let left = 3;
       const resource = notes.crud('r', {
         [step]: () => {
@@ -56,7 +56,7 @@ describe('withRetry', () => {
     });
   }
 
-  it('waits 500, 750 and 1,125 ms, then throws the last failure', async () => {
+  it('waits 500, 750 and 1,125 ms, then throws the last error', async () => {
     const resource = notes.plain('r', { ensureDeleted: failAlways });
     const end = await ended(processDelete(pass(), tenant, [withRetry(resource)]));
     expect(notes.ran).to.have.length(4);
@@ -72,7 +72,7 @@ describe('withRetry', () => {
     );
   });
 
-  it('begins with a new back-off in each step', async () => {
+  it('starts a new back-off in each step', async () => {
     let made = 0;
     const backOffFactory = () => {
       made++;
@@ -92,7 +92,7 @@ describe('withRetry', () => {
     expect([made, notes.ran.length]).to.deep.equal([6, 12]);
   });
 
-  it('ends with a PermanentError, and throws its cause', async () => {
+  it('stops at a PermanentError, and throws its cause', async () => {
     const act = (): Promise<never> => Promise.reject(new PermanentError(away));
     const resource = notes.crud('r', { getCurrentState: act });
     const end = await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
@@ -109,10 +109,10 @@ describe('withRetry', () => {
   const futile: readonly [title: string, error: Error][] = [
     ['a TerminalError', new TerminalError('no such region')],
     ['a conflict', conflict],
-    ['a leadership that is lost', new OperatorError('Fenced', 'the lease is not fresh')],
+    ['a lost leadership', new OperatorError('Fenced', 'the lease is not fresh')],
   ];
   for (const [title, error] of futile) {
-    it(`leaves ${title} to the next pass`, async () => {
+    it(`does not retry ${title} within the reconcile`, async () => {
       const resource = notes.plain('r', { ensureCreated: () => Promise.reject(error) });
       const end = await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
       expect(end).to.have.nested.property('reason.cause', error);
@@ -121,7 +121,7 @@ describe('withRetry', () => {
     });
   }
 
-  it("ends in the middle of a wait when the signal is aborted, with the signal's reason", async () => {
+  it("ends a wait when the signal aborts, with the signal's reason", async () => {
     const stop = new AbortController();
     const resource = notes.plain('r', { ensureCreated: failAlways });
     const end = processUpdate(pass(stop.signal), tenant, [withRetry(resource)]);
@@ -133,7 +133,7 @@ describe('withRetry', () => {
     expect([clock.pendingTimers, notes.ran.length]).to.deep.equal([0, 1]);
   });
 
-  it('does not try again what fails once the signal is aborted', async () => {
+  it('does not retry once the signal is aborted', async () => {
     const stop = new AbortController();
     const act = (): never => {
       stop.abort(new OperatorError('Stopped', 'the manager stops'));
@@ -144,7 +144,7 @@ describe('withRetry', () => {
     expect((await failureOf(end)).cause).to.equal(away);
   });
 
-  it('waits as long as the server asks for', async () => {
+  it('waits for Retry-After', async () => {
     const busy = new ApiError(
       { status: 'Failure', reason: 'TooManyRequests', message: 'busy', code: 429 },
       { verb: 'update', kind: 'ConfigMap', name: 'a', status: 429, retryAfterMs: 9_000 },
@@ -154,7 +154,7 @@ describe('withRetry', () => {
     expect(lines.map(({ fields }) => fields['waitMs'])).to.deep.equal([9_000, 9_000, 9_000]);
   });
 
-  it('leaves a wait that a server asks for to the queue where it is longer than a minute', async () => {
+  it('requeues instead of a Retry-After longer than a minute', async () => {
     const closed = new ApiError(
       { status: 'Failure', reason: 'ServiceUnavailable', message: 'closed', code: 503 },
       { verb: 'update', kind: 'ConfigMap', name: 'a', status: 503, retryAfterMs: 60_001 },
@@ -166,7 +166,7 @@ describe('withRetry', () => {
   });
 
   for (const odd of [NaN, -1, '5', null, {}]) {
-    it(`fails the step where a back-off says ${inspect(odd)}, and does not try at once`, async () => {
+    it(`fails the step when a back-off returns ${inspect(odd)}, without a retry`, async () => {
       const next = (): number => odd as number;
       const resource = notes.plain('r', { ensureCreated: failAlways });
       const backOffFactory = () => ({ next });
@@ -181,7 +181,7 @@ describe('withRetry', () => {
     });
   }
 
-  it('tells of what can not be read, and tries again', async () => {
+  it('logs an unreadable error, and retries', async () => {
     let left = 1;
     const resource = notes.plain('r', {
       ensureCreated: () => {
@@ -193,7 +193,7 @@ describe('withRetry', () => {
     expect(lines.map(({ message }) => message).join()).to.include('a value of type object');
   });
 
-  it('refuses a factory that is none', () => {
+  it('rejects a factory that is not a function', () => {
     const backOffFactory = 3 as unknown as () => never;
     expect(() => withRetry(notes.plain('r'), { backOffFactory }))
       .to.throw('withRetry: backOffFactory')

@@ -14,7 +14,7 @@ const failAlways = (): never => {
   throw away;
 };
 
-describe('Wrappers', () => {
+describe('wrappers', () => {
   let notes: Notes;
   beforeEach(() => {
     notes = new Notes();
@@ -30,7 +30,7 @@ describe('Wrappers', () => {
 
   for (const [name, wrapper] of wrappers) {
     describe(name, () => {
-      it('makes a CRUD resource of a CRUD resource, that runs the same', async () => {
+      it('return a CRUD resource for a CRUD resource, with the same steps', async () => {
         const resource = notes.crud('r', {}, { order: ['update', 'delete', 'create'] });
         const wrapped = wrapper(resource);
         expect(wrapped)
@@ -44,7 +44,7 @@ describe('Wrappers', () => {
         expect(notes.ran).to.deep.equal(direct);
       });
 
-      it('makes a resource of another', async () => {
+      it('return a plain resource for a plain resource', async () => {
         const resource = notes.plain('r');
         const wrapped = wrapper(resource);
         expect(wrapped).to.include({ name: 'r', wrapped: resource });
@@ -53,7 +53,7 @@ describe('Wrappers', () => {
         expect(notes.ran).to.deep.equal(['r.ensureCreated', 'r.ensureDeleted']);
       });
 
-      it('leaves what it wraps as it is', () => {
+      it('do not modify the wrapped resource', () => {
         const plain = Object.freeze(notes.plain('r'));
         const crud = Object.freeze(notes.crud('r'));
         const operations = { ...crud.operations };
@@ -63,7 +63,7 @@ describe('Wrappers', () => {
         expect(crud.wrapped).to.equal(undefined);
       });
 
-      it('keeps what a subclass does beside its steps', async () => {
+      it('keep overridden methods of a subclass', async () => {
         class Audited extends CrudResource {
           override async ensureCreated(context: ResourceContext, object: typeof tenant) {
             notes.ran.push('audit');
@@ -75,7 +75,7 @@ describe('Wrappers', () => {
         expect(notes.ran).to.deep.equal(['audit', ...updateSteps.map((step) => `r.${step}`)]);
       });
 
-      it('lets cancellations through', async () => {
+      it('pass cancellations on', async () => {
         const r1 = notes.crud('r1', { getCurrentState: (context) => context.cancelResource() });
         const r2 = notes.crud('r2', {
           getDesiredState: (context) => context.cancelReconciliation(),
@@ -86,7 +86,7 @@ describe('Wrappers', () => {
         ]);
       });
 
-      it('throws what the resource throws', async () => {
+      it('throw the error of the resource', async () => {
         const backOffFactory = () => ({ next: () => undefined });
         const quick =
           name === 'withRetry' ? (r: Resource) => withRetry(r, { backOffFactory }) : wrapper;
@@ -98,7 +98,7 @@ describe('Wrappers', () => {
   }
 
   describe('wrap', () => {
-    it('wraps each, the first wrapper innermost, and leaves the list as it is', async () => {
+    it('wraps each resource, the first wrapper innermost, and keeps the list', async () => {
       const told =
         (who: string) =>
         (resource: Resource): Resource =>
@@ -119,7 +119,7 @@ describe('Wrappers', () => {
       expect(wrapped.map((resource) => unwrap(resource))).to.deep.equal(resources);
     });
 
-    it('without wrappers gives the resources themselves', () => {
+    it('returns the resources themselves without wrappers', () => {
       const resource = notes.plain('r');
       expect(wrap([resource])).to.deep.equal([resource]);
     });

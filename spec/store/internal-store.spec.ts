@@ -4,7 +4,7 @@ import { InternalStore } from '../../lib/store/index.js';
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'web' };
 
 describe('InternalStore', () => {
-  it('keeps a Service and a ConfigMap of one name apart', () => {
+  it('distinguishes a Service from a ConfigMap of the same name', () => {
     const store = new InternalStore();
     store.put(configMap);
     expect(store.has({ ...configMap, kind: 'Service' })).to.equal(false);
@@ -12,7 +12,7 @@ describe('InternalStore', () => {
     expect(store.objectNameKind.get('web')).to.deep.equal(['ConfigMap', 'Service']);
   });
 
-  it('keeps objects of one kind and name apart by group and namespace', () => {
+  it('distinguishes objects of one kind and name by group and namespace', () => {
     const store = new InternalStore();
     store.put({ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', namespace: 'a', name: 'web' });
     const others = [
@@ -23,7 +23,7 @@ describe('InternalStore', () => {
     expect(others.map((other) => store.has(other))).to.deep.equal([false, false, false]);
   });
 
-  it('takes two versions of one API for one object', () => {
+  it('treats two versions of an API as one object', () => {
     const store = new InternalStore();
     store.put({ apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', name: 'web' });
     const newer = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', name: 'web' };
@@ -32,7 +32,7 @@ describe('InternalStore', () => {
     expect(store.references()).to.have.length(1);
   });
 
-  it('says whether an object was put before', () => {
+  it('returns true only for the first put of an object', () => {
     const store = new InternalStore();
     expect([store.put(configMap), store.put({ ...configMap })]).to.deep.equal([true, false]);
   });

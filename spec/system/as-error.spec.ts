@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { asError, errorMessage } from '../../lib/system/as-error.js';
 
 describe('asError', () => {
-  it('leaves an error as it is, and makes one of anything else', () => {
+  it('returns an error unchanged, and wraps any other value', () => {
     const error = new TypeError('no');
     expect(asError(error)).to.equal(error);
     expect(asError('a text')).to.be.an('error').with.property('message', 'a text');
@@ -10,13 +10,13 @@ describe('asError', () => {
     expect(asError(null).message).to.equal('null was thrown, not an error');
   });
 
-  it('takes the message of an object that is no error, or else the names of its fields', () => {
+  it('uses the message of an object that is not an error, or else lists its fields', () => {
     expect(errorMessage({ message: 'no licence', code: 5 })).to.equal('no licence');
     expect(errorMessage({ code: 5, token: 'x' })).to.equal('a thrown object with code, token');
     expect(errorMessage({})).to.equal('a thrown object with no fields');
   });
 
-  it('takes values that have no text', () => {
+  it('handles values that cannot be converted to a string', () => {
     const unprintable = [
       Object.create(null),
       {

@@ -30,7 +30,7 @@ const refuse = (): never => {
   throw new Error('too late');
 };
 
-describe('what is asked before a request is sent', () => {
+describe('the check before a request is sent', () => {
   const open: { close(): Promise<void> }[] = [];
 
   const connectTo = (server: string, maxConnections = 1): UndiciTransport => {
@@ -49,7 +49,7 @@ describe('what is asked before a request is sent', () => {
     await Promise.all(open.splice(0).map((one) => one.close()));
   });
 
-  it('is asked before the server has seen a byte', async () => {
+  it('runs before the server receives a byte', async () => {
     const server = await start((_, response) => response.end());
     const seen: number[] = [];
     const transport = connectTo(server.url);
@@ -57,7 +57,7 @@ describe('what is asked before a request is sent', () => {
     expect([seen, server.requests.length]).to.deep.equal([[0], 1]);
   });
 
-  it('ends the request by throwing: nothing is sent, and the connection serves the next one', async () => {
+  it('cancels the request by throwing: nothing is sent, and the connection serves the next request', async () => {
     const server = await start((_, response) => response.end());
     const transport = connectTo(server.url);
     await read(await transport.request(write('/first')));
@@ -67,7 +67,7 @@ describe('what is asked before a request is sent', () => {
     expect(new Set(server.requests.map(({ socket }) => socket)).size).to.equal(1);
   });
 
-  it('is asked when a request that waited for a free connection gets one, not when it came', async () => {
+  it('runs when a waiting request gets a free connection, not when it is queued', async () => {
     let answer = (): void => undefined;
     const server = await start(({ url }, response) => {
       if (url === '/slow') answer = () => response.end();
@@ -91,7 +91,7 @@ describe('what is asked before a request is sent', () => {
     expect([asked, server.requests.length]).to.deep.equal([1, 1]);
   });
 
-  it('is asked when the TLS handshake is over, not when it begins', async () => {
+  it('runs after the TLS handshake, not before', async () => {
     const tls = { cert: pem('server.pem'), key: pem('server.key') };
     const server = await start((_, response) => response.end(), tls);
     const gate = await slowGate(server.port);
@@ -113,7 +113,7 @@ describe('what is asked before a request is sent', () => {
     expect([asked, server.requests.length]).to.deep.equal([1, 0]);
   });
 
-  it('is asked again for each connection that a request is sent on', async () => {
+  it('runs again for each connection on which a request is sent', async () => {
     const server = await start(({ socket }) => socket.destroy());
     let asked = 0;
     const transport = connectTo(server.url);
@@ -124,7 +124,7 @@ describe('what is asked before a request is sent', () => {
   });
 });
 
-/** A door to `port` that lets bytes through only once it is opened. */
+/** Forwards to `port`, and passes bytes on only once it is opened. */
 async function slowGate(port: number) {
   const sockets: Socket[] = [];
   let reach = (): void => undefined;

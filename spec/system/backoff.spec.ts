@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { delayAfter, spread } from '../../lib/system/backoff.js';
 
 describe('delayAfter', () => {
-  it('grows by its factor up to its longest delay, however many failures there were', () => {
+  it('grows by its factor up to the maximum, for any number of failures', () => {
     const delays = (factor?: number): number[] =>
       [1, 2, 3, 33, 5_000].map((failures) =>
         delayAfter(failures, {
@@ -17,7 +17,7 @@ describe('delayAfter', () => {
 });
 
 describe('spread', () => {
-  it('multiplies a delay by a random number of its range', () => {
+  it('multiplies a delay by a random factor of the range', () => {
     const delays = [0, 0.5, 1].map((next) =>
       spread(1_000, { next: () => next, uuid: () => '' }, 0.5, 1.5),
     );

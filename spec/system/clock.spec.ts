@@ -3,32 +3,32 @@ import { sleep, systemClock } from '../../lib/system/clock.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 describe('systemClock', () => {
-  it('tells the time of the machine', () => {
+  it("returns the machine's time", () => {
     const before = Date.now();
     const now = systemClock.now();
     expect(now).to.be.within(before, Date.now());
   });
 
-  it('has a monotonic time that never goes back', () => {
+  it('has a monotonic time that never decreases', () => {
     const times = Array.from({ length: 100 }, () => systemClock.monotonicMs());
     expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
   });
 
-  it('fires a timer once its delay has passed', async () => {
+  it('fires a timer after its delay', async () => {
     const start = systemClock.monotonicMs();
     await sleep(systemClock, 3);
     // Node's timers round to the millisecond.
     expect(systemClock.monotonicMs() - start).to.be.at.least(2);
   });
 
-  it('fires no timer that was cancelled', async () => {
+  it('does not fire a cancelled timer', async () => {
     let fired = false;
     systemClock.setTimer(() => (fired = true), 1).cancel();
     await sleep(systemClock, 3);
     expect(fired).to.equal(false);
   });
 
-  it('does not take a delay beyond what Node can for none', async () => {
+  it("does not fire at once for a delay beyond Node's limit", async () => {
     let fired = false;
     const timer = systemClock.setTimer(() => (fired = true), 2 ** 31);
     await sleep(systemClock, 3);
@@ -38,7 +38,7 @@ describe('systemClock', () => {
 });
 
 describe('sleep', () => {
-  it('resolves when its time has come', async () => {
+  it('resolves after its time', async () => {
     const clock = new VirtualClock();
     let woke = false;
     const slept = sleep(clock, 100).then(() => (woke = true));
@@ -63,7 +63,7 @@ describe('sleep', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('leaves no listener on a signal that lives on', async () => {
+  it('leaves no listener on a long-lived signal', async () => {
     const clock = new VirtualClock();
     const signal = new AbortController().signal;
     let listeners = 0;

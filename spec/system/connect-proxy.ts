@@ -2,17 +2,20 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A proxy that tunnels by `CONNECT`. */
+/** Proxy that tunnels by `CONNECT`. */
 export interface ConnectProxy {
   readonly url: string;
-  /** What it was asked to connect to. */
+  /** Requested targets. */
   readonly targets: readonly string[];
-  /** The `proxy-authorization` headers that came. */
+  /** Received `proxy-authorization` headers. */
   readonly authorizations: readonly (string | undefined)[];
   close(): Promise<void>;
 }
 
-/** Starts a proxy on a free port of 127.0.0.1. @param status - what it answers; 200: it connects */
+/**
+ * Starts a proxy on a free port of 127.0.0.1. @param status - status of its response; 200: it
+ * connects
+ */
 export async function startConnectProxy(status = 200): Promise<ConnectProxy> {
   const targets: string[] = [];
   const authorizations: (string | undefined)[] = [];

@@ -7,7 +7,7 @@ const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf
 const rows = [...page.matchAll(/^\| `(\w+)`\s*\|([^|\n]*)\|([^|\n]*)\|$/gm)];
 
 describe('error codes', () => {
-  it('are those that docs/errors.md explains, in the same order', () => {
+  it('are those of docs/errors.md, in the same order', () => {
     expect(rows.map(([, code]) => code)).to.deep.equal([...errorCodes]);
   });
 

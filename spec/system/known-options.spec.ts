@@ -81,8 +81,8 @@ interface Options {
 
 const names = { maxRetries: true, name: true };
 
-describe('Unknown options', () => {
-  it('are refused by name, with the nearest known name', () => {
+describe('unknown options', () => {
+  it('are rejected by name, with the nearest known name', () => {
     const check = (options: object) => () => refuseUnknownOptions<Options>('Thing', options, names);
     expect(check({ maxRetires: 3 })).to.throw(
       'Thing: unknown option "maxRetires"; did you mean "maxRetries"?',
@@ -246,7 +246,7 @@ describe('Unknown options', () => {
     ['certificates', () => generatedCertificates({ ...pair, dnsNames: ['a'] } as never)],
   ];
   for (const [name, call] of entrances) {
-    it(`are refused by ${name}`, async () => {
+    it(`are rejected by ${name}`, async () => {
       const error: unknown = await Promise.resolve()
         .then(call)
         .then(
@@ -258,7 +258,7 @@ describe('Unknown options', () => {
     });
   }
 
-  it('are refused by Builder', async () => {
+  it('are rejected by Builder', async () => {
     const owner = await cluster()
       .client()
       .create<ConfigMap>({
@@ -268,7 +268,7 @@ describe('Unknown options', () => {
     expect(() => new Builder(options)).to.throw('Builder: unknown option "adopts"; did you mean');
   });
 
-  it('that belong to another call are refused with the place where they belong', () => {
+  it('are rejected with the call to which they belong', () => {
     expect(() => controllerFor(ConfigMap, { maxConcurrentReconciles: 8 } as object)).to.throw(
       'give it to withOptions({ maxConcurrentReconciles: … })',
     );

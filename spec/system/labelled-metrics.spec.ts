@@ -7,7 +7,7 @@ import { promMetrics } from '../../lib/system/prom-metrics.js';
 describe('withMetricLabels', () => {
   const named = (name: string) => ({ name, help: name, labelNames: ['kind'] });
 
-  it('adds its labels to every sample, and takes out those samples only', async () => {
+  it('adds its labels to every sample, and removes only those samples', async () => {
     const registry = new Registry();
     const [east, west] = ['east', 'west'].map((cluster) =>
       withMetricLabels(promMetrics(registry), { cluster }),
@@ -32,7 +32,7 @@ describe('withMetricLabels', () => {
     expect(left).to.include('total{kind="Pod",cluster="west"} 2');
   });
 
-  it('keeps nothing where nothing is kept', () => {
+  it('has no optional methods that the inner metrics lack', () => {
     const metrics = withMetricLabels(noMetrics, { cluster: 'east' });
     const gauge = metrics.gauge(named('now'));
     gauge.set(1, { kind: 'Pod' });

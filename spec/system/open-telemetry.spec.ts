@@ -23,7 +23,7 @@ describe('openTelemetryTracer', () => {
     trace.disable();
   });
 
-  it('ends a span with its work, with what was told of it', async () => {
+  it('ends a span with its work, and records the given attributes', async () => {
     const tracer = await openTelemetryTracer({ scope: 'mine' });
     const answer = await tracer.span('work', { a: 1 }, async (span) => {
       expect(exporter.getFinishedSpans()).to.deep.equal([]);
@@ -38,7 +38,7 @@ describe('openTelemetryTracer', () => {
     expect(span?.status.code).to.equal(0);
   });
 
-  it('hands on parents without a context manager', async () => {
+  it('sets parents without a context manager', async () => {
     const tracer = await openTelemetryTracer();
     await tracer.span('outer', {}, (outer) =>
       outer.span('middle', {}, (middle) => middle.span('inner', {}, async () => undefined)),
@@ -49,7 +49,7 @@ describe('openTelemetryTracer', () => {
     expect(outer?.parentSpanContext).to.equal(undefined);
   });
 
-  it('notes what is thrown, and throws it', async () => {
+  it('records a thrown value, and throws it', async () => {
     const tracer = await openTelemetryTracer();
     for (const thrown of [new Error('no'), undefined]) {
       const error = await tracer
@@ -64,7 +64,7 @@ describe('openTelemetryTracer', () => {
 });
 
 describe('registeredTracer', () => {
-  it('is none as long as nobody has registered an SDK', async () => {
+  it('is noTracer until an SDK is registered', async () => {
     expect(await registeredTracer()).to.equal(noTracer);
     trace.setGlobalTracerProvider(new BasicTracerProvider());
     try {

@@ -3,7 +3,7 @@ import { ApiError } from '../../lib/object/api-error.js';
 import { OperatorError, isOperatorError } from '../../lib/system/operator-error.js';
 
 describe('OperatorError', () => {
-  it('carries a code, a message and its cause', () => {
+  it('has a code, a message and a cause', () => {
     const cause = new Error('deep');
     const error = new OperatorError('Timeout', 'get Pod shop/web: late', { cause });
     expect(error).to.be.instanceOf(Error);
@@ -11,11 +11,11 @@ describe('OperatorError', () => {
     expect(error.name).to.equal('OperatorError');
   });
 
-  it('has no cause where none was given', () => {
+  it('has no cause unless one is given', () => {
     expect(new OperatorError('Timeout', 'late')).not.to.have.property('cause');
   });
 
-  it('is named after its class', () => {
+  it('has the name of its class', () => {
     const error = new ApiError({}, { verb: 'get', kind: 'Pod', status: 404 });
     expect(error.name).to.equal('ApiError');
     expect(error.stack).to.match(/^ApiError: get Pod: 404/);
@@ -23,21 +23,21 @@ describe('OperatorError', () => {
 });
 
 describe('isOperatorError', () => {
-  it('knows the code', () => {
+  it('checks the code', () => {
     const error = new OperatorError('Timeout', 'late');
     expect(isOperatorError(error)).to.equal(true);
     expect(isOperatorError(error, 'Timeout')).to.equal(true);
     expect(isOperatorError(error, 'Aborted')).to.equal(false);
   });
 
-  it('knows errors of another copy of this package', () => {
+  it('recognizes errors of another copy of this package', () => {
     const foreign = { [Symbol.for('operator-builder.OperatorError')]: true, code: 'Timeout' };
     expect(isOperatorError(foreign, 'Timeout')).to.equal(true);
   });
 
   const others = { undefined, null: null, 'a string': 'Timeout', 'a plain object': { code: 'x' } };
   for (const [title, other] of Object.entries({ ...others, 'a plain error': new Error('x') })) {
-    it(`refuses ${title}`, () => {
+    it(`is false for ${title}`, () => {
       expect(isOperatorError(other)).to.equal(false);
     });
   }

@@ -26,7 +26,7 @@ describe('pinoLogger', () => {
     });
   });
 
-  it('leaves out what is below its level, by default debug', () => {
+  it('omits lines below its level, debug by default', () => {
     const { lines, logger } = setUp();
     logger.debug('a');
     logger.warn('b');
@@ -40,7 +40,7 @@ describe('pinoLogger', () => {
     expect(silent.lines).to.be.empty;
   });
 
-  it('gives every line of a child its fields', () => {
+  it("adds a child's fields to its lines", () => {
     const { lines, logger } = setUp();
     logger.child({ controller: 'tenant' }).child({ name: 'web' }).info('x', { a: 1 });
     expect(lines[0]).to.include({ controller: 'tenant', name: 'web', a: 1 });
@@ -55,7 +55,7 @@ describe('pinoLogger', () => {
     expect(error['cause']).to.have.property('message', 'inner');
   });
 
-  it('writes each of several errors once, whatever they cause and contain', () => {
+  it('writes each of several errors once, whatever they contain', () => {
     const { lines, logger } = setUp({ level: 'debug' });
     const cause = new Error('the disk is full');
     const part = new OperatorError('Terminal', 'web: the disk is full', { cause });
@@ -73,7 +73,7 @@ describe('pinoLogger', () => {
     expect(text).to.include('db: not there').and.include('"code":"Terminal"');
   });
 
-  it('writes the stack of a defect, and none of an OperatorError that another error caused', () => {
+  it('writes the stack of a defect, and none of an OperatorError with a cause', () => {
     const { lines, logger } = setUp();
     const cause = new TypeError('x is not a function');
     logger.error('failed', { error: new OperatorError('Terminal', 'web: broken', { cause }) });
@@ -83,7 +83,7 @@ describe('pinoLogger', () => {
     expect(inner?.['stack']).to.match(/^at .*pino-logger\.spec/);
   });
 
-  it('writes fields of fields, such as the request of an HTTP client, at the level debug only', () => {
+  it("writes nested fields, such as an HTTP client's request, only at level debug", () => {
     const request = { headers: { authorization: 'Bearer abc' }, path: '/x' };
     const error = Object.assign(new Error('refused'), { request, status: 403 });
     const [info, debug] = [setUp(), setUp({ level: 'debug' })];
@@ -100,7 +100,7 @@ describe('pinoLogger', () => {
     expect(lines[0]?.['error']).to.include({ moreErrors: 990 });
   });
 
-  it('leaves the stacks out of an error and its causes where it is told to', () => {
+  it('omits the stacks of an error and its causes if configured', () => {
     const { lines, logger } = setUp({ stacks: false });
     const cause = new AggregateError([new Error('one')], 'inner');
     logger.error('failed', { error: new Error('outer', { cause }) });
@@ -111,7 +111,7 @@ describe('pinoLogger', () => {
 });
 
 describe('silentLogger', () => {
-  it('drops everything', () => {
+  it('discards everything', () => {
     const logger = silentLogger.child({ a: 1 });
     for (const level of ['debug', 'info', 'warn', 'error'] as const) {
       expect(() => logger[level]('x', {})).not.to.throw();

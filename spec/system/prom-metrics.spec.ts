@@ -11,7 +11,7 @@ async function textOf(registry: Registry): Promise<string[]> {
 }
 
 describe('promMetrics', () => {
-  it('counts up, by one unless told otherwise', async () => {
+  it('increments counters, by one by default', async () => {
     const registry = new Registry();
     const counter = promMetrics(registry).counter(named);
     counter.add();
@@ -20,7 +20,7 @@ describe('promMetrics', () => {
     expect(await textOf(registry)).to.deep.equal(['metric 1', 'metric{kind="a"} 5']);
   });
 
-  it('sets gauges and moves them up and down', async () => {
+  it('sets gauges, and changes them by an amount', async () => {
     const registry = new Registry();
     const gauge = promMetrics(registry).gauge(named);
     gauge.set(5, { kind: 'a' });
@@ -28,7 +28,7 @@ describe('promMetrics', () => {
     expect(await textOf(registry)).to.deep.equal(['metric{kind="a"} -2']);
   });
 
-  it('asks for values that change by themselves when they are collected', async () => {
+  it('collects the values of callbacks when they are scraped', async () => {
     const registry = new Registry();
     let [age, askings] = [1, 0];
     const askAge = (): void => {
@@ -64,7 +64,7 @@ describe('promMetrics', () => {
     ]);
   });
 
-  it('gives the same metric for the same name', async () => {
+  it('returns the same metric for the same name', async () => {
     const registry = new Registry();
     const register = (): void => {
       const metrics = promMetrics(registry);
@@ -78,7 +78,7 @@ describe('promMetrics', () => {
     expect(lines).to.include.members(['c 2', 'g 2', 'h_count 2']);
   });
 
-  it('takes out what has the labels of something that is gone, and nothing else', async () => {
+  it('removes samples by their labels, and no others', async () => {
     const registry = new Registry();
     const metrics = promMetrics(registry);
     const labelNames = ['kind', 'code'];
@@ -103,14 +103,14 @@ describe('promMetrics', () => {
     expect(await textOf(registry)).to.include('c{kind="a",code="1"} 3');
   });
 
-  it('touches no global registry', () => {
+  it('does not use the global registry', () => {
     promMetrics(new Registry()).counter(named).add();
     expect(register.getSingleMetric('metric')).to.equal(undefined);
   });
 });
 
 describe('noMetrics', () => {
-  it('drops everything', () => {
+  it('discards everything', () => {
     noMetrics.counter(named).add();
     noMetrics.gauge(named).set(1);
     noMetrics.histogram({ ...named, buckets: [] }).observe(1);

@@ -8,7 +8,7 @@ import type { StubServer } from './stub-server.js';
 
 const request = { method: 'GET', path: '/', headers: {} } as const;
 
-/** A SOCKS 5 proxy that answers by script: what it waits for as hex, and what it says then. */
+/** Scripted SOCKS 5 proxy: the bytes it waits for and those it sends, in hex. */
 async function startScripted(script: readonly (readonly [number, string])[]): Promise<{
   readonly port: number;
   readonly heard: string[];
@@ -26,7 +26,7 @@ async function startScripted(script: readonly (readonly [number, string])[]): Pr
       heard.push(pending.subarray(0, step[0]).toString('hex'));
       pending = pending.subarray(step[0]);
       at++;
-      // Byte by byte, as a network may.
+      // Byte by byte, as a network may deliver.
       for (const byte of Buffer.from(step[1], 'hex')) socket.write(Uint8Array.of(byte));
       if (at < script.length) return;
       const body = '{"ok":1}';
@@ -59,7 +59,7 @@ describe('a transport through a proxy', () => {
 
   after(() => server.close());
 
-  it('connects by CONNECT, and logs in where the URL says how', async () => {
+  it('connects by CONNECT, and authenticates as its URL says', async () => {
     const proxy = await startConnectProxy();
     const url = proxy.url.replace('//', '//me:p%40ss@');
     expect(await outcomeOf(new UndiciTransport({ server: server.url, proxy: url }))).to.equal(
@@ -71,7 +71,7 @@ describe('a transport through a proxy', () => {
     await proxy.close();
   });
 
-  it('says that the proxy refuses, without the password, and that nothing was sent', async () => {
+  it("reports the proxy's refusal without the password, and that nothing was sent", async () => {
     const proxy = await startConnectProxy(407);
     const url = proxy.url.replace('//', '//me:secret@');
     const transport = new UndiciTransport({ server: server.url, proxy: url });
@@ -84,9 +84,9 @@ describe('a transport through a proxy', () => {
     await proxy.close();
   });
 
-  it('connects by SOCKS 5, by name', async () => {
+  it('connects by SOCKS 5, by host name', async () => {
     const host = Buffer.from('api.test').toString('hex');
-    // Greeting, request; an answer with an IPv4 address.
+    // Greeting and request; a reply with an IPv4 address.
     const {
       port,
       heard,
@@ -104,7 +104,7 @@ describe('a transport through a proxy', () => {
     socks.close();
   });
 
-  it('logs in by SOCKS 5, and says what is refused', async () => {
+  it('authenticates by SOCKS 5, and reports a refusal', async () => {
     const {
       port,
       heard,
@@ -120,7 +120,7 @@ describe('a transport through a proxy', () => {
     socks.close();
   });
 
-  it('gives up a proxy that never answers', async () => {
+  it('times out on a proxy that never responds', async () => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
@@ -134,7 +134,7 @@ describe('a transport through a proxy', () => {
     silent.close();
   });
 
-  it('refuses what is no URL of a proxy', () => {
+  it('rejects an invalid proxy URL', () => {
     const construct = (): unknown => new UndiciTransport({ server: server.url, proxy: 'ftp://a' });
     expect(construct).to.throw('proxy').with.property('code', 'InvalidOption');
   });

@@ -8,14 +8,14 @@ const spread = (numbers: number[]): number[] =>
 
 for (const [name, random] of Object.entries({ systemRandom, seededRandom: seededRandom(42) })) {
   describe(name, () => {
-    it('gives numbers from 0 up to 1, everywhere alike', () => {
+    it('returns numbers from 0 to 1, evenly distributed', () => {
       const quarters = spread(Array.from({ length: 4_000 }, () => random.next()));
       expect(quarters.reduce((sum, each) => sum + each)).to.equal(4_000);
-      // Ten standard deviations: never by chance.
+      // Ten standard deviations: no failure by chance.
       for (const count of quarters) expect(count).to.be.within(720, 1_280);
     });
 
-    it('gives UUIDs that differ', () => {
+    it('returns distinct UUIDs', () => {
       const uuids = Array.from({ length: 200 }, () => random.uuid());
       for (const each of uuids) expect(each).to.match(uuid);
       expect(new Set(uuids).size).to.equal(200);
@@ -24,10 +24,10 @@ for (const [name, random] of Object.entries({ systemRandom, seededRandom: seeded
 }
 
 describe('seededRandom', () => {
-  it('repeats itself for one seed, today and in every release', () => {
+  it('returns the same sequence for one seed, in every release', () => {
     const first = [1, 2, 3].map(() => seededRandom(1).next());
     expect(new Set(first).size).to.equal(1);
-    // The reference values of mulberry32.
+    // Reference values of mulberry32.
     const random = seededRandom(0);
     expect([random.next(), random.next()]).to.deep.equal([
       0.26642920868471265, 0.0003297457005828619,
@@ -35,7 +35,7 @@ describe('seededRandom', () => {
     expect(seededRandom(1).uuid()).to.equal(seededRandom(1).uuid());
   });
 
-  it('gives another sequence for another seed', () => {
+  it('returns another sequence for another seed', () => {
     expect(seededRandom(1).next()).not.to.equal(seededRandom(2).next());
   });
 });

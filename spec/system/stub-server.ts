@@ -4,30 +4,30 @@ import { createServer as createTlsServer } from 'node:https';
 import type { ServerOptions } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A request as it arrived. */
+/** A received request. */
 export interface StubRequest {
   readonly method: string;
   /** Path and query. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** As they came: name, value, name, value, … */
+  /** Raw headers: name, value, name, value, … */
   readonly rawHeaders: readonly string[];
   readonly body: string;
-  /** The connection that it came on. */
+  /** The request's connection. */
   readonly socket: Socket;
 }
 
-/** Answers a request, or does something worse. */
+/** Responds to a request, or misbehaves. */
 export type StubHandler = (request: StubRequest, response: ServerResponse) => void;
 
-/** An HTTP server that does what a spec tells it. */
+/** HTTP server that the spec scripts. */
 export interface StubServer {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly StubRequest[];
-  /** Connections that are open now. */
+  /** Open connections. */
   readonly sockets: ReadonlySet<Socket>;
-  /** Resolves as soon as `predicate` holds; it is asked at every request and closed connection. */
+  /** Resolves once `predicate` holds; runs it at every request and closed connection. */
   until(predicate: () => boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export async function startStubServer(
   };
 }
 
-/** Answers with `value` as JSON. */
+/** Responds with `value` as JSON. */
 export function answerJson(response: ServerResponse, value: unknown, status = 200): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }

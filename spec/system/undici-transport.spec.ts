@@ -51,7 +51,7 @@ describe('UndiciTransport', () => {
     await server.close();
   });
 
-  it('sends method, path, headers and body, and hands back status, headers and body', async () => {
+  it('sends method, path, headers and body, and returns status, headers and body', async () => {
     const transport = await start((_, response) => {
       response.setHeader('x-one', '1').setHeader('warning', ['a', 'b']).writeHead(201).end('grüße');
     });
@@ -70,7 +70,7 @@ describe('UndiciTransport', () => {
     expect(seen?.headers).to.include({ 'content-type': 'text/plain', 'content-length': '2' });
   });
 
-  it('puts the path of the server before that of the request', async () => {
+  it("prefixes the request's path with the server's", async () => {
     const transport = await start((_, response) => response.end());
     const prefixed = connect({ server: `${server.url}/k8s/clusters/c-1/` });
     await textOf(await prefixed.request(get('/api')));
@@ -78,21 +78,21 @@ describe('UndiciTransport', () => {
     expect(server.requests.map(({ url }) => url)).to.deep.equal(['/k8s/clusters/c-1/api', '/api']);
   });
 
-  it('keeps connections alive: requests one after another use two in turn', async () => {
+  it('keeps connections alive: sequential requests use at most two', async () => {
     const transport = await start((_, response) => response.end('ok'));
     for (let n = 0; n < 9; n++) await textOf(await transport.request(get('/')));
-    // A connection is free again a moment after its answer was read.
+    // A connection is free again a moment after its response was read.
     expect(new Set(server.requests.map(({ socket }) => socket)).size).to.be.within(1, 2);
   });
 
-  it('makes no more connections than it may; the other requests wait', async () => {
+  it('opens at most maxConnections; other requests wait', async () => {
     const transport = await start((_, response) => response.end('ok'), { maxConnections: 2 });
     const requests = Array.from({ length: 20 }, () => transport.request(get('/')).then(textOf));
     await Promise.all(requests);
     expect(new Set(server.requests.map(({ socket }) => socket)).size).to.equal(2);
   });
 
-  it('gives streams connections of their own, beyond that limit', async () => {
+  it('gives streams their own connections beyond that limit', async () => {
     const transport = await start(
       ({ url }, response) => {
         response.write('begun');
@@ -106,7 +106,7 @@ describe('UndiciTransport', () => {
     expect(server.sockets.size).to.equal(4);
   });
 
-  it('yields every byte in order to a reader that is slower than the server', async () => {
+  it('yields every byte in order to a slow reader', async () => {
     const sent = Buffer.from(Array.from({ length: 2_000_000 }, (_, n) => n % 251));
     const transport = await start((_, response) => response.end(sent));
     const { body } = await transport.request(get('/', { streaming: true }));
@@ -118,7 +118,7 @@ describe('UndiciTransport', () => {
     expect(Buffer.concat(read).equals(sent)).to.equal(true);
   });
 
-  it('frees the connection when the loop over a stream is left', async () => {
+  it('frees the connection when the loop over a stream exits', async () => {
     const transport = await start((_, response) => response.write('first'));
     const { body } = await transport.request(get('/', { streaming: true }));
     for await (const chunk of body) {
@@ -128,7 +128,7 @@ describe('UndiciTransport', () => {
     await server.until(() => server.sockets.size === 0);
   });
 
-  it('fails as ConnectionFailed, not sent, when nobody listens; names the host only', async () => {
+  it('fails as ConnectionFailed, not sent, when no server listens; names the host only', async () => {
     await start((_, response) => response.end());
     await server.close();
     const address = `user:secret@127.0.0.1:${server.port}`;
@@ -142,7 +142,7 @@ describe('UndiciTransport', () => {
     expect(message).not.to.contain('secret');
   });
 
-  it('fails as ConnectionFailed, sent, when the connection breaks before the answer', async () => {
+  it('fails as ConnectionFailed, sent, when the connection breaks before the response', async () => {
     const transport = await start(({ socket }) => socket.resetAndDestroy());
     const error = await failureOf(transport.request(get('/')));
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: true });
@@ -158,7 +158,7 @@ describe('UndiciTransport', () => {
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: true });
   });
 
-  it('ends with Aborted before the answer, and closes the connection', async () => {
+  it('throws Aborted before the response, and closes the connection', async () => {
     const transport = await start(() => undefined);
     const controller = new AbortController();
     const failure = failureOf(transport.request(get('/', { signal: controller.signal })));
@@ -170,7 +170,7 @@ describe('UndiciTransport', () => {
     await server.until(() => !server.sockets.has(seen!.socket));
   });
 
-  it('ends with Aborted within the body', async () => {
+  it('throws Aborted within the body', async () => {
     const transport = await start((_, response) => response.write('first'));
     const controller = new AbortController();
     const { signal } = controller;
@@ -183,7 +183,7 @@ describe('UndiciTransport', () => {
     await server.until(() => server.sockets.size === 0);
   });
 
-  it('ends with Aborted at once while it waits for a free connection', async () => {
+  it('throws Aborted at once while it waits for a free connection', async () => {
     const transport = await start(() => undefined, { maxConnections: 1 });
     const other = new AbortController();
     const busy = failureOf(transport.request(get('/busy', { signal: other.signal })));
@@ -197,14 +197,14 @@ describe('UndiciTransport', () => {
     expect(server.requests.map(({ url }) => url)).to.deep.equal(['/busy']);
   });
 
-  it('sends nothing when the signal is aborted already', async () => {
+  it('sends nothing when the signal is already aborted', async () => {
     const transport = await start((_, response) => response.end());
     const error = await failureOf(transport.request(get('/', { signal: AbortSignal.abort() })));
     expect(error).to.have.property('code', 'Aborted');
     expect(server.requests).to.have.length(0);
   });
 
-  it('leaves no listener on a signal that lives on', async () => {
+  it('leaves no listener on a long-lived signal', async () => {
     const transport = await start((_, response) => response.end('ok'));
     const { signal } = new AbortController();
     const counts = { added: 0, removed: 0 };
@@ -224,7 +224,7 @@ describe('UndiciTransport', () => {
     expect(counts.removed).to.be.at.least(counts.added);
   });
 
-  it('on reconnect sends what follows on new connections, and lets streams go on', async () => {
+  it('sends later requests on new connections after reconnect, and keeps streams open', async () => {
     const transport = await start(({ url }, response) => {
       if (url === '/stream') response.write('first');
       else response.end('ok');
@@ -243,7 +243,7 @@ describe('UndiciTransport', () => {
     expect(await failure).to.have.property('code', 'Stopped');
   });
 
-  it('ends everything on close, and refuses what comes after with Stopped', async () => {
+  it('ends everything on close, and rejects later requests with Stopped', async () => {
     const transport = await start((_, response) => response.write('first'));
     const { body } = await transport.request(get('/', { streaming: true }));
     const rest = failureOf(textOf({ status: 200, headers: {}, body }));
@@ -254,14 +254,14 @@ describe('UndiciTransport', () => {
   });
 
   for (const server of ['ftp://host', 'host:6443', '', 'https://']) {
-    it(`refuses ${JSON.stringify(server)} as a server`, () => {
+    it(`rejects ${JSON.stringify(server)} as a server`, () => {
       expect(() => new UndiciTransport({ server }))
         .to.throw('server')
         .with.property('code', 'InvalidOption');
     });
   }
 
-  it('has the kernel look after 30 s of silence whether the server is still there', async () => {
+  it('enables TCP keep-alive after 30 s of silence', async () => {
     const delays: unknown[] = [];
     const own = Object.getOwnPropertyDescriptor(Socket.prototype, 'setKeepAlive')!;
     const original = own.value as (enable?: boolean, delayMs?: number) => Socket;
@@ -278,7 +278,7 @@ describe('UndiciTransport', () => {
     expect(delays).to.deep.include([true, 30_000]);
   });
 
-  it('refuses 0 connections', () => {
+  it('rejects 0 connections', () => {
     const construct = () => new UndiciTransport({ server: 'http://host', maxConnections: 0 });
     expect(construct).to.throw('maxConnections').with.property('code', 'InvalidOption');
   });
@@ -311,21 +311,21 @@ describe('UndiciTransport over TLS', () => {
 
   afterEach(() => server.close());
 
-  it('trusts the CA that it is given', async () => {
+  it('trusts the given CA', async () => {
     expect(await request({ tls: { ca } })).to.equal('nobody');
   });
 
-  it('does not trust a server of an unknown CA, and says what to do', async () => {
+  it('rejects a server of an unknown CA, with the remedy', async () => {
     const error = await failureOf(request({}));
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: false });
     expect((error as Error).message).to.contain('give the CA');
   });
 
-  it('trusts whatever answers when it is told to', async () => {
+  it('trusts every server if insecure', async () => {
     expect(await request({ tls: { insecure: true } })).to.equal('nobody');
   });
 
-  it('looks for the given server name in the certificate', async () => {
+  it('verifies the given server name', async () => {
     const address = `https://localhost:${server.port}`;
     const error = await failureOf(request({ server: address, tls: { ca } }));
     expect((error as Error).message).to.contain('set servername');
@@ -338,7 +338,7 @@ describe('UndiciTransport over TLS', () => {
     expect(await request({ tls })).to.equal('spec client');
   });
 
-  it('asks for its TLS settings before each new connection', async () => {
+  it('reads its TLS settings before each new connection', async () => {
     const identity = { cert: pem('client.pem'), key: pem('client.key') };
     const settings = [{ ca }, { ca, ...identity }];
     const tls = () => settings.shift() ?? expect.fail('too many connections');
@@ -350,7 +350,7 @@ describe('UndiciTransport over TLS', () => {
     await transport.close();
   });
 
-  it('hands on the error of its TLS settings as it is', async () => {
+  it('passes on the error of its TLS settings', async () => {
     const broken = new Error('no such file');
     const error = await failureOf(request({ tls: () => Promise.reject(broken) }));
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: false, cause: broken });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 describe('VirtualClock', () => {
-  it('stands still until it is moved', async () => {
+  it('stands still until it is advanced', async () => {
     const clock = new VirtualClock(1_000);
     expect([clock.now(), clock.monotonicMs()]).to.deep.equal([1_000, 0]);
     await clock.advance(250);
@@ -14,7 +14,7 @@ describe('VirtualClock', () => {
     expect(new Date(new VirtualClock().now()).toISOString()).to.equal('2026-01-01T00:00:00.000Z');
   });
 
-  it('fires timers in the order of their times, ties in that of their setting, at their time', async () => {
+  it('fires timers at their time, in order, ties in the order of creation', async () => {
     const property = fc.asyncProperty(fc.array(fc.nat(20), { maxLength: 20 }), async (delays) => {
       const clock = new VirtualClock();
       const fired: [number, number][] = [];
@@ -30,7 +30,7 @@ describe('VirtualClock', () => {
     await fc.assert(property, { numRuns: 20 });
   });
 
-  it('does not fire what is due later, or was cancelled', async () => {
+  it('does not fire later or cancelled timers', async () => {
     const clock = new VirtualClock();
     const fired: string[] = [];
     clock.setTimer(() => fired.push('later'), 11);
@@ -43,7 +43,7 @@ describe('VirtualClock', () => {
     expect([clock.pendingTimers, clock.nextTimerMs]).to.deep.equal([0, undefined]);
   });
 
-  it('fires timers that were set on the way', async () => {
+  it('fires timers that are set while it advances', async () => {
     const clock = new VirtualClock();
     const fired: number[] = [];
     const again = (): void => {
@@ -55,7 +55,7 @@ describe('VirtualClock', () => {
     expect(fired).to.deep.equal([10, 20, 30]);
   });
 
-  it('lets promises settle between two timers', async () => {
+  it('settles promises between two timers', async () => {
     const clock = new VirtualClock();
     const order: string[] = [];
     clock.setTimer(() => void Promise.resolve().then(() => order.push('promise of 1')), 1);
@@ -64,7 +64,7 @@ describe('VirtualClock', () => {
     expect(order).to.deep.equal(['promise of 1', '2']);
   });
 
-  it('takes a negative delay for none', async () => {
+  it('treats a negative delay as 0', async () => {
     const clock = new VirtualClock();
     let fired = false;
     clock.setTimer(() => (fired = true), -5);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { websiteProblem } from '../../lib/system/website-guard.js';
 
-describe('The guard against websites', () => {
+describe('the guard against websites', () => {
   const allowed = new Set(['api.corp.example']);
   const good = [
     ...['localhost', 'LOCALHOST:8082', 'a.localhost:80', '127.0.0.1:8082', '10.1.2.3'],
@@ -13,12 +13,12 @@ describe('The guard against websites', () => {
     ...['127.0.0.1.evil.example', 'localhost evil', 'corp.example', '%31evil'],
   ];
   for (const host of good) {
-    it(`lets requests to the host ${host} in`, () => {
+    it(`allows requests to the host ${host}`, () => {
       expect(websiteProblem({ headers: { host } }, allowed)).to.equal(undefined);
     });
   }
   for (const host of bad) {
-    it(`refuses requests to the host ${JSON.stringify(host)}`, () => {
+    it(`rejects requests to the host ${JSON.stringify(host)}`, () => {
       const problem = `host ${JSON.stringify(host)} is not allowed`;
       expect(websiteProblem({ headers: { host } }, allowed)).to.include(problem);
     });
@@ -27,14 +27,14 @@ describe('The guard against websites', () => {
   const problemOf = (headers: Record<string, string>, options = {}): string | undefined =>
     websiteProblem({ headers: { host: 'localhost:81', ...headers } }, allowed, options);
 
-  it('lets requests of programs and of pages of the same origin in', () => {
+  it('allows requests of programs and of pages of the same origin', () => {
     expect(problemOf({})).to.equal(undefined);
     expect(problemOf({ 'sec-fetch-site': 'none' })).to.equal(undefined);
     expect(problemOf({ 'sec-fetch-site': 'same-origin' })).to.equal(undefined);
     expect(problemOf({ origin: 'http://localhost:81' })).to.equal(undefined);
   });
 
-  it('refuses requests of pages of another origin', () => {
+  it('rejects requests of pages of another origin', () => {
     const headers = [
       ...[{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }],
       ...[
@@ -46,7 +46,7 @@ describe('The guard against websites', () => {
     for (const each of headers) expect(problemOf(each)).to.include('another origin');
   });
 
-  it('lets a followed link in only where links are allowed, and never a frame', () => {
+  it('allows a followed link only if links are allowed, and never a frame', () => {
     const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
     const page = { ...link, 'sec-fetch-dest': 'document' };
     expect(problemOf(page, { links: true })).to.equal(undefined);

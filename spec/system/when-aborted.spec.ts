@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { whenAborted } from '../../lib/system/when-aborted.js';
 
 describe('whenAborted', () => {
-  it('resolves when the signal is aborted, whatever the reason, and not before', async () => {
+  it('resolves when the signal aborts, whatever the reason, and not before', async () => {
     const ending = new AbortController();
     let isOver = false;
     const over = whenAborted(ending.signal).then(() => (isOver = true));
@@ -12,6 +12,5 @@ describe('whenAborted', () => {
     await over;
   });
 
-  it('resolves at once where the signal was aborted before', () =>
-    whenAborted(AbortSignal.abort()));
+  it('resolves at once if the signal was aborted before', () => whenAborted(AbortSignal.abort()));
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { VirtualClock, advanceUntilIdle } from '../../lib/testing/index.js';
 
 describe('advanceUntilIdle', () => {
-  it('fires every timer, those set meanwhile too, and says how far it went', async () => {
+  it('fires every timer, including new ones, and returns the time advanced', async () => {
     const clock = new VirtualClock();
     const fired: number[] = [];
     clock.setTimer(() => {
@@ -13,7 +13,7 @@ describe('advanceUntilIdle', () => {
     expect(fired).to.deep.equal([1, 2]);
   });
 
-  it('gives up on what goes on for ever', async () => {
+  it('throws Timeout for timers without end', async () => {
     const clock = new VirtualClock();
     const again = (): void => void clock.setTimer(again, 1_000);
     again();

@@ -36,7 +36,7 @@ async function failureOf(
 }
 
 describe('crashPoints', () => {
-  it('tries every request: before, writes unanswered, all answered', async () => {
+  it('tries every request: before it, writes without their response, and with it', async () => {
     const { requests, results } = await crashPoints(shopScenario(right));
     expect(requests.map(describeRequest)).to.deep.equal([
       ...['get ConfigMap default/shop', 'apply ConfigMap default/env'],
@@ -51,7 +51,7 @@ describe('crashPoints', () => {
     ]);
   });
 
-  it('comes to the same results each time', async () => {
+  it('returns the same results each time', async () => {
     const [one, other] = [
       await crashPoints(shopScenario(right)),
       await crashPoints(shopScenario(right)),
@@ -59,7 +59,7 @@ describe('crashPoints', () => {
     expect(one).to.deep.equal(other);
   });
 
-  it('plays one point alone, and a sample by its seed', async () => {
+  it('runs a single point, and a seeded sample', async () => {
     const only = { step: 'create', request: 2, mode: 'answered' } as const;
     const { results } = await crashPoints(shopScenario(right), { only });
     expect(results.map(({ point }) => point)).to.deep.equal([only]);
@@ -69,7 +69,7 @@ describe('crashPoints', () => {
     expect(await crashPoints(shopScenario(right), { sample })).to.deep.equal(drawn);
   });
 
-  it('plays some points at once, with the same results', async () => {
+  it('runs several points at once, with the same results', async () => {
     const clusters = { running: 0, most: 0 };
     const cluster = async (): Promise<EmbeddedCluster<VirtualClock>> => {
       const clock = new VirtualClock();
@@ -90,7 +90,7 @@ describe('crashPoints', () => {
     }
   });
 
-  it('plays the whole scenario once where it is told of all kinds, or else once more', async () => {
+  it('runs the uninterrupted scenario once if all kinds are given, otherwise twice', async () => {
     const plays: number[] = [];
     for (const kinds of [[ConfigMap], []]) {
       let count = 0;
@@ -101,7 +101,7 @@ describe('crashPoints', () => {
     expect(plays).to.deep.equal([2, 3]);
   });
 
-  it('sends nothing after the crash, and the answer only where it is seen', async () => {
+  it('sends nothing after the crash, and passes the response on only in mode answered', async () => {
     const seen: string[] = [];
     const reconcile: Reconcile = async (client, shop) => {
       if (shop.data?.['done'] === 'yes') return;
@@ -116,7 +116,7 @@ describe('crashPoints', () => {
     for (const mode of ['unanswered', 'answered'] as const) {
       seen.length = 0;
       await crashPoints(scenario, { only: { request: 2, mode } });
-      // The first is of the uninterrupted run, the last of the operator that was started again.
+      // The first entry is of the uninterrupted run, the last of the restarted operator.
       expect(seen).to.deep.equal([
         'answer',
         mode === 'answered' ? 'answer' : 'no answer',
@@ -125,8 +125,8 @@ describe('crashPoints', () => {
     }
   });
 
-  it('names the point, what was broken, and how to see it alone', async () => {
-    // A name that the server makes up, noted too late.
+  it('names the point, the problem, and how to reproduce it alone', async () => {
+    // A generated name that is recorded too late.
     const error = await failureOf(
       shopScenario(async (client, shop) => {
         if (shop.data?.['done'] === 'yes') return;
@@ -151,7 +151,7 @@ describe('crashPoints', () => {
 
   const started = new WeakSet<Client>();
   const broken: Readonly<Record<string, readonly [Reconcile, string, Partial<CrashScenario>?]>> = {
-    'an object that only an operator that lived on would have made': [
+    'an object that only an uninterrupted operator creates': [
       async (client, shop) => {
         if (shop.data?.['done'] === 'yes') return;
         await note(client);
@@ -159,7 +159,7 @@ describe('crashPoints', () => {
       },
       'missing',
     ],
-    'a field that is only written on creation': [
+    'a field that is written only on creation': [
       async (client, shop) => {
         if (shop.data?.['done'] === 'yes') return;
         if ((await find(client, 'env')) === undefined) {
@@ -170,7 +170,7 @@ describe('crashPoints', () => {
       },
       'differs',
     ],
-    'an object that is made anew after a restart': [
+    'an object that is created again after a restart': [
       async (client, shop) => {
         if (shop.data?.['done'] === 'yes') return;
         if (shop.data?.['begun'] === 'yes') {
@@ -224,7 +224,7 @@ describe('crashPoints', () => {
     });
   }
 
-  it('finds writes that go on, without a crash', async () => {
+  it('finds endless writes, without a crash', async () => {
     const error = await failureOf(
       shopScenario(
         async (client, { metadata }) => {
@@ -242,7 +242,7 @@ describe('crashPoints', () => {
     expect(error.report.results).to.deep.equal([]);
   });
 
-  it('finds what never comes about, and an operator that ends by itself', async () => {
+  it('finds a step that never completes, and an operator that ends by itself', async () => {
     const idle = await failureOf(shopScenario(async () => undefined));
     expect(idle.message).to.match(/create was not carried out after 600 s: «until» is false/);
     const operator = (): Promise<void> => Promise.reject(new Error('no such flag'));
@@ -250,7 +250,7 @@ describe('crashPoints', () => {
     expect(dead.message).to.match(/the operator ended by itself: Error: no such flag/);
   });
 
-  it('checks the invariant at the crash, before anybody can mend it', async () => {
+  it('checks the invariant at the crash, before the restarted operator can repair it', async () => {
     const scenario = shopScenario(
       async (client, shop) => {
         if (shop.data?.['done'] === 'yes') return;
@@ -266,7 +266,7 @@ describe('crashPoints', () => {
     expect(error.message).to.match(/request 2 .*\n +invariant: create, at the crash: expected/);
   });
 
-  it('sees an object through by its owner, whatever its UID is', async () => {
+  it('recognizes an object by its owner, whatever its UID', async () => {
     const owned: Reconcile = async (client, shop) => {
       if (shop.data?.['done'] === 'yes') return;
       const ownerReferences = [ownerReferenceTo(shop)];
@@ -277,7 +277,7 @@ describe('crashPoints', () => {
     await crashPoints(shopScenario(owned));
   });
 
-  it('takes an access review for what it is: a question, no write', async () => {
+  it('treats an access review as a read', async () => {
     const operator = async (stage: OperatorStage): Promise<void> => {
       const spec = { resourceAttributes: { resource: 'configmaps', verb: 'list' } };
       const typeMeta = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
@@ -288,7 +288,7 @@ describe('crashPoints', () => {
     expect(requests[0]).to.include({ kind: 'SelfSubjectAccessReview', write: false });
   });
 
-  it('gives an operator that rises its turn before time passes, though no timer waits', async () => {
+  it('lets a starting operator run before time advances, even without timers', async () => {
     const operator = async ({ client, clock, random, signal }: OperatorStage): Promise<void> => {
       const manager = new Manager({ client, clock, random });
       const writer = controllerFor(ConfigMap).complete(async ({ key, client: cached }) => {
@@ -303,12 +303,12 @@ describe('crashPoints', () => {
     await crashPoints({ ...shopScenario(right), operator }, { only: before });
   });
 
-  it('leaves kinds out that can not be listed', async () => {
+  it('skips kinds that cannot be listed', async () => {
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
     await crashPoints({ ...shopScenario(right), kinds: [review] });
   });
 
-  it('refuses options and modes that it does not know', async () => {
+  it('rejects unknown options and modes', async () => {
     const options = { mode: 'before' } as CrashPointsOptions;
     const error = await crashPoints(shopScenario(right), options).catch(
       (thrown: unknown) => thrown,
@@ -324,7 +324,7 @@ describe('crashPoints', () => {
     expect(other).to.include({ code: 'InvalidOption' });
   });
 
-  it('refuses to report success where it would try nothing', async () => {
+  it('rejects options that select no point', async () => {
     const nothing = [
       { modes: [] },
       ...[0, -1, 0.5, Number.NaN].map((count) => ({ sample: { count, seed: 1 } })),
@@ -337,7 +337,7 @@ describe('crashPoints', () => {
     }
   });
 
-  it('refuses a point that is none, and steps of one name', async () => {
+  it('rejects an unknown point, and duplicate step names', async () => {
     const none = await crashPoints(shopScenario(right), { only: { request: 99 } }).catch(
       (error: unknown) => error,
     );

@@ -11,7 +11,7 @@ async function failureOf(promise: Promise<unknown>): Promise<Error> {
 }
 
 describe('eventually', () => {
-  it('returns what the first try that does not throw returns', async () => {
+  it('returns the result of the first attempt that does not throw', async () => {
     let tries = 0;
     const found = await eventually(
       () => {
@@ -23,7 +23,7 @@ describe('eventually', () => {
     expect(found).to.equal('held');
   });
 
-  it('moves a virtual clock on to what is due, and no further', async () => {
+  it('advances a virtual clock to the next timer, and no further', async () => {
     const clock = new VirtualClock();
     let rang = false;
     clock.setTimer(() => (rang = true), 30_000);
@@ -31,7 +31,7 @@ describe('eventually', () => {
     expect(clock.monotonicMs()).to.be.within(30_000, 30_050);
   });
 
-  it('says what the last try failed with, how often it tried, and keeps the difference', async () => {
+  it('reports the last error with its diff, and the number of attempts', async () => {
     const clock = new VirtualClock();
     const check = (): void => void expect({ ready: 1 }).to.deep.equal({ ready: 2 });
     const error = await failureOf(eventually(check, { clock, timeoutMs: 1_000, intervalMs: 100 }));
@@ -42,21 +42,21 @@ describe('eventually', () => {
     expect(clock.monotonicMs()).to.equal(1_000);
   });
 
-  it('lets time pass for a check that needs some itself', async () => {
+  it('advances time for a check that waits itself', async () => {
     const clock = new VirtualClock();
     await eventually(() => sleep(clock, 200), { clock });
     expect(clock.monotonicMs()).to.equal(200);
   });
 
   for (const clock of [new VirtualClock(), undefined]) {
-    it(`gives a check up that never ends, ${clock ? 'virtually' : 'really'}`, async () => {
+    it(`times out on a check that never ends, on ${clock ? 'a virtual' : 'the real'} clock`, async () => {
       const never = new Promise(() => undefined);
       const error = await failureOf(eventually(() => never, { clock, timeoutMs: 20 }));
       expect(error.message).to.match(/the last try did not end$/);
     });
   }
 
-  it('waits between two tries on the machine’s clock', async () => {
+  it('waits between two attempts on the machine’s clock', async () => {
     let tries = 0;
     const check = (): never => {
       tries++;
@@ -75,7 +75,7 @@ describe('eventually', () => {
   });
 
   for (const options of [{ timeoutMs: 0 }, { intervalMs: 0 }, { timeoutMs: NaN }]) {
-    it(`refuses ${Object.entries(options).join()}`, async () => {
+    it(`rejects ${Object.entries(options).join()}`, async () => {
       const error = await failureOf(eventually(() => undefined, options));
       expect(error).to.have.property('code', 'InvalidOption');
     });

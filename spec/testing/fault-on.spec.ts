@@ -17,7 +17,7 @@ describe('faultOn', () => {
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } },
   });
 
-  it('strikes the nth call of a verb and kind', async () => {
+  it('fails the nth call of a verb and kind', async () => {
     const rules = [faultOn({ verb: 'create', kind: 'ConfigMap', nth: 2 }, faults.conflict())];
     const client = faulty(cluster().client(), { rules });
     await client.create(named('a'));
@@ -27,7 +27,7 @@ describe('faultOn', () => {
     expect(client.injected).to.have.length(1);
   });
 
-  it('loses only the answer, after the call', async () => {
+  it('loses only the response, after the call', async () => {
     const rules = [faultOn({ name: 'a', verb: 'create', when: 'after' }, faults.reset())];
     const client = faulty(cluster().client(), { rules });
     const error = await client.create(named('a')).catch((failure: unknown) => failure);
@@ -35,7 +35,7 @@ describe('faultOn', () => {
     await client.get(ConfigMap, { name: 'a', namespace: 'default' });
   });
 
-  it('gives each fault the answer that servers give', async () => {
+  it('responds to each fault as servers do', async () => {
     const of = async (fault: ReturnType<(typeof faults)['conflict']>): Promise<unknown> => {
       const client = faulty(cluster().client(), { rules: [faultOn({}, fault)] });
       return client.list(ConfigMap).catch((failure: unknown) => failure);
@@ -48,7 +48,7 @@ describe('faultOn', () => {
     expect(await of(faults.timeout())).to.include({ code: 'Timeout' });
   });
 
-  it("leaves the manager's own bookkeeping alone, unless a rule names it", async () => {
+  it("spares the manager's own bookkeeping, unless a rule names it", async () => {
     const client = cluster().client();
     const spec = { resourceAttributes: { resource: 'configmaps', verb: 'list' } };
     const apiVersion = 'authorization.k8s.io/v1';
@@ -62,7 +62,7 @@ describe('faultOn', () => {
     }
   });
 
-  it('leaves look-ups of CustomResourceDefinitions alone, not their writes', async () => {
+  it('spares look-ups of CustomResourceDefinitions, but not their writes', async () => {
     const type = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
     const client = faulty(cluster().client(), { rules: [faultOn({}, faults.reset())] });
     await client.list(type);
@@ -72,12 +72,12 @@ describe('faultOn', () => {
   });
 });
 
-describe('the faults of an embedded server', () => {
+describe('faults of an embedded server', () => {
   const cluster = testCluster({ simulateWorkloads: false });
   const effect = { type: 'reset', when: 'before' } as const;
   const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
 
-  it("leave the manager's own bookkeeping alone, unless a rule names it", async () => {
+  it("spare the manager's own bookkeeping, unless a rule names it", async () => {
     const client = cluster().client({ retries: { maxResets: 0 } });
     const anything = cluster().faults.add({ effect });
     await client.list(lease);
@@ -91,7 +91,7 @@ describe('the faults of an embedded server', () => {
   });
 });
 
-describe('a fault that never happens', () => {
+describe('a fault that never occurs', () => {
   const [begin, end]: (() => Promise<void>)[][] = [[], []];
   const cluster = testCluster({
     simulateWorkloads: false,
@@ -105,7 +105,7 @@ describe('a fault that never happens', () => {
     return end?.[0]?.().catch((error: unknown) => error);
   };
 
-  it('fails the test that put it into the cluster, also where it was removed', async () => {
+  it('fails the test that added it to the cluster, even if it was removed', async () => {
     const error = await test(() => {
       cluster()
         .faults.add({ match: { resource: 'secrets' }, effect })
@@ -115,7 +115,7 @@ describe('a fault that never happens', () => {
     expect(error).to.have.property('message').that.includes('"resource":"secrets"');
   });
 
-  it('fails the test that gave it to a client of the cluster', async () => {
+  it('fails the test that passed it to a client of the cluster', async () => {
     const error = await test(async () => {
       const rules = [faultOn(target, faults.conflict()), faultOn({ verb: 'list' }, faults.gone())];
       const client = faulty(cluster().client(), { rules });
@@ -127,7 +127,7 @@ describe('a fault that never happens', () => {
     expect(error).to.have.property('message').that.does.not.include('list');
   });
 
-  it('is accepted where it is optional', async () => {
+  it('is accepted if it is optional', async () => {
     const error = await test(() => {
       cluster().faults.add({ match: { resource: 'secrets' }, effect, optional: true });
       const rules = [faultOn({ ...target, optional: true }, faults.conflict())];
@@ -136,7 +136,7 @@ describe('a fault that never happens', () => {
     expect(error).to.equal(undefined);
   });
 
-  it('can be asserted about any client', async () => {
+  it('can be asserted for any client', async () => {
     const client = faulty(embeddedClient().client, {
       rules: [faultOn(target, faults.conflict())],
     });

@@ -35,7 +35,7 @@ const creating: Reconcile = async (client, shop) => {
 };
 
 describe('faultSweep', () => {
-  it('fails every request once in each way that matters to it', async () => {
+  it('fails every request once in each applicable way', async () => {
     const { results } = await faultSweep(shopScenario(right));
     const reads = ['serverError', 'resetBefore', 'timeout'];
     const writes = ['conflict', 'serverError', 'resetBefore', 'resetAfter', 'timeout'];
@@ -47,7 +47,7 @@ describe('faultSweep', () => {
     expect(results.map(({ request }) => request?.request)).not.to.include(undefined);
   });
 
-  it('plays one point alone, chosen modes, and a sample by its seed', async () => {
+  it('runs a single point, chosen modes, and a seeded sample', async () => {
     const only = { step: 'create', request: 2, mode: 'conflict' } as const;
     const { results } = await faultSweep(shopScenario(right), { only });
     expect(results.map(({ point }) => point)).to.deep.equal([only]);
@@ -57,7 +57,7 @@ describe('faultSweep', () => {
     expect(drawn.results.map(({ point }) => point.mode)).to.deep.equal(['timeout', 'timeout']);
   });
 
-  it('lets the server carry the request out where only the answer is lost', async () => {
+  it('lets the server carry out a request whose response is lost', async () => {
     const error = await failureOf(shopScenario(creating));
     const failed = error.report.results.filter(({ problems }) => problems.length > 0);
     expect(failed.map(({ point }) => `${point.request} ${point.mode}`)).to.include('2 resetAfter');
@@ -82,7 +82,7 @@ describe('faultSweep', () => {
     );
   });
 
-  it('finds an error that is swallowed', async () => {
+  it('finds a swallowed error', async () => {
     const error = await failureOf(
       shopScenario(async (client, shop) => {
         if (shop.data?.['done'] === 'yes') return;
@@ -93,7 +93,7 @@ describe('faultSweep', () => {
     expect(error.message).to.include('missing: ConfigMap default/env');
   });
 
-  it('checks the invariant right after the failure, before the operator tries again', async () => {
+  it('checks the invariant right after the failure, before the operator retries', async () => {
     const reconcile: Reconcile = async (client, shop) => {
       if (shop.data?.['done'] === 'yes') return;
       await client.apply(configMap('lock'), by);
@@ -107,7 +107,7 @@ describe('faultSweep', () => {
     expect(error.message).to.include('invariant: create, at the failure: expected');
   });
 
-  it("leaves the manager's own bookkeeping alone", async () => {
+  it("spares the manager's own bookkeeping", async () => {
     const operator = async (stage: OperatorStage): Promise<void> => {
       const spec = { resourceAttributes: { resource: 'configmaps', verb: 'list' } };
       const typeMeta = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
@@ -121,7 +121,7 @@ describe('faultSweep', () => {
     expect(new Set(kinds)).to.deep.equal(new Set(['ConfigMap']));
   });
 
-  it('fails where the scenario fails without a failed request, and refuses unknown options', async () => {
+  it('fails when the scenario fails without a fault, and rejects unknown options', async () => {
     const idle = await failureOf(shopScenario(async () => undefined));
     expect(idle.message).to.include('a shop: it fails without a failed request:');
     const options = { sampel: { count: 1, seed: 1 } } as FaultSweepOptions;

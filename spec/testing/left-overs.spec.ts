@@ -39,14 +39,14 @@ describe('assertNothingLeft', () => {
     operator = recordCreations(cluster().client({ user: 'operator' }));
   });
 
-  it('accepts objects that garbage collection takes with their owner', async () => {
+  it('accepts objects that are garbage-collected with their owner', async () => {
     await operator.create(owned('env', shop));
     await operator.apply(owned('more', shop), by);
     expect(operator.created.map(({ name }) => name)).to.deep.equal(['env', 'more']);
     expect(await check()).to.equal('nothing left');
   });
 
-  it('names an object without an owner reference, also one of a generated name', async () => {
+  it('names an object without an owner reference, generated names included', async () => {
     await operator.create(owned('env', shop));
     await operator.apply(configMap('forgotten'), by);
     const metadata = { namespace, generateName: 'made-' };
@@ -59,7 +59,7 @@ describe('assertNothingLeft', () => {
     expect(message).not.to.include('default/env');
   });
 
-  it('names the finalizer that holds an object, or the owner itself', async () => {
+  it('names the finalizer that holds an object or the owner', async () => {
     await operator.create(owned('env', shop, ['example.com/hold']));
     const body = { metadata: { finalizers: ['example.com/work'] } };
     await operator.patch(ConfigMap, shopKey, { type: 'merge', body });
@@ -67,7 +67,7 @@ describe('assertNothingLeft', () => {
     expect(message).to.include('ConfigMap default/shop is still there: example.com/work holds it');
   });
 
-  it('leaves out what other owners need, what is kept on purpose, and what a dry run made', async () => {
+  it('ignores objects of other owners, kept objects, and dry runs', async () => {
     const other = await cluster().client().create(configMap('other'));
     await operator.create(owned('of-other', other));
     await operator.create(configMap('backup'));
@@ -78,7 +78,7 @@ describe('assertNothingLeft', () => {
     await cluster().client().get(ConfigMap, { namespace, name: 'of-other' });
   });
 
-  it('refuses unknown options', async () => {
+  it('rejects unknown options', async () => {
     const options = { owner, created: [], keeps: () => true } as AssertNothingLeftOptions;
     const error = await assertNothingLeft(operator, options).catch((thrown: unknown) => thrown);
     expect(error).to.have.property(
@@ -101,7 +101,7 @@ describe('the option leftOvers', () => {
   };
 
   for (const [name, sweep] of Object.entries({ crashPoints, faultSweep })) {
-    it(`has ${name} find a forgotten owner reference`, async () => {
+    it(`lets ${name} find a forgotten owner reference`, async () => {
       const options = { leftOvers: { owner }, only: { request: 2 } };
       const error = await sweep(shopScenario(forgetting), options).catch(
         (thrown: unknown) => thrown as Error,
@@ -112,7 +112,7 @@ describe('the option leftOvers', () => {
     });
   }
 
-  it('runs the finalizer of the operator, which keeps running', async () => {
+  it('lets the operator handle its finalizer while it keeps running', async () => {
     const finalizers = ['example.com/clean-up'];
     const cleaning: Reconcile = async (client, shop) => {
       const isGoing = shop.metadata.deletionTimestamp !== undefined;

@@ -23,7 +23,7 @@ describe('operatorAssertions', () => {
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } },
   });
 
-  it('counts requests in a cluster, in its log and in entries', async () => {
+  it('count requests in a cluster, in its log and in entries', async () => {
     const client = cluster().client({ user: 'shop' });
     await client.create(named('a'));
     const mark = cluster().requests.mark();
@@ -36,7 +36,7 @@ describe('operatorAssertions', () => {
     expect(cluster()).not.to.have.writes(0);
   });
 
-  it('lists the requests that it found', async () => {
+  it('list the requests that they found', async () => {
     await cluster().client({ user: 'shop' }).create(named('a'));
     const budget = (): unknown => expect(cluster()).to.have.writes(0, { resource: 'configmaps' });
     const found =
@@ -44,7 +44,7 @@ describe('operatorAssertions', () => {
     expect(budget).to.throw(found);
   });
 
-  it('knows conditions by type, status and reason', () => {
+  it('check conditions by type, status and reason', () => {
     expect(object).to.have.condition('Available');
     expect(object).to.have.condition('Available', 'False', 'Waiting');
     expect(object).not.to.have.condition('Available', 'True');
@@ -55,7 +55,7 @@ describe('operatorAssertions', () => {
     expect(() => expect(object).to.have.condition('Ready')).to.throw('got only Available');
   });
 
-  it('knows finalizers, labels and annotations', () => {
+  it('check finalizers, labels and annotations', () => {
     expect(object).to.have.finalizer('example.com/hold').and.not.to.have.finalizer('other');
     expect(object).to.have.label('app', 'web').and.to.have.label('app');
     expect(object).not.to.have.label('app', 'db');
@@ -65,7 +65,7 @@ describe('operatorAssertions', () => {
     );
   });
 
-  it('knows the controller by its UID', async () => {
+  it('check the controller by its UID', async () => {
     const client = cluster().client();
     const owner = await client.create(named('owner'));
     const owned = await setControllerReference(client, named('a'), owner);
@@ -77,7 +77,7 @@ describe('operatorAssertions', () => {
     );
   });
 
-  it('refuses what it can’t judge', () => {
+  it('reject values of other types', () => {
     expect(() => expect(7).to.have.writes(0)).to.throw(TypeError);
     expect(() => expect('a').to.have.condition('Ready')).to.throw(TypeError);
   });

@@ -16,7 +16,7 @@ const leftOvers = { owner: { apiVersion: 'v1', kind: 'ConfigMap', ...shopKey } }
 
 type Found = readonly CrashProblem['type'][];
 
-/** Types of the problems at all points; the uninterrupted run has none. */
+/** Returns the problem types at all points; the uninterrupted run has none. */
 async function problemsOf(sweep: Promise<unknown>): Promise<Found> {
   const error = await sweep.then(
     () => undefined,
@@ -28,7 +28,7 @@ async function problemsOf(sweep: Promise<unknown>): Promise<Found> {
   return error.report.results.flatMap(({ problems }) => problems.map(({ type }) => type));
 }
 
-/** By which crash each is found, and as what. */
+/** The crash that reveals each bug, and the problem type. */
 const byCrash: readonly (readonly [Bug, CrashProblem['type'], CrashPointsOptions])[] = [
   ['a reference to an object that is not there yet', 'invariant', { only: { step: 'create' } }],
   ['a create that does not expect its object to exist', 'notConverged', { modes: ['unanswered'] }],
@@ -40,7 +40,7 @@ const byCrash: readonly (readonly [Bug, CrashProblem['type'], CrashPointsOptions
   ['state that is lost with the process', 'orphan', { only: { step: 'change' } }],
 ];
 
-/** By which failed request each is found, and as what. */
+/** The failed request that reveals each bug, and the problem type. */
 const byFailure: readonly (readonly [Bug, CrashProblem['type'], FaultSweepOptions])[] = [
   ['a swallowed error', 'missing', { modes: ['serverError'], only: { step: 'create' } }],
   [
@@ -52,7 +52,7 @@ const byFailure: readonly (readonly [Bug, CrashProblem['type'], FaultSweepOption
   ['a create by generateName', 'createdTwice', { modes: ['resetAfter'] }],
 ];
 
-/** The mode that shows each of them, where a run tries a sample only. */
+/** The mode that reveals each bug when a run tries only a sample. */
 const quick: CrashPointsOptions = isSampled ? { modes: ['unanswered'] } : {};
 
 describe('the testing kit', () => {
@@ -64,12 +64,12 @@ describe('the testing kit', () => {
   }
 
   for (const [bug, type, options] of sampleOf(byFailure, 2)) {
-    it(`finds ${bug} by a request that fails`, async () => {
+    it(`finds ${bug} by a failing request`, async () => {
       expect(await problemsOf(faultSweep(bugScenario(bug), options))).to.include(type);
     });
   }
 
-  it('finds a forgotten owner reference by what is left of the owner', async () => {
+  it('finds a forgotten owner reference by the objects left over', async () => {
     const scenario = bugScenario('a forgotten owner reference');
     const found = await crashPoints(scenario, { leftOvers }).catch(
       (thrown: unknown) => thrown as Error,
@@ -82,7 +82,7 @@ describe('the testing kit', () => {
     await crashPoints(bugScenario(), { leftOvers, ...crashSample(3) });
   });
 
-  it('accepts a correct operator at every request that fails', async () => {
+  it('accepts a correct operator at every failing request', async () => {
     await faultSweep(bugScenario(), { leftOvers, ...crashSample(3) });
   });
 });

@@ -7,7 +7,7 @@ import { sleep } from '../../lib/system/clock.js';
 import type { CrashScenario, CrashStage, OperatorStage } from '../../lib/testing/index.js';
 import { by, configMap, find, namespace, shopKey, watchShop } from './shop-scenario.js';
 
-/** The mistakes that a {@link bugScenario} can make. */
+/** Bugs that a {@link bugScenario} can have. */
 export type Bug =
   | 'a swallowed error'
   | 'a forgotten owner reference'
@@ -26,7 +26,7 @@ const keyOf = (name: string): { readonly namespace: string; readonly name: strin
   ...{ namespace, name },
 });
 
-/** Reconciles a shop: registers it, makes its objects, and writes down what it has done. */
+/** Reconciles a shop: registers it, creates its objects, and records its work. */
 class ShopReconciler {
   readonly #stage: OperatorStage;
   readonly #bug: Bug | undefined;
@@ -80,7 +80,10 @@ class ShopReconciler {
     }
   }
 
-  /** Makes the environment of this size, has the pointer name it, and deletes the one before. */
+  /**
+   * Creates the environment of this size, updates the pointer, and deletes the previous
+   * environment.
+   */
   async #makeEnv(shop: ConfigMap, size: string): Promise<void> {
     const env = (): Promise<unknown> =>
       this.#client.apply(this.#owned(`env-${size}`, shop, { size }), by);
@@ -108,7 +111,7 @@ class ShopReconciler {
     }
   }
 
-  /** Adds the size to the journal; sends what it has read once more where that fails. */
+  /** Appends the size to the journal; sends the same stale object again if the update fails. */
   async #append(size: string): Promise<void> {
     const journal = await this.#client.get(ConfigMap, keyOf('journal'));
     const { log = '', ...data } = journal.data ?? {};
@@ -144,7 +147,7 @@ class ShopReconciler {
   }
 }
 
-/** The life of a shop under an operator that makes the mistake, or none. */
+/** The life of a shop under an operator with or without the bug. */
 export function bugScenario(bug?: Bug): CrashScenario {
   return {
     name: bug ?? 'a correct operator',
@@ -163,7 +166,7 @@ export function bugScenario(bug?: Bug): CrashScenario {
         name: 'create',
         change: async ({ client, cluster }) => {
           await client.create(configMap('shop', { size: '1' }));
-          // Somebody else writes while the operator waits to try again.
+          // Another client writes while the operator waits to retry.
           const visit = { type: 'merge', body: { data: { visitor: 'yes' } } } as const;
           const later = sleep(cluster.clock, 100);
           void later.then(() => client.patch(ConfigMap, keyOf('journal'), visit));

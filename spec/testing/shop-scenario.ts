@@ -11,7 +11,7 @@ export const by = { fieldManager: 'shop-operator', force: true };
 
 export type Reconcile = (client: Client, shop: ConfigMap) => Promise<unknown>;
 
-/** Runs `reconcile` whenever the shop changes, reading from the server. */
+/** Runs `reconcile` whenever the shop changes, with reads from the server. */
 export async function watchShop(stage: OperatorStage, reconcile: Reconcile): Promise<void> {
   const predicate = ({ object }: { readonly object: ConfigMap }): boolean =>
     object.metadata.name === 'shop';
@@ -39,7 +39,9 @@ export function configMap(name: string, data: Record<string, string> = {}): Conf
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data };
 }
 
-/** One step: the shop is made; it is carried out once the operator has noted so in it. */
+/**
+ * A single step: the shop is created; the step is done once the operator records it in the shop.
+ */
 export function shopScenario(
   reconcile: Reconcile,
   more: Partial<CrashScenario> = {},
@@ -62,7 +64,7 @@ export function shopScenario(
 export const note = (client: Client): Promise<unknown> =>
   client.apply(configMap('shop', { done: 'yes' }), by);
 
-/** Right at any point. */
+/** Correct at any point. */
 export const right: Reconcile = async (client, shop) => {
   if (shop.data?.['done'] === 'yes') return;
   await client.apply(configMap('env', { a: '1' }), by);

@@ -31,7 +31,7 @@ describe('startOperator', () => {
     operator = undefined;
   });
 
-  /** Does what a shop asks for, and writes the result into its status. */
+  /** Performs the shop's order, and writes the result to its status. */
   function setup(manager: Manager): void {
     const shops = controllerFor(Shop).complete(async ({ client }) => {
       const shop = await client.get(Shop, key);
@@ -70,7 +70,7 @@ describe('startOperator', () => {
   const seen = async (): Promise<string> =>
     (await cluster().client().get(Shop, key)).status?.seen ?? '';
 
-  it('lets the operator do what it declares, as its ServiceAccount', async () => {
+  it('runs the operator with its declared permissions, as its ServiceAccount', async () => {
     const { eventually, user } = await start('allowed');
     await eventually(async () => expect(await seen()).to.equal('done'));
     expect(user).to.equal('system:serviceaccount:operator-system:operator-controller-manager');
@@ -78,7 +78,7 @@ describe('startOperator', () => {
     await operator?.stop();
   });
 
-  it('fails at the first request that lacks a rule, with the rule to add in both forms', async () => {
+  it('fails at the first request without a rule, with the missing rule in both forms', async () => {
     const { eventually, stop } = await start('list');
     const error = await eventually(() => expect.fail('not yet'), { timeoutMs: 600_000 }).catch(
       (thrown: unknown) => thrown,
@@ -92,7 +92,7 @@ describe('startOperator', () => {
     expect(await stop().catch((thrown: unknown) => thrown)).to.equal(error);
   });
 
-  it('names the remedy in the answer of the server, too', async () => {
+  it("names the remedy in the server's response too", async () => {
     const { eventually, signal } = await start('status');
     const limits = { signal: new AbortController().signal };
     await eventually(async () => expect(await seen()).to.include('403'), limits);
@@ -104,14 +104,14 @@ describe('startOperator', () => {
     );
   });
 
-  it('lets the operator do what the rules beside its declarations allow', async () => {
+  it('grants the extra rules beside the declarations', async () => {
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }];
     const { eventually, stop } = await start('list', { rules });
     await eventually(async () => expect(await seen()).to.equal('done'));
     await stop();
   });
 
-  it('wants the right to create for an apply that creates', async () => {
+  it('requires the create verb for an apply that creates', async () => {
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['patch'] }];
     const { eventually, signal } = await start('apply', { rules });
     const limits = { signal: new AbortController().signal };
@@ -119,13 +119,13 @@ describe('startOperator', () => {
     expect(String(signal.reason)).to.include("{ type: ConfigMap, verbs: ['create'] }");
   });
 
-  it('lets an operator do everything as an administrator', async () => {
+  it('runs an operator as an administrator', async () => {
     const { eventually, stop } = await start('list', { asAdmin: true });
     await eventually(async () => expect(await seen()).to.equal('done'));
     await stop();
   });
 
-  it('lists the rights that were not used', async () => {
+  it('lists unused permissions', async () => {
     const { eventually, unusedRights, stop } = await start('allowed');
     await eventually(async () => expect(await seen()).to.equal('done'));
     expect(unusedRights()).to.have.members([
@@ -134,7 +134,7 @@ describe('startOperator', () => {
     await stop();
   });
 
-  it('starts an Operator, with the rights that its links declare', async () => {
+  it('starts an Operator with the permissions that its chain declares', async () => {
     const baker = new Operator('baker');
     baker
       .for(Shop)
@@ -151,7 +151,7 @@ describe('startOperator', () => {
     await stop();
   });
 
-  it('leaves every object to an Operator that would share them with other processes', async () => {
+  it('lets a sharded Operator own every object', async () => {
     const baker = new Operator('baker');
     baker
       .for(Shop)
@@ -166,7 +166,7 @@ describe('startOperator', () => {
     await stop();
   });
 
-  it('throws what its manager ends with', async () => {
+  it('throws the error with which its manager ends', async () => {
     const failure = new Error('out of flour');
     operator = await startOperator(cluster(), (manager) => {
       manager.add({ name: 'baker', run: () => Promise.reject(failure) });

@@ -11,7 +11,7 @@ describe('testCluster', () => {
   };
 
   for (const test of ['one', 'another']) {
-    it(`gives ${test} test a cluster of its own, on a virtual clock`, async () => {
+    it(`gives ${test} test its own cluster, on a virtual clock`, async () => {
       await cluster().client().create(object);
       expect(cluster().clock).to.be.instanceOf(VirtualClock);
       expect(seen).not.to.include(cluster());
@@ -26,7 +26,7 @@ describe('testCluster', () => {
     expect(requests.map(({ status }) => status)).to.deep.equal(seen.map(() => 'rejected'));
   });
 
-  it('hangs itself on the hooks that it is given, and runs between them', async () => {
+  it('registers with the given hooks, and runs between them', async () => {
     const [begin, end]: (() => Promise<void>)[][] = [[], []];
     const hook =
       (into: (() => Promise<void>)[] | undefined): TestHook =>

@@ -19,7 +19,7 @@ import type {
   TestClusterOptions,
 } from '../../lib/testing/index.js';
 
-/** The properties that may be left out, but not be `undefined`. */
+/** Optional properties that do not accept `undefined`. */
 type Refusing<T> = {
   [K in keyof T]-?: object extends Pick<T, K>
     ? undefined extends Required<T>[K]
@@ -28,8 +28,8 @@ type Refusing<T> = {
     : never;
 }[keyof T];
 
-describe('options that may be left out', () => {
-  it('may be undefined', () => {
+describe('optional options', () => {
+  it('accept undefined', () => {
     expectTypeOf<Refusing<{ a?: string; b?: string | undefined; c: 1 }>>().toEqualTypeOf<'a'>();
     expectTypeOf<Refusing<CrashPointsOptions>>().toBeNever();
     expectTypeOf<Refusing<CrashScenario>>().toBeNever();
@@ -46,7 +46,7 @@ describe('options that may be left out', () => {
     expectTypeOf<Refusing<ObjectOptions>>().toBeNever();
   });
 
-  it('leave nothing in a CustomResourceDefinition where they are', () => {
+  it('leave undefined values out of a CustomResourceDefinition', () => {
     const status = s.object({ n: s.integer() });
     const spec = s.object({ n: s.integer() });
     const named = { name: 'v1', status, schema: s.object({ spec }) } as const;

@@ -4,7 +4,7 @@ import { WebhookApi, everyConfigMap, patching, responseOf, rule } from './webhoo
 import { Api } from '../api.js';
 
 describe('admission webhooks', () => {
-  it('see a create: before it has a name of its own, and after', async () => {
+  it('receive a create: mutating ones before the name is generated, validating ones after', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', {});
     await hooks.configure('Validating', {});
@@ -24,7 +24,7 @@ describe('admission webhooks', () => {
     expect(hooks.reviews).to.have.length(2);
   });
 
-  it('see updates, patches and deletions with the object before', async () => {
+  it('receive updates, patches and deletions with the old object', async () => {
     const hooks = new WebhookApi();
     await hooks.api.create(configMaps, configMap('a', { k: '1' }));
     await hooks.configure('Validating', {});
@@ -42,7 +42,7 @@ describe('admission webhooks', () => {
     ]);
   });
 
-  it('refuse with the code, reason and message that they want', async () => {
+  it('deny with their code, reason and message', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Validating', {});
     const create = () => hooks.api.call('POST', configMaps, configMap('a'));
@@ -63,7 +63,7 @@ describe('admission webhooks', () => {
     expect((await hooks.api.get(`${configMaps}/a`)).code).to.equal(404);
   });
 
-  it('change what is written, one after the other, and warn', async () => {
+  it('mutate the object in sequence, and add warnings', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', {}, {});
     hooks.answer = ({ object }) => {
@@ -79,7 +79,7 @@ describe('admission webhooks', () => {
     expect(answer.headers['warning']).to.equal('299 - "saw v", 299 - "saw v+"');
   });
 
-  it('are asked again where a later one has changed what they saw', async () => {
+  it('are reinvoked with the policy IfNeeded if a later one has changed the object', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', { reinvocationPolicy: 'IfNeeded' }, {});
     const paths: unknown[] = [];
@@ -93,7 +93,7 @@ describe('admission webhooks', () => {
     expect(paths).to.deep.equal(['/0?timeout=10s', '/1?timeout=10s', '/0?timeout=10s']);
   });
 
-  it('are chosen by rules, scope, selectors and match policy', async () => {
+  it('are selected by rules, scope, selectors and match policy', async () => {
     const hooks = new WebhookApi();
     const { api } = hooks;
     await api.create('/api/v1/namespaces', {
@@ -124,7 +124,7 @@ describe('admission webhooks', () => {
     expect(await called(configMaps, configMap('b', {}, labels))).to.deep.equal([1]);
   });
 
-  it('see the version that they ask for, of a kind that is served in several', async () => {
+  it('receive the version of their rule for a kind served in several versions', async () => {
     const hooks = new WebhookApi();
     const rules = [
       rule({
@@ -149,7 +149,7 @@ describe('admission webhooks', () => {
     ]);
   });
 
-  it('block the write when they fail, unless they may be ignored', async () => {
+  it('block the write when they fail, unless their failurePolicy is Ignore', async () => {
     const answers = { 'default/hook': () => Promise.resolve(responseOf(500, 'boom')) };
     const api = new Api({ services: answers });
     const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
@@ -168,7 +168,7 @@ describe('admission webhooks', () => {
     await api.create(configMaps, configMap('a'));
   });
 
-  it('refuse answers that are none', async () => {
+  it('fail the write with an invalid response', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', {});
     const message = async (answer: object): Promise<string> => {
@@ -189,7 +189,7 @@ describe('admission webhooks', () => {
     expect(await message(patching({ op: 'remove', path: '/none' }))).to.contain('/none');
   });
 
-  it('are not asked of a dry run that they have no answer for', async () => {
+  it('are called in a dry run with dryRun set', async () => {
     const hooks = new WebhookApi();
     const sideEffects = 'NoneOnDryRun';
     await hooks.configure('Validating', { sideEffects });
@@ -197,7 +197,7 @@ describe('admission webhooks', () => {
     expect(hooks.reviews[0]?.dryRun).to.equal(true);
   });
 
-  it('decide on what is stored when they have answered', async () => {
+  it('do not cause a write to overwrite a change stored meanwhile', async () => {
     const hooks = new WebhookApi();
     await hooks.api.create(configMaps, configMap('a', { k: '1' }));
     await hooks.configure('Validating', { rules: [rule({ operations: ['UPDATE'] })] });
@@ -213,7 +213,7 @@ describe('admission webhooks', () => {
     expect(answer.body['data']).to.deep.equal({ k: '2', other: 'x' });
   });
 
-  it('never stand between an administrator and their own configuration', async () => {
+  it('cannot block changes of their own configuration', async () => {
     const hooks = new WebhookApi();
     const rules = [rule({ apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] })];
     await hooks.configure('Validating', { rules });
@@ -222,7 +222,7 @@ describe('admission webhooks', () => {
     expect((await hooks.api.call('DELETE', path)).code).to.equal(200);
   });
 
-  it('have each deletion of a collection to themselves', async () => {
+  it('are called for each object of a deleted collection', async () => {
     const hooks = new WebhookApi();
     for (const name of ['a', 'b', 'c']) await hooks.api.create(configMaps, configMap(name));
     await hooks.configure('Validating', {});

@@ -18,16 +18,19 @@ export interface Review {
   readonly options: object;
 }
 
-/** What a webhook of a spec answers. */
+/** The response of a webhook in a spec. */
 export type Answer = (review: Review) => object | Promise<object>;
 
-/** A server with one webhook service, `default/hook`, whose answer can be set; it notes its requests. */
+/**
+ * A server with one webhook service, `default/hook`, with a replaceable response; records its
+ * reviews.
+ */
 export class WebhookApi {
   readonly reviews: Review[] = [];
   answer: Answer = () => ({ allowed: true });
   readonly api = new Api({ services: { 'default/hook': (request) => this.#serve(request) } });
 
-  /** Configures webhooks of a kind, each with what differs from calling for every ConfigMap. */
+  /** Configures webhooks of a kind, each with its differences from one for every ConfigMap. */
   async configure(kind: 'Mutating' | 'Validating', ...webhooks: readonly object[]): Promise<void> {
     const name = `${kind.toLowerCase()}webhookconfigurations`;
     await this.api.create(`/apis/admissionregistration.k8s.io/v1/${name}`, {
@@ -75,7 +78,7 @@ export function rule(more: object = {}): object {
   };
 }
 
-/** A JSON patch as a webhook answers it. */
+/** A response with a JSON patch. */
 export function patching(...operations: readonly object[]): object {
   const patch = Buffer.from(JSON.stringify(operations)).toString('base64');
   return { allowed: true, patchType: 'JSONPatch', patch };

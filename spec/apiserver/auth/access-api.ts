@@ -2,7 +2,7 @@ import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.j
 import type { TransportRequest, TransportResponse } from '../../../lib/system/transport.js';
 import { Api } from '../api.js';
 
-/** A server with RBAC: `as` asks as a user of the list, or with a token. */
+/** A server with RBAC; `as` sends a request with the token of a user or ServiceAccount. */
 export class AccessApi {
   readonly api = new Api({
     rbac: true,
@@ -24,14 +24,14 @@ export class AccessApi {
     return read(await this.api.raw({ ...rest, ...body, headers: shown }));
   }
 
-  /** POSTs as the administrator; expects it to work. */
+  /** Creates an object as the administrator, and expects success. */
   async make(path: string, object: object): Promise<UnstructuredObject> {
     const { code, body } = await this.as('admin-token', { method: 'POST', path, object });
     if (code !== 201) throw new Error(`${path}: ${body.message}`);
     return body;
   }
 
-  /** A Role in `default` and its binding. */
+  /** Creates a Role in `default` and its binding. */
   async grant(name: string, rules: readonly object[], subject: object): Promise<void> {
     const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
     await this.make(`${rbac}/roles`, { metadata: { name }, rules });

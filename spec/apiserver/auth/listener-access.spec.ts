@@ -6,7 +6,7 @@ import { forbidden } from '../../../lib/apiserver/status-error.js';
 import { Api, apply, configMap, configMaps } from '../api.js';
 import { installed } from '../custom/widgets.js';
 
-/** Knows the users whose names are shown as `x-user`; they may do what `may` says. */
+/** Authenticates the user in the header `x-user`; `may` authorizes. */
 function accessOf(
   may: (user: string, attributes: AccessAttributes) => boolean,
   rest: Partial<ListenerAccess> & { readonly validForMs?: number } = {},
@@ -30,7 +30,7 @@ function accessOf(
   };
 }
 
-describe('a listener with an access of its own', () => {
+describe('a listener with its own access', () => {
   let api: Api;
   beforeEach(() => {
     api = new Api({ users: { 'server-token': 'root' } });
@@ -48,7 +48,7 @@ describe('a listener with an access of its own', () => {
     return { code: response.status, body: { message: text, ...body } };
   }
 
-  it('knows whom its access knows, not those of the server', async () => {
+  it('authenticates users of its access, not those of the server', async () => {
     const url = await api.server.listen({ access: accessOf(() => true) });
     const shown = { authorization: 'Bearer server-token' };
     expect((await ask(url, configMaps, shown)).code).to.equal(401);
@@ -57,14 +57,14 @@ describe('a listener with an access of its own', () => {
     expect(entry).to.include({ user: 'jane', verb: 'list', code: 200 });
   });
 
-  it('leaves other ways in as they are', async () => {
+  it('does not affect other listeners', async () => {
     await api.server.listen({ access: accessOf(() => false) });
     const other = await api.server.listen();
     expect((await ask(other, configMaps)).code).to.equal(200);
     expect((await api.get(configMaps)).code).to.equal(200);
   });
 
-  it('lets its access decide, and writes down what was refused', async () => {
+  it('authorizes by its access, and logs refused requests', async () => {
     const access = accessOf((_user, { verb }) => verb === 'list');
     const url = await api.server.listen({ access });
     const jane = { 'x-user': 'jane' };
@@ -82,7 +82,7 @@ describe('a listener with an access of its own', () => {
     ]);
   });
 
-  it('asks its access for the right to create where an apply creates', async () => {
+  it('requires the right to create for an apply that creates', async () => {
     const url = await api.server.listen({
       access: accessOf((_user, { verb }) => verb === 'patch'),
     });
@@ -97,7 +97,7 @@ describe('a listener with an access of its own', () => {
     expect(await applied()).to.equal(200);
   });
 
-  it('asks its access who may stand for whom', async () => {
+  it('authorizes impersonation by its access', async () => {
     const access = accessOf((user, { verb, name }) =>
       verb === 'impersonate' ? user === 'jane' && name === 'bob' : user === 'bob',
     );
@@ -109,7 +109,7 @@ describe('a listener with an access of its own', () => {
     expect((await as('eve', 'bob')).code).to.equal(403);
   });
 
-  it('gives the answer that its access throws, and 500 for a defect of it', async () => {
+  it('returns the error that its access throws as a status, and 500 for other errors', async () => {
     const no = forbidden({ group: '', plural: 'sites' }, 'not from there');
     const refusing = { authenticate: async () => Promise.reject(no) };
     const url = await api.server.listen({ access: refusing });
@@ -123,7 +123,7 @@ describe('a listener with an access of its own', () => {
     expect((await ask(other, configMaps)).code).to.equal(500);
   });
 
-  it('answers whom it does not know before the body has come', async () => {
+  it('answers 401 before the body arrives', async () => {
     const url = await api.server.listen({ access: accessOf(() => true) });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write(`POST ${configMaps} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n`);
@@ -132,7 +132,7 @@ describe('a listener with an access of its own', () => {
     socket.destroy();
   });
 
-  it('ends a watch with the session of who asked for it', async () => {
+  it('ends a watch when the session of its user expires', async () => {
     const access = accessOf(() => true, { validForMs: 60_000 });
     const url = await api.server.listen({ access });
     const watch = await fetch(`${url}${configMaps}?watch=1`, { headers: { 'x-user': 'jane' } });
@@ -145,7 +145,7 @@ describe('a listener with an access of its own', () => {
     expect(api.server.openWatches).to.equal(0);
   });
 
-  it('keeps the time-out of a watch where that comes first', async () => {
+  it('ends a watch at its own time-out if that is earlier', async () => {
     const access = accessOf(() => true, { validForMs: 60_000 });
     const url = await api.server.listen({ access });
     const path = `${configMaps}?watch=1&timeoutSeconds=10`;
@@ -154,7 +154,7 @@ describe('a listener with an access of its own', () => {
     expect(await watch.text()).to.equal('');
   });
 
-  describe('that shows some groups only', () => {
+  describe('with some groups only', () => {
     let url: string;
     const jane = { 'x-user': 'jane' };
     beforeEach(async () => {
@@ -162,21 +162,21 @@ describe('a listener with an access of its own', () => {
       url = await api.server.listen({ access: accessOf(() => true, { serves }) });
     });
 
-    it('finds nothing of the others', async () => {
+    it('answers 404 for other groups', async () => {
       expect((await ask(url, '/apis/apps/v1/deployments', jane)).code).to.equal(200);
       for (const path of [configMaps, '/api/v1', '/apis/batch/v1', '/apis/batch/v1/jobs']) {
         expect((await ask(url, path, jane)).code, path).to.equal(404);
       }
     });
 
-    it('discovers nothing of them', async () => {
+    it('omits other groups from discovery', async () => {
       const { body } = await ask(url, '/apis', jane);
       const { groups } = body as unknown as { readonly groups: readonly { name: string }[] };
       expect(groups.map(({ name }) => name)).to.deep.equal(['apps']);
       expect((await ask(url, '/api', jane)).body).to.deep.include({ versions: [] });
     });
 
-    it('describes nothing of them in OpenAPI', async () => {
+    it('omits other groups from OpenAPI', async () => {
       await installed(api);
       const { body } = await ask(url, '/openapi/v3', jane);
       expect(Object.keys(body['paths'] as object)).to.deep.equal(['apis/apps/v1']);
@@ -189,7 +189,7 @@ describe('a listener with an access of its own', () => {
       expect(definitions).not.to.have.property('io.k8s.api.batch.v1.Job');
     });
 
-    it('is there beside one that shows all', async () => {
+    it('works next to one with all groups', async () => {
       const all = await api.server.listen();
       expect((await ask(all, configMaps)).code).to.equal(200);
       expect((await ask(url, configMaps, jane)).code).to.equal(404);

@@ -6,7 +6,7 @@ const reading = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'l
 const alice = { kind: 'User', name: 'alice' };
 
 describe('RBAC', () => {
-  it('answers 401 to a token that is nobody’s, and 403 to who is not allowed', async () => {
+  it('answers 401 to an unknown token, and 403 without permission', async () => {
     const server = new AccessApi();
     const path = configMaps;
     expect((await server.as('no-token', { path })).code).to.equal(401);
@@ -19,7 +19,7 @@ describe('RBAC', () => {
     expect((await server.as('admin-token', { path })).code).to.equal(200);
   });
 
-  it('allows what a role says, from the next request on, and no longer than that', async () => {
+  it('applies new and removed bindings from the next request', async () => {
     const server = new AccessApi();
     await server.grant('reader', reading, alice);
     expect((await server.as('alice-token', { path: configMaps })).code).to.equal(200);
@@ -28,7 +28,7 @@ describe('RBAC', () => {
     expect((await server.as('alice-token', { path: configMaps })).code).to.equal(403);
   });
 
-  it('lets a watch go on when its right is taken away; the next one gets 403', async () => {
+  it('keeps a watch open when its permission is removed, and answers 403 to the next one', async () => {
     const server = new AccessApi();
     await server.grant('reader', reading, alice);
     const transport = server.api.server.transport('alice');
@@ -44,7 +44,7 @@ describe('RBAC', () => {
     await server.api.server.stop();
   });
 
-  it('gathers the rules of roles with an aggregation rule', async () => {
+  it('aggregates the rules of ClusterRoles', async () => {
     const server = new AccessApi();
     const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
     const labels = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' };
@@ -59,7 +59,7 @@ describe('RBAC', () => {
     expect(body['rules']).not.to.deep.include(rule);
   });
 
-  it('checks who may be impersonated', async () => {
+  it('authorizes impersonation of users and groups', async () => {
     const server = new AccessApi();
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
     const ask = { method: 'POST', path, object: {} } as const;
@@ -82,14 +82,14 @@ describe('RBAC', () => {
     expect((await server.as('alice-token', { ...ask, headers: groups })).code).to.equal(403);
   });
 
-  it('marks what it refused in the request log', async () => {
+  it('marks refused requests in the request log', async () => {
     const server = new AccessApi();
     await server.as('alice-token', { path: configMaps });
     const { user, code, denied } = server.api.server.requests.entries.at(-1)!;
     expect({ user, code, denied }).to.deep.equal({ user: 'alice', code: 403, denied: true });
   });
 
-  it('is off by default: everyone may do everything', async () => {
+  it('is off by default, so that all requests are allowed', async () => {
     const { Api } = await import('../api.js');
     const api = new Api({ users: { token: 'jane' } });
     const answer = await api.get(configMaps, { authorization: 'Bearer token' });

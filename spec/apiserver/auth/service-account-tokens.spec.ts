@@ -20,7 +20,7 @@ async function withRobot(): Promise<AccessApi> {
 }
 
 describe('tokens of ServiceAccounts', () => {
-  it('stand for their account until they expire', async () => {
+  it('authenticate their account until they expire', async () => {
     const server = await withRobot();
     const token = await tokenOf(server, { expirationSeconds: 600 });
     expect((await server.as(token, { path: configMaps })).code).to.equal(200);
@@ -30,7 +30,7 @@ describe('tokens of ServiceAccounts', () => {
     expect((await server.as(token, { path: configMaps })).code).to.equal(401);
   });
 
-  it('end with their account, also where it comes back', async () => {
+  it('become invalid with the deletion of their account, even if it is recreated', async () => {
     const server = await withRobot();
     const token = await tokenOf(server);
     await server.as('admin-token', { method: 'DELETE', path: `${accounts}/robot` });
@@ -39,7 +39,7 @@ describe('tokens of ServiceAccounts', () => {
     expect((await server.as(token, { path: configMaps })).code).to.equal(401);
   });
 
-  it('end with the object that they are bound to', async () => {
+  it('become invalid with the deletion of the bound object', async () => {
     const server = await withRobot();
     const secrets = '/api/v1/namespaces/default/secrets';
     await server.make(secrets, { metadata: { name: 's' } });
@@ -50,7 +50,7 @@ describe('tokens of ServiceAccounts', () => {
     expect((await server.as(token, { path: configMaps })).code).to.equal(401);
   });
 
-  it('are no good once changed, or for somebody else', async () => {
+  it('are invalid after changes, or for another audience', async () => {
     const server = await withRobot();
     const token = await tokenOf(server);
     const [header = '', payload = '', signature = ''] = token.split('.');
@@ -64,7 +64,7 @@ describe('tokens of ServiceAccounts', () => {
     expect((await server.as(elsewhere, { path: configMaps })).code).to.equal(401);
   });
 
-  it('are told apart by a TokenReview', async () => {
+  it('are authenticated by a TokenReview for its audiences', async () => {
     const server = await withRobot();
     const token = await tokenOf(server, { audiences: ['vault'] });
     const path = '/apis/authentication.k8s.io/v1/tokenreviews';

@@ -9,14 +9,14 @@ const configMap: ConfigMap = {
   metadata: { name: 'a', namespace: 'default' },
 };
 
-describe('the roles that a run used', () => {
+describe('usedRoles', () => {
   let cluster: EmbeddedCluster;
   beforeEach(async () => {
     cluster = await EmbeddedCluster.start();
   });
   afterEach(() => cluster.stop());
 
-  it('are a Role for each namespace and a ClusterRole for the rest, of one user', async () => {
+  it('returns a Role per namespace and a ClusterRole for the rest, for one user', async () => {
     const client = cluster.client({ user: 'operator' });
     await client.create(configMap);
     await client.get(ConfigMap, { name: 'a', namespace: 'default' });
@@ -42,14 +42,14 @@ describe('the roles that a run used', () => {
     ]);
   });
 
-  it('count an apply that made its object as a create, too', async () => {
+  it('includes create for an apply that created its object', async () => {
     const client = cluster.client({ user: 'operator' });
     await client.apply(configMap, { fieldManager: 'x' });
     const [role] = usedRoles(cluster.requests.entries, { user: 'operator' });
     expect(role?.rules[0]?.verbs).to.deep.equal(['create', 'patch']);
   });
 
-  it('are enough to run again with RBAC', async () => {
+  it('is sufficient for the same run with RBAC', async () => {
     const run = async (on: EmbeddedCluster): Promise<void> => {
       const client = on.client({ user: 'operator' });
       await client.apply(configMap, { fieldManager: 'x' });

@@ -40,7 +40,7 @@ describe('a PodDisruptionBudget in the embedded cluster', () => {
     [{ minAvailable: 5 }, 5, 0],
   ];
   for (const [spec, desiredHealthy, disruptionsAllowed] of cases) {
-    it(`of ${JSON.stringify(spec)} allows ${disruptionsAllowed} of 3 pods to go`, async () => {
+    it(`with ${JSON.stringify(spec)} allows ${disruptionsAllowed} of 3 pods to be disrupted`, async () => {
       const { create, get } = await simulatedCluster();
       await create(deployment('web', { replicas: 3 }), budget(spec));
       const { status } = await get(PodDisruptionBudget, 'web');
@@ -60,7 +60,7 @@ describe('a PodDisruptionBudget in the embedded cluster', () => {
 describe('a PodDisruptionBudget during a rollout', () => {
   afterEach(stopSimulatedClusters);
 
-  it('goes by the replicas of the Deployment, not of its ReplicaSets', async () => {
+  it('counts the replicas of the Deployment, not of its ReplicaSets', async () => {
     const { create, patch, get } = await simulatedCluster();
     await create(deployment('web', { replicas: 4 }), budget({ maxUnavailable: 1 }));
     await patch(Deployment, 'web', imagePatch('registry/app:broken'));
@@ -85,7 +85,7 @@ describe('a HorizontalPodAutoscaler in the embedded cluster', () => {
     [0, 2, 5, 0, 0],
   ];
   for (const [replicas, least, most, result, desired] of cases) {
-    it(`makes ${result} of ${replicas} replicas between ${least} and ${most}`, async () => {
+    it(`scales ${replicas} replicas to ${result}, between ${least} and ${most}`, async () => {
       const { create, get } = await simulatedCluster();
       await create(deployment('web', { replicas }), autoscaler(least, most));
       expect((await get(Deployment, 'web')).spec!.replicas).to.equal(result);
@@ -98,7 +98,7 @@ describe('a HorizontalPodAutoscaler in the embedded cluster', () => {
     });
   }
 
-  it('says that it has no metrics, or no target', async () => {
+  it('reports missing metrics or a missing target', async () => {
     const { create, get, ...cluster } = await simulatedCluster();
     await create(autoscaler(1, 2));
     const reasons = async () => {

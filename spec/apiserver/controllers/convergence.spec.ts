@@ -11,7 +11,7 @@ import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js'
 import type { SimulatedCluster } from './simulated-cluster.js';
 import { daemonSet, deployment, imagePatch, statefulSet } from './workload-objects.js';
 
-/** One thing that a user does, and how long nothing else happens. */
+/** An action of a user, and the pause after it. */
 interface Step {
   readonly name: 'web' | 'db' | 'agent';
   readonly action: 'image' | 'scale' | 'deletePod' | 'recreate';
@@ -69,7 +69,7 @@ function ignoreTaken(error: unknown): void {
   if ((error as { status?: number }).status !== 409) throw error;
 }
 
-/** Repairs everything: sound images, and the pods that block a StatefulSet. */
+/** Repairs everything: valid images, and no pods that block a StatefulSet. */
 async function repair(cluster: SimulatedCluster): Promise<void> {
   for (const name of ['web', 'db', 'agent'] as const) {
     await cluster.client.create(made[name]).catch(ignoreTaken);
@@ -91,10 +91,10 @@ function ownersOf(loopback: Loopback): { missing: string[] } {
   return { missing: orphans.map(({ metadata }) => metadata.name ?? '') };
 }
 
-describe('the controllers of the embedded cluster, whatever users do', () => {
+describe('the controllers of the embedded cluster after random actions', () => {
   afterEach(stopSimulatedClusters);
 
-  it('settle with every pod owned, and roll everything out once it is repaired', async () => {
+  it('settle with an owner for every pod, and complete all rollouts after a repair', async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const cluster = await simulatedCluster();
       const { loopback } = cluster.cluster.server;
@@ -119,7 +119,7 @@ describe('the controllers of the embedded cluster, whatever users do', () => {
     await fc.assert(property, { numRuns: tries(15) });
   });
 
-  it('go on where they were when they are started anew at any moment', async () => {
+  it('continue after a restart at any moment', async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {
       const off = { simulateWorkloads: false, controllers: { garbageCollector: false } };
       const cluster = await simulatedCluster(off);

@@ -11,7 +11,7 @@ import {
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { configMap } from './workload-objects.js';
 
-/** An index of ConfigMaps by their labels, and what tells it of changes. */
+/** Creates an index of ConfigMaps by label, and a function that notifies it of changes. */
 function indexByLabel() {
   let tell: (change: ObjectChange<ConfigMap>) => void = () => undefined;
   const watch = (_: unknown, listener: typeof tell): void => void (tell = listener);
@@ -27,7 +27,7 @@ function labeled(name: string, labels: Record<string, string>): ConfigMap {
 }
 
 describe('ObjectIndex', () => {
-  it('finds objects by their words, each once, and only in the namespace', () => {
+  it('finds objects by their words, each once and only in the namespace', () => {
     const { found, tell } = indexByLabel();
     const object = labeled('a', { app: 'web', tier: 'x' });
     tell({ type: 'ADDED', object, previous: undefined });
@@ -36,7 +36,7 @@ describe('ObjectIndex', () => {
     expect(found(['app=web'], 'elsewhere')).to.deep.equal([]);
   });
 
-  it('follows changes and deletions', () => {
+  it('handles changes and deletions', () => {
     const { found, tell } = indexByLabel();
     const [before, after] = [labeled('a', { app: 'web' }), labeled('a', { app: 'db' })];
     tell({ type: 'ADDED', object: before, previous: undefined });
@@ -56,12 +56,12 @@ describe('selectorWords', () => {
     {},
   ];
   for (const selector of selectors) {
-    it(`of ${JSON.stringify(selector)} are among the words of labels that it selects`, () => {
+    it(`returns words of each label set that ${JSON.stringify(selector)} selects`, () => {
       expect(labelWords(labels)).to.include.members([...selectorWords(selector)]);
     });
   }
 
-  it('are none for a missing selector', () => {
+  it('returns no words for a missing selector', () => {
     expect(selectorWords(undefined)).to.deep.equal([]);
   });
 });

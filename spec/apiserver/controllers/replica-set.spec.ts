@@ -16,7 +16,7 @@ function replicaSet(name: string, spec: object = {}): ReplicaSet {
 describe('a ReplicaSet in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('replaces a pod that is deleted', async () => {
+  it('replaces a deleted pod', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(replicaSet('rs', { replicas: 2 }));
     const [first, second] = await cluster.names(Pod);
@@ -25,7 +25,7 @@ describe('a ReplicaSet in the embedded cluster', () => {
     expect(after).to.have.length(2).and.to.include(second).and.not.to.include(first);
   });
 
-  it('adopts a pod that fits its selector, and lets go of one that fits no longer', async () => {
+  it('adopts a pod that matches its selector, and releases one that no longer matches', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(pod('stray', {}, { labels: { app: 'rs' } }));
     await cluster.create(replicaSet('rs', { replicas: 1 }));
@@ -37,7 +37,7 @@ describe('a ReplicaSet in the embedded cluster', () => {
     expect(await cluster.names(Pod)).to.have.length(2);
   });
 
-  it('replaces a pod that somebody took from it', async () => {
+  it('replaces a pod without its owner reference', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(replicaSet('rs', { replicas: 1 }));
     const [name] = await cluster.names(Pod);
@@ -48,7 +48,7 @@ describe('a ReplicaSet in the embedded cluster', () => {
       .and.to.include(name);
   });
 
-  it('adopts a pod that comes later, and gives one too many up', async () => {
+  it('adopts a later pod, and deletes a surplus one', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(replicaSet('rs', { replicas: 1 }));
     const before = await cluster.names(Pod);
@@ -56,13 +56,13 @@ describe('a ReplicaSet in the embedded cluster', () => {
     expect(await cluster.names(Pod)).to.deep.equal(before);
   });
 
-  it('says why it can make no pods, and tries again', async () => {
+  it('reports why pods cannot be created, and retries', async () => {
     const { create, get, cluster } = await simulatedCluster();
     const loopback = cluster.server.loopback;
     await create(replicaSet('rs', { replicas: 0 }));
     const live = await get(ReplicaSet, 'rs');
     expect(live.status).to.deep.include({ replicas: 0, observedGeneration: 1 });
-    // A template that pods may not have: the server refuses the pods, not the set.
+    // With an invalid pod template the server refuses the pods, not the ReplicaSet.
     const spec = { ...live.spec!, replicas: 1 };
     const template = {
       ...live.spec!.template!,
@@ -87,7 +87,7 @@ describe('podsInRemovalOrder', () => {
   const cost = { 'controller.kubernetes.io/pod-deletion-cost': '-1' };
   const on = { nodeName: 'node-0' };
 
-  it('puts the least useful first', () => {
+  it('puts the least useful pods first', () => {
     const pods: Pod[] = [
       { ...pod('longest-ready', on), status: { phase: 'Running', conditions: older } },
       { ...pod('ready', on), status: running },

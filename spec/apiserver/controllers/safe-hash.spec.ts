@@ -3,11 +3,11 @@ import { safeHash, safeSuffix } from '../../../lib/apiserver/controllers/safe-ha
 import { seededRandom } from '../../../lib/system/random.js';
 
 describe('safeHash', () => {
-  it('is a short word that is fit for names and labels', () => {
+  it('returns a short word that is valid in names and labels', () => {
     expect(safeHash({ image: 'app:1' })).to.match(/^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/);
   });
 
-  it('does not depend on the order of fields, but on everything else', () => {
+  it('depends on everything but the order of fields', () => {
     const hash = safeHash({ a: 1, b: [1, 2] });
     expect(safeHash({ b: [1, 2], a: 1 })).to.equal(hash);
     const others = [{ a: 1, b: [2, 1] }, { a: 2, b: [1, 2] }, { a: 1 }].map((value) =>
@@ -16,14 +16,14 @@ describe('safeHash', () => {
     expect(others).not.to.include(hash);
   });
 
-  it('gives another word for each probe', () => {
+  it('gives a different word for each probe', () => {
     const words = [0, 1, 2].map((probe) => safeHash('same', probe));
     expect(new Set(words)).to.have.property('size', 3);
   });
 });
 
 describe('safeSuffix', () => {
-  it('repeats with its source of chance', () => {
+  it('is deterministic for its random source', () => {
     const [one, other] = [seededRandom(1), seededRandom(1)];
     expect(safeSuffix(() => one.next())).to.equal(safeSuffix(() => other.next()));
     expect(safeSuffix(() => one.next(), 8)).to.have.length(8);

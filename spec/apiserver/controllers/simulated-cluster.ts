@@ -7,18 +7,18 @@ import type { CommittedChange } from '../../../lib/apiserver/loopback.js';
 import { seededRandom } from '../../../lib/system/random.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
-/** A cluster with simulated workloads whose time is a spec's. */
+/** A cluster with simulated workloads and a virtual clock. */
 export interface SimulatedCluster {
   readonly cluster: EmbeddedCluster<VirtualClock>;
   readonly client: Client;
   readonly clock: VirtualClock;
-  /** Creates objects one after the other, then waits until the cluster has settled. */
+  /** Creates objects in sequence, then waits until the cluster has settled. */
   readonly create: (...objects: KubernetesObject[]) => Promise<void>;
   readonly get: <T extends KubernetesObject>(type: ResourceType<T>, name: string) => Promise<T>;
-  /** The objects of a kind in the namespace `default`, by name. */
+  /** Lists the objects of a kind in the namespace `default`, by name. */
   readonly list: <T extends KubernetesObject>(type: ResourceType<T>) => Promise<T[]>;
   readonly names: (type: ResourceType<KubernetesObject>) => Promise<string[]>;
-  /** Changes an object by a merge patch; settles. */
+  /** Applies a merge patch, then waits until the cluster has settled. */
   readonly patch: <T extends KubernetesObject>(
     type: ResourceType<T>,
     name: string,
@@ -29,7 +29,7 @@ export interface SimulatedCluster {
     name: string,
     options?: { readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' },
   ) => Promise<void>;
-  /** Changes of objects of `type`, as they are committed, from now on. */
+  /** Returns a growing list of the changes of objects of `type` from now on, as committed. */
   readonly changes: <T extends KubernetesObject>(
     type: ResourceType<T>,
   ) => { type: string; object: T }[];
@@ -51,7 +51,7 @@ export async function simulatedCluster(
   return facade(cluster, clock);
 }
 
-/** For `afterEach`. */
+/** Stops all simulated clusters; for `afterEach`. */
 export async function stopSimulatedClusters(): Promise<void> {
   for (const cluster of running.splice(0)) await cluster.stop();
 }

@@ -13,7 +13,7 @@ async function run(clock: VirtualClock, steps = 20): Promise<void> {
 }
 
 describe('startControllers', () => {
-  it('takes up what existed before it was started', async () => {
+  it('handles objects that existed before the start', async () => {
     const clock = new VirtualClock();
     const server = new EmbeddedApiServer({ clock });
     await server.loopback.create(deployment('web'), spec);
@@ -25,7 +25,7 @@ describe('startControllers', () => {
     await server.stop();
   });
 
-  it('takes up where others stopped: a ready pod is not started again', async () => {
+  it('continues where earlier controllers stopped, without restarting a ready pod', async () => {
     const clock = new VirtualClock();
     const server = new EmbeddedApiServer({ clock });
     const first = startControllers(server.loopback, { clock });
@@ -40,7 +40,7 @@ describe('startControllers', () => {
     await server.stop();
   });
 
-  it('runs nothing of what is switched off', async () => {
+  it('runs no disabled controllers', async () => {
     const clock = new VirtualClock();
     const server = new EmbeddedApiServer({ clock });
     const before = server.resourceVersion;
@@ -52,7 +52,7 @@ describe('startControllers', () => {
     await server.stop();
   });
 
-  it('leaves no timer when it is stopped, whatever was going on', async () => {
+  it('leaves no timer after a stop', async () => {
     const clock = new VirtualClock();
     const server = new EmbeddedApiServer({ clock });
     const idleTimers = clock.pendingTimers;
@@ -69,7 +69,7 @@ describe('startControllers', () => {
     await server.stop();
   });
 
-  it('makes as many nodes as asked for', async () => {
+  it('creates the given number of nodes', async () => {
     const clock = new VirtualClock();
     const server = new EmbeddedApiServer({ clock });
     const controllers = startControllers(server.loopback, { clock, nodes: 3 });

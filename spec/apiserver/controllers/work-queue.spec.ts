@@ -13,7 +13,7 @@ function setUp(reconcile: (key: string) => Promise<void>, logger: Logger = silen
   return { clock, workload, queue };
 }
 
-/** Whether `promise` is settled once all that is due has run. */
+/** Whether `promise` has settled after all due work. */
 async function isDone(promise: Promise<void>, clock: VirtualClock): Promise<boolean> {
   let done = false;
   void promise.then(() => (done = true));
@@ -22,7 +22,7 @@ async function isDone(promise: Promise<void>, clock: VirtualClock): Promise<bool
 }
 
 describe('WorkQueue', () => {
-  it('runs a key once however often it was added, in the order of the keys', async () => {
+  it('runs a key once for repeated adds, in order', async () => {
     const runs: string[] = [];
     const { queue, workload } = setUp(async (key) => void runs.push(key));
     for (const key of ['b', 'a', 'b', 'a']) queue.add(key);
@@ -30,7 +30,7 @@ describe('WorkQueue', () => {
     expect(runs).to.deep.equal(['b', 'a']);
   });
 
-  it('never runs two at once, and runs a key again that was added meanwhile', async () => {
+  it('runs one key at a time, and runs a key again that was added meanwhile', async () => {
     let running = 0;
     const seen: number[] = [];
     const { queue, workload } = setUp(async () => {
@@ -45,7 +45,7 @@ describe('WorkQueue', () => {
     expect(seen).to.deep.equal([1, 1, 1]);
   });
 
-  it('tries again with growing delays, and begins anew after a success', async () => {
+  it('retries with increasing delays, which start over after a success', async () => {
     const times: number[] = [];
     const { queue, clock } = setUp(async () => {
       times.push(clock.monotonicMs());
@@ -59,7 +59,7 @@ describe('WorkQueue', () => {
     expect(times.slice(5)).to.deep.equal([1_000, 1_005]);
   });
 
-  it('counts a key as work until it failed five times in a row', async () => {
+  it('counts a key as work until five failures in a row', async () => {
     const { queue, clock, workload } = setUp(async () => Promise.reject(new Error('never')));
     queue.add('a');
     await clock.advance(70);
@@ -72,7 +72,7 @@ describe('WorkQueue', () => {
     queue.stop();
   });
 
-  it('warns of failures, but not of conflicts', async () => {
+  it('logs a warning for failures, but not for conflicts', async () => {
     const said: string[] = [];
     const logger = { ...silentLogger, warn: (text: string) => void said.push(text) };
     const errors = [new StatusError({ code: 409, reason: 'Conflict' }), new Error('broken')];
@@ -86,7 +86,7 @@ describe('WorkQueue', () => {
     expect(said).to.deep.equal(['an embedded controller failed']);
   });
 
-  it('gives a key up when its namespace is being deleted', async () => {
+  it('drops a key whose namespace is terminating', async () => {
     const causes = [{ reason: 'NamespaceTerminating' }];
     const error = new StatusError({ code: 403, reason: 'Forbidden', details: { causes } });
     let runs = 0;
@@ -99,7 +99,7 @@ describe('WorkQueue', () => {
     expect(runs).to.equal(1);
   });
 
-  it('waits for what is added soon, not for what is added later', async () => {
+  it('counts keys added with addSoon as work, but not those of addLater', async () => {
     const runs: string[] = [];
     const { queue, clock, workload } = setUp(async (key) => void runs.push(key));
     queue.addLater('later', 100);
@@ -119,7 +119,7 @@ describe('WorkQueue', () => {
     expect(times).to.deep.equal([10]);
   });
 
-  it('does nothing and keeps no timer once it is stopped', async () => {
+  it('runs nothing and keeps no timer after a stop', async () => {
     let runs = 0;
     const { queue, clock, workload } = setUp(async () => {
       runs++;

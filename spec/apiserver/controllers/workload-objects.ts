@@ -111,7 +111,7 @@ export function claim(name: string, spec: object = {}): PersistentVolumeClaim {
   };
 }
 
-/** A ConfigMap: the plainest thing that can own and be owned. */
+/** A ConfigMap, as the simplest kind of owner and dependent. */
 export function configMap(name: string, metadata: object = {}): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, ...metadata } };
 }

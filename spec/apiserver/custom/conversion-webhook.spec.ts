@@ -14,7 +14,7 @@ interface Request {
   readonly objects: readonly Shop[];
 }
 
-/** v1 says `size: "3"`, v2 says `count: 3`; stored is v2. */
+/** Converts between v1 with `size: "3"` and v2, the storage version, with `count: 3`. */
 function converted(shop: Shop, apiVersion: string): Shop {
   const { size, count } = shop.spec;
   const spec = apiVersion.endsWith('v1') ? { size: String(count) } : { count: Number(size) };
@@ -81,7 +81,7 @@ const shop = (name: string, spec: object, version = 'v1'): object => ({
 });
 
 describe('conversion webhooks', () => {
-  it('show what one version wrote in the other, by every way to write', async () => {
+  it('convert objects between versions for every write verb', async () => {
     const { api } = await new ConversionApi().start();
     expect((await api.create(v1, shop('a', { size: '3' })))['spec']).to.deep.equal({ size: '3' });
     expect((await api.get(`${v2}/a`)).body['spec']).to.deep.equal({ count: 3 });
@@ -105,7 +105,7 @@ describe('conversion webhooks', () => {
     expect((await api.get(v2)).body.items.map(({ spec }) => spec)).to.deep.equal([{ count: 7 }]);
   });
 
-  it('are asked once for a list', async () => {
+  it('are called once per list', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
     for (const name of ['a', 'b', 'c']) await api.create(v2, shop(name, { count: 1 }, 'v2'));
@@ -117,7 +117,7 @@ describe('conversion webhooks', () => {
     expect(conversions.requests.map(({ objects }) => objects.length)).to.deep.equal([3]);
   });
 
-  it('show a watch what other versions write', async () => {
+  it('convert the events of a watch', async () => {
     const { api } = await new ConversionApi().start();
     await api.create(v2, shop('a', { count: 1 }, 'v2'));
     const watch = await api.watch(`${v1}?watch=true`);
@@ -128,7 +128,7 @@ describe('conversion webhooks', () => {
     await watch.stop();
   });
 
-  it('take labels and annotations from the webhook, the rest of the metadata from what is stored', async () => {
+  it('provide labels and annotations, while other metadata is kept as stored', async () => {
     const conversions = await new ConversionApi().start();
     await conversions.api.create(v2, shop('a', { count: 1 }, 'v2'));
     conversions.change = (response) => {
@@ -140,7 +140,7 @@ describe('conversion webhooks', () => {
     expect(metadata).to.deep.include({ labels: { by: 'webhook' }, generation: 1 });
   });
 
-  it('fail a request with what is wrong, and a write leaves nothing', async () => {
+  it('fail a request with the reason, without storing a write', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
     await api.create(v2, shop('a', { count: 1 }, 'v2'));

@@ -14,7 +14,7 @@ function conditionsOf(object: object): string[] {
 }
 
 describe('custom resource definitions', () => {
-  it('are established, and their kinds served and discovered, at once', async () => {
+  it('are established at once, with their kinds served and discoverable', async () => {
     const api = new Api();
     expect((await api.get(widgets)).code).to.equal(404);
     const crd = await installed(api);
@@ -39,7 +39,7 @@ describe('custom resource definitions', () => {
     expect(served).to.have.members(['widgets', 'widgets/status', 'widgets/scale']);
   });
 
-  it('let nobody take a kind of the group twice', async () => {
+  it('do not accept a kind of the group twice', async () => {
     const api = new Api();
     await installed(api);
     const other = { plural: 'gadgets', kind: 'Widget', listKind: 'GadgetList' };
@@ -52,7 +52,7 @@ describe('custom resource definitions', () => {
     expect((await api.get('/apis/example.com/v1/gadgets')).code).to.equal(404);
   });
 
-  it('are refused where they could not be served', async () => {
+  it('are refused if invalid', async () => {
     const api = new Api();
     const untyped = { openAPIV3Schema: { type: 'object', properties: { spec: {} } } };
     const refused: [object, string][] = [
@@ -92,7 +92,7 @@ describe('custom resource definitions', () => {
     expect((await api.get(`${widgets.replace('v1', 'v1beta1')}/a`)).code).to.equal(404);
   });
 
-  it('take a new schema at once, for objects that are there too', async () => {
+  it('apply a new schema at once, including to existing objects', async () => {
     const api = new Api();
     await installed(api);
     await api.create(widgets, widget('a', { color: 'blue' }));
@@ -106,7 +106,7 @@ describe('custom resource definitions', () => {
     expect(body['spec']).to.include(patch.spec);
   });
 
-  it('take their objects along when they are deleted, and wait for finalizers of those', async () => {
+  it('are deleted with their objects, after the finalizers of those', async () => {
     const api = new Api();
     await installed(api);
     await api.create(configMaps, { metadata: { name: 'stays' } });
@@ -125,7 +125,7 @@ describe('custom resource definitions', () => {
     expect((await api.get(`${configMaps}/stays`)).code).to.equal(200);
   });
 
-  it('end the watches of their kind with it', async () => {
+  it('end the watches of their kind when deleted', async () => {
     const api = new Api();
     await installed(api);
     const events = await api.watch(`${widgets}?watch=1`);

@@ -17,7 +17,7 @@ async function started(): Promise<Api> {
 }
 
 describe('custom resources', () => {
-  it('keep what their schema knows, default what is missing, prune the rest', async () => {
+  it('keep fields of their schema, default missing ones and prune others', async () => {
     const api = await started();
     const free = { any: { thing: 1 } };
     const spec = { free, parts: [{ name: 'p', more: 1 }], unknown: 1, hint: null, note: null };
@@ -34,7 +34,7 @@ describe('custom resources', () => {
     expect(headers['warning']).to.contain('unknown field \\"spec.unknown\\"');
   });
 
-  it('refuse unknown fields where fieldValidation is Strict', async () => {
+  it('refuse unknown fields with fieldValidation Strict', async () => {
     const api = await started();
     const path = `${widgets}?fieldValidation=Strict`;
     const answer = await api.call('POST', path, widget('a', { unknown: 1 }));
@@ -66,7 +66,7 @@ describe('custom resources', () => {
     });
   }
 
-  it('may keep an invalid value that an update leaves alone', async () => {
+  it('may keep an invalid value that an update does not change', async () => {
     const api = await started();
     await api.create(widgets, widget('a', { code: 'abc' }));
     const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com';
@@ -79,7 +79,7 @@ describe('custom resources', () => {
     expect((await api.call('PATCH', `${widgets}/a`, changed, merge)).code).to.equal(422);
   });
 
-  it('keep status and spec apart, and count generations of the spec', async () => {
+  it('separate status and spec, and increment the generation with the spec', async () => {
     const api = await started();
     const status = { phase: 'Ready', replicas: 1 };
     const created = await api.create(widgets, widget('a', {}, { status }));
@@ -93,7 +93,7 @@ describe('custom resources', () => {
     expect(later.metadata.generation).to.equal(2);
   });
 
-  it('refuse a wrong status by its field', async () => {
+  it('refuse an invalid status with its field', async () => {
     const api = await started();
     await api.create(widgets, widget('a'));
     const wrong = { status: { phase: 1 } };
@@ -101,7 +101,7 @@ describe('custom resources', () => {
     expect(Object.keys(causesOf(answer))).to.deep.equal(['status.phase']);
   });
 
-  it('scale by the paths of their CRD', async () => {
+  it('scale by the paths in their CRD', async () => {
     const api = await started();
     await api.create(widgets, widget('a', { size: 2 }));
     const status = { status: { replicas: 1, selector: 'app=a' } };
@@ -125,7 +125,7 @@ describe('custom resources', () => {
     expect(entry?.fieldsV1).to.deep.equal({ 'f:spec': { 'f:size': {} } });
   });
 
-  it('merge lists by their keys when they are applied, and know no strategic patch', async () => {
+  it('merge lists by keys on apply, and do not support strategic merge patch', async () => {
     const api = await started();
     const applied = (manager: string, part: string): Promise<Answer> => {
       const body = widget('a', { parts: [{ name: part }] });
@@ -138,7 +138,7 @@ describe('custom resources', () => {
     expect(answer.code).to.equal(415);
   });
 
-  it('show the columns of their CRD', async () => {
+  it('print the columns of their CRD', async () => {
     const api = await started();
     await api.create(widgets, widget('a', { size: 4 }));
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
@@ -155,7 +155,7 @@ describe('custom resources', () => {
     expect(table.rows[0]?.cells).to.deep.equal(['a', 4, '0s']);
   });
 
-  it('are selected by the fields that their CRD names', async () => {
+  it('are selected by the selectable fields of their CRD', async () => {
     const api = await started();
     await api.create(widgets, widget('a'));
     await api.create(widgets, widget('b', { color: 'blue' }));
@@ -165,7 +165,7 @@ describe('custom resources', () => {
     expect(unknown.code).to.equal(400);
   });
 
-  it('are explained to kubectl by OpenAPI v3', async () => {
+  it('are described for kubectl in OpenAPI v3', async () => {
     const api = await started();
     const { body } = await api.get('/openapi/v3/apis/example.com/v1');
     const { components } = body as unknown as { components: { schemas: Record<string, object> } };

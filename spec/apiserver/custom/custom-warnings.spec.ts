@@ -29,19 +29,19 @@ const places: readonly [keyof Schema, Schema][] = [
   ['not', { not: unknown('x') }],
 ];
 
-describe('Warnings of finalizers', () => {
-  it('are of those that have no domain, once each, by name', () => {
+describe('finalizerWarnings', () => {
+  it('warns of finalizers without a domain, once each, sorted by name', () => {
     const said = finalizerWarnings(widget('plain', 'b.example.com', 'a', 'example.com/c', 'a'));
     const names = said.map((text) => text.split('"')[1]);
     expect(names).to.deep.equal(['a', 'b.example.com', 'plain']);
   });
 
-  it('are of those that are no names', () => {
+  it('warns of invalid names', () => {
     const [first] = finalizerWarnings(widget('example.com/not a name'));
     expect(first).to.match(/^metadata\.finalizers: "example.com\/not a name": name part must /);
   });
 
-  it("leave the server's own out, and those that were there before", () => {
+  it('ignores finalizers of Kubernetes and existing ones', () => {
     expect(finalizerWarnings(widget('orphan', 'foregroundDeletion', 'kubernetes'))).to.deep.equal(
       [],
     );
@@ -50,20 +50,20 @@ describe('Warnings of finalizers', () => {
   });
 });
 
-describe('Warnings of formats', () => {
+describe('formatWarnings', () => {
   for (const [place, schema] of places) {
-    it(`are of those in ${place}`, () => {
+    it(`warns of unknown formats in ${place}`, () => {
       expect(formatWarnings(definition(schema))).to.deep.equal(['unrecognized format "x"']);
     });
   }
 
-  it('are of every version, once each', () => {
+  it('covers every version, with each format once', () => {
     const crd = definition(unknown('x'), { properties: { a: unknown('y'), b: unknown('x') } });
     const said = ['unrecognized format "x"', 'unrecognized format "y"'];
     expect(formatWarnings(crd)).to.deep.equal(said);
   });
 
-  it('leave those out that are checked, and those that were there before', () => {
+  it('ignores formats that are checked and existing ones', () => {
     expect(formatWarnings(definition(unknown('date-time'), { type: 'string' }))).to.deep.equal([]);
     const added = definition(unknown('x'), unknown('y'));
     const said = formatWarnings(added, definition({ items: unknown('x') }));

@@ -13,7 +13,7 @@ async function started(): Promise<Api> {
 }
 
 describe('Loose custom resources', () => {
-  it('are in namespaces that need not be there', async () => {
+  it('may be in namespaces that do not exist', async () => {
     const api = await started();
     const { metadata } = await api.create(elsewhere, widget('a'));
     expect(metadata).to.include({ name: 'a', namespace: 'nowhere' });
@@ -21,7 +21,7 @@ describe('Loose custom resources', () => {
     expect((await api.call('POST', ofCluster, configMap)).code).to.equal(404);
   });
 
-  it('have any names that can stand in a path', async () => {
+  it('may have any name that is valid in a path', async () => {
     const api = await started();
     const path = elsewhere.replace('nowhere', 'No%20where');
     for (const name of ['web-TCP-80', 'é ü', 'x'.repeat(300)]) {
@@ -36,7 +36,7 @@ describe('Loose custom resources', () => {
     }
   });
 
-  it('have any labels, annotations and owners, at first and later', async () => {
+  it('may have any labels, annotations and owners, on create and update', async () => {
     const api = await started();
     const metadata = {
       name: 'a',
@@ -54,7 +54,7 @@ describe('Loose custom resources', () => {
     expect(uid.code).to.be.oneOf([409, 422]);
   });
 
-  it('have a new generation when something other than metadata and status changes', async () => {
+  it('have a new generation after changes outside metadata and status', async () => {
     const api = await started();
     await api.create(inNone, widget('a', { size: 1 }));
     const patched = async (body: object) => {
@@ -67,7 +67,7 @@ describe('Loose custom resources', () => {
     expect(await patched({ status: null })).to.equal(2);
   });
 
-  it('work in no namespace, with every verb', async () => {
+  it('support every verb without a namespace', async () => {
     const api = await started();
     const created = await api.create(inNone, widget('a'));
     expect(created.metadata).not.to.have.property('namespace');
@@ -86,7 +86,7 @@ describe('Loose custom resources', () => {
     expect((await api.get(`${inNone}/a`)).code).to.equal(404);
   });
 
-  it('are apart: in one namespace, in another, in none', async () => {
+  it('are separated by namespace, including none', async () => {
     const api = await started();
     await api.create(inNone, widget('a', { size: 1 }));
     await api.create(elsewhere, widget('a', { size: 2 }));
@@ -100,7 +100,7 @@ describe('Loose custom resources', () => {
     expect(named((await api.get(inNone)).body.items)).to.deep.equal(['none']);
   });
 
-  it('are watched with all others, or one at a time', async () => {
+  it('are watched in all namespaces or in one', async () => {
     const api = await started();
     const all = await api.watch(`${inNone}?watch=1`);
     const one = await api.watch(`${elsewhere}?watch=1`);
@@ -110,14 +110,14 @@ describe('Loose custom resources', () => {
     expect(await one.names(1)).to.deep.equal(['ADDED b']);
   });
 
-  it('are custom: built-in kinds need a namespace', async () => {
+  it('require custom kinds: built-in kinds need a namespace', async () => {
     const api = await started();
     expect((await api.call('POST', '/api/v1/configmaps', configMap)).code).to.equal(405);
     expect((await api.get('/api/v1/configmaps/a')).code).to.equal(404);
   });
 
   for (const propagationPolicy of ['Foreground', 'Orphan']) {
-    it(`are deleted at once, also where ${propagationPolicy} is asked for`, async () => {
+    it(`are deleted at once with the propagation policy ${propagationPolicy}`, async () => {
       const api = await started();
       await api.create(elsewhere, widget('a'));
       await api.call('DELETE', `${elsewhere}/a`, { propagationPolicy });

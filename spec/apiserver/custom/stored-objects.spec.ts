@@ -24,7 +24,7 @@ const oldV1 = { x: integer, s: text };
 const newV1 = { y: { ...integer, default: 2 }, s: text, o: defaulted };
 const v2 = { y: { ...integer, default: 7 }, w: { ...text, default: 'q' }, x: integer };
 
-/** A server with the object `a`, stored as the old v1 has it. */
+/** Returns a server with the object `a`, stored with the old v1 schema. */
 async function withOldObject(): Promise<Api> {
   const api = new Api();
   await installed(api, { versions: [versionOf('v1', true, oldV1)] });
@@ -43,7 +43,7 @@ function upgrade(api: Api, ...versions: object[]): Promise<Answer> {
 const specOf = async (api: Api, at: string): Promise<unknown> => (await api.get(at)).body['spec'];
 
 describe('custom resources that are older than their schema', () => {
-  it('are read without the fields that went, and with the defaults that came', async () => {
+  it('are read without removed fields and with new defaults', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', true, newV1));
     const wanted = { s: 'old', y: 2, o: { z: 3 } };
@@ -52,14 +52,14 @@ describe('custom resources that are older than their schema', () => {
     expect(body.items.map(({ spec }) => spec)).to.deep.equal([wanted]);
   });
 
-  it('are read in another version with the defaults of the one that they are stored in', async () => {
+  it('are read in another version with the defaults of their stored version', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', false, newV1), versionOf('v2', true, v2));
     expect(await specOf(api, path('a', 'v2'))).to.deep.equal({ y: 2 });
     expect(await specOf(api, path('a'))).to.deep.equal({ s: 'old', y: 2, o: { z: 3 } });
   });
 
-  it('are stored as the storage version has them, by a write that changes no spec', async () => {
+  it('are stored in the storage version by a write without spec changes', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', false, newV1), versionOf('v2', true, v2));
     const labels = { metadata: { labels: { a: 'b' } } };
@@ -68,7 +68,7 @@ describe('custom resources that are older than their schema', () => {
     expect(await specOf(api, path('a', 'v2'))).to.deep.equal({ y: 2, w: 'q' });
   });
 
-  it('lose what the version that they are asked for does not have', async () => {
+  it('are read without fields that the requested version lacks', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', false, newV1), versionOf('v2', true, v2));
     const all = '/apis/example.com/v2/namespaces/default/widgets';
@@ -78,7 +78,7 @@ describe('custom resources that are older than their schema', () => {
     expect(await specOf(api, path('b'))).to.deep.equal({ y: 7 });
   });
 
-  it('come through a watch as they are read', async () => {
+  it('appear in a watch as they are read', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', true, newV1));
     const watch = await api.watch('/apis/example.com/v1/namespaces/default/widgets?watch=1');

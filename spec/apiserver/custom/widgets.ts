@@ -50,7 +50,7 @@ const statusSchema: Schema = {
   },
 };
 
-/** Version `v1` of Widget, with every kind of field that a schema can tell of. */
+/** Version `v1` of Widget, with every kind of field in a schema. */
 export const version = {
   name: 'v1',
   served: true,
@@ -85,7 +85,6 @@ export function widgetCrd(spec: object = {}, name = 'widgets.example.com'): obje
   };
 }
 
-/** A Widget. */
 export function widget(name: string, spec: object = {}, more: object = {}): object {
   const metadata = { name };
   return {
@@ -97,7 +96,7 @@ export function widget(name: string, spec: object = {}, more: object = {}): obje
   };
 }
 
-/** Creates the CRD and answers it as it is stored then. */
+/** Creates the CRD, and returns it as stored. */
 export async function installed(api: Api, spec: object = {}): Promise<UnstructuredObject> {
   await api.create(crds, widgetCrd(spec));
   return (await api.get(`${crds}/widgets.example.com`)).body;

@@ -19,7 +19,7 @@ interface Resource {
 }
 
 describe('discovery', () => {
-  it('lists groups and resources to old clients', async () => {
+  it('lists groups and resources for old clients', async () => {
     const api = new Api();
     expect((await api.get('/api')).body).to.deep.include({ kind: 'APIVersions', versions: ['v1'] });
     const { body: groups } = await api.get('/apis');
@@ -43,7 +43,7 @@ describe('discovery', () => {
     });
   });
 
-  it('tells everything at once to new ones, custom kinds too', async () => {
+  it('lists everything at once for new clients, including custom kinds', async () => {
     const api = new Api();
     await installed(api);
     const { body, headers } = await api.get('/apis', aggregated);
@@ -60,7 +60,7 @@ describe('discovery', () => {
     expect(versions[0]?.resources.length).to.be.greaterThan(15);
   });
 
-  it('forgets a kind with its CRD', async () => {
+  it('omits a kind after its CRD is deleted', async () => {
     const api = new Api();
     await installed(api);
     expect((await api.get('/apis/example.com/v1')).code).to.equal(200);
@@ -69,7 +69,7 @@ describe('discovery', () => {
     expect((await api.get('/apis', aggregated)).text).not.to.contain('example.com');
   });
 
-  it('serves every verb that it tells of', async () => {
+  it('serves every verb it lists', async () => {
     const api = new Api();
     for (const root of ['/api', '/apis']) {
       const { items } = (await api.get(root, aggregated)).body as unknown as Groups;
@@ -88,7 +88,7 @@ describe('discovery', () => {
     }
   });
 
-  it('knows its version and that it is well', async () => {
+  it('reports version and health', async () => {
     const api = new Api();
     expect((await api.get('/version')).body).to.include({ major: '1' });
     for (const path of ['/healthz', '/readyz', '/livez']) {

@@ -7,7 +7,7 @@ function decode(type: string, value: unknown): unknown {
 }
 
 describe('goType', () => {
-  it('leaves out what Go leaves out and writes what Go always writes', () => {
+  it('omits and writes empty fields as Go does', () => {
     expect(
       decode('apps/v1.Deployment', { metadata: { labels: {} }, spec: { replicas: 0 } }),
     ).to.deep.equal({
@@ -27,7 +27,7 @@ describe('goType', () => {
     });
   });
 
-  it('writes quantities, times and base64 in their canonical form', () => {
+  it('writes quantities, times and base64 in canonical form', () => {
     expect(
       decode('core/v1.ResourceRequirements', { limits: { cpu: '1000m', memory: 1024 } }),
     ).to.deep.equal({
@@ -40,7 +40,7 @@ describe('goType', () => {
     });
   });
 
-  it('keeps the order of the struct for fields and sorts the keys of maps', () => {
+  it('keeps the field order of structs, and sorts the keys of maps', () => {
     const decoded = decode('core/v1.ConfigMap', {
       data: { b: '1', a: '2' },
       metadata: {},
@@ -51,7 +51,7 @@ describe('goType', () => {
     );
   });
 
-  it('keeps __proto__ as a key like any other', () => {
+  it('treats __proto__ as an ordinary key', () => {
     const decoded = decode('core/v1.ConfigMap', JSON.parse('{"data":{"__proto__":"x"}}')) as {
       data: object;
     };
@@ -59,7 +59,7 @@ describe('goType', () => {
     expect(({} as Record<string, unknown>)['x']).to.equal(undefined);
   });
 
-  it('tells unknown fields by their paths, in the order of the document', () => {
+  it('reports unknown fields by path, in the order of the document', () => {
     const at = new Decoding();
     const pod = {
       foo: 1,

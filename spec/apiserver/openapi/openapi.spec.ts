@@ -9,7 +9,7 @@ interface Document {
 }
 
 describe('OpenAPI v3', () => {
-  it('has a document for each group and version, whose address changes with it', async () => {
+  it('has a document for each group version, with a URL that changes with its content', async () => {
     const api = new Api();
     const before = (await api.get('/openapi/v3')).body as unknown as {
       paths: Record<string, { serverRelativeURL: string }>;
@@ -23,7 +23,7 @@ describe('OpenAPI v3', () => {
     expect(after.paths['apis/apps/v1']).to.deep.equal(before.paths['apis/apps/v1']);
   });
 
-  it('describes every kind that is reachable from it', async () => {
+  it('describes every kind referenced in a document', async () => {
     const { body, text } = await new Api().get('/openapi/v3/apis/apps/v1');
     const { components, paths } = body as unknown as Document;
     const used = [...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name);
@@ -33,7 +33,7 @@ describe('OpenAPI v3', () => {
     expect(properties).to.include.keys('replicas', 'template');
   });
 
-  it('offers no strategic merge patch for custom kinds: kubectl would send one', async () => {
+  it('omits strategic merge patch for custom kinds, so that kubectl does not use it', async () => {
     const api = new Api();
     await installed(api);
     const custom = await api.get('/openapi/v3/apis/example.com/v1');
@@ -43,13 +43,13 @@ describe('OpenAPI v3', () => {
     expect(builtIn.text).to.include('strategic-merge-patch');
   });
 
-  it('answers 404 for what is not served', async () => {
+  it('answers 404 for an unserved group version', async () => {
     expect((await new Api().get('/openapi/v3/apis/nothing/v1')).code).to.equal(404);
   });
 });
 
 describe('OpenAPI v2', () => {
-  it('is there for old clients, with custom kinds', async () => {
+  it('describes built-in and custom kinds for old clients', async () => {
     const api = new Api();
     await installed(api);
     const { body } = await api.get('/openapi/v2');
@@ -57,8 +57,8 @@ describe('OpenAPI v2', () => {
     expect(definitions).to.include.keys('io.k8s.api.core.v1.Pod', 'com.example.v1.Widget');
   });
 
-  it('has no definitions in protobuf, where kubectl looks for kinds that are nowhere else', () => {
-    // Fields 1, swagger, and 2, info, which has title and version; each with its length.
+  it('has no definitions in protobuf, which kubectl reads for unknown kinds', () => {
+    // Field 1, swagger, and field 2, info with title and version, each with its length.
     const [three, ten, four] = [3, 10, 4].map((length) => String.fromCharCode(length));
     const [first, second] = [0x0a, 0x12].map((field) => String.fromCharCode(field));
     expect(emptySwaggerProto()).to.include(`${first}${three}2.0${second}`);

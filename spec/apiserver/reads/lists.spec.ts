@@ -10,7 +10,7 @@ async function filled(api: Api, ...all: string[]): Promise<void> {
 }
 
 describe('lists', () => {
-  it('are sorted by namespace and name, with the version of the whole', async () => {
+  it('are sorted by namespace and name, with the resourceVersion of the server', async () => {
     const api = new Api();
     await filled(api, 'c', 'a', 'b');
     const list = await api.get('/api/v1/configmaps');
@@ -19,7 +19,7 @@ describe('lists', () => {
     expect(list.body.items[0]).not.to.have.property('kind');
   });
 
-  it('show one snapshot on all pages, whatever changes between them', async () => {
+  it('return one snapshot over all pages, despite changes in between', async () => {
     const api = new Api();
     await filled(api, 'a', 'b', 'c', 'd');
     const first = await api.get(`${configMaps}?limit=2`);
@@ -38,7 +38,7 @@ describe('lists', () => {
     expect(second.body.metadata).not.to.have.property('continue');
   });
 
-  it('answer 410 where the log does not reach back to the snapshot', async () => {
+  it('answer 410 when the log no longer covers the snapshot', async () => {
     const api = new Api();
     await filled(api, 'a', 'b');
     const { body } = await api.get(`${configMaps}?limit=1`);
@@ -49,7 +49,7 @@ describe('lists', () => {
     expect([late.code, late.body['reason']]).to.deep.equal([410, 'Expired']);
   });
 
-  it('show an exact version where it is asked for, and 504 where it is not there yet', async () => {
+  it('return an exact version on request, and 504 for a future version', async () => {
     const api = new Api();
     await filled(api, 'a');
     const version = api.server.resourceVersion;
@@ -63,7 +63,7 @@ describe('lists', () => {
     expect((await api.get(`${configMaps}?resourceVersion=999`)).code).to.equal(504);
   });
 
-  it('leave out what the selectors do not pick', async () => {
+  it('omit objects that do not match the selectors', async () => {
     const api = new Api();
     await filled(api, 'a', 'b', 'c');
     expect(names(await api.get(`${configMaps}?labelSelector=name+in+(a,c)`))).to.deep.equal([
@@ -78,7 +78,7 @@ describe('lists', () => {
     expect(unknown.body.message).to.contain('"data.x" is not a known field selector');
   });
 
-  it('come as metadata or as a table', async () => {
+  it('are returned as metadata or as a table on request', async () => {
     const api = new Api();
     await filled(api, 'a');
     await api.clock.advance(65_000);
@@ -94,7 +94,7 @@ describe('lists', () => {
       .that.deep.equals(['a', 0, '65s']);
   });
 
-  it('come as JSON to who would rather have protobuf, and not at all to who takes neither', async () => {
+  it('are returned as JSON if protobuf is only preferred, and answer 406 if neither is accepted', async () => {
     const api = new Api();
     const accept = 'application/vnd.kubernetes.protobuf,application/json';
     expect((await api.get(configMaps, { accept })).code).to.equal(200);

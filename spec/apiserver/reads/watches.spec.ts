@@ -17,7 +17,7 @@ describe('watches', () => {
     for (const watch of open.splice(0)) await watch.stop();
   });
 
-  it('begin with what exists where no version is given', async () => {
+  it('start with existing objects without a resourceVersion', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const watch = await followed(api, '');
@@ -25,7 +25,7 @@ describe('watches', () => {
     expect(await watch.names(2)).to.deep.equal(['ADDED a', 'ADDED b']);
   });
 
-  it('go on from a version', async () => {
+  it('continue from a resourceVersion', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const version = api.server.resourceVersion;
@@ -35,7 +35,7 @@ describe('watches', () => {
     expect(await watch.names(2)).to.deep.equal(['MODIFIED a', 'DELETED a']);
   });
 
-  it('show objects that enter and leave the selection as ADDED and DELETED', async () => {
+  it('send ADDED and DELETED for objects that enter and leave the selection', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const watch = await followed(
@@ -50,7 +50,7 @@ describe('watches', () => {
     expect(await watch.names(4)).to.deep.equal(['ADDED a', 'MODIFIED a', 'DELETED a', 'ADDED a']);
   });
 
-  it('show what left the selection as it was last seen, with the version of the change', async () => {
+  it('send the last matching state of an object that left the selection, with the version of the change', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a', {}, { labels: { x: '1' } }));
     const watch = await followed(
@@ -65,7 +65,7 @@ describe('watches', () => {
     });
   });
 
-  it('follow one namespace, one object or all', async () => {
+  it('cover one namespace, one object or everything', async () => {
     const api = new Api();
     const other = '/api/v1/namespaces/kube-system/configmaps';
     const one = await api.watch(`${configMaps}/b?watch=1`);
@@ -81,7 +81,7 @@ describe('watches', () => {
       .and.not.include('end');
   });
 
-  it('stream a list, mark its end by a bookmark, and go on', async () => {
+  it('stream a list, mark its end with a bookmark, and continue', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const query =
@@ -97,7 +97,7 @@ describe('watches', () => {
     expect(await watch.names(1)).to.deep.equal(['ADDED b']);
   });
 
-  it('send a bookmark a minute, with the version of everything', async () => {
+  it('send a bookmark each minute with the current resourceVersion', async () => {
     const api = new Api();
     const watch = await followed(api, '&allowWatchBookmarks=true');
     await api.create('/api/v1/namespaces', { metadata: { name: 'x' } });
@@ -108,7 +108,7 @@ describe('watches', () => {
     expect(event?.object.metadata.resourceVersion).to.equal(api.server.resourceVersion);
   });
 
-  it('send their bookmarks together, by one timer', async () => {
+  it('send all bookmarks with a single timer', async () => {
     const api = new Api();
     const first = (await followed(api, '&allowWatchBookmarks=true')).next();
     await api.clock.advance(7_000);
@@ -120,7 +120,7 @@ describe('watches', () => {
     expect(events.map((event) => event?.type)).to.deep.equal(['BOOKMARK', 'BOOKMARK']);
   });
 
-  it('end after the time that they were asked for', async () => {
+  it('end after timeoutSeconds', async () => {
     const api = new Api();
     const watch = await followed(api, '&timeoutSeconds=10');
     const next = watch.next();
@@ -130,7 +130,7 @@ describe('watches', () => {
     expect(api.server.openWatches).to.equal(0);
   });
 
-  it('tell of a version that is compacted by an ERROR event with 410', async () => {
+  it('send an ERROR event with 410 for a compacted version', async () => {
     const api = new Api();
     const version = api.server.resourceVersion;
     await api.create(configMaps, configMap('a'));
@@ -143,7 +143,7 @@ describe('watches', () => {
     expect(await watch.next()).to.equal(undefined);
   });
 
-  it('drop a reader that is too slow for the log, and hold nothing for it', async () => {
+  it('drop a client too slow for the log, without buffering for it', async () => {
     const api = new Api({ logLength: 5 });
     const watch = await followed(api, `&resourceVersion=${api.server.resourceVersion}`);
     for (let index = 0; index < 10; index++) await api.create(configMaps, configMap(`c${index}`));
@@ -151,7 +151,7 @@ describe('watches', () => {
     expect(await watch.next()).to.equal(undefined);
   });
 
-  it('end with their request, their server, or as a fault', async () => {
+  it('end with an aborted request, or when dropped as a fault', async () => {
     const api = new Api();
     const abort = new AbortController();
     const aborted = await api.watch(`${configMaps}?watch=1`, abort.signal);
@@ -167,7 +167,7 @@ describe('watches', () => {
     expect([api.clock.pendingTimers, api.server.openWatches]).to.deep.equal([0, 0]);
   });
 
-  it('leave no timer behind while nobody reads', async () => {
+  it('have no timer while their client does not read', async () => {
     const api = new Api();
     await followed(api, '&allowWatchBookmarks=true');
     expect(api.clock.pendingTimers).to.equal(0);

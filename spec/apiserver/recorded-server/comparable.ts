@@ -3,16 +3,19 @@ import type { RecordedAnswer } from './recording.js';
 const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const uids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** Members that are another at each run. */
+/** Members that differ in each run. */
 const random: ReadonlySet<string> = new Set([
   'resourceVersion',
   'continue',
   'serverAddress',
-  // Of a group that is another in each run.
+  // Depends on the group, which differs in each run.
   'storageVersionHash',
 ]);
 
-/** What is the same for two runs: no uids, times or versions, nothing that depends on Go's maps. */
+/**
+ * Returns what is equal in two runs: no uids, times or versions, nothing that depends on the order
+ * of Go's maps.
+ */
 export function comparable({ code, warning, body }: RecordedAnswer): RecordedAnswer {
   const said = warning === undefined ? {} : { warning: text(warning) };
   return { code, ...said, body: value(body, '') };
@@ -32,7 +35,7 @@ function value(given: unknown, name: string): unknown {
   return Object.fromEntries(members.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Lists whose order says nothing. */
+/** Lists without a significant order. */
 const sets: ReadonlySet<string> = new Set([
   'causes',
   'managedFields',
@@ -47,7 +50,7 @@ function byText(one: unknown, other: unknown): number {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The message of several causes repeats them, in an order that may be random. */
+/** Drops the causes from a message with several causes, which repeats them in random order. */
 function status(object: Members): Members {
   const { kind, message, details } = object;
   if (kind !== 'Status' || typeof message !== 'string') return object;
@@ -65,7 +68,7 @@ function text(given: string, name = ''): string {
       .replace(/\\"resourceVersion\\":\\"\d+\\"/g, '\\"resourceVersion\\":\\"VERSION\\"')
       .replace(/^10\.96\.\d+\.\d+$/, 'ADDRESS')
       .replace(/^(\d+[smhdy])+$/, 'AGE')
-      // Go's structs, and what changed of them.
+      // Go's structs, and differences between them.
       .replace(/((?:Invalid|Unsupported|Duplicate) value: )[{[].*?[}\]](?=: |$)/g, '$1STRUCT')
       .replace(/\n(@@.*)?$/s, '')
   );

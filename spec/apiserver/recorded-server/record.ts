@@ -1,4 +1,4 @@
-// Sends the requests of the recordings to a real server that has no controllers, and keeps its
+// Sends the requests of the recordings to a real server without controllers, and records its
 // answers: npx tsx spec/apiserver/recorded-server/record.ts [topic]
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
@@ -36,7 +36,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Each topic has a namespace of its own, which the recording calls by one name. */
+/** Records a topic in its own namespace, which has a common name in the recording. */
 async function record(server: Server, topic: string): Promise<string> {
   const namespace = `recorded-${topic}`;
   const named = (value: unknown): unknown =>
@@ -48,9 +48,9 @@ async function record(server: Server, topic: string): Promise<string> {
     const answer = await send(server, named(step) as RecordedStep);
     const given = JSON.stringify(comparable(answer)).replaceAll(namespace, recordedNamespace);
     lines += `${JSON.stringify({ ...step, answer: JSON.parse(given) as unknown })}\n`;
-    // A kind is served a little later than it is established.
+    // A kind is served shortly after it is established.
     if (step.method !== 'GET' && step.path.includes('/admissionreg')) await pause(1500);
-    // So is a role.
+    // A role takes effect shortly after its creation.
     if (step.method !== 'GET' && step.path.includes('/rbac.')) await pause(100);
     if (step.path.endsWith('/customresourcedefinitions')) await pause(3000);
   }
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   for (const program of ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const) {
     await processes.kill(program);
   }
-  // Nothing is defaulted to it.
+  // A default class would be set in claims.
   const storageClass = '/apis/storage.k8s.io/v1/storageclasses/kwok-volume';
   await send(server, { method: 'DELETE', path: storageClass });
   const wanted = process.argv[2];

@@ -25,11 +25,11 @@ async function send(api: Api, step: RecordedStep): Promise<RecordedAnswer> {
   return comparable(warning === undefined ? answer : { ...answer, warning });
 }
 
-/** Whoever asks is of system:masters, as the recorder was. */
+/** The user is in system:masters, like that of the recorder. */
 const admin = { authorization: 'Bearer admin-token' };
 const users = { 'admin-token': { name: 'admin', groups: ['system:masters'] } };
 
-/** One step after the other: later ones work on what earlier ones made. */
+/** Replays steps in sequence, because later ones depend on earlier ones. */
 async function replay(topic: string, steps: readonly RecordedStep[]): Promise<RecordedAnswer[]> {
   const api = new Api({ users, rbac: withRbac.includes(topic) });
   const body = { metadata: { name: recordedNamespace } };

@@ -1,29 +1,28 @@
 import { readFileSync } from 'node:fs';
 
-/** A request and what the real server answered to it, as {@link comparable} leaves it. */
+/** A request and the answer of the real server, normalized by {@link comparable}. */
 export interface RecordedStep {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  /** Further headers, for example whom to impersonate. @defaultValue none */
+  /** Further headers, such as the user to impersonate. @defaultValue none */
   readonly headers?: Readonly<Record<string, string>>;
   /** @defaultValue 'application/json' */
   readonly type?: string;
   /** @defaultValue 'application/json' */
   readonly accept?: string;
-  /** Why our answer may be another one. */
+  /** Reason why our answer may differ. */
   readonly differs?: string;
   readonly answer?: RecordedAnswer;
 }
 
-/** An answer. */
 export interface RecordedAnswer {
   readonly code: number;
   readonly warning?: string;
   readonly body: unknown;
 }
 
-/** The namespace of the requests, in recordings. */
+/** The namespace in recorded requests. */
 export const recordedNamespace = 'recorded';
 
 /** The recordings, in the order in which they are replayed. */
@@ -49,21 +48,21 @@ export const topics = [
   'stored-versions',
 ] as const;
 
-/** Those that are about who may do what. */
+/** The recordings with RBAC. */
 export const withRbac: readonly string[] = ['access'];
 
-/** Where a recording is. */
+/** Returns the location of a recording. */
 export function recordingUrl(topic: string): URL {
   return new URL(`recorded/${topic}.jsonl`, import.meta.url);
 }
 
-/** The steps of a recording, one a line. */
+/** Returns the steps of a recording, which has one per line. */
 export function recordingOf(topic: string): readonly RecordedStep[] {
   const lines = readFileSync(recordingUrl(topic), 'utf8').trim().split('\n');
   return lines.map((line) => JSON.parse(line) as RecordedStep);
 }
 
-/** The answer as it came: JSON where it is JSON. */
+/** Parses a body as JSON if possible. */
 export function parsedBody(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -8,16 +8,16 @@ function depthOf(value: unknown): number {
 }
 
 describe('scanJson', () => {
-  it('finds duplicate members by their paths', () => {
+  it('finds duplicate members with their paths', () => {
     const text = '{"a":{"b":1,"b":2},"l":[{"x":"}\\"","x":1}],"a":3, "c" : "a"}';
     expect(scanJson(text).duplicates).to.deep.equal(['a.b', 'l[0].x', 'a']);
   });
 
-  it('knows a name in whatever way it is written', () => {
+  it('recognizes a name in any escaping', () => {
     expect(scanJson('{"ab":1,"\\u0061b":2}').duplicates).to.deep.equal(['ab']);
   });
 
-  it('tells the depth of any JSON, and finds no duplicates in what JSON.stringify wrote', () => {
+  it('returns the depth of any JSON, and no duplicates for the output of JSON.stringify', () => {
     const property = fc.property(fc.jsonValue(), (value) => {
       expect(scanJson(JSON.stringify(value))).to.deep.equal({
         duplicates: [],
@@ -27,7 +27,7 @@ describe('scanJson', () => {
     fc.assert(property);
   });
 
-  it('is not impressed by any depth', () => {
+  it('supports any depth', () => {
     const text = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     expect(scanJson(text).depth).to.equal(200_000);
   });

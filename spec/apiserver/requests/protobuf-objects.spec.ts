@@ -8,7 +8,7 @@ import { groupOf, versionOf } from '../../../lib/object/resource-type.js';
 import { Api, deployments } from '../api.js';
 import { protobufSamples } from './protobuf-samples.js';
 
-/** What kubectl 1.32 sends for `auth can-i get healthview`. */
+/** Body that kubectl 1.32 sends for `auth can-i get healthview`. */
 const recorded = Buffer.from(
   '6b387300' +
     '0a320a17617574686f72697a6174696f6e2e6b38732e696f2f7631' +
@@ -21,14 +21,14 @@ const recorded = Buffer.from(
   'hex',
 );
 
-/** What kubectl 1.32 sends for `create deployment web --image=nginx --replicas=0`. */
+/** Body that kubectl 1.32 sends for `create deployment web --image=nginx --replicas=0`. */
 const createDeployment =
   'azhzAAoVCgdhcHBzL3YxEgpEZXBsb3ltZW50EqsBCh8KA3dlYhIAGgAiACoAMgA4AEIAWgoKA2FwcBIDd2ViEnoIABIM' +
   'CgoKA2FwcBIDd2ViGmAKHAoAEgAaACIAKgAyADgAQgBaCgoDYXBwEgN3ZWISQBIiCgVuZ2lueBIFbmdpbngqAEIAagBy' +
   'AIABAIgBAJABAKIBABoAMgBCAEoAUgBYAGAAaACCAQCKAQCaAQDCAQAiAgoAKAA4ABoMCAAQABgAIAAoADgAGgAiAA==';
 
 describe('objectFromProtobuf', () => {
-  it('reads what kubectl sends', () => {
+  it('decodes a review sent by kubectl', () => {
     const read = objectFromProtobuf(recorded);
     expect(read).to.include({
       ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },
@@ -42,7 +42,7 @@ describe('objectFromProtobuf', () => {
   });
 
   for (const [name, { protobuf, json }] of Object.entries(protobufSamples)) {
-    it(`reads each field of ${name} as in JSON`, () => {
+    it(`decodes each field of ${name} as in JSON`, () => {
       const { apiVersion, kind } = json;
       const definition = definitionName(groupOf(apiVersion), versionOf(apiVersion), kind);
       const type = goType(goTypeName(definition));
@@ -52,7 +52,7 @@ describe('objectFromProtobuf', () => {
     });
   }
 
-  it('lets kubectl create a Deployment', async () => {
+  it('decodes a Deployment created by kubectl', async () => {
     const api = new Api();
     const { status } = await api.raw({
       method: 'POST',
@@ -69,7 +69,7 @@ describe('objectFromProtobuf', () => {
     expect(JSON.stringify(body.metadata.managedFields)).not.to.include('f:paused');
   });
 
-  it('reads nothing of other kinds, of other forms and of what is cut off', () => {
+  it('returns undefined for other kinds, other formats and truncated input', () => {
     const other = Buffer.from(recorded);
     other.write('X', other.indexOf('SelfSubjectAccessReview'));
     for (const bytes of [
@@ -82,7 +82,7 @@ describe('objectFromProtobuf', () => {
     }
   });
 
-  it('throws for no bytes at all', () => {
+  it('does not throw for arbitrary bytes', () => {
     const bytes = fc.uint8Array({ maxLength: 100 });
     const property = fc.property(bytes, fc.nat(recorded.length), (some, from) => {
       const mixed = Buffer.concat([recorded.subarray(0, from), some]);

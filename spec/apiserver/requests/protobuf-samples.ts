@@ -1,6 +1,6 @@
 import { unpack } from '../../../lib/crd/openapi/unpack.js';
 
-/** An object in both forms. */
+/** An object as protobuf and JSON. */
 export interface ProtobufSample {
   /** Base64. */
   readonly protobuf: string;

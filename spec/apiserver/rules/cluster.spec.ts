@@ -11,7 +11,7 @@ function owner(name: string, controller: boolean): object {
 }
 
 describe('metadata', () => {
-  it('takes one controller', async () => {
+  it('accepts only one controller', async () => {
     const metadata = { ownerReferences: [owner('a', true), owner('b', true)] };
     const answer = await new Api().call('POST', configMaps, configMap('a', {}, metadata));
     expect(answer.code).to.equal(422);
@@ -19,7 +19,7 @@ describe('metadata', () => {
     expect(answer.body.message).to.contain('Only one reference can have Controller set to true');
   });
 
-  it('takes owner references that are whole', async () => {
+  it('requires complete owner references', async () => {
     const metadata = { ownerReferences: [{ apiVersion: 'v1', kind: '', name: '', uid: '' }] };
     const answer = await new Api().call('POST', configMaps, configMap('a', {}, metadata));
     const field = 'metadata.ownerReferences';
@@ -42,7 +42,7 @@ describe('metadata', () => {
     });
   }
 
-  it('keeps name, uid and birth', async () => {
+  it('has an immutable name, uid and creation time', async () => {
     const api = new Api();
     const { metadata } = await api.create(configMaps, configMap('a'));
     const patch = { metadata: { creationTimestamp: '2020-01-01T00:00:00Z', namespace: null } };
@@ -50,7 +50,7 @@ describe('metadata', () => {
     expect(body.metadata).to.deep.include(metadata);
   });
 
-  it('must agree with the path', async () => {
+  it('must match the path', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const name = await api.call('PUT', `${configMaps}/a`, configMap('b'));
@@ -70,7 +70,7 @@ describe('leases', () => {
     expect((await api.call('PUT', `${leases}/a`, wrong)).code).to.equal(400);
   });
 
-  it('last longer than no time', async () => {
+  it('require a positive duration', async () => {
     const body = {
       metadata: { name: 'a' },
       spec: { leaseDurationSeconds: 0, leaseTransitions: -1 },
@@ -96,7 +96,7 @@ describe('events', () => {
     regarding: { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', namespace: 'default' },
   };
 
-  it('are the same under both APIs', async () => {
+  it('are the same in both APIs', async () => {
     const api = new Api();
     await api.create(events, event);
     const { body } = await api.get('/api/v1/namespaces/default/events/a.1');
@@ -111,7 +111,7 @@ describe('events', () => {
     expect(selected.body.items).to.have.length(1);
   });
 
-  it('grow a series, and nothing else', async () => {
+  it('accept updates of their series only', async () => {
     const api = new Api();
     await api.create(events, event);
     const series = { count: 2, lastObservedTime: '2026-01-01T00:00:01.000000Z' };
@@ -121,7 +121,7 @@ describe('events', () => {
     expect(causeFields(answer)).to.include.members(['reason', 'message']);
   });
 
-  it('need who and what', async () => {
+  it('require reporting controller and action', async () => {
     const { reportingController, action, ...rest } = event;
     const answer = await new Api().call('POST', events, rest);
     expect([reportingController, action]).to.have.length(2);
@@ -130,7 +130,7 @@ describe('events', () => {
 });
 
 describe('role bindings', () => {
-  it('keep their role', async () => {
+  it('have an immutable role', async () => {
     const api = new Api();
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'a' };
     const body = {
@@ -146,7 +146,7 @@ describe('role bindings', () => {
 });
 
 describe('namespaces', () => {
-  it('exist at start, and carry their name as a label', async () => {
+  it('exist at start, with their name as a label', async () => {
     const api = new Api();
     const { body } = await api.get('/api/v1/namespaces');
     const names = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];

@@ -5,7 +5,7 @@ import { causeFields } from '../causes.js';
 const secrets = '/api/v1/namespaces/default/secrets';
 
 describe('config maps', () => {
-  it('are refused over 1 MiB', async () => {
+  it('are refused above 1 MiB', async () => {
     const api = new Api();
     const big = configMap('a', { x: 'x'.repeat(1024 * 1024 + 1) });
     const { code, body } = await api.call('POST', configMaps, big);
@@ -15,7 +15,7 @@ describe('config maps', () => {
     );
   });
 
-  it('that are immutable keep their data and stay so', async () => {
+  it('keep their data and remain immutable', async () => {
     const api = new Api();
     await api.create(configMaps, { ...configMap('a', { x: '1' }), immutable: true });
     const patch = { data: { x: '2' }, immutable: false };
@@ -25,7 +25,7 @@ describe('config maps', () => {
     expect((await api.call('PATCH', `${configMaps}/a`, label, merge)).code).to.equal(200);
   });
 
-  it('have no key twice, and none that is no file name', async () => {
+  it('refuse duplicate keys and keys that are not file names', async () => {
     const api = new Api();
     const body = { ...configMap('a', { x: '1', 'a/b': '2' }), binaryData: { x: 'eA==' } };
     const answer = await api.call('POST', configMaps, body);
@@ -34,7 +34,7 @@ describe('config maps', () => {
 });
 
 describe('secrets', () => {
-  it('take texts and keep base64', async () => {
+  it('encode stringData, and keep base64', async () => {
     const api = new Api();
     const body = { metadata: { name: 'a' }, data: { x: 'eA==' }, stringData: { y: 'é' } };
     const created = await api.create(secrets, body);
@@ -42,7 +42,7 @@ describe('secrets', () => {
     expect(created).not.to.have.property('stringData');
   });
 
-  it('that are applied with what is not base64 are a failure, not a bad request', async () => {
+  it('answer 500 to an apply with invalid base64', async () => {
     const api = new Api();
     const metadata = { namespace: 'default', name: 'a' };
     const body = { apiVersion: 'v1', kind: 'Secret', metadata, data: { x: '!!' } };
@@ -54,20 +54,20 @@ describe('secrets', () => {
     );
   });
 
-  it('keep their type', async () => {
+  it('have an immutable type', async () => {
     const api = new Api();
     await api.create(secrets, { metadata: { name: 'a' } });
     const answer = await api.call('PATCH', `${secrets}/a`, { type: 'other' }, merge);
     expect(causeFields(answer)).to.deep.equal(['type']);
   });
 
-  it('have the keys that their type needs', async () => {
+  it('require the keys of their type', async () => {
     const api = new Api();
     const body = { metadata: { name: 'a' }, type: 'kubernetes.io/tls', data: { 'tls.crt': '' } };
     expect(causeFields(await api.call('POST', secrets, body))).to.deep.equal(['data[tls.key]']);
   });
 
-  it('never appear in an error', async () => {
+  it('do not appear in an error', async () => {
     const api = new Api();
     const data = { '.dockerconfigjson': Buffer.from('hunter2').toString('base64') };
     const body = { metadata: { name: 'a' }, type: 'kubernetes.io/dockerconfigjson', data };

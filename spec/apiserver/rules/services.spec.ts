@@ -22,7 +22,7 @@ function specOf(object: UnstructuredObject): ServiceSpec {
 }
 
 describe('services', () => {
-  it('get an address of their own and the defaults of a cluster', async () => {
+  it('receive a unique address and the defaults of a cluster', async () => {
     const api = new Api();
     const { clusterIP, ...spec } = specOf(await api.create(services, service('a')));
     expect(clusterIP).to.match(/^10\.(9[6-9]|10\d|11[01])\.\d+\.\d+$/);
@@ -40,7 +40,7 @@ describe('services', () => {
     expect(other.clusterIP).not.to.equal(clusterIP);
   });
 
-  it('keep their address where an update leaves it out, and never change it', async () => {
+  it('keep their address in an update without it, and refuse to change it', async () => {
     const api = new Api();
     const { clusterIP } = specOf(await api.create(services, service('a')));
     const { body } = await api.call('PUT', `${services}/a`, service('a'));
@@ -50,7 +50,7 @@ describe('services', () => {
     expect(causeFields(answer)).to.deep.equal(['spec.clusterIPs[0]']);
   });
 
-  it('find their address without a look at each of the others, however many there are', async () => {
+  it('allocate an address with a number of lookups independent of other Services', async () => {
     const api = new Api();
     const create = (name: string): Promise<unknown> =>
       api.create(services, service(name, { type: 'NodePort' }));
@@ -59,7 +59,7 @@ describe('services', () => {
     expect(await looks(() => create('b'))).to.equal(few);
   });
 
-  it('can have an address again when the Service that had it is gone', async () => {
+  it('reuse the address of a deleted Service', async () => {
     const api = new Api();
     const fixed = {
       clusterIP: '10.96.7.7',
@@ -82,7 +82,7 @@ describe('services', () => {
     );
   });
 
-  it('stay headless', async () => {
+  it('remain headless', async () => {
     const api = new Api();
     const created = await api.create(services, service('a', { clusterIP: 'None' }));
     expect(specOf(created).clusterIPs).to.deep.equal(['None']);
@@ -90,7 +90,7 @@ describe('services', () => {
     expect(specOf(body).clusterIP).to.equal('None');
   });
 
-  it('get node ports, keep them, and give them back when they are gone', async () => {
+  it('receive node ports, keep them, and release them when deleted', async () => {
     const api = new Api();
     const ports = [{ port: 80, nodePort: 30080 }];
     const body = service('a', { type: 'NodePort', ports });
@@ -111,7 +111,7 @@ describe('services', () => {
     expect(specOf(free).ports[0]?.nodePort).to.be.within(30000, 32767);
   });
 
-  it('lose their node ports with their type', async () => {
+  it('lose their node ports with a change of type', async () => {
     const api = new Api();
     await api.create(services, service('a', { type: 'NodePort' }));
     const patch = { spec: { type: 'ClusterIP' } };
@@ -119,7 +119,7 @@ describe('services', () => {
     expect(specOf(body).ports[0]).not.to.have.property('nodePort');
   });
 
-  it('refuse an address that is taken or outside of the range', async () => {
+  it('refuse an address that is allocated or out of range', async () => {
     const api = new Api();
     await api.create(services, service('a', { clusterIP: '10.96.7.7' }));
     const taken = await api.call('POST', services, service('b', { clusterIP: '10.96.7.7' }));
@@ -129,7 +129,7 @@ describe('services', () => {
     }
   });
 
-  it('hold no address for a dry run or a refused one', async () => {
+  it('allocate no address in a dry run or for a refused object', async () => {
     const api = new Api();
     const body = service('a', { clusterIP: '10.96.7.7' });
     expect((await api.call('POST', `${services}?dryRun=All`, body)).code).to.equal(201);
@@ -141,7 +141,7 @@ describe('services', () => {
   const refused: [string, object, string][] = [
     ['no ports', { ports: [] }, 'spec.ports'],
     [
-      'a port twice',
+      'a duplicate port',
       {
         ports: [
           { name: 'a', port: 80 },
@@ -151,11 +151,15 @@ describe('services', () => {
       'spec.ports[1]',
     ],
     ['ports without names', { ports: [{ port: 80 }, { port: 81 }] }, 'spec.ports[0].name'],
-    ['a wrong port', { ports: [{ port: 70000 }] }, 'spec.ports[0].port'],
-    ['a wrong type', { type: 'Odd' }, 'spec.type'],
-    ['an external name without one', { type: 'ExternalName' }, 'spec.externalName'],
+    ['an invalid port', { ports: [{ port: 70000 }] }, 'spec.ports[0].port'],
+    ['an invalid type', { type: 'Odd' }, 'spec.type'],
     [
-      'a node port of a cluster address',
+      'the type ExternalName without an external name',
+      { type: 'ExternalName' },
+      'spec.externalName',
+    ],
+    [
+      'a node port with the type ClusterIP',
       { ports: [{ port: 1, nodePort: 30000 }] },
       'spec.ports[0].nodePort',
     ],
@@ -168,7 +172,7 @@ describe('services', () => {
     });
   }
 
-  it('are applied twice without a change', async () => {
+  it('do not change when applied twice', async () => {
     const api = new Api();
     const body = { apiVersion: 'v1', kind: 'Service', ...service('a') };
     const path = `${services}/a?fieldManager=m`;
@@ -179,7 +183,7 @@ describe('services', () => {
   });
 });
 
-/** How often stored objects are looked at during a call. */
+/** Returns how often `call` looks up stored objects. */
 async function looks(call: () => Promise<unknown>): Promise<number> {
   const get = Reflect.get(Collection.prototype, 'get') as (
     this: Collection,

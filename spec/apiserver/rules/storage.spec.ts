@@ -32,14 +32,14 @@ function grow(api: Api, storage: string): Promise<Answer> {
 }
 
 describe('persistent volume claims', () => {
-  it('get their defaults and are protected', async () => {
+  it('receive defaults and the protection finalizer', async () => {
     const created = await new Api().create(claims, claim('a'));
     expect(created).to.deep.include({ status: { phase: 'Pending' } });
     expect(created).to.have.nested.property('spec.volumeMode', 'Filesystem');
     expect(created.metadata.finalizers).to.deep.equal(['kubernetes.io/pvc-protection']);
   });
 
-  it('take the default class', async () => {
+  it('receive the default class', async () => {
     const api = new Api();
     const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
     const metadata = { name: 'standard', annotations };
@@ -48,13 +48,13 @@ describe('persistent volume claims', () => {
     expect(created).to.have.nested.property('spec.storageClassName', 'standard');
   });
 
-  it('grow where they are bound and their class lets them', async () => {
+  it('expand when bound and allowed by their class', async () => {
     const api = await withClasses();
     await bound(api, 'elastic');
     expect((await grow(api, '2Gi')).code).to.equal(200);
   });
 
-  it('do not grow where their class does not let them: 403', async () => {
+  it('answer 403 to expansion when their class does not allow it', async () => {
     const api = await withClasses();
     await bound(api, 'fixed');
     const { code, body } = await grow(api, '2Gi');
@@ -62,14 +62,14 @@ describe('persistent volume claims', () => {
     expect(body.message).to.contain('only dynamically provisioned pvc can be resized');
   });
 
-  it('do not grow before they are bound: 422 on spec', async () => {
+  it('answer 422 to expansion before they are bound', async () => {
     const api = await withClasses();
     await api.create(claims, claim('a', { storageClassName: 'elastic' }));
     const answer = await grow(api, '2Gi');
     expect([answer.code, ...causeFields(answer)]).to.deep.equal([422, 'spec']);
   });
 
-  it('never shrink below what they have', async () => {
+  it('never shrink below their capacity', async () => {
     const api = await withClasses();
     await bound(api, 'elastic');
     const answer = await grow(api, '500Mi');
@@ -77,7 +77,7 @@ describe('persistent volume claims', () => {
     expect(causeFields(answer)).to.deep.equal(['spec.resources.requests.storage']);
   });
 
-  it('change nothing else of their spec', async () => {
+  it('refuse other changes of their spec', async () => {
     const api = await withClasses();
     await bound(api, 'elastic');
     const patch = { spec: { accessModes: ['ReadOnlyMany'] } };

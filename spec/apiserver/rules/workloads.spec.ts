@@ -23,7 +23,7 @@ function pod(spec: object = {}): object {
   return { metadata: { name: 'a' }, spec: { containers: [container], ...spec } };
 }
 
-/** A Deployment of pods with this spec, so that pod admission has no say. */
+/** A Deployment of pods with this spec, which bypasses pod admission. */
 function running(spec: object): object {
   return deployment('web', {
     template: { metadata: { labels: { app: 'web' } }, spec: { containers: [container], ...spec } },
@@ -31,7 +31,7 @@ function running(spec: object): object {
 }
 
 describe('pod templates', () => {
-  it('get every default of the real server', async () => {
+  it('receive every default of the real server', async () => {
     const probe = { httpGet: { port: 80 } };
     const volumes = [
       { name: 'c', configMap: { name: 'c' } },
@@ -144,7 +144,7 @@ describe('pod templates', () => {
 });
 
 describe('deployments', () => {
-  it('need a selector that picks their pods, and keep it', async () => {
+  it('require an immutable selector that matches their pods', async () => {
     const api = new Api();
     const none = deployment('web', { selector: { matchLabels: {} } });
     expect(causeFields(await api.call('POST', deployments, none))).to.include('spec.selector');
@@ -164,7 +164,7 @@ describe('deployments', () => {
     expect(causeMessages(answer)['spec.selector']).to.match(/: field is immutable$/);
   });
 
-  it('do not lose all their pods and gain none while they roll', async () => {
+  it('refuse a rollout with neither surge nor unavailable pods', async () => {
     const strategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } };
     const answer = await new Api().call('POST', deployments, deployment('web', { strategy }));
     expect(causeFields(answer)).to.deep.equal(['spec.strategy.rollingUpdate.maxUnavailable']);
@@ -172,7 +172,7 @@ describe('deployments', () => {
 });
 
 describe('stateful sets', () => {
-  it('change only what a rollout can change', async () => {
+  it('accept changes only of fields that can be rolled out', async () => {
     const api = new Api();
     await api.create(`${apps}/statefulsets`, statefulSet());
     const allowed = { spec: { replicas: 3, minReadySeconds: 4 } };
@@ -184,7 +184,7 @@ describe('stateful sets', () => {
     );
   });
 
-  it('default their policies and claims', async () => {
+  it('receive default policies and claims', async () => {
     const volumeClaimTemplates = [
       {
         metadata: { name: 'd' },
@@ -217,7 +217,7 @@ describe('stateful sets', () => {
 });
 
 describe('jobs', () => {
-  it('pick their pods by their own uid', async () => {
+  it('select their pods by their own uid', async () => {
     const created = await new Api().create(`${batch}/jobs`, job());
     const { uid = '' } = created.metadata;
     const { spec } = created as unknown as { spec: { selector: object; template: object } };
@@ -235,7 +235,7 @@ describe('jobs', () => {
     });
   });
 
-  it('keep their template', async () => {
+  it('have an immutable template', async () => {
     const api = new Api();
     await api.create(`${batch}/jobs`, job());
     const patch = { spec: { template: { spec: { containers: [{ ...container, image: 'x' }] } } } };
@@ -243,7 +243,7 @@ describe('jobs', () => {
     expect(causeMessages(answer)['spec.template']).to.match(/: field is immutable$/);
   });
 
-  it('do not restart their containers for ever', async () => {
+  it('refuse the restart policy Always', async () => {
     const body = job({ template: { spec: { containers: [container] } } });
     const answer = await new Api().call('POST', `${batch}/jobs`, body);
     expect(causeFields(answer)).to.include('spec.template.spec.restartPolicy');
@@ -251,7 +251,7 @@ describe('jobs', () => {
 });
 
 describe('pods', () => {
-  it('keep their spec, but for images', async () => {
+  it('accept only changes of images in their spec', async () => {
     const api = new Api();
     await api.create(pods, pod());
     const image = { spec: { containers: [{ ...container, image: 'nginx:1.28' }] } };
@@ -261,14 +261,14 @@ describe('pods', () => {
     expect(causeMessages(answer)['spec']).to.match(/^Forbidden: pod updates may not change fields/);
   });
 
-  it('have the quality of service of their resources', async () => {
+  it('have the quality of service class of their resources', async () => {
     const api = new Api();
     const resources = { limits: { cpu: '1', memory: '1Gi' } };
     const created = await api.create(pods, pod({ containers: [{ ...container, resources }] }));
     expect(created).to.deep.include({ status: { phase: 'Pending', qosClass: 'Guaranteed' } });
   });
 
-  it('are bound to a node once', async () => {
+  it('are bound to a node only once', async () => {
     const api = new Api();
     await api.create(pods, pod());
     const bind = (name: string): object => ({

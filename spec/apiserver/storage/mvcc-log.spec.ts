@@ -10,7 +10,7 @@ const object = (name: string): UnstructuredObject => ({
 });
 
 describe('MvccLog', () => {
-  it('gives every change the next revision, as the version of a frozen object', () => {
+  it('gives every change the next revision as the resourceVersion of a frozen object', () => {
     const log = new MvccLog({ length: 10 });
     const first = log.commit({ collection: 'things', key: 'a', object: object('a') });
     const second = log.commit({ collection: 'others', key: 'b', object: object('b') });
@@ -19,7 +19,7 @@ describe('MvccLog', () => {
     expect(() => (first.object.metadata.name = 'x')).to.throw(TypeError);
   });
 
-  it('keeps no more bytes of changes than it is given, and the last change in any case', () => {
+  it('keeps changes up to its limit of bytes, and at least the last one', () => {
     const log = new MvccLog({ length: 1_000, bytes: 1_000 });
     const text = (n: number) => ({ ...object('a'), text: 'x'.repeat(n) });
     const things = log.collection('things');
@@ -33,7 +33,7 @@ describe('MvccLog', () => {
     expect(things.entryAt(things.end - 1)).to.equal(last);
   });
 
-  it('knows every state that its log reaches back to', () => {
+  it('restores every state covered by the log', () => {
     const step = fc.record({ key: fc.constantFrom('a', 'b', 'c'), deleted: fc.boolean() });
     const property = fc.property(fc.array(step), (steps) => {
       const log = new MvccLog({ length: 1000 });
@@ -60,7 +60,7 @@ describe('MvccLog', () => {
     fc.assert(property);
   });
 
-  it('forgets the oldest changes of all collections, and says up to where', () => {
+  it('discards the oldest changes of all collections, and reports the compacted revision', () => {
     const log = new MvccLog({ length: 3 });
     for (const key of ['a', 'b', 'c', 'd', 'e']) {
       log.commit({ collection: key === 'b' ? 'others' : 'things', key, object: object(key) });
@@ -74,7 +74,7 @@ describe('MvccLog', () => {
     expect(things.keys('')).to.deep.equal(['a', 'c', 'd', 'e']);
   });
 
-  it('tells listeners of changes in order, even where one of them commits', () => {
+  it('notifies listeners in order, even if one of them commits', () => {
     const log = new MvccLog({ length: 10 });
     const heard: number[] = [];
     log.subscribe(({ key }) => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SortedKeys } from '../../../lib/apiserver/storage/sorted-keys.js';
 
 describe('SortedKeys', () => {
-  it('gives what was added and not removed, in order, whenever it is asked', () => {
+  it('returns added and not removed keys in order at any time', () => {
     const step = fc.record({
       key: fc.stringMatching(/^[ab]\/[a-d]$/),
       type: fc.constantFrom('add', 'remove', 'read'),

@@ -77,7 +77,7 @@ const spec = some({
   free: some({ p: word, q: words, r: few(word) }),
 });
 
-/** Things whose every part says something: no empty maps and lists, no nulls. */
+/** Things without empty maps or lists and without nulls. */
 export const thing: fc.Arbitrary<UnstructuredObject> = fc
   .record({ spec, labels: words }, { requiredKeys: ['spec'] })
   .map(({ labels, ...rest }) => ({

@@ -11,19 +11,19 @@ const fits = (value: unknown, atom: Atom) =>
   validateValue(value, atom, { allowDuplicates: false }).length === 0;
 
 describe('atomOf', () => {
-  it('is worked out once for a schema', () => {
+  it('is computed once per schema', () => {
     const schema: Schema = { type: 'object', properties: { a: text } };
     expect(atomOf(schema)).to.equal(atomOf(schema));
   });
 
-  it('lets lists be atomic and maps granular where the schema does not say', () => {
+  it('treats lists as atomic and maps as granular by default', () => {
     expect(atomOf({ type: 'array', items: text }).list?.atomic).to.equal(true);
     expect(atomOf({ type: 'object', additionalProperties: text }).map?.atomic).to.equal(false);
     expect(atomOf(undefined).map?.atomic).to.equal(false);
     expect(atomOf(undefined).list?.atomic).to.equal(true);
   });
 
-  it('goes by the patch strategy of types that have no list type', () => {
+  it('uses the patch strategy of types without a list type', () => {
     const list = (more: Schema) => atomOf({ type: 'array', items: text, ...more }).list;
     const merged = { 'x-kubernetes-patch-strategy': 'merge,retainKeys' };
     expect(list(merged)).to.include({ atomic: false }).with.property('keys').that.is.empty;
@@ -35,7 +35,7 @@ describe('atomOf', () => {
     expect(atomic).to.have.property('atomic', true);
   });
 
-  it('looks through an allOf of one, and lets the field overrule its type', () => {
+  it('resolves an allOf with one entry, whose type the field can override', () => {
     const type: Schema = { type: 'object', properties: { a: text } };
     expect(atomOf({ allOf: [type], default: {} })).to.equal(atomOf(type));
     const atomic = atomOf({ allOf: [type], 'x-kubernetes-map-type': 'atomic' });
@@ -45,7 +45,7 @@ describe('atomOf', () => {
     expect(scalar).to.equal(atomOf(text));
   });
 
-  it('lets unknown fields through below one that keeps them, only there', () => {
+  it('accepts unknown fields below x-kubernetes-preserve-unknown-fields only', () => {
     const inner: Schema = { type: 'object', properties: { a: text } };
     const keeps = { 'x-kubernetes-preserve-unknown-fields': true };
     const outer: Schema = { type: 'object', properties: { inner }, ...keeps };
@@ -55,7 +55,7 @@ describe('atomOf', () => {
     expect(fits({ inner: { a: 5 } }, atomOf(outer))).to.equal(false);
   });
 
-  it('goes by additionalProperties where they are said', () => {
+  it('uses additionalProperties if given', () => {
     const base: Schema = { type: 'object' };
     expect(fits({ any: [1] }, atomOf(base))).to.equal(true);
     expect(fits({ any: [1] }, atomOf({ ...base, additionalProperties: true }))).to.equal(true);
@@ -63,7 +63,7 @@ describe('atomOf', () => {
     expect(fits({ any: 1 }, atomOf({ ...base, additionalProperties: text }))).to.equal(false);
   });
 
-  it('takes types that contain themselves', () => {
+  it('supports recursive types', () => {
     const schema: Schema = { type: 'object' };
     schema.properties = { self: schema };
     const atom = atomOf(schema);
@@ -71,7 +71,7 @@ describe('atomOf', () => {
     expect(fits({ self: { self: {} } }, atom)).to.equal(true);
   });
 
-  it('reads the types of built-in kinds', () => {
+  it('supports the types of built-in kinds', () => {
     const pod = atomOf(definition('io.k8s.api.core.v1.PodSpec'));
     const container = { name: 'a', resources: { limits: { cpu: 1, memory: '1Gi' } } };
     const probe = { httpGet: { port: 'http' }, periodSeconds: 1 };
@@ -108,13 +108,13 @@ describe('validateValue', () => {
     ['x', { format: 'int-or-string' }, undefined],
     [[{ a: 'x' }, { a: 'x', b: 'y' }, { b: 'y' }], list(['a', 'b']), undefined],
   ] as [unknown, Schema, string | undefined][]) {
-    it(`says of ${JSON.stringify(value)}: ${message ?? 'fine'}`, () => {
+    it(`returns for ${JSON.stringify(value)}: ${message ?? 'no error'}`, () => {
       const [problem] = validateValue(value, atomOf(schema), { allowDuplicates: false });
       expect(problem?.message).to.equal(message);
     });
   }
 
-  it('lets live lists have entries of one key', () => {
+  it('accepts duplicate keys in live lists', () => {
     const atom = atomOf(list(['a']));
     const twice = [{ a: 'x' }, { a: 'x' }];
     expect(validateValue(twice, atom, { allowDuplicates: true })).to.deep.equal([]);
@@ -123,7 +123,7 @@ describe('validateValue', () => {
 });
 
 describe('zeroObject', () => {
-  it('has structs that are no pointers, and required lists as null', () => {
+  it('contains structs that are not pointers, and required lists as null', () => {
     const struct: Schema = { type: 'object', properties: { inner: text } };
     const schema: Schema = {
       type: 'object',

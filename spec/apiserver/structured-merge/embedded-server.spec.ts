@@ -16,7 +16,9 @@ const contentTypes = {
   strategic: 'application/strategic-merge-patch+json',
 } as const;
 
-/** Steps in which the embedded server is known to answer otherwise, by scenario: it ends there. */
+/**
+ * Steps with a known different answer of the embedded server, by scenario, whose replay ends there.
+ */
 const known: Readonly<Record<string, { readonly step: number; readonly reason: string }>> = {
   'an entry that another manager set a field of stays': {
     step: 2,
@@ -117,7 +119,7 @@ function bodyOf({ on }: Recording, { verb, body }: RecordedStep, name: string): 
   return { apiVersion, kind, metadata: { ...metadata, name, namespace }, ...rest };
 }
 
-/** An object without what is another on every server, and what controllers write. */
+/** Removes what differs on every server, and what controllers write. */
 function comparable(object: UnstructuredObject): unknown {
   const { status, ...copy } = structuredClone(object);
   const { metadata } = copy;
@@ -174,7 +176,7 @@ async function send(
   return { status: response.status, body: JSON.parse(text) as Answer };
 }
 
-// Members of a map come in a random order from the real server.
+// The real server returns members of a map in random order.
 function lines(text: string | undefined): string[] {
   return (text ?? '').split(/\n|, (?=[a-z]+\.)|\[|\]$/).toSorted();
 }

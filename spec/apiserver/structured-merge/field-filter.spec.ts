@@ -16,19 +16,19 @@ const set = FieldSet.of(
 const kept = (filtered: FieldSet) => filtered.toString().split('\n');
 
 describe('excludeFields', () => {
-  it('leaves out fields with everything below them', () => {
+  it('excludes fields with everything below them', () => {
     expect(
       kept(excludeFields('status', 'metadata.labels', 'spec.containers')(set, 'v1')),
     ).to.deep.equal(['.metadata.finalizers']);
   });
 
-  it('gives back the very set that has none of them', () => {
+  it('returns the same set if it excludes nothing', () => {
     expect(excludeFields('data')(set, 'v1')).to.equal(set);
   });
 });
 
 describe('includeFields', () => {
-  it('keeps what is below a path, and the members on the way', () => {
+  it('includes fields below a path, and the members on the way to it', () => {
     expect(kept(includeFields('spec.containers.*.resources', 'status')(set, 'v1'))).to.deep.equal([
       '.status',
       '.spec.containers[name="web"]',
@@ -37,7 +37,7 @@ describe('includeFields', () => {
     ]);
   });
 
-  it('is empty where nothing matches', () => {
+  it('returns an empty set without a match', () => {
     expect(includeFields('data')(set, 'v1').isEmpty).to.equal(true);
   });
 });

@@ -50,7 +50,7 @@ function make(spec: object, more: object = {}): UnstructuredObject {
   };
 }
 
-/** An object as it would be after it was stored. */
+/** Returns an object as stored. */
 function stored(object: UnstructuredObject): UnstructuredObject {
   return { ...object, metadata: { ...object.metadata, uid: 'u', resourceVersion: '1' } };
 }
@@ -73,7 +73,7 @@ const owned = (object: UnstructuredObject, manager: string) =>
   String(appliedFields(object, manager) ?? '').split('\n');
 
 describe('fieldManagerApply', () => {
-  it('is idempotent: a second apply gives back the live object itself', () => {
+  it('is idempotent: a second apply returns the live object itself', () => {
     const property = fc.property(thing, thing, (applied, other) => {
       const live = stored(apply(apply(undefined, other, 'other'), applied, 'op', { force: true }));
       expect(apply(live, structuredClone(applied), 'op', { now: later })).to.equal(live);
@@ -81,7 +81,7 @@ describe('fieldManagerApply', () => {
     fc.assert(property);
   });
 
-  it('leaves nothing of what its only manager applied before', () => {
+  it('removes what its only manager applied before', () => {
     const property = fc.property(thing, thing, (first, second) => {
       const live = apply(stored(apply(undefined, first)), second);
       expect(live['spec']).to.deep.equal(second['spec']);
@@ -90,7 +90,7 @@ describe('fieldManagerApply', () => {
     fc.assert(property);
   });
 
-  it('covers what was applied, and what is covered needs no apply', () => {
+  it('covers the applied fields, so that a covered object needs no apply', () => {
     const property = fc.property(thing, thing, thing, (applied, other, next) => {
       const first = stored(apply(undefined, applied));
       const between = apply(first, other, 'other', { force: true });
@@ -108,7 +108,7 @@ describe('fieldManagerApply', () => {
     fc.assert(property);
   });
 
-  it('changes none of its arguments', () => {
+  it('does not change its arguments', () => {
     const property = fc.property(thing, thing, (first, second) => {
       const live = frozen(stored(apply(undefined, frozen(first))));
       apply(live, frozen(second), 'other', { force: true });
@@ -117,7 +117,7 @@ describe('fieldManagerApply', () => {
     fc.assert(property);
   });
 
-  it('shares what it does not change', () => {
+  it('shares unchanged values', () => {
     const live = stored(apply(undefined, make({ text: 'x', map: { a: 'b' }, list: [{ a: 'x' }] })));
     const next = apply(live, make({ text: 'y', map: { a: 'b' }, list: [{ a: 'x' }] }));
     const [before, after] = [live['spec'] as never, next['spec'] as never];
@@ -125,7 +125,7 @@ describe('fieldManagerApply', () => {
     expect(after['list']).to.equal(before['list']);
   });
 
-  it('keeps the time of an entry until the object changes, and records none for a new one', () => {
+  it('keeps the time of an entry until the object changes, and sets none for a new entry', () => {
     const live = stored(apply(undefined, make({ text: 'x' })));
     const second = apply(live, make({ text: 'x' }), 'two', { now: later });
     expect(managers(second)).to.deep.equal(['two Apply ', 'op Apply 00:00']);
@@ -133,7 +133,7 @@ describe('fieldManagerApply', () => {
     expect(managers(third)).to.deep.equal(['op Apply 00:00', 'two Apply 00:01']);
   });
 
-  it('gives the fields of an object without managers to before-first-apply', () => {
+  it('assigns the fields of an object without managers to before-first-apply', () => {
     const live = stored(make({ text: 'x', tags: ['t'] }));
     const applied = () => apply(live, make({ text: 'y' }));
     expect(applied).to.throw('conflict with "before-first-apply" using example.com/v1: .spec.text');
@@ -158,7 +158,7 @@ describe('fieldManagerApply', () => {
     expect(() => apply(live, managed)).to.throw('metadata.managedFields must be nil');
   });
 
-  it('names both what it can and cannot type', () => {
+  it('reports the live object if it does not fit the schema', () => {
     const live = stored(make({ text: 5 }));
     live.metadata.managedFields = apply(undefined, make({ text: 'x' })).metadata.managedFields!;
     expect(() => apply(live, make({ tags: ['a'] }))).to.throw(
@@ -167,7 +167,7 @@ describe('fieldManagerApply', () => {
     );
   });
 
-  it('does not take prototype names for anything else than data', () => {
+  it('treats prototype names as data', () => {
     const applied = JSON.parse(
       '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"thing"},' +
         '"spec":{"map":{"__proto__":"a","constructor":"b"}}}',
@@ -181,7 +181,7 @@ describe('fieldManagerApply', () => {
 });
 
 describe('fieldManagerApply across versions', () => {
-  // In v2, `text` is called `string`.
+  // v2 renames `text` to `string`.
   const v2Schema = {
     ...thingSchema,
     properties: {
@@ -210,25 +210,25 @@ describe('fieldManagerApply across versions', () => {
   const live = stored(apply(undefined, make({ text: 'x' })));
   const liveV2 = stored({ ...live, ...v2({ string: 'x' }), metadata: live.metadata });
 
-  it('finds conflicts with fields that are owned in another version', () => {
+  it('detects conflicts with fields owned in another version', () => {
     const applied = () => apply(liveV2, v2({ string: 'y' }), 'two', asV2);
     expect(applied).to.throw('conflict with "op": .spec.text');
   });
 
-  it('removes what was applied in another version', () => {
+  it('removes fields applied in another version', () => {
     const next = apply(liveV2, v2({}), 'op', asV2);
     expect(next['spec']).to.deep.equal({});
     expect(next.apiVersion).to.equal('example.com/v2');
     expect(next.metadata.managedFields?.[0]?.apiVersion).to.equal('example.com/v2');
   });
 
-  it('takes over its own entry of another version', () => {
+  it('converts its own entry in another version', () => {
     const next = apply(liveV2, v2({ string: 'y' }), 'op', asV2);
     expect(owned(next, 'op')).to.deep.equal(['.spec.string']);
     expect(next['spec']).to.deep.equal({ string: 'y' });
   });
 
-  it('drops entries of a version that is not served any more', () => {
+  it('drops entries of a version that is no longer served', () => {
     const [entry] = live.metadata.managedFields!;
     const old = { ...entry!, manager: 'old', apiVersion: 'example.com/v0' };
     const metadata = { ...liveV2.metadata, managedFields: [...live.metadata.managedFields!, old] };
@@ -238,13 +238,13 @@ describe('fieldManagerApply across versions', () => {
 });
 
 describe('fieldManagerUpdate', () => {
-  it('calls a writer without a name unknown', () => {
+  it('names a writer without a name unknown', () => {
     expect(managers(update(undefined, make({ text: 'x' }), ''))).to.deep.equal([
       'unknown Update 00:00',
     ]);
   });
 
-  it('changes no entry when nothing changes', () => {
+  it('changes no entry without a change', () => {
     const property = fc.property(thing, thing, (first, second) => {
       const live = stored(update(stored(apply(undefined, first)), second));
       const again = update(live, structuredClone(live), 'late', { now: later });
@@ -253,7 +253,7 @@ describe('fieldManagerUpdate', () => {
     fc.assert(property);
   });
 
-  it('gives every field of a new object to its creator', () => {
+  it('assigns every field of a new object to its creator', () => {
     const property = fc.property(thing, (created) => {
       const live = update(undefined, created);
       const [entry] = live.metadata.managedFields ?? [];
@@ -266,20 +266,20 @@ describe('fieldManagerUpdate', () => {
     fc.assert(property);
   });
 
-  it('starts a built-in kind from its zero value, which nobody owns', () => {
+  it('starts a built-in kind from its zero value, which has no owner', () => {
     const more = { customResource: false, emptyObject: { spec: {}, metadata: {} } };
     const live = update(undefined, make({ text: 'x' }), 'ed', more);
     const entry = JSON.stringify(live.metadata.managedFields?.[0]?.fieldsV1);
     expect(entry).to.equal('{"f:spec":{"f:text":{}}}');
   });
 
-  it('takes an object that fits no schema without managers', () => {
+  it('removes managers from an object that does not fit the schema', () => {
     const live = stored(apply(undefined, make({ text: 'x' })));
     const next = make({ entries: [{ value: 'no name' }, { name: 5 }] });
     expect(update(live, next).metadata.managedFields).to.equal(undefined);
   });
 
-  it('does not believe managedFields that are sent through a subresource', () => {
+  it('ignores managedFields sent through a subresource', () => {
     const live = stored(apply(undefined, make({ text: 'x' })));
     const next = { ...live, metadata: { ...live.metadata, managedFields: [] } };
     expect(managers(update(live, next, 'ed', { subresource: 'status' }))).to.deep.equal([
@@ -288,7 +288,7 @@ describe('fieldManagerUpdate', () => {
     expect(managers(update(live, next))).to.deep.equal([]);
   });
 
-  it('brings times that a client wrote to whole seconds', () => {
+  it('truncates times sent by a client to seconds', () => {
     const live = stored(apply(undefined, make({ text: 'x' })));
     const [entry] = live.metadata.managedFields!;
     const managedFields = [{ ...entry, time: '2026-01-01T03:00:00.999+01:00' }];
@@ -309,13 +309,13 @@ describe('managedFieldsProblem', () => {
     [{ fieldsV1: null }, undefined],
     [{ fieldsV1: [] }, 'fieldsV1 must be an object'],
   ] as const) {
-    it(`says of ${JSON.stringify(change)}: ${problem ?? 'fine'}`, () => {
+    it(`returns for ${JSON.stringify(change)}: ${problem ?? 'undefined'}`, () => {
       const entries = [{ ...entry, ...change }] as unknown as ManagedFieldsEntry[];
       expect(managedFieldsProblem(entries)).to.equal(problem);
     });
   }
 
-  it('finds nothing wrong with none', () => {
+  it('returns undefined without entries', () => {
     expect(managedFieldsProblem(undefined)).to.equal(undefined);
   });
 });
@@ -330,11 +330,11 @@ describe('keepManagedFieldsTimes', () => {
     return { ...object, metadata: { ...object.metadata, managedFields: managedFields! } };
   };
 
-  it('takes back the times where nothing else changed', () => {
+  it('restores the times if nothing else changed', () => {
     expect(keepManagedFieldsTimes(live, retimed(live))).to.deep.equal(live);
   });
 
-  it('leaves them where anything else did', () => {
+  it('keeps the new times if anything else changed', () => {
     const changed = retimed({ ...live, spec: { text: 'y' } });
     expect(keepManagedFieldsTimes(live, changed)).to.equal(changed);
     const [entry] = live.metadata.managedFields!;

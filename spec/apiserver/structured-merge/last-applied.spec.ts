@@ -14,7 +14,7 @@ function object(data: object, lastApplied?: string): UnstructuredObject {
   return { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'x', ...annotations }, data };
 }
 
-/** An object that client-side apply made, with `lastApplied` in its annotation. */
+/** An object written by client-side apply, with `lastApplied` in its annotation. */
 function live(lastApplied: string): UnstructuredObject {
   const created = object({ a: '1' }, lastApplied);
   return fieldManagerUpdate(undefined, created, {
@@ -26,7 +26,7 @@ function live(lastApplied: string): UnstructuredObject {
 const text = (data: object) => JSON.stringify(object(data));
 
 describe('an apply by kubectl over its client-side apply', () => {
-  it('takes over what the annotation says and nobody changed', () => {
+  it('takes over the annotated fields with unchanged values', () => {
     const next = fieldManagerApply(live(text({ a: '1' })), object({ a: '2' }), options);
     expect(next['data']).to.deep.equal({ a: '2' });
     expect(next.metadata.annotations?.[annotation]).to.equal(
@@ -34,7 +34,7 @@ describe('an apply by kubectl over its client-side apply', () => {
     );
   });
 
-  it('writes the annotation without itself, sorted, with the signs of HTML escaped', () => {
+  it('writes the annotation without itself, sorted and with HTML characters escaped', () => {
     const applied = object({ b: '<>&', a: '2' }, 'old');
     applied.metadata.annotations!['z'] = 'y';
     const next = fieldManagerApply(live(text({ a: '1' })), applied, { ...options, force: true });
@@ -44,13 +44,13 @@ describe('an apply by kubectl over its client-side apply', () => {
     );
   });
 
-  it('drops an annotation that would be too large', () => {
+  it('drops a too large annotation', () => {
     const applied = object({ a: 'x'.repeat(300_000) });
     const next = fieldManagerApply(live(text({ a: '1' })), applied, options);
     expect(next.metadata.annotations).to.deep.equal({});
   });
 
-  it('writes none where there was none', () => {
+  it('adds no annotation to an object without one', () => {
     const created = { ...options, manager: 'ed' };
     const before = fieldManagerUpdate(undefined, object({ a: '1' }), created);
     const next = fieldManagerApply(before, object({ b: '1' }), options);
@@ -58,10 +58,10 @@ describe('an apply by kubectl over its client-side apply', () => {
   });
 
   for (const [what, lastApplied] of [
-    ['of another value', text({ a: '0' })],
+    ['with another value', text({ a: '0' })],
     ['of another version', text({ a: '1' }).replace('"v1"', '"v2"')],
-    ['that is no JSON', '{'],
-    ['that is no object', '[]'],
+    ['that is not JSON', '{'],
+    ['that is not an object', '[]'],
     ['that is empty', ''],
   ] as const) {
     it(`conflicts with an annotation ${what}`, () => {
@@ -70,7 +70,7 @@ describe('an apply by kubectl over its client-side apply', () => {
     });
   }
 
-  it('conflicts only with what others own', () => {
+  it('conflicts only with fields of other managers', () => {
     const taken = fieldManagerUpdate(
       live(text({ a: '1', b: '1' })),
       object({ a: '1', b: '9' }, text({ a: '1', b: '1' })),
@@ -80,7 +80,7 @@ describe('an apply by kubectl over its client-side apply', () => {
     expect(apply).to.throw('Apply failed with 1 conflict: conflict with "ed" using v1: .data.b');
   });
 
-  it('is a privilege of kubectl', () => {
+  it('requires the manager kubectl', () => {
     const other = { ...options, manager: 'op' };
     const apply = () => fieldManagerApply(live(text({ a: '1' })), object({ a: '2' }), other);
     expect(apply).to.throw('conflict');

@@ -25,7 +25,7 @@ describe('merge', () => {
     ['', 'ba', 'ba'],
     ['ab', '', 'ab'],
   ] as const) {
-    it(`puts ${applied} over ${live} in the order ${merged}`, () => {
+    it(`merges ${applied} into ${live} as ${merged}`, () => {
       const of = (text: string) => ({ entries: entries(...text.split('')) });
       expect(merge(of(live), of(applied), atom)).to.deep.equal(of(merged));
       const tags = (text: string) => ({ tags: text.split('') });
@@ -33,7 +33,7 @@ describe('merge', () => {
     });
   }
 
-  it('merges entries, replaces atomic lists and maps', () => {
+  it('merges entries, and replaces atomic lists and maps', () => {
     const live = {
       entries: [{ name: 'a', value: 'x', sub: { a: 'x' } }],
       list: [{ a: 'x' }, { a: 'y' }],
@@ -51,7 +51,7 @@ describe('merge', () => {
     });
   });
 
-  it('takes one entry for all of its key that are there more than once', () => {
+  it('replaces all entries with the same key by one applied entry', () => {
     const live = {
       entries: [
         { name: 'a', value: '1' },
@@ -65,7 +65,7 @@ describe('merge', () => {
     });
   });
 
-  it('is the live value itself where nothing changes', () => {
+  it('returns the live value itself without changes', () => {
     const live = { entries: [{ name: 'a', value: 'x' }], list: [{ a: 'x' }], map: {} };
     expect(merge(live, structuredClone(live), atom)).to.equal(live);
     expect(merge(live, { entries: entries('a') }, atom)).to.equal(live);
@@ -78,18 +78,18 @@ describe('compare', () => {
     return [added, modified, removed].map(String);
   };
 
-  it('tells apart what is added, modified and removed', () => {
+  it('distinguishes added, modified and removed fields', () => {
     const old = { text: 'x', map: { k: 'v', l: 'w' }, tags: ['a', 'b'] };
     const next = { text: 'y', map: { k: 'v', m: 'w' }, tags: ['b', 'c'] };
     expect(texts(old, next)).to.deep.equal(['.map.m\n.tags[="c"]', '.text', '.map.l\n.tags[="a"]']);
   });
 
-  it('sees a value that became a map as both', () => {
+  it('reports a value that became a map as modified and its members as added', () => {
     const [added, modified] = texts({ free: { a: 'x' } }, { free: { a: { b: 'y' } } });
     expect([added, modified]).to.deep.equal(['.free.a.b', '.free.a']);
   });
 
-  it('compares entries of one key as a whole', () => {
+  it('compares entries with the same key as a whole', () => {
     const of = (...values: string[]) => ({
       entries: values.map((value) => ({ name: 'a', value })),
     });
@@ -102,14 +102,14 @@ describe('compare', () => {
     expect(added).to.equal(path);
   });
 
-  it('tells an empty list from none', () => {
+  it('distinguishes an empty list from null and from no list', () => {
     expect(texts({ tags: [] }, { tags: null })).to.deep.equal(['', '.tags', '']);
     expect(texts({}, { tags: [] })).to.deep.equal(['.tags', '', '']);
   });
 });
 
 describe('removeItems', () => {
-  it('takes out fields and entries, and leaves null where nothing is left', () => {
+  it('removes fields and entries, and leaves null for emptied values', () => {
     const value = {
       text: 'x',
       entries: [{ name: 'a' }, { name: 'b', value: 'x' }],
@@ -130,7 +130,7 @@ describe('removeItems', () => {
     });
   });
 
-  it('is the value itself where nothing is to be removed', () => {
+  it('returns the value itself if nothing is removed', () => {
     const value = { map: { k: 'v' }, tags: ['t'] };
     expect(removeItems(value, FieldSet.of(fieldPath('map', 'l')), atom)).to.equal(value);
     expect(removeItems(value, FieldSet.empty, atom)).to.equal(value);
@@ -150,11 +150,11 @@ describe('extractItems', () => {
     map: { k: 'v', l: 'w' },
   };
 
-  it('gives back all of it for the fields of all of it', () => {
+  it('returns everything for the set of all fields', () => {
     expect(extractItems(value, toFieldSet(value, atom), atom)).to.deep.equal(value);
   });
 
-  it('gives the fields that were asked for, entries with their keys', () => {
+  it('returns the given fields, and entries with their keys', () => {
     const items = FieldSet.of(
       ['f:entries', 'k:{"name":"a","protocol":"TCP"}', 'f:sub', 'f:b'],
       fieldPath('atomic'),

@@ -36,16 +36,16 @@ const set = FieldSet.fromFieldsV1({
 });
 
 describe('reconcileWithSchema', () => {
-  it('makes who owned parts of what has become atomic the owner of the whole', () => {
+  it('makes an owner of parts the owner of the whole if it has become atomic', () => {
     const reconciled = reconcileWithSchema(set, atomOf(schema(true)));
     expect(String(reconciled)).to.equal('.list\n.map\n.free.a.b');
   });
 
-  it('is the set itself where nothing has become atomic', () => {
+  it('returns the set itself if nothing has become atomic', () => {
     expect(reconcileWithSchema(set, atomOf(schema(false)))).to.equal(set);
   });
 
-  it('happens on the next write', () => {
+  it('runs in the next write', () => {
     const body = (a: string): UnstructuredObject => ({
       apiVersion: 'v1',
       kind: 'Thing',

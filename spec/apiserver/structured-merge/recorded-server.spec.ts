@@ -13,7 +13,7 @@ import type { RecordedStep, Recording } from './scenarios/recording.js';
 import { expectSameObject } from './scenarios/same-object.js';
 import { resetsOf, typeOf } from './scenarios/scenario-types.js';
 
-/** Replays one step on what the real server had. */
+/** One step to replay on the objects of the real server. */
 interface Replay {
   readonly recording: Recording;
   readonly step: RecordedStep;
@@ -34,7 +34,7 @@ function replayAll(recording: Recording, name: string): void {
   let live: UnstructuredObject | undefined;
   for (const [index, step] of recording.steps.entries()) {
     live = step.before ?? live;
-    // A Scale is another object: that is the business of `scale.spec.ts`.
+    // A Scale is another object, covered by `scale.spec.ts`.
     if (step.subresource !== 'scale') replay({ recording, step, index, name, live });
     if (step.after !== undefined && step.after !== 'same') live = step.after;
   }
@@ -44,7 +44,7 @@ function replay(given: Replay): void {
   const { step, live, index } = given;
   const where = `step ${index}, ${step.verb} by ${step.manager}`;
   if (step.error !== undefined) {
-    // Other errors are found by defaulting and validation, later.
+    // Other errors come from defaulting and validation, which follow the field manager.
     if ([400, 409, 500].includes(step.error.code)) expectError(given, where);
     return;
   }
@@ -55,7 +55,7 @@ function replay(given: Replay): void {
   expectSameObject(got, after!, { where, live, subresource: step.subresource });
 }
 
-// What the write path does after an apply, as far as it matters here.
+// Simulates the relevant part of the write path after an apply.
 function stored(applied: UnstructuredObject, { recording, live }: Replay): UnstructuredObject {
   const decoded = typeOf(recording.on).decode(applied);
   if (live === undefined) return decoded;
@@ -85,7 +85,7 @@ function applyStep(given: Replay): UnstructuredObject {
   return fieldManagerApply(given.live, body, optionsOf(given));
 }
 
-// What the server stored is what was sent, with defaults: only its `managedFields` are ours to say.
+// The server stores an update as sent, with defaults; only `managedFields` are checked.
 function updateStep(given: Replay, after: UnstructuredObject): UnstructuredObject {
   const metadata: ObjectMeta = { ...after.metadata };
   delete metadata.managedFields;
@@ -94,7 +94,7 @@ function updateStep(given: Replay, after: UnstructuredObject): UnstructuredObjec
   return fieldManagerUpdate(given.live, next, optionsOf(given));
 }
 
-// The addresses and ports of a Service are given out when it is stored.
+// Removes addresses and ports, which are allocated when a Service is stored.
 function withoutAllocated(
   after: UnstructuredObject,
   live: UnstructuredObject | undefined,
@@ -130,10 +130,10 @@ function expectError(given: Replay, where: string): void {
     applyStep(given);
   } catch (error) {
     if (!isOperatorError(error)) throw error;
-    // So are the members of a map.
+    // The real server returns members of a map in random order, too.
     expect(sortedLines(error.message), where).to.deep.equal(sortedLines(step.error!.message));
     const causes = error instanceof ApplyConflictError ? error.causes : [];
-    // The real server walks over managers in a random order.
+    // The real server iterates over managers in random order.
     expect(causes, where).to.have.deep.members([...(step.error?.causes ?? [])]);
     return;
   }
@@ -146,7 +146,7 @@ function sortedLines(text: string): string[] {
 
 function managersOf(object: UnstructuredObject | undefined): unknown[] {
   const entries = object?.metadata.managedFields ?? [];
-  // Key order counts: that is how Go writes it.
+  // Key order matters, as Go writes it.
   return entries
     .filter(({ manager }) => manager !== 'kube-controller-manager')
     .map(({ fieldsV1, ...entry }) => ({ ...entry, fieldsV1: JSON.stringify(fieldsV1) }));

@@ -62,7 +62,7 @@ function scaled({ on }: Recording, given: ScaleStep): ManagedFieldsEntry[] | und
   return parentManagedFields(written.metadata.managedFields, { entries, paths, apiVersion });
 }
 
-// Go leaves a number of 0 out of a Scale: who scales to 0 owns nothing.
+// Go omits a number of 0 from a Scale, so a writer of 0 owns nothing.
 function scaleSpec({ replicas: number }: { replicas: number }): object {
   return number === 0 ? {} : { replicas: number };
 }
@@ -85,7 +85,7 @@ describe('parentManagedFields', () => {
     ['apps/v1beta1', undefined],
   ]);
 
-  it('keeps entries of versions without a number, drops those of unknown versions', () => {
+  it('keeps entries of versions without replicas, and drops those of unknown versions', () => {
     const entries = [
       entry('none', { apiVersion: 'apps/v1beta1' }),
       entry('gone', { apiVersion: 'extensions/v1beta1' }),
@@ -95,12 +95,12 @@ describe('parentManagedFields', () => {
     expect(scaleManagedFields(entries, paths)).to.equal(undefined);
   });
 
-  it('takes the number from who owned nothing else', () => {
+  it('drops an entry whose manager owned only replicas', () => {
     const entries = [entry('op', {})];
     expect(parentManagedFields([], { entries, paths, apiVersion: 'apps/v1' })).to.equal(undefined);
   });
 
-  it('leaves an entry alone that still owns the number', () => {
+  it('keeps an entry that still owns replicas', () => {
     const entries = [entry('op', { time: '2026-01-01T00:00:00Z' })];
     const scale = scaleManagedFields(entries, paths);
     expect(scale?.[0]?.apiVersion).to.equal('autoscaling/v1');

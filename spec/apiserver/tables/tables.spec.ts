@@ -14,7 +14,7 @@ interface WatchTable {
   columnDefinitions: unknown[] | null;
 }
 
-/** Column names to cells, of the first row. */
+/** Returns the cells of the first row by column name. */
 async function firstRow(api: Api, path: string): Promise<Record<string, unknown>> {
   const { columnDefinitions, rows } = (await api.get(path, { accept })).body as unknown as Table;
   const cells = rows[0]?.cells ?? [];
@@ -22,7 +22,7 @@ async function firstRow(api: Api, path: string): Promise<Record<string, unknown>
 }
 
 describe('tables', () => {
-  it('show deployments as kubectl users know them', async () => {
+  it('print Deployments with the columns of kubectl', async () => {
     const api = new Api();
     await api.create(deployments, deployment('web', { replicas: 3 }));
     const status = { replicas: 3, readyReplicas: 2, updatedReplicas: 3, availableReplicas: 1 };
@@ -40,7 +40,7 @@ describe('tables', () => {
     });
   });
 
-  it('show what a pod waits for', async () => {
+  it('print why a pod waits', async () => {
     const api = new Api();
     const spec = { containers: [{ name: 'c', image: 'i' }] };
     await api.create(pods, { metadata: { name: 'a' }, spec });
@@ -62,7 +62,7 @@ describe('tables', () => {
     expect(await firstRow(api, pods)).to.include({ Status: 'Terminating' });
   });
 
-  it('show the ports of services', async () => {
+  it('print the ports of Services', async () => {
     const api = new Api();
     const ports = [
       { name: 'a', port: 80, nodePort: 30001 },
@@ -76,7 +76,7 @@ describe('tables', () => {
     });
   });
 
-  it('carry the objects as they are asked to', async () => {
+  it('contain objects as includeObject requests', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a', { x: 'y' }));
     const shown = async (query: string): Promise<Record<string, unknown>> => {
@@ -89,7 +89,7 @@ describe('tables', () => {
     expect(await shown('?includeObject=None')).to.equal(null);
   });
 
-  it('name their columns only once in a watch', async () => {
+  it('define their columns only once in a watch', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     await api.create(configMaps, configMap('b'));

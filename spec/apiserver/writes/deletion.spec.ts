@@ -4,7 +4,7 @@ import { Api, configMap, configMaps, deployment, deployments, merge } from '../a
 const pods = '/api/v1/namespaces/default/pods';
 
 describe('deletion', () => {
-  it('answers a Status with the uid of what is gone', async () => {
+  it('answers a Status with the uid of the deleted object', async () => {
     const api = new Api();
     const { metadata } = await api.create(configMaps, configMap('a'));
     const { body } = await api.call('DELETE', `${configMaps}/a`);
@@ -12,7 +12,7 @@ describe('deletion', () => {
     expect((await api.get(`${configMaps}/a`)).code).to.equal(404);
   });
 
-  it('waits for finalizers, takes no new ones, and ends with the last', async () => {
+  it('waits for finalizers, accepts no new ones, and completes with the last', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a', {}, { finalizers: ['x.y/z'] }));
     const marked = await api.call('DELETE', `${configMaps}/a`);
@@ -23,7 +23,7 @@ describe('deletion', () => {
     expect((await api.get(`${configMaps}/a`)).code).to.equal(404);
   });
 
-  it('checks the preconditions of uid and version', async () => {
+  it('checks preconditions of uid and resourceVersion', async () => {
     const api = new Api();
     const { metadata } = await api.create(configMaps, configMap('a'));
     const wrong = await api.call('DELETE', `${configMaps}/a`, { preconditions: { uid: 'x' } });
@@ -39,7 +39,7 @@ describe('deletion', () => {
     ['Foreground', ['foregroundDeletion']],
     ['Orphan', ['orphan']],
   ] as const) {
-    it(`leaves ${policy} deletion to the garbage collector by a finalizer`, async () => {
+    it(`sets a finalizer for the garbage collector with the policy ${policy}`, async () => {
       const api = new Api();
       await api.create(deployments, deployment('web'));
       const { body } = await api.call('DELETE', `${deployments}/web`, {
@@ -50,7 +50,7 @@ describe('deletion', () => {
     });
   }
 
-  it('gives a running pod its grace period, which can only be shortened', async () => {
+  it('gives a running pod a grace period, which can only be shortened', async () => {
     const api = new Api();
     const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'x' }] };
     await api.create(pods, { metadata: { name: 'p' }, spec });
@@ -67,7 +67,7 @@ describe('deletion', () => {
     expect((await api.get(`${pods}/p`)).code).to.equal(404);
   });
 
-  it('removes a pod that is on no node at once', async () => {
+  it('removes a pod without a node at once', async () => {
     const api = new Api();
     await api.create(pods, {
       metadata: { name: 'p' },
@@ -77,7 +77,7 @@ describe('deletion', () => {
     expect((await api.get(`${pods}/p`)).code).to.equal(404);
   });
 
-  it('deletes what the selectors of a collection pick', async () => {
+  it('deletes the selected objects of a collection', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a', {}, { labels: { x: 'y' } }));
     await api.create(configMaps, configMap('b'));
@@ -86,12 +86,12 @@ describe('deletion', () => {
     expect((await api.get(configMaps)).body.items).to.have.length(1);
   });
 
-  it('keeps the namespaces that every cluster has', async () => {
+  it('refuses to delete built-in namespaces', async () => {
     const api = new Api();
     expect((await api.call('DELETE', '/api/v1/namespaces/default')).code).to.equal(403);
   });
 
-  it('shows a terminating namespace until its own finalizer is taken out', async () => {
+  it('keeps a terminating namespace until its finalizer is removed', async () => {
     const api = new Api();
     await api.create('/api/v1/namespaces', { metadata: { name: 'x' } });
     const { body } = await api.call('DELETE', '/api/v1/namespaces/x');

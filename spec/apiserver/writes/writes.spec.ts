@@ -12,7 +12,7 @@ import {
 } from '../api.js';
 
 describe('writes', () => {
-  it('creates with a uid, a version and a time, and finds the object again', async () => {
+  it('create an object with uid, resourceVersion and time, which can be read', async () => {
     const api = new Api();
     const created = await api.create(configMaps, configMap('a', { x: 'y' }));
     expect(created.metadata).to.include({
@@ -23,7 +23,7 @@ describe('writes', () => {
     expect((await api.get(`${configMaps}/a`)).body).to.deep.equal(created);
   });
 
-  it('answers 409 AlreadyExists, but 422 first where the object is invalid', async () => {
+  it('answer 409 AlreadyExists, but 422 first for an invalid object', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const again = await api.call('POST', configMaps, configMap('a'));
@@ -33,7 +33,7 @@ describe('writes', () => {
     expect(invalid.code).to.equal(422);
   });
 
-  it('answers 404 for a missing namespace, 403 with its cause for one that is being deleted', async () => {
+  it('answer 404 for a missing namespace, and 403 with a cause for a terminating one', async () => {
     const api = new Api();
     const missing = await api.call('POST', '/api/v1/namespaces/nope/configmaps', configMap('a'));
     expect(missing.body.message).to.equal('namespaces "nope" not found');
@@ -47,7 +47,7 @@ describe('writes', () => {
     );
   });
 
-  it('generates names, each another', async () => {
+  it('generate unique names', async () => {
     const api = new Api();
     const body = { metadata: { generateName: 'web-' } };
     const names = [await api.create(configMaps, body), await api.create(configMaps, body)];
@@ -55,7 +55,7 @@ describe('writes', () => {
     expect(names[0]?.metadata.name).not.to.equal(names[1]?.metadata.name);
   });
 
-  it('stores nothing in a dry run, whatever the verb', async () => {
+  it('store nothing in a dry run, for any verb', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a', { x: '1' }));
     const version = api.server.resourceVersion;
@@ -76,7 +76,7 @@ describe('writes', () => {
     expect(api.server.resourceVersion).to.equal(version);
   });
 
-  it('changes nothing, not even the version, where a write changes nothing', async () => {
+  it('keep the resourceVersion without a change', async () => {
     const api = new Api();
     const created = await api.create(deployments, deployment('web'));
     const { resourceVersion, generation } = created.metadata;
@@ -96,7 +96,7 @@ describe('writes', () => {
     }
   });
 
-  it('counts a generation for a changed spec, never for labels or status', async () => {
+  it('increment the generation with the spec, but not with labels or status', async () => {
     const api = new Api();
     await api.create(deployments, deployment('web'));
     const path = `${deployments}/web`;
@@ -107,7 +107,7 @@ describe('writes', () => {
     expect(generations).to.deep.equal([1, 1, 2]);
   });
 
-  it('keeps status and spec apart', async () => {
+  it('separate status and spec', async () => {
     const api = new Api();
     await api.create(deployments, deployment('web', { replicas: 2 }));
     const path = `${deployments}/web`;
@@ -126,7 +126,7 @@ describe('writes', () => {
     ]);
   });
 
-  it('refuses a stale version with 409, and takes the live one or none', async () => {
+  it('answer 409 to a stale resourceVersion, and accept the current one or none', async () => {
     const api = new Api();
     const created = await api.create(configMaps, configMap('a'));
     await api.call('PATCH', `${configMaps}/a`, { data: { x: '1' } }, merge);
@@ -135,7 +135,7 @@ describe('writes', () => {
     expect((await api.call('PUT', `${configMaps}/a`, configMap('a'))).code).to.equal(200);
   });
 
-  it('tells a uid that is not the live one by the verb: 409 for PUT, 422 for patches', async () => {
+  it('answer 409 for PUT and 422 for patches to a different uid', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const body = configMap('a', {}, { uid: 'other' });
@@ -153,7 +153,7 @@ describe('writes', () => {
     expect(codes).to.deep.equal([409, 422, 422, 409]);
   });
 
-  it('applies: 201 and 200, conflicts, taking over by force, removing what is dropped', async () => {
+  it('apply: create, update, conflict, take over by force and remove dropped fields', async () => {
     const api = new Api();
     const path = `${configMaps}/a`;
     const created = await api.call(
@@ -183,14 +183,14 @@ describe('writes', () => {
     expect(dropped.body['data']).to.deep.equal({ x: '2' });
   });
 
-  it('reads applies as YAML', async () => {
+  it('parse applies as YAML', async () => {
     const api = new Api();
     const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: "1"}\n';
     const { body } = await api.call('PATCH', `${configMaps}/a?fieldManager=m`, text, apply);
     expect(body['data']).to.deep.equal({ x: '1' });
   });
 
-  it('warns of unknown and duplicate fields, refuses them or ignores them, as it is asked to', async () => {
+  it('warn of unknown and duplicate fields, refuse or ignore them, by fieldValidation', async () => {
     const api = new Api();
     const text = '{"metadata":{"name":"a"},"data":{"x":"1","x":"2"},"foo":1}';
     const warned = await api.call('POST', configMaps, text);
@@ -205,7 +205,7 @@ describe('writes', () => {
     expect(ignored.headers).not.to.have.property('warning');
   });
 
-  it('answers a strategic patch with 200 for built-in kinds', async () => {
+  it('answer 200 to a strategic merge patch of built-in kinds', async () => {
     const api = new Api();
     await api.create(deployments, deployment('web'));
     const patch = { spec: { template: { spec: { containers: [{ name: 'side', image: 'x' }] } } } };

@@ -22,7 +22,7 @@ const claimSpec = {
   resources: { requests: { storage: '1Gi' } },
 };
 
-// None of them the server's default.
+// Every value differs from the server's default.
 const deploymentOptions = {
   replicas: 0,
   minReadySeconds: 7,
@@ -42,7 +42,7 @@ const setOptions = {
 
 const daemonOptions = { minReadySeconds: 7, updateStrategy: { type: 'OnDelete' } } as const;
 
-/** The four objects of the smallest tenant. */
+/** Returns the smallest tenant: a chain of four objects. */
 function tenant(scene: Scene, address = '0.0.0.0', options: Partial<BuilderOptions> = {}): Builder {
   return scene
     .builder(options)
@@ -62,7 +62,7 @@ function tenant(scene: Scene, address = '0.0.0.0', options: Partial<BuilderOptio
               name: 'web',
               image: 'registry.example/web:1',
               envFrom: [envFromConfigMap('env')],
-              // Nothing that the server writes in another way must look like a change.
+              // The server normalizes these values, which must not look like a change.
               env: [{ name: 'EMPTY', value: '' }],
               ports: [{ containerPort: 8000 }],
               resources: { requests: { cpu: '1000m', memory: '0.5Gi' } },
@@ -91,7 +91,7 @@ async function versions(scene: Scene): Promise<readonly unknown[]> {
   return objects.map(({ metadata }) => versionOf(metadata));
 }
 
-/** A chain of every kind of member that may be left out; `left` is undefined, or not there at all. */
+/** Returns a chain whose optional members are all `left`: undefined or absent. */
 function withMembersLeft(scene: Scene, left: Readonly<Record<string, undefined>>): Builder {
   const ports = [{ port: 80, ...left }];
   return scene
@@ -110,9 +110,9 @@ function withMembersLeft(scene: Scene, left: Readonly<Record<string, undefined>>
     } as unknown as ConfigMap);
 }
 
-/** Creating, leaving alone, changing. */
+/** Creating, leaving unchanged and changing objects. */
 export function applyingSuite(open: OpenScene): void {
-  it('takes what is undefined for absent, in hashes and on the wire', async () => {
+  it('treats undefined members as absent, in hashes and in requests', async () => {
     const scene = await open();
     const made = await withMembersLeft(scene, { type: undefined, name2: undefined }).reconcile();
     expect(summary(made).every((each) => each.startsWith('created '))).to.equal(true);
@@ -124,7 +124,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(changed).to.deep.equal([]);
   });
 
-  it('creates four objects by four writes', async () => {
+  it('creates four objects with four writes', async () => {
     const scene = await open();
     const results = await tenant(scene).reconcile();
     expect(summary(results)).to.deep.equal(all.map((name) => `created ${name}`));
@@ -136,7 +136,7 @@ export function applyingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('leaves everything alone when it is reconciled again, and says so', async () => {
+  it('writes nothing and reports every object as unchanged when reconciled again', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => tenant(scene));
     const before = await versions(scene);
@@ -147,10 +147,10 @@ export function applyingSuite(open: OpenScene): void {
     expect(await versions(scene)).to.deep.equal(before);
   });
 
-  it('neither reads nor writes for an unchanged chain where the client has a cache', async () => {
+  it('neither reads nor writes for an unchanged chain if the client has a cache', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => tenant(scene));
-    // As after a restart: nothing is known but what the cache shows.
+    // The cache is new, as after a restart.
     const cached = await withCache(scene.operator.client, usedKinds);
     await scene.operator.requests();
     const results = await tenant(scene, '0.0.0.0', { client: cached.client }).reconcile();
@@ -160,7 +160,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(requests.filter(({ verb }) => verb !== 'watch')).to.deep.equal([]);
   });
 
-  it('creates and changes by nothing but writes where the client has a cache', async () => {
+  it('creates and changes objects with writes alone if the client has a cache', async () => {
     const scene = await open();
     const cached = await withCache(scene.operator.client, usedKinds);
     const chain = (address: string): Builder => tenant(scene, address, { client: cached.client });
@@ -180,7 +180,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(verbs(changed)).to.deep.equal(['patch', 'patch']);
   });
 
-  it('changes a ConfigMap and the workload that uses it by two writes', async () => {
+  it('changes a ConfigMap and the workload that uses it with two writes', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => tenant(scene));
     await scene.writes();
@@ -194,7 +194,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(workload?.causes).to.deep.equal([ref]);
   });
 
-  it('gives each object owner, labels and hash, and pods none of the labels', async () => {
+  it('sets owner, labels and hash on each object, and keeps the labels off its pods', async () => {
     const scene = await open();
     await tenant(scene, '0.0.0.0', { labels: { team: 'blue', version: '7' } }).reconcile();
     const { metadata, spec } = await scene.get(StatefulSet, 'web');
@@ -229,7 +229,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(after.status?.updateRevision).to.equal(before.status?.updateRevision);
   });
 
-  it('lets a Service select the pods of the workload of its name', async () => {
+  it('defaults the selector of a Service to the workload of the same name', async () => {
     const scene = await open();
     const external = { type: 'ExternalName', externalName: 'shop.example.com' };
     await scene
@@ -278,7 +278,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(container?.workingDir).to.equal(undefined);
   });
 
-  it('removes a key that was given as stringData', async () => {
+  it('removes a key that was set with stringData', async () => {
     const scene = await open();
     const chain = (stringData: Record<string, string>): Builder =>
       scene.builder().secret({ name: 'token', stringData });
@@ -288,7 +288,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(summary(await chain({ a: '1' }).reconcile())).to.deep.equal(['unchanged Secret/token']);
   });
 
-  it("never shows a Secret's values, in results or events", async () => {
+  it('never shows the values of a Secret in results or events', async () => {
     const scene = await open();
     const chain = (password: string): Builder =>
       scene.builder().secret({ name: 'token', stringData: { password } });
@@ -301,7 +301,7 @@ export function applyingSuite(open: OpenScene): void {
     }
   });
 
-  it('says nothing of a status, and takes null for absent', async () => {
+  it('drops the status and treats null as absent', async () => {
     const scene = await open();
     const object = {
       apiVersion: 'policy/v1',
@@ -320,7 +320,7 @@ export function applyingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('needs no discovery for the kinds that it has a method for', async () => {
+  it('needs no discovery for kinds that have a method', async () => {
     const scene = await open();
     const resourceType = (): Promise<never> => Promise.reject(new Error('discovery was asked'));
     const client = { ...forwarding(scene.operator.client), resourceType };
@@ -330,7 +330,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(await chain.reconcile()).to.have.length(5);
   });
 
-  it('makes what others need before them, whatever the order of the chain', async () => {
+  it('applies an object after those that it depends on, whatever the order of the chain', async () => {
     const scene = await open();
     const order: string[] = [];
     const inner = scene.operator.client;
@@ -355,7 +355,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(order).to.deep.equal(['begin Role', 'end Role', 'begin RoleBinding', 'end RoleBinding']);
   });
 
-  it('makes an object anew that was deleted after it was read', async () => {
+  it('creates an object again if it was deleted after the read', async () => {
     const scene = await open();
     const chain = (client: Client): Builder =>
       scene.builder({ client }).configMap({ name: 'env', data: { A: '2' } });
@@ -374,7 +374,7 @@ export function applyingSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).metadata.uid).not.to.equal(stale.metadata.uid);
   });
 
-  it('reconciles one part at a time', async () => {
+  it('reconciles one part of the chain at a time', async () => {
     const scene = await open();
     const builder = tenant(scene);
     expect(summary(await builder.reconcileConfigMap())).to.deep.equal(['created ConfigMap/env']);
@@ -390,7 +390,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(summary(await builder.reconcileStore())).to.deep.equal([]);
   });
 
-  it('writes every option of a workload into its specification, before those of spec', async () => {
+  it('writes every workload option into the spec, with precedence over spec', async () => {
     const scene = await open();
     const chain = scene
       .builder()
@@ -410,7 +410,7 @@ export function applyingSuite(open: OpenScene): void {
     expect((await scene.get(DaemonSet, 'agent')).spec).to.deep.include(daemonOptions);
   });
 
-  it('makes an object of every kind that it has a method for', async () => {
+  it('creates an object of every kind that has a method', async () => {
     const scene = await open();
     const chain = (): Builder => everyKind(scene);
     const created = await chain().reconcile();

@@ -27,19 +27,19 @@ function dynamic(name: string): string {
   return name;
 }
 
-/** Each mistake is a typed error that names object and remedy, and nothing is half done. */
+/** Each mistake is a typed error that names the object and the remedy, and leaves nothing half done. */
 export function badInputSuite(open: OpenScene): void {
   const ports = [{ port: 80 }];
 
-  describe('a value that the server would never get is refused before any call', () => {
+  describe('rejects an invalid value or option before any request', () => {
     const cases: readonly [string, (chain: Builder) => Builder, string, RegExp][] = [
       [
-        'replicas that are NaN',
+        'NaN replicas',
         (chain) => chain.deployment({ name: 'web', podSpec, replicas: Number(undefined) }),
         ...(['InvalidOption', /^Deployment web: replicas must be an integer .* got NaN/] as const),
       ],
       [
-        'replicas as text',
+        'replicas as a string',
         (chain) => chain.statefulSet({ name: 'web', podSpec, replicas: '3' as never }),
         ...(['InvalidOption', /^StatefulSet web: replicas must be .* got "3"/] as const),
       ],
@@ -58,7 +58,7 @@ export function badInputSuite(open: OpenScene): void {
         ...(['InvalidValue', /^ConfigMap env: data\.a has no JSON, got Infinity/] as const),
       ],
       [
-        'a misspelt option of a workload',
+        'a misspelt workload option',
         (chain) => chain.deployment({ name: 'web', podSpec, replica: 3 } as never),
         ...(['InvalidOption', /^Deployment web: unknown option "replica"; .* "replicas"/] as const),
       ],
@@ -85,7 +85,7 @@ export function badInputSuite(open: OpenScene): void {
     }
   });
 
-  describe('a chain that makes no sense is refused before anything is written', () => {
+  describe('rejects an inconsistent chain before any write', () => {
     const cases: readonly [string, (scene: Scene) => Builder, string, string][] = [
       [
         'two objects of one kind and name',
@@ -94,7 +94,7 @@ export function badInputSuite(open: OpenScene): void {
         'is in the chain twice',
       ],
       [
-        'a name in rolloutOn that was never chained',
+        'an unchained name in rolloutOn',
         (scene) =>
           scene
             .builder()
@@ -104,7 +104,7 @@ export function badInputSuite(open: OpenScene): void {
         'rolloutOn names ConfigMap or Secret b',
       ],
       [
-        'a name that pods refer to and that was never chained',
+        'an unchained name in envFromConfigMap',
         (scene) =>
           scene.builder().deployment({
             name: 'web',
@@ -117,7 +117,7 @@ export function badInputSuite(open: OpenScene): void {
         'envFromConfigMap names ConfigMap b',
       ],
       [
-        'a serviceName that was never chained',
+        'an unchained serviceName',
         (scene) => scene.builder().statefulSet({ name: 'web', podSpec, serviceName: dynamic('b') }),
         'UnknownReference',
         'serviceName names Service b',
@@ -155,7 +155,7 @@ export function badInputSuite(open: OpenScene): void {
       });
     }
 
-    it('an owner that was never read from the server', async () => {
+    it('an owner without a UID', async () => {
       const scene = await open();
       const owner = { ...scene.owner, metadata: { name: 'shop', namespace: scene.namespace } };
       const error = await refusal(() =>
@@ -165,14 +165,14 @@ export function badInputSuite(open: OpenScene): void {
       expect(error.message).to.include('read from the server');
     });
 
-    it('a namespace that is not the one of the owner', async () => {
+    it('a namespace other than the namespace of the owner', async () => {
       const scene = await open();
       const construct = (): unknown => scene.builder({ namespace: 'elsewhere' });
       expect(construct).to.throw('never cross namespaces').with.property('code', 'InvalidOwner');
     });
   });
 
-  describe('an object that is wrong fails by itself, and the rest is done', () => {
+  describe('reports an invalid object and reconciles the rest', () => {
     const cases: readonly [string, (chain: Builder) => Builder, string, string][] = [
       [
         'two variables of one name',
@@ -223,7 +223,7 @@ export function badInputSuite(open: OpenScene): void {
         'data["key"] is not base64',
       ],
       [
-        'an amount that is none',
+        'an invalid quantity',
         (chain) => {
           const resources = { requests: { storage: 'lots' } };
           const spec = { accessModes: ['ReadWriteOnce'], resources };
@@ -239,7 +239,7 @@ export function badInputSuite(open: OpenScene): void {
         'at most 1048576 are allowed: split it',
       ],
       [
-        'a kind that is not served',
+        'an unserved kind',
         (chain) =>
           chain.object({
             apiVersion: 'example.com/v1',
@@ -250,14 +250,14 @@ export function badInputSuite(open: OpenScene): void {
         'install its CustomResourceDefinition',
       ],
       [
-        'a field that the kind does not have',
+        'an unknown field',
         (chain) =>
           chain.service({ name: 'bad', spec: { selector: {}, ports, nonsense: true } as never }),
         'Terminal',
         'nonsense',
       ],
       [
-        'what the server finds invalid',
+        'a value that the server rejects',
         (chain) => chain.deployment({ name: 'bad', podSpec, spec: { replicas: -1 } }),
         'Terminal',
         'spec.replicas',
@@ -279,7 +279,7 @@ export function badInputSuite(open: OpenScene): void {
     }
   });
 
-  it('throws all failures together, says what was done, and whether a retry can help', async () => {
+  it('throws all failures together, with the results and whether a retry can help', async () => {
     const scene = await open();
     const chain = scene
       .builder()
@@ -294,7 +294,7 @@ export function badInputSuite(open: OpenScene): void {
     expect(error.message).to.include('Bad_One').and.to.include('Bad_Two');
   });
 
-  it('does not call a failure final while a rollout beside it asks to be looked at again', async () => {
+  it('does not report a failure as terminal while a rollout requests a requeue', async () => {
     const scene = await open();
     const chain = scene
       .builder()
@@ -306,7 +306,7 @@ export function badInputSuite(open: OpenScene): void {
     expect(error.terminal).to.equal(false);
   });
 
-  it('leaves alone what an image pull or an Ingress needs a failed object for', async () => {
+  it('skips a workload or an Ingress whose pull Secret, TLS Secret or backend failed', async () => {
     const scene = await open();
     const pulling = { ...podSpec, imagePullSecrets: [{ name: 'pull' }] };
     const other = { service: { name: 'elsewhere', port: { number: 80 } } };
@@ -333,7 +333,7 @@ export function badInputSuite(open: OpenScene): void {
     expect(await scene.find(Deployment, 'web')).to.equal(undefined);
   });
 
-  it('leaves alone what depends on a failed object, and prunes nothing', async () => {
+  it('skips objects that depend on a failed one, and prunes nothing', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'no-longer', data: {} }).reconcile();
     const chain = scene
@@ -354,15 +354,15 @@ export function badInputSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'no-longer')).not.to.equal(undefined);
   });
 
-  describe('a server that fails in the middle', () => {
+  describe('when the server fails in the middle', () => {
     const faults: readonly [string, Fault, string, boolean][] = [
       ['answers 403', { type: 'error', status: 403, reason: 'Forbidden' }, 'ApiError', false],
       ['answers 500', { type: 'error', status: 500, reason: 'InternalError' }, 'ApiError', false],
-      ['goes away', { type: 'reset' }, 'ConnectionFailed', false],
-      ['gives no answer', { type: 'timeout' }, 'Timeout', false],
+      ['drops the connection', { type: 'reset' }, 'ConnectionFailed', false],
+      ['does not respond', { type: 'timeout' }, 'Timeout', false],
     ];
     for (const [title, fault, code, terminal] of faults) {
-      it(`${title}: a typed error that names the object; all is right once it is back`, async () => {
+      it(`${title}: throws a typed error that names the object, and recovers once the server is back`, async () => {
         const scene = await open();
         const chain = (client = scene.operator.client): Builder =>
           scene
@@ -383,7 +383,7 @@ export function badInputSuite(open: OpenScene): void {
       });
     }
 
-    it('loses the answer of a write: the next reconcile finds it done', async () => {
+    it('reports a write whose response was lost as unchanged in the next reconcile', async () => {
       const scene = await open();
       const fault = { type: 'reset' } as const;
       const rules = [{ fault, verbs: ['apply' as const], when: 'after' as const, calls: 1 }];
@@ -393,7 +393,7 @@ export function badInputSuite(open: OpenScene): void {
       expect(summary(await chain().reconcile())).to.deep.equal(['unchanged ConfigMap/env']);
     });
 
-    it('has a conflict: it is read and done again, quietly', async () => {
+    it('reads and writes again after a conflict, without a warning', async () => {
       const scene = await open();
       await scene
         .builder()
@@ -412,7 +412,7 @@ export function badInputSuite(open: OpenScene): void {
       expect(scene.events.map(({ type }) => type)).to.deep.equal(['Normal']);
     });
 
-    it('is deleting the namespace: it waits, without an error or an event', async () => {
+    it('returns pending without an error or event while the namespace is being deleted', async () => {
       const scene = await open();
       const { namespace } = scene;
       const finalizers = ['example.com/held'];
@@ -431,7 +431,7 @@ export function badInputSuite(open: OpenScene): void {
       await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
     });
 
-    it('stops at once when the signal ends it', async () => {
+    it('stops at once when the signal is aborted', async () => {
       const scene = await open();
       const signal = AbortSignal.abort();
       const chain = scene.builder({ signal }).configMap({ name: 'env' });
@@ -441,7 +441,7 @@ export function badInputSuite(open: OpenScene): void {
     });
   });
 
-  it('reconciles a kind as soon as it is served', async () => {
+  it('creates an object as soon as its kind is served', async () => {
     const scene = await open();
     const group = `${scene.namespace}.example.com`;
     const spec = { type: 'object', properties: { size: { type: 'integer' } } };
@@ -476,7 +476,7 @@ export function badInputSuite(open: OpenScene): void {
       expect(summary(await chain().reconcile())).to.deep.equal(['created Widget/one']);
     });
     expect(summary(await chain().reconcile())).to.deep.equal(['unchanged Widget/one']);
-    // The server would drop it silently, and it would be applied again and again.
+    // The server would drop the field silently, so that each reconcile would apply it again.
     const [error] = await errorsOf(chain({ size: 1, nonsense: true }));
     expect(error?.code).to.equal('Terminal');
     expect(error?.message).to.include('nonsense');

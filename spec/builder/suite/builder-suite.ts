@@ -22,10 +22,10 @@ import { takingOverSuite } from './taking-over.js';
 import type { BuilderTarget, NewTarget } from './target.js';
 import { workloadSelectionSuite } from './workload-selection.js';
 
-/** What a part of the suite is handed: a cluster to open a {@link Scene} on. */
+/** Opens a {@link Scene} on the cluster of the suite. */
 export type OpenScene = () => Promise<Scene>;
 
-/** How the builder behaves, on whatever server. */
+/** Defines the behaviour of the builder, on the embedded and the real server. */
 export function builderSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   before(async () => {
@@ -37,22 +37,22 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('applying', () => applyingSuite(open));
   describe('drift', () => driftSuite(open));
   describe('hash-triggered rollouts', () => hashingSuite(open));
-  describe('the order of rollouts', () => rolloutsSuite(open));
-  describe('what a rollout holds back', () => rolloutGateSuite(open));
-  describe('replicas that belong to an autoscaler', () => replicasSuite(open));
-  describe('objects for a workload', () => workloadSelectionSuite(open));
+  describe('rollout order', () => rolloutsSuite(open));
+  describe('rollout gate', () => rolloutGateSuite(open));
+  describe('replicas of an autoscaler', () => replicasSuite(open));
+  describe('objects that select a workload', () => workloadSelectionSuite(open));
   describe('immutable fields', () => immutableSuite(open));
   describe('custom resources', () => customResourcesSuite(open));
   describe('Namespaces and CustomResourceDefinitions', () => containersSuite(open));
   describe('claims', () => claimsSuite(open));
-  describe('Jobs that Kubernetes deletes when they have finished', () => jobsSuite(open));
-  describe('taking over', () => takingOverSuite(open));
-  describe('writes of a former leader', () => lateWritesSuite(open));
+  describe('Jobs with ttlSecondsAfterFinished', () => jobsSuite(open));
+  describe('adoption', () => takingOverSuite(open));
+  describe('late writes of a former leader', () => lateWritesSuite(open));
   describe('pruning', () => pruningSuite(open));
-  describe('workloads that take the place of others', () => successorsSuite(open));
+  describe('workload replacement', () => successorsSuite(open));
   describe('bad input and failures', () => badInputSuite(open));
-  describe('a cluster-scoped owner', () => clusterScopedSuite(open));
+  describe('cluster-scoped owners', () => clusterScopedSuite(open));
   describe('events', () => eventsSuite(open));
-  describe('a chain that is reconciled again', () => settledSuite(open));
+  describe('a repeated reconcile', () => settledSuite(open));
   describe('plan', () => planSuite(open));
 }

@@ -26,7 +26,7 @@ async function sizeOf(scene: Scene, name: string): Promise<string | undefined> {
   return claim.spec?.resources?.requests?.['storage'];
 }
 
-/** Two classes of which one can grow; made once a cluster. */
+/** Applies two StorageClasses, of which only one allows expansion. */
 async function ensureClasses(scene: Scene): Promise<void> {
   for (const [name, allowVolumeExpansion] of [[growing, true] as const, [fixed, false] as const]) {
     const storageClass: StorageClass = {
@@ -37,7 +37,7 @@ async function ensureClasses(scene: Scene): Promise<void> {
   }
 }
 
-/** Binds a claim, as a provisioner would. */
+/** Binds a claim like a provisioner. */
 async function bind(scene: Scene, name: string): Promise<void> {
   const claim = await scene.get(PersistentVolumeClaim, name);
   if (claim.status?.phase === 'Bound') return;
@@ -97,7 +97,7 @@ function setOf(scene: Scene, storage: string, options: SetOptions = {}): Builder
   });
 }
 
-/** Claims: kept, taken over, grown. */
+/** Keeping, adopting and growing claims. */
 export function claimsSuite(open: OpenScene): void {
   const claim = (scene: Scene, storage: string, storageClass = growing): Builder =>
     scene
@@ -118,7 +118,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await sizeOf(scene, 'data')).to.equal('2Gi');
   });
 
-  it('knows a quantity that is given as a number, and grows to one', async () => {
+  it('accepts a number as a quantity, and grows a claim to it', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: number): Builder =>
@@ -137,7 +137,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await sizeOf(scene, 'data')).to.equal('2G');
   });
 
-  it('says so by an event where the class can not grow, and does the rest', async () => {
+  it('reports an event and applies the rest if the StorageClass forbids expansion', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await claim(scene, '1Gi', fixed).reconcile();
@@ -155,7 +155,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await sizeOf(scene, 'data')).to.equal('1Gi');
   });
 
-  it('waits for an unbound claim to be bound, and holds nothing up', async () => {
+  it('waits for an unbound claim without blocking the rest', async () => {
     const scene = await open();
     const chain = (storage: string): Builder =>
       claim(scene, storage, 'nobody-provisions').deployment({
@@ -172,7 +172,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(summary(results)).to.include('unchanged Deployment/web');
   });
 
-  it('refuses to shrink a claim, also where the builder may recreate', async () => {
+  it('refuses to shrink a claim, even with onImmutable: recreate', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await claim(scene, '2Gi').reconcile();
@@ -186,7 +186,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await sizeOf(scene, 'data')).to.equal('2Gi');
   });
 
-  it('grows the claims of a volumeClaimTemplate, and keeps the pods', async () => {
+  it('grows the claims of a volumeClaimTemplate and keeps the pods', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: string): Builder =>
@@ -220,7 +220,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(summary(await chain('2Gi').reconcile())).to.deep.equal(['unchanged StatefulSet/store']);
   });
 
-  it('waits for the claim of a template to be bound, and leaves the set as it is', async () => {
+  it('waits for the claim of a template to be bound and keeps the StatefulSet', async () => {
     const scene = await open();
     const chain = (storage: string): Builder => setOf(scene, storage, { storageClass: 'nobodys' });
     await chain('1Gi').reconcile();
@@ -232,7 +232,7 @@ export function claimsSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'store')).metadata.uid).to.equal(uid);
   });
 
-  it('grows the claims of a template that changes with something else immutable', async () => {
+  it('grows the claims of a template that changes together with another immutable field', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: string, serviceName: string): Builder =>
@@ -244,7 +244,7 @@ export function claimsSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'store')).spec?.serviceName).to.equal('two');
   });
 
-  it('grows no claim of a template where the new set would be invalid', async () => {
+  it('grows no claim of a template if the new StatefulSet would be invalid', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await setOf(scene, '1Gi').reconcile();
@@ -255,7 +255,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await sizeOf(scene, 'data-store-0')).to.equal('1Gi');
   });
 
-  it('takes only the refusal of the class for one that can not grow', async () => {
+  it('reports ResizeRefused only if the StorageClass refuses, not for an exceeded quota', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await claim(scene, '1Gi').reconcile();
@@ -275,7 +275,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(scene.events.map(({ reason }) => reason)).not.to.include('ResizeRefused');
   });
 
-  it('can not grow by a template where its class does not let it', async () => {
+  it('fails to grow a template whose StorageClass forbids expansion', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: string): Builder => setOf(scene, storage, { storageClass: fixed });
@@ -286,7 +286,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(error?.message).to.include('allowVolumeExpansion');
   });
 
-  it('outlives its owner by default, and a new owner of the name takes it over', async () => {
+  it('keeps a claim after its owner by default, for a new owner of the same name', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await claim(scene, '1Gi').reconcile();
@@ -306,7 +306,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(after.labels?.['operator-builder.io/owner-uid']).to.equal(scene.owner.metadata.uid);
   });
 
-  it('goes with its owner where it is asked to', async () => {
+  it('deletes a claim with its owner on request', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = scene.builder().persistentVolumeClaim({
@@ -321,7 +321,7 @@ export function claimsSuite(open: OpenScene): void {
     });
   });
 
-  it('is not pruned unless it says so, and then it is', async () => {
+  it('prunes a claim only if it is marked for pruning', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const spec = claimSpec('1Gi', growing);
@@ -346,7 +346,7 @@ async function deleteOwner(scene: Scene): Promise<void> {
   await scene.admin.delete({ apiVersion, kind }, { namespace, name });
 }
 
-/** The results of the first reconcile in which nothing waits for garbage collection. */
+/** Returns the results of the first reconcile in which nothing waits for garbage collection. */
 function takenOver(scene: Scene, chain: () => Builder): Promise<readonly ObjectResult[]> {
   return scene.target.eventually(async () => {
     const builder = chain();

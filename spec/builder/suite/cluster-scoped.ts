@@ -9,7 +9,7 @@ import type { Scene } from './scene.js';
 
 const rbac = 'rbac.authorization.k8s.io/v1';
 
-/** Owners that live in no namespace. */
+/** Owners without a namespace. */
 export function clusterScopedSuite(open: OpenScene): void {
   const newOwner = (scene: Scene): Promise<KubernetesObject> =>
     scene.admin.create<ClusterRole>({
@@ -29,7 +29,7 @@ export function clusterScopedSuite(open: OpenScene): void {
       ...options,
     });
 
-  it('have objects in the namespace of the option, and cluster-scoped ones', async () => {
+  it('own objects in the namespace of the option and cluster-scoped objects', async () => {
     const scene = await open();
     const owner = await newOwner(scene);
     const name = `of-${scene.namespace}`;
@@ -59,7 +59,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     ]);
   });
 
-  it('have objects in several namespaces, each named with its own', async () => {
+  it('own objects in several namespaces, each with a namespace of its own', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);
@@ -74,7 +74,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
   });
 
-  it('have Services and pods that find what is in their own namespace', async () => {
+  it('resolve the references of a Service or an autoscaler in its own namespace', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);
@@ -99,7 +99,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     expect(selectors).to.deep.equal([{ app: 'web-0' }, { app: 'web-1' }]);
   });
 
-  it('refuse a reference to what is in another namespace only', async () => {
+  it('reject a reference to an object in another namespace', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);
@@ -116,7 +116,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     }
   });
 
-  it('have to be told the namespace of a namespaced object', async () => {
+  it('require a namespace for a namespaced object', async () => {
     const scene = await open();
     const owner = await newOwner(scene);
     const failure = await builder(scene, owner)

@@ -18,7 +18,7 @@ import type { Scene } from './scene.js';
 const owns = [Namespace, CustomResourceDefinition, ConfigMap, PersistentVolumeClaim];
 const pruned = { prune: true };
 
-/** Namespaces with what is in them, and definitions with their custom resources. */
+/** Namespaces with their contents, and definitions with their custom resources. */
 export function containersSuite(open: OpenScene): void {
   const openWithOwner = async (): Promise<{ scene: Scene; owner: KubernetesObject }> => {
     const scene = await open();
@@ -85,7 +85,7 @@ export function containersSuite(open: OpenScene): void {
 
   const inner = (scene: Scene): string => placeOf(scene).metadata.name ?? '';
 
-  it('applies a Namespace before what is in it, wherever it is chained', async () => {
+  it('applies a Namespace before its contents, whatever the order of the chain', async () => {
     const { scene, owner } = await openWithOwner();
     const chain = (): Builder =>
       builder(scene, owner).configMap(settingsIn(scene)).object(placeOf(scene));
@@ -99,7 +99,7 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('applies the Namespaces that a part of the chain needs with that part', async () => {
+  it('applies the Namespaces that one part of the chain needs together with that part', async () => {
     const { scene, owner } = await openWithOwner();
     const chain = builder(scene, owner).object(placeOf(scene)).configMap(settingsIn(scene));
     expect(summary(await chain.reconcileConfigMap())).to.deep.equal([
@@ -111,7 +111,7 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('leaves what is in a Namespace pending while that is being deleted', async () => {
+  it('keeps the contents of a Namespace pending while it is being deleted', async () => {
     const { scene, owner } = await openWithOwner();
     const finalizers = ['example.com/hold'];
     const place = { ...placeOf(scene), metadata: { name: inner(scene), finalizers } };
@@ -157,7 +157,7 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('writes a new field of a custom resource after the definition that has it', async () => {
+  it('writes a new field of a custom resource after the definition that adds it', async () => {
     const { scene, owner } = await openWithOwner();
     const chain = (fields: object, spec: object): Builder =>
       builder(scene, owner).object(definitionOf(scene, fields)).object(gadget(scene, spec));
@@ -172,7 +172,7 @@ export function containersSuite(open: OpenScene): void {
     expect(stored).to.have.deep.property('spec', { color: 'red' });
   });
 
-  it('does not wait for a definition whose drift was repaired', async () => {
+  it('does not wait for a definition after repairing its drift', async () => {
     const { scene, owner } = await openWithOwner();
     const definition = definitionOf(scene, size);
     const chain = (): Builder =>
@@ -192,7 +192,7 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('names what keeps a definition from being established', async () => {
+  it('reports why a definition is not established', async () => {
     const { scene, owner } = await openWithOwner();
     await scene.admin.create(definitionOf(scene, size));
     const { group } = gadgetType(scene);
@@ -213,7 +213,7 @@ export function containersSuite(open: OpenScene): void {
     });
   });
 
-  it('leaves it to the server to refuse a malformed definition', async () => {
+  it('lets the server reject a malformed definition', async () => {
     const { scene, owner } = await openWithOwner();
     const { spec, ...definition } = definitionOf(scene, size) as CustomResourceDefinition;
     for (const malformed of [{ versions: [null] }, { names: null }]) {
@@ -225,7 +225,7 @@ export function containersSuite(open: OpenScene): void {
     }
   });
 
-  it('applies webhook configurations after all the rest', async () => {
+  it('applies webhook configurations last', async () => {
     const { scene, owner } = await openWithOwner();
     const webhooks = {
       ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' },
@@ -245,8 +245,8 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  describe('when they are pruned', () => {
-    it('keeps Namespaces and definitions that are not marked, which hold nothing else', async () => {
+  describe('when pruned', () => {
+    it('keeps Namespaces and definitions that are not marked for pruning, even when empty', async () => {
       const { scene, owner } = await openWithOwner();
       const definition = definitionOf(scene, size);
       const own = [...owns, gadgetType(scene)];
@@ -270,7 +270,7 @@ export function containersSuite(open: OpenScene): void {
       expect(metadata.deletionTimestamp).to.equal(undefined);
     });
 
-    it('deletes a Namespace once what the owner has in it is gone', async () => {
+    it('deletes a Namespace once the owned objects in it are gone', async () => {
       const { scene, owner } = await openWithOwner();
       await builder(scene, owner)
         .object(placeOf(scene), pruned)
@@ -317,7 +317,7 @@ export function containersSuite(open: OpenScene): void {
       ]);
     });
 
-    it('keeps a Namespace with what is still chained, or is never pruned, in it', async () => {
+    it('keeps a Namespace that contains a chained object or one that is never pruned', async () => {
       const { scene, owner } = await openWithOwner();
       const chain = (): Builder =>
         builder(scene, owner).object(placeOf(scene), pruned).persistentVolumeClaim(claimIn(scene));

@@ -18,16 +18,19 @@ import type {
 } from '../../../lib/testing/index.js';
 import { controllerName, usedKinds } from './scene.js';
 
-/** What a shop wishes for: the data of its owner. */
+/** The desired state of a shop: the data of its owner. */
 export type Wish = Readonly<Record<string, string>>;
 
-/** A scenario whose operator does nothing but reconcile one chain. */
+/** A scenario whose operator reconciles a single chain. */
 export interface ShopScenario extends Pick<CrashScenario<CrashCluster>, 'kinds' | 'invariant'> {
   readonly name: string;
-  /** What becomes of a wish. */
+  /** Returns the chain for a wish. */
   readonly chain: (builder: Builder, wish: Wish) => Builder;
   readonly options?: Partial<BuilderOptions>;
-  /** Read from the server, not from a cache: every read is a crash point, too. @defaultValue false */
+  /**
+   * Reads from the server instead of a cache, so that every read is a crash point, too.
+   * @defaultValue false
+   */
   readonly live?: boolean;
   readonly steps: readonly CrashStep<CrashCluster>[];
 }
@@ -36,7 +39,7 @@ const shop = 'shop';
 const podSpec = { containers: [{ name: 'main', image: 'registry.example/main:1' }] };
 const doneAnnotation = 'shop.example.com/done';
 
-/** A {@link ShopScenario} as `crashPoints` takes it, on whatever cluster. */
+/** Converts a {@link ShopScenario} into the scenario that `crashPoints` takes. */
 export function shopScenario<C extends CrashCluster>(parts: ShopScenario): CrashScenario<C> {
   return {
     ...{ name: parts.name, steps: parts.steps, kinds: parts.kinds ?? [] },
@@ -45,7 +48,7 @@ export function shopScenario<C extends CrashCluster>(parts: ShopScenario): Crash
   };
 }
 
-/** The step in which the shop comes to wish for something: it is made, or changed. */
+/** Returns the step that creates or changes the shop. */
 export function wish(name: string, data: Wish): CrashStep<CrashCluster> {
   return {
     name,
@@ -64,7 +67,7 @@ export function wish(name: string, data: Wish): CrashStep<CrashCluster> {
   };
 }
 
-/** The step in which the shop is deleted, and all that it has. */
+/** Returns the step that deletes the shop with all its objects. */
 export function deletion(): CrashStep<CrashCluster> {
   return {
     name: 'delete',
@@ -82,7 +85,7 @@ function isOwned({ ownerReferences = [] }: KubernetesObject['metadata']): boolea
   return ownerReferences.length > 0;
 }
 
-/** The step in which somebody else touches an object, of which nothing is to be left in the end. */
+/** Returns the step in which another client changes an object, and the operator repairs it. */
 export function meddling(
   name: string,
   change: (client: Client, namespace: string) => Promise<unknown>,
@@ -96,7 +99,7 @@ export function meddling(
   };
 }
 
-/** Two workloads that roll one after the other as what they refer to changes. */
+/** Rolls two workloads one after the other when the objects that they refer to change. */
 export const rollout: ShopScenario = {
   name: 'a rollout in order',
   invariant: podsHaveTheirConfiguration,
@@ -121,7 +124,7 @@ export const rollout: ShopScenario = {
   ],
 };
 
-/** A pod whose ConfigMap is gone could not be started again. */
+/** Checks that each pod could start again, which needs its ConfigMap. */
 async function podsHaveTheirConfiguration(stage: CrashStage<CrashCluster>): Promise<void> {
   const { client, cluster } = stage;
   const { namespace } = keyIn(cluster, shop);
@@ -131,7 +134,7 @@ async function podsHaveTheirConfiguration(stage: CrashStage<CrashCluster>): Prom
   ]);
   const names = maps.items.map(({ metadata }) => metadata.name);
   for (const { metadata, spec } of pods.items) {
-    // What is on its way out is not started again.
+    // A pod that is being deleted does not start again.
     if (metadata.deletionTimestamp !== undefined) continue;
     for (const { configMapRef } of spec?.containers[0]?.envFrom ?? []) {
       if (configMapRef !== undefined) expect(names).to.include(configMapRef.name);

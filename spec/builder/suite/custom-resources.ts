@@ -29,7 +29,7 @@ const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true 
 
 type Widget = KubernetesObject & Readonly<Record<string, unknown>>;
 
-/** Serves Widgets, whose `spec` must be there. */
+/** Serves the kind Widget, whose `spec` is required. */
 async function serveWidgets({ admin, namespace, target }: Scene): Promise<ResourceType<Widget>> {
   const group = `${namespace}.example.com`;
   const openAPIV3Schema = {
@@ -50,7 +50,7 @@ async function serveWidgets({ admin, namespace, target }: Scene): Promise<Resour
   return type;
 }
 
-/** Custom resources, whose schema has its own idea of what may be null. */
+/** Custom resources, whose schema decides which fields may be null. */
 export function customResourcesSuite(open: OpenScene): void {
   const chainOf = (scene: Scene, type: ResourceType<Widget>, fields: object): Builder =>
     scene.builder({ owns: [type] }).object({
@@ -84,7 +84,7 @@ export function customResourcesSuite(open: OpenScene): void {
     ['a map that may be null', { spec: {}, maybe: { size: 1 } }, { spec: {}, maybe: {} }],
   ];
   for (const [what, before, after] of cases) {
-    it(`empties ${what} without an error, and then leaves it alone`, async () => {
+    it(`empties ${what} without an error, and then writes nothing more`, async () => {
       const scene = await open();
       const type = await serveWidgets(scene);
       await chainOf(scene, type, before).reconcile();
@@ -104,7 +104,7 @@ export function customResourcesSuite(open: OpenScene): void {
     });
   }
 
-  it('empties a set in a spec that must be there', async () => {
+  it('empties a set in a required spec', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: { hosts: ['a'] } }).reconcile();
@@ -117,7 +117,7 @@ export function customResourcesSuite(open: OpenScene): void {
     ]);
   });
 
-  it('leaves what others have written into a map that is desired empty', async () => {
+  it('keeps members of other managers in a map that is desired empty', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: { size: 3, tags: { a: 'b' } } }).reconcile();
@@ -128,7 +128,7 @@ export function customResourcesSuite(open: OpenScene): void {
     expect(await bodyOf(scene, type)).to.deep.equal({ spec: { tags: { theirs: 'x' } } });
   });
 
-  it('leaves a map of another manager empty when it removes the last member', async () => {
+  it('keeps an empty map of another manager after removing the last member', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: size }).reconcile();
@@ -138,7 +138,7 @@ export function customResourcesSuite(open: OpenScene): void {
     expect(await bodyOf(scene, type)).to.deep.equal({ spec: { ...size, tags: {} } });
   });
 
-  it('goes on where it was stopped between emptying a map and applying the rest', async () => {
+  it('completes a change that was interrupted between emptying a map and applying the rest', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: { limits: { cpu: 1 }, size: 1 } }).reconcile();
@@ -149,7 +149,7 @@ export function customResourcesSuite(open: OpenScene): void {
     expect(await bodyOf(scene, type)).to.deep.equal(after);
   });
 
-  it('names object and field of a spec that must be there and is left out', async () => {
+  it('names the object and the field if a required spec is missing', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: size }).reconcile();

@@ -28,9 +28,9 @@ function chainOf(scene: Scene): Builder {
     });
 }
 
-/** What others change: repaired where it is ours, left alone where it is not. */
+/** Changes of other managers: repaired in our fields, kept in theirs. */
 export function driftSuite(open: OpenScene): void {
-  it('repairs what was edited, and says path, values and manager', async () => {
+  it('repairs an edited field and reports path, values and manager', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.edit(ConfigMap, 'env', { body: { data: { A: 'edited' } }, by: 'kubectl-edit' });
@@ -45,16 +45,21 @@ export function driftSuite(open: OpenScene): void {
 
   const annotations = { 'example.com/cleaned': 'yes' };
   for (const [title, by, body, manager] of [
-    ['naming who wrote last', 'cleaner', { metadata: { annotations }, data: null }, 'cleaner'],
-    ['by an unknown writer who owns no other field', 'cleaner', { data: null }, 'unknown'],
+    ['and names the last writer', 'cleaner', { metadata: { annotations }, data: null }, 'cleaner'],
     [
-      'by an unknown writer, not by itself',
+      'and reports an unknown manager if the writer owns no field',
+      'cleaner',
+      { data: null },
+      'unknown',
+    ],
+    [
+      'and reports an unknown manager instead of itself',
       controllerName,
       { metadata: { annotations }, data: null },
       'unknown',
     ],
   ] as const) {
-    it(`puts back what was removed, ${title}`, async () => {
+    it(`restores a removed field, ${title}`, async () => {
       const scene = await open();
       await chainOf(scene).reconcile();
       await scene.edit(ConfigMap, 'env', { body, by });
@@ -67,7 +72,7 @@ export function driftSuite(open: OpenScene): void {
     });
   }
 
-  it('repairs a list that is one value, and an entry of a list with keys', async () => {
+  it('repairs an atomic list and an entry of a keyed list', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     const container = { name: 'web', image: 'registry.example/evil', args: ['--slow'] };
@@ -82,7 +87,7 @@ export function driftSuite(open: OpenScene): void {
     expect([live?.image, live?.args]).to.deep.equal(['registry.example/web:1', ['--fast']]);
   });
 
-  it('repairs a field below a spec that somebody replaced by an equal one', async () => {
+  it('repairs a field after another manager replaced the whole object by an update', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     const live = await scene.get(ConfigMap, 'env');
@@ -91,7 +96,7 @@ export function driftSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1' });
   });
 
-  it('leaves what is not ours to others, also when our own state changes', async () => {
+  it('keeps fields of other managers, also when the desired state changes', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.edit(Deployment, 'web', {
@@ -120,7 +125,7 @@ export function driftSuite(open: OpenScene): void {
     });
   });
 
-  it('leaves a sidecar and its ports to the injector', async () => {
+  it('keeps an injected sidecar and its ports', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     const live = await scene.get(Deployment, 'web');
@@ -133,7 +138,7 @@ export function driftSuite(open: OpenScene): void {
     expect(after?.map(({ name }) => name)).to.deep.equal(['web', 'proxy']);
   });
 
-  it('applies again when somebody has cleared the managed fields', async () => {
+  it('applies again after the managed fields were cleared', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.edit(Service, 'web', { body: { metadata: { managedFields: [{}] } } });
@@ -141,7 +146,7 @@ export function driftSuite(open: OpenScene): void {
     expect(summary(await chainOf(scene).reconcile())).to.include('unchanged Service/web');
   });
 
-  it('drops what is no longer desired after the managed fields were cleared, and nobody else’s', async () => {
+  it('drops only its own undesired fields after the managed fields were cleared', async () => {
     const scene = await open();
     const side = { name: 'side', image: 'registry.example/side:1' };
     const chain = (data: Record<string, string>, more: readonly (typeof side)[]): Builder =>
@@ -163,7 +168,7 @@ export function driftSuite(open: OpenScene): void {
     expect(containers.map(({ name }) => name)).to.deep.equal(['web']);
   });
 
-  it('warns once of a cache without managed fields, and reports nothing as changed', async () => {
+  it('warns once about a cache without managed fields and reports no changes', async () => {
     const scene = await open();
     const kinds = [ConfigMap];
     const { client, stop } = await withCache(scene.operator.client, kinds, false);
@@ -184,7 +189,7 @@ export function driftSuite(open: OpenScene): void {
     expect(warnings[0]).to.include('ConfigMap').and.to.include('keepManagedFields');
   });
 
-  it('tells of drift in an event that names path and manager', async () => {
+  it('reports drift in an event with path and manager', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.edit(ConfigMap, 'env', { body: { data: { A: 'edited' } } });

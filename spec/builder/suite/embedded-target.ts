@@ -3,7 +3,7 @@ import type { Namespace } from '../../../lib/object/kinds.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, Operator } from './target.js';
 
-/** The embedded cluster, with time of its own. */
+/** An embedded cluster with a virtual clock of its own. */
 export async function embeddedTarget(): Promise<BuilderTarget> {
   const clock = new VirtualClock();
   const cluster = await EmbeddedCluster.start({ simulateWorkloads: true, clock });

@@ -9,7 +9,7 @@ import type { OpenScene } from './builder-suite.js';
 import { controllerName, newOwner, podSpec } from './scene.js';
 import type { Scene } from './scene.js';
 
-/** What a reconcile tells others. */
+/** The events that a reconcile emits. */
 export function eventsSuite(open: OpenScene): void {
   const chain = (scene: Scene, emitter: OperatorEvents, value: string): Builder =>
     scene
@@ -17,7 +17,7 @@ export function eventsSuite(open: OpenScene): void {
       .configMap({ name: 'env', data: { A: value } })
       .deployment({ name: 'web', podSpec, rolloutOn: ['env'] });
 
-  it('tells listeners in this process what was written, rolled and pruned, and why', async () => {
+  it('emits an event with its cause for each write, rollout and prune', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: string[] = [];
@@ -44,7 +44,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(heard).to.include('pruned ConfigMap/env no longer desired');
   });
 
-  it('says nothing of an earlier change when an object is made anew', async () => {
+  it('omits earlier changes from the event of an object that is created again', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: unknown[] = [];
@@ -64,7 +64,7 @@ export function eventsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('names the changed field with the deletion and the creation of a recreated object', async () => {
+  it('names the changed field in the deleted and the created event of a recreated object', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: unknown[] = [];
@@ -81,7 +81,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(heard).to.deep.equal([['created'], ['deleted', 'data.A'], ['created', 'data.A']]);
   });
 
-  it('tells listeners of failures that no call has found, and of the others once', async () => {
+  it('emits one failed event for each failure, also without a request', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: string[] = [];
@@ -110,7 +110,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(heard).to.deep.equal(['delete shop TooManyDeletions']);
   });
 
-  it('writes events on the owner about the object, and none when nothing happens', async () => {
+  it('writes one Event on the owner about a created object, and none when nothing changes', async () => {
     const scene = await open();
     const recorder = new EventRecorder({ client: scene.operator.client, controllerName });
     const own = (): Builder =>
@@ -126,7 +126,7 @@ export function eventsSuite(open: OpenScene): void {
     ).to.deep.equal([['Created', 'shop', 'env']]);
   });
 
-  it('has one event for all that a reconcile creates, and one for all that it configures', async () => {
+  it('writes one Event for all created objects and one for all configured objects', async () => {
     const scene = await open();
     const { recorder, notes } = recording(scene);
     const reconcile = async (value: string): Promise<void> => {
@@ -153,7 +153,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(await notes()).to.have.length(2);
   });
 
-  it('has one event for the objects of several steps, which are created one after the other', async () => {
+  it('writes one Event for the objects that several steps create', async () => {
     const scene = await open();
     const { recorder, notes } = recording(scene);
     const builder = scene
@@ -168,7 +168,7 @@ export function eventsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('has the event of what was created before a reconcile failed, and its warning', async () => {
+  it('writes the Event of the created objects and a warning if the reconcile fails later', async () => {
     const scene = await open();
     const { recorder, notes } = recording(scene);
     const failing = scene
@@ -186,7 +186,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(found).to.have.length(2);
   });
 
-  it('names as many of the created objects as fit, and sums up warnings about many', async () => {
+  it('names as many created objects as fit, and aggregates many warnings', async () => {
     const scene = await open();
     const { recorder, notes } = recording(scene);
     const names = Array.from({ length: 30 }, (_, n) => `c-${'x'.repeat(30)}-${n}`);
@@ -214,7 +214,7 @@ export function eventsSuite(open: OpenScene): void {
   });
 }
 
-/** A recorder, and the Events about the objects of `scene` as `reason: note`, oldest first. */
+/** Returns a recorder and a function that lists the scene's Events as `reason: note`, oldest first. */
 function recording(scene: Scene): { recorder: EventRecorder; notes: () => Promise<string[]> } {
   const recorder = new EventRecorder({ client: scene.operator.client, controllerName });
   const type = { apiVersion: 'events.k8s.io/v1', kind: 'Event' };

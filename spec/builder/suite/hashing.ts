@@ -22,9 +22,9 @@ async function envOf(scene: Scene, name: string): Promise<Env> {
 
 const image = 'registry.example/web:1';
 
-/** Which changes roll which pods. */
+/** The changes that roll pods, and the pods that they roll. */
 export function hashingSuite(open: OpenScene): void {
-  it('rolls the pods of those workloads that use a changed ConfigMap, and no others', async () => {
+  it('rolls only the pods of workloads that use the changed ConfigMap', async () => {
     const scene = await open();
     const chain = (a: string): Builder =>
       scene
@@ -63,7 +63,7 @@ export function hashingSuite(open: OpenScene): void {
     }
   });
 
-  it('stamps a variable for each, after the own ones and sorted, into every container', async () => {
+  it('appends a sorted hash variable for each reference to the env of every container', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -95,7 +95,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(spec?.initContainers?.[0]?.env).to.deep.equal(stamps);
   });
 
-  it('gives containers what envFromConfigMap and envFromSecret name, and rolls on it', async () => {
+  it('adds the references of envFromConfigMap and envFromSecret to containers, and rolls on them', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -131,7 +131,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(after.generation).to.equal(before.generation);
   });
 
-  it('rolls on a Secret too, and not when it is only applied again', async () => {
+  it('rolls on a changed Secret, and not when the same Secret is applied again', async () => {
     const scene = await open();
     const chain = (password: string): Builder =>
       scene
@@ -145,7 +145,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(await envOf(scene, 'web')).not.to.deep.equal(first);
   });
 
-  it('leaves a Job as it is, and lets the next run of a CronJob see the change', async () => {
+  it('does not change an existing Job, and updates the template of a CronJob', async () => {
     const scene = await open();
     const chain = (value: string): Builder =>
       scene
@@ -180,7 +180,7 @@ export function hashingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('follows a ConfigMap that is not in the chain only where it is asked to', async () => {
+  it('rolls on a ConfigMap outside the chain only with followReferences', async () => {
     const scene = await open();
     const { namespace } = scene;
     const configMap = {
@@ -208,7 +208,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(await envOf(scene, 'follows')).to.deep.equal(hash('2'));
   });
 
-  it('rolls no pods where a Secret is deleted and comes back with the same data', async () => {
+  it('rolls no pods if a Secret is deleted and created again with the same data', async () => {
     const scene = await open();
     const chain = (): Builder =>
       scene
@@ -226,7 +226,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(summary(await chain().reconcile())).to.include('unchanged Deployment/web');
   });
 
-  it('rolls no pods on data that is still to be applied, whatever the order of calls', async () => {
+  it('rolls no pods on data that is not applied yet, whatever the order of the calls', async () => {
     const scene = await open();
     const chain = (a: string): Builder =>
       scene
@@ -254,7 +254,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(summary(await chain('2').reconcile())).to.include('unchanged Deployment/web');
   });
 
-  it('stamps the desired data where the ConfigMap is not there yet, and is right with it', async () => {
+  it('stamps the desired data of a missing ConfigMap, so that creating it rolls nothing', async () => {
     const scene = await open();
     const chain = (): Builder =>
       scene
@@ -268,7 +268,7 @@ export function hashingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('keeps the variables of names that meet apart, in either order', async () => {
+  it('stamps distinct variables for names that collide, in either order', async () => {
     const scene = await open();
     const chain = (first: string, second: string): Builder =>
       scene
@@ -287,7 +287,7 @@ export function hashingSuite(open: OpenScene): void {
   });
 }
 
-/** The UIDs of the pods that are not on their way out, by the label of their workload. */
+/** Maps the workload label to the UIDs of its pods, without those being deleted. */
 async function podsByWorkload(scene: Scene): Promise<ReadonlyMap<string, readonly string[]>> {
   const { namespace } = scene;
   const { items } = await scene.admin.list(Pod, { namespace });

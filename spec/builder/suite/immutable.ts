@@ -18,7 +18,7 @@ import type { OpenScene } from './builder-suite.js';
 import { podSpec, summary } from './scene.js';
 import type { Scene } from './scene.js';
 
-/** The errors that reconciling `chain` ends with. */
+/** Returns the errors that reconciling `chain` throws. */
 export async function errorsOf(chain: Builder): Promise<readonly OperatorError[]> {
   try {
     await chain.reconcile();
@@ -34,14 +34,14 @@ const claims = {
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
 };
 
-/** Fields that the server never lets change. */
+/** Fields that the server does not let change. */
 export function immutableSuite(open: OpenScene): void {
   type Policy = 'fail' | 'recreate' | 'recreateOrphan';
 
   const setOf = (scene: Scene, serviceName: string, onImmutable: Policy = 'fail'): Builder =>
     scene.builder({ onImmutable }).statefulSet({ name: 'web', podSpec, spec: { serviceName } });
 
-  it('fails by default, naming the field by our own comparison, in error and event', async () => {
+  it('fails by default, and names the changed field in the error and the event', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const [error] = await errorsOf(setOf(scene, 'two'));
@@ -54,7 +54,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'web')).spec?.serviceName).to.equal('one');
   });
 
-  it('recreates where it may', async () => {
+  it('recreates the object with onImmutable: recreate', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
@@ -69,7 +69,7 @@ export function immutableSuite(open: OpenScene): void {
     await scene.reconcileUntilDone(() => setOf(scene, 'two', 'recreate'));
   });
 
-  it('deletes nothing when the new object would be invalid', async () => {
+  it('deletes nothing if the new object would be invalid', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
@@ -91,7 +91,7 @@ export function immutableSuite(open: OpenScene): void {
     ['podManagementPolicy', { podManagementPolicy: 'Parallel' }, 'spec.podManagementPolicy'],
   ];
   for (const [name, spec, path] of droppable) {
-    it(`takes ${name} that is not desired any more for a change of it`, async () => {
+    it(`treats dropping ${name} as a change of an immutable field`, async () => {
       const scene = await open();
       const chain = (onImmutable: Policy, dropped: object): Builder =>
         scene.builder({ onImmutable }).statefulSet({
@@ -109,7 +109,7 @@ export function immutableSuite(open: OpenScene): void {
     });
   }
 
-  it('takes a label of the selector that is not desired any more for a change of it', async () => {
+  it('treats dropping a selector label as a change of an immutable field', async () => {
     const scene = await open();
     const chain = (selector: Record<string, string>): Builder =>
       scene
@@ -126,7 +126,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(set?.operation).to.equal('recreated');
   });
 
-  it('does not leave a Service headless without a word', async () => {
+  it('fails if clusterIP: None is dropped, and recreates the Service on request', async () => {
     const scene = await open();
     const chain = (onImmutable: Policy, spec: object): Builder =>
       scene.builder({ onImmutable }).service({
@@ -145,7 +145,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(summary(await chain('fail', {}).reconcile())).to.deep.equal(['unchanged Service/web']);
   });
 
-  it('makes a Service headless that has no ports', async () => {
+  it('makes a Service without ports headless', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>
       scene.builder({ onImmutable: 'recreate' }).service({
@@ -158,7 +158,7 @@ export function immutableSuite(open: OpenScene): void {
     expect([clusterIP, ports]).to.deep.equal(['None', undefined]);
   });
 
-  it('lets a Service keep the address that is not asked for any more', async () => {
+  it('keeps the address of a Service after its clusterIP is dropped', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>
       scene
@@ -178,7 +178,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(results.find(({ ref }) => ref.name === 'none')?.operation).to.equal('configured');
   });
 
-  it('recreates around the pods where it is asked to', async () => {
+  it('recreates a StatefulSet around its pods with onImmutable: recreateOrphan', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => setOf(scene, 'one'));
     const { uid } = (await scene.get(Pod, 'web-0')).metadata;
@@ -188,7 +188,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(Pod, 'web-0')).metadata.uid).to.equal(uid);
   });
 
-  it('refuses to keep pods that the new selector does not match', async () => {
+  it('refuses to orphan pods that the new selector does not match', async () => {
     const scene = await open();
     const chain = (selector: Record<string, string>): Builder =>
       scene
@@ -202,7 +202,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'web')).metadata.uid).to.equal(uid);
   });
 
-  it('takes the policy of the object before that of the builder', async () => {
+  it('prefers the onImmutable of the object to that of the builder', async () => {
     const scene = await open();
     const chain = (serviceName: string): Builder =>
       scene.builder({ onImmutable: 'recreate' }).statefulSet({
@@ -213,7 +213,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await errorsOf(chain('two')))[0]?.code).to.equal('ImmutableField');
   });
 
-  it('knows the immutable fields of the other kinds', async () => {
+  it('detects the immutable fields of the other kinds', async () => {
     const scene = await open();
     const chain = (late: boolean): Builder => othersOf(scene, late);
     await chain(false).reconcile();
@@ -229,12 +229,12 @@ export function immutableSuite(open: OpenScene): void {
     ]);
   });
 
-  it('recreates the other kinds', async () => {
+  it('recreates objects of the other kinds', async () => {
     const scene = await open();
     await othersOf(scene, false).reconcile();
     const results = await othersOf(scene, true, 'recreate').reconcile();
     const recreated = results.filter(({ operation }) => operation === 'recreated');
-    // A Job may still have a finalizer, and then goes with the next reconcile.
+    // A Job may still have a finalizer, so that a later reconcile recreates it.
     expect(recreated.map(({ ref }) => ref.kind)).to.include.members([
       ...['RoleBinding', 'ConfigMap', 'Secret', 'Service', 'Deployment'],
     ]);
@@ -253,7 +253,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(container?.image).to.equal('registry.example/late:1');
   });
 
-  it('deletes the very version of the object that it has read', async () => {
+  it('deletes exactly the version of the object that it read', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
@@ -270,14 +270,14 @@ export function immutableSuite(open: OpenScene): void {
       .builder({ client, onImmutable: 'recreate' })
       .statefulSet({ name: 'web', podSpec, spec: { serviceName: 'two' } })
       .reconcile();
-    // After a conflict with the StatefulSet's controller it is read and deleted again.
+    // After a conflict with the StatefulSet controller the builder reads and deletes it again.
     expect(deletions).not.to.deep.equal([]);
     for (const preconditions of deletions) {
       expect(preconditions).to.have.all.keys('uid', 'resourceVersion').and.to.include({ uid });
     }
   });
 
-  it('takes invalid data for what it is, not for immutable', async () => {
+  it('reports invalid data as invalid, not as immutable', async () => {
     const scene = await open();
     const chain = (key: string): Builder =>
       scene.builder({ onImmutable: 'recreate' }).configMap({ name: 'env', data: { [key]: '1' } });
@@ -287,7 +287,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(error?.message).not.to.include('recreated');
   });
 
-  it('lets what depends on an object wait until it is there again', async () => {
+  it('keeps dependent objects pending until a recreated object exists again', async () => {
     const scene = await open();
     const chain = (value: string): Builder =>
       scene
@@ -307,7 +307,7 @@ export function immutableSuite(open: OpenScene): void {
     ]);
   });
 
-  it('says so when the server refuses a change for another reason', async () => {
+  it('reports the invalid field if the server rejects a change for another reason', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const invalid = scene
@@ -335,7 +335,7 @@ function othersOf(scene: Scene, late: boolean, onImmutable: 'fail' | 'recreate' 
     .secret({ name: 'typed', type: `example.com/${late ? 'late' : 'early'}` })
     .service({
       name: 'web',
-      // A selector of its own: it need not wait for the pods of the other Deployment.
+      // With its own selector the Service need not wait for the pods of the other Deployment.
       spec: { selector: { app: 'web' }, ports: [{ port: 80 }], ...(late && { clusterIP: 'None' }) },
     })
     .deployment({

@@ -15,7 +15,7 @@ interface Wish {
   readonly limit?: number;
 }
 
-/** A chain of a Job that is over as soon as it is there. */
+/** Returns a chain with a Job that completes as soon as it is created. */
 function chainOf(
   scene: Scene,
   { ttl = 0, limit = 6 }: Wish = {},
@@ -25,14 +25,17 @@ function chainOf(
   return scene.builder({ owns, ...options }).job({ name: 'migrate', podSpec, spec });
 }
 
-/** Reads the owner, as a controller does before each reconcile. */
+/**
+ * Reads the owner, as a controller does before each reconcile, and returns its records of finished
+ * Jobs.
+ */
 async function readOwner(scene: Scene): Promise<Readonly<Record<string, string>>> {
   scene.owner = await scene.get(ConfigMap, 'shop');
   const { annotations = {} } = scene.owner.metadata;
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => key.startsWith(prefix)));
 }
 
-/** Reconciles until the Job has gone; returns what was done in between. */
+/** Reconciles until the Job is gone and returns the operations on the way. */
 async function untilGone(scene: Scene, chain: () => Builder): Promise<string[]> {
   const operations: string[] = [];
   await scene.target.eventually(async () => {
@@ -58,9 +61,9 @@ async function finished(scene: Scene): Promise<Job> {
   });
 }
 
-/** `ttlSecondsAfterFinished`: Kubernetes deletes what the chain still has. */
+/** `ttlSecondsAfterFinished`: Kubernetes deletes a Job that is still in the chain. */
 export function jobsSuite(open: OpenScene): void {
-  it('runs a Job once, and costs no call once it is gone', async () => {
+  it('runs a Job once and sends no request after it is gone', async () => {
     const scene = await open();
     const operations = await untilGone(scene, () => chainOf(scene));
     expect(operations.filter((operation) => operation === 'created')).to.have.length(1);
@@ -74,7 +77,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(requests.filter(({ verb }) => verb !== 'watch')).to.deep.equal([]);
   });
 
-  it('makes no second Job where the owner was read before the first one had finished', async () => {
+  it('creates no second Job with an owner read before the first one finished', async () => {
     const scene = await open();
     const before = scene.owner;
     await untilGone(scene, () => chainOf(scene));
@@ -85,7 +88,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(summary(results)).to.deep.equal(['unchanged Job/migrate']);
   });
 
-  it('leaves the time to live out until the Job has finished, and costs no call then', async () => {
+  it('sets ttlSecondsAfterFinished only after the Job finished, and then sends no more writes', async () => {
     const scene = await open();
     await chainOf(scene, { ttl: 3600 }).reconcile();
     const running = await finished(scene);
@@ -105,7 +108,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('runs it again when its specification changes, and not when its time to live does', async () => {
+  it('runs a Job again when its spec changes, but not when only ttlSecondsAfterFinished does', async () => {
     const scene = await open();
     await untilGone(scene, () => chainOf(scene));
     const other = await chainOf(scene, { ttl: 7 }).reconcile();
@@ -116,13 +119,13 @@ export function jobsSuite(open: OpenScene): void {
   });
 
   const points: readonly [string, FaultRule][] = [
-    ['before its end is recorded', { fault: stopped, verbs: ['patch'], kinds: ['ConfigMap'] }],
-    ['once its end is recorded', { fault: stopped, verbs: ['apply'], kinds: ['Job'] }],
-    ['while its end is recorded', { fault: stopped, verbs: ['patch'], when: 'after' }],
-    ['while it is given its time to live', { fault: stopped, verbs: ['apply'], when: 'after' }],
+    ['before recording its end', { fault: stopped, verbs: ['patch'], kinds: ['ConfigMap'] }],
+    ['after recording its end', { fault: stopped, verbs: ['apply'], kinds: ['Job'] }],
+    ['while recording its end', { fault: stopped, verbs: ['patch'], when: 'after' }],
+    ['while setting ttlSecondsAfterFinished', { fault: stopped, verbs: ['apply'], when: 'after' }],
   ];
   for (const [when, rule] of points) {
-    it(`runs a Job once where the operator was stopped ${when}`, async () => {
+    it(`runs a Job once if the operator stopped ${when}`, async () => {
       const scene = await open();
       await chainOf(scene).reconcile();
       await finished(scene);
@@ -136,7 +139,7 @@ export function jobsSuite(open: OpenScene): void {
     });
   }
 
-  it('keeps a Job, and says why, where the operator may not patch the owner', async () => {
+  it('keeps a Job and warns if the operator may not patch the owner', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await finished(scene);
@@ -150,7 +153,7 @@ export function jobsSuite(open: OpenScene): void {
     );
   });
 
-  it('forgets a Job that is no longer chained', async () => {
+  it('deletes the record of a Job that is no longer chained', async () => {
     const scene = await open();
     await untilGone(scene, () => chainOf(scene));
     expect(Object.keys(await readOwner(scene))).to.have.length(1);
@@ -160,7 +163,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(await readOwner(scene)).to.deep.equal({});
   });
 
-  it('plans nothing for a Job that has run', async () => {
+  it('plans nothing for a finished Job', async () => {
     const scene = await open();
     await untilGone(scene, () => chainOf(scene));
     const plan = await chainOf(scene).plan();

@@ -8,7 +8,7 @@ import { HeldWrites } from '../../client/held-writes.js';
 import type { OpenScene } from './builder-suite.js';
 import { errorsOf } from './immutable.js';
 
-/** A leader whose request is stopped between the last look at its fence and the socket. */
+/** A leader whose request is held between the check of its fence and the socket. */
 class FormerLeader {
   readonly client: Client;
   readonly held: HeldWrites;
@@ -24,7 +24,7 @@ class FormerLeader {
     this.client = fenced(this.held.client, fence);
   }
 
-  /** Its time is over; what it had looked at its fence for is sent after `next`, the new term. */
+  /** Ends the term of this leader, runs `next` as the new leader, then sends the held request. */
   async overtakenBy(next: () => Promise<unknown>): Promise<void> {
     await this.held.whenHeld;
     this.#isLeading = false;
@@ -33,11 +33,11 @@ class FormerLeader {
   }
 }
 
-/** Writes of a former leader that arrive after the new one's. */
+/** Writes of a former leader that arrive after those of the new one. */
 export function lateWritesSuite(open: OpenScene): void {
   const settings = (value: string) => ({ name: 'settings', data: { VALUE: value } });
 
-  /** The write of `late` is begun by the former leader, and arrives after `next`, by the present one. */
+  /** Starts the write `late` as the former leader, which arrives after `next` of the present one. */
   async function play(
     { client, verb }: { readonly client: Client; readonly verb: 'apply' | 'delete' },
     late: (client: Client) => Builder,
@@ -50,11 +50,11 @@ export function lateWritesSuite(open: OpenScene): void {
   }
 
   const overtaken: readonly [string, boolean][] = [
-    ['was changed: what the new leader wrote stays', true],
-    ['was to be created, and the new leader has created it', false],
+    ['was changed, and the write of the new leader stays', true],
+    ['was created by the new leader', false],
   ];
   for (const [what, exists] of overtaken) {
-    it(`are refused where the object ${what}`, async () => {
+    it(`are refused if the object ${what}`, async () => {
       const scene = await open();
       if (exists) await scene.builder().configMap(settings('0')).reconcile();
       const errors = await play(
@@ -67,7 +67,7 @@ export function lateWritesSuite(open: OpenScene): void {
     });
   }
 
-  it('are refused where the object was to be pruned, and is wanted again', async () => {
+  it('are refused if the object was to be pruned and is desired again', async () => {
     const scene = await open();
     const both = (): Builder =>
       scene
@@ -89,7 +89,7 @@ export function lateWritesSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'extra')).data).to.deep.equal({ A: '1' });
   });
 
-  it('are refused where the object was to be made again', async () => {
+  it('are refused if the object was to be recreated', async () => {
     const scene = await open();
     const web = (app: string, image = 'registry.example/web:1') => ({
       ...{ name: 'web', replicas: 0, selector: { app } },

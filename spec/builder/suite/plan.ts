@@ -11,7 +11,7 @@ function actions(plan: Plan): string[] {
   return plan.objects.map(({ action, ref }) => `${action} ${ref.kind}/${ref.name}`);
 }
 
-/** What would be done, without doing it. */
+/** Plans, which compute the changes of a reconcile without writing. */
 export function planSuite(open: OpenScene): void {
   const chainOf = (scene: Scene, value: string, serviceName = 'one'): Builder =>
     scene
@@ -21,7 +21,7 @@ export function planSuite(open: OpenScene): void {
       .deployment({ name: 'web', podSpec, rolloutOn: ['env'] })
       .statefulSet({ name: 'store', podSpec, rolloutOn: ['env', 'token'], spec: { serviceName } });
 
-  it('foretells what reconcile then does, and writes nothing itself', async () => {
+  it('predicts the operations of the next reconcile and writes nothing', async () => {
     const scene = await open();
     const created = await chainOf(scene, '1').plan();
     expect(actions(created)).to.deep.equal([
@@ -50,7 +50,7 @@ export function planSuite(open: OpenScene): void {
     expect(await scene.get(ConfigMap, 'env')).to.deep.equal(before);
   });
 
-  it('names the workloads that would restart, which change causes it, and in which order', async () => {
+  it('names the workloads that would restart, in order and with their causes', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
     const { rollouts } = await chainOf(scene, '2').plan();
@@ -64,7 +64,7 @@ export function planSuite(open: OpenScene): void {
     expect((await scaled.plan()).rollouts).to.have.length(1);
   });
 
-  it('names immutable fields, by policy', async () => {
+  it('reports immutable fields as a violation or a recreation, by policy', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
     const refused = (await chainOf(scene, '1', 'two').plan()).objects[3];
@@ -75,7 +75,7 @@ export function planSuite(open: OpenScene): void {
     expect((await recreating.plan()).objects[0]).to.deep.include({ action: 'recreate' });
   });
 
-  it('lists what would be pruned, and nothing as long as an object fails', async () => {
+  it('lists the objects to prune, and holds them back while an object fails', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
     const less = scene.builder().deployment({ name: 'web', podSpec });
@@ -95,7 +95,7 @@ export function planSuite(open: OpenScene): void {
     ]);
   });
 
-  it('knows that what a workload will no longer refer to can go at once', async () => {
+  it('prunes an object at once if no workload will refer to it', async () => {
     const scene = await open();
     const chain = (env: string): Builder =>
       scene
@@ -110,7 +110,7 @@ export function planSuite(open: OpenScene): void {
     ]);
   });
 
-  it('fails what needs a failing object, and what can not be recreated', async () => {
+  it('fails objects that depend on a failing one and objects that cannot be recreated', async () => {
     const scene = await open();
     const needing = scene
       .builder()
@@ -132,7 +132,7 @@ export function planSuite(open: OpenScene): void {
     );
   });
 
-  it('lists no rollout where the pods stay', async () => {
+  it('lists no rollout if the pods stay', async () => {
     const scene = await open();
     const chain = (image: string, serviceName: string): Builder =>
       scene
@@ -161,7 +161,7 @@ export function planSuite(open: OpenScene): void {
     ]);
   });
 
-  it('computes the change by itself where a dry run is not allowed, and says so', async () => {
+  it('computes an approximate change if a dry run is forbidden', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
     const fault = { type: 'error', status: 403, reason: 'Forbidden' } as const;
@@ -178,7 +178,7 @@ export function planSuite(open: OpenScene): void {
     expect(created?.reason).to.include('no dry run');
   });
 
-  it('foretells what goes when the fields of another manager are taken over', async () => {
+  it('lists the fields that adopting another manager removes', async () => {
     const scene = await open();
     const { namespace } = scene;
     const { apiVersion, kind, metadata } = scene.owner;
@@ -221,7 +221,7 @@ export function planSuite(open: OpenScene): void {
     ]);
   });
 
-  it('is printed without the values of a Secret', async () => {
+  it('prints no values of a Secret', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, 'first-value'));
     const text = renderPlan(await chainOf(scene, 'second-value').plan(), { color: false });

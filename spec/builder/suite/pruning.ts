@@ -19,10 +19,10 @@ import { controllerName, newOwner, podSpec, summary } from './scene.js';
 
 const ports = [{ port: 80 }];
 
-/** What is no longer chained goes, and nothing else. */
+/** Deletion of the objects that are no longer chained, and of no others. */
 export function pruningSuite(open: OpenScene): void {
-  // Each of the first five is what the original gets wrong.
-  it('tells a Service and a ConfigMap of one name apart', async () => {
+  // The original implementation fails each of the first five.
+  it('distinguishes a Service from a ConfigMap of the same name', async () => {
     const scene = await open();
     const both = scene
       .builder()
@@ -43,7 +43,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await scene.builder().reconcile())).to.deep.equal(['deleted ConfigMap/last']);
   });
 
-  it('prunes Services, StatefulSets and NetworkPolicies too', async () => {
+  it('prunes Services, StatefulSets and NetworkPolicies', async () => {
     const scene = await open();
     const owns = [Service, StatefulSet, NetworkPolicy];
     await scene
@@ -59,7 +59,7 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
-  it("does not touch another owner's objects, whatever their labels", async () => {
+  it('keeps the objects of another owner, whatever their labels', async () => {
     const scene = await open();
     const labels = { app: 'shop' };
     const other = await newOwner(scene.admin, scene.namespace, 'other');
@@ -75,7 +75,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await theirs().reconcile())).to.deep.equal(['unchanged ConfigMap/theirs']);
   });
 
-  it('keeps what is chained though its reconcile method never ran', async () => {
+  it('keeps a chained object whose reconcile method was not called', async () => {
     const scene = await open();
     const chain = (): Builder =>
       scene
@@ -88,7 +88,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(store.objectNameKind.get('web')).to.deep.equal(['Service']);
   });
 
-  it('does not touch what the owner has by other means', async () => {
+  it('keeps objects of the owner that the builder did not create', async () => {
     const scene = await open();
     const { apiVersion, kind, metadata } = scene.owner;
     const { name = '', uid = '' } = metadata;
@@ -103,7 +103,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await scene.builder().reconcile())).to.deep.equal([]);
   });
 
-  it("does not touch a claim that has our marks and is another controller's", async () => {
+  it('keeps a claim with our labels that another controller owns', async () => {
     const scene = await open();
     const other = await newOwner(scene.admin, scene.namespace, 'other');
     const { apiVersion, kind, metadata } = other;
@@ -124,7 +124,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await scene.builder().reconcile())).to.deep.equal([]);
   });
 
-  it('judges an object again that has changed since it was listed', async () => {
+  it('checks a candidate again if it changed after the list', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -134,7 +134,7 @@ export function pruningSuite(open: OpenScene): void {
     const inner = scene.operator.client;
     const client: Client = {
       ...forwarding(inner),
-      // Somebody writes after the list and before the deletion.
+      // Another client writes between the list and the deletion.
       list: async (type, options) => {
         const found = await inner.list(type, options);
         if (type.kind !== 'ConfigMap') return found;
@@ -152,14 +152,14 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'protected')).not.to.equal(undefined);
   });
 
-  it('visits the kinds of the chain, whatever the controller owns', async () => {
+  it('prunes the kinds of the chain even if owns does not list them', async () => {
     const scene = await open();
     await scene.builder({ owns: [] }).secret({ name: 'one' }).reconcile();
     const results = await scene.builder({ owns: [] }).secret({ name: 'two' }).reconcile();
     expect(summary(results)).to.deep.equal(['created Secret/two', 'deleted Secret/one']);
   });
 
-  it('keeps an object that is protected, by the chain or by a person', async () => {
+  it('keeps an object that the chain or an annotation protects', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -201,13 +201,13 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'old')).to.equal(undefined);
   });
 
-  it('keeps a ConfigMap until no pod is left that could not start again without it', async () => {
+  it('keeps a ConfigMap until every pod that needs it to restart is gone', async () => {
     const scene = await open();
     const chain = (env: string): Builder =>
       scene
         .builder()
         .configMap({ name: env, data: {} })
-        // New pods count after two seconds: the old one is there for so long.
+        // A new pod counts as available after two seconds, so the old pod stays that long.
         .deployment({
           name: 'web',
           podSpec,
@@ -216,7 +216,7 @@ export function pruningSuite(open: OpenScene): void {
           spec: { minReadySeconds: 2 },
         });
     await scene.reconcileUntilDone(() => chain('old'));
-    // A Deployment that nothing waits for is done before it has pods.
+    // A Deployment without dependents counts as done before it has pods.
     await scene.target.eventually(async () => {
       const { items } = await scene.target.admin.list(Pod, { namespace: scene.namespace });
       expect(items).to.have.lengthOf(1);
@@ -232,7 +232,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'old')).to.equal(undefined);
   });
 
-  it('stops before it deletes too much, and lists what it would have deleted', async () => {
+  it('refuses to delete more than maxDeletions and lists the objects that it would delete', async () => {
     const scene = await open();
     const names = Array.from({ length: 12 }, (_, index) => `env-${index}`);
     const add = (chain: Builder, name: string): Builder => chain.configMap({ name, data: {} });
@@ -252,7 +252,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(results.filter(({ operation }) => operation === 'deleted')).to.have.length(7);
   });
 
-  it('deletes nothing where all that the owner has would go, however little it is', async () => {
+  it('deletes nothing by default if it would delete all owned objects', async () => {
     const scene = await open();
     const byDefault = { maxDeletions: undefined };
     const chain = (...names: readonly string[]): Builder =>
@@ -265,7 +265,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(error?.code).to.equal('TooManyDeletions');
     expect(error?.message).to.include('2 of 2 objects, and nothing that it has is desired');
     expect(await scene.writes()).to.deep.equal([]);
-    // Others in their place: nothing is lost.
+    // A new object takes their place, so that the owner keeps something.
     const renamed = await chain('three').plan();
     expect(renamed.objects.map(({ action }) => action)).to.deep.equal(['create', 'prune', 'prune']);
     expect(summary(await chain('three').reconcile()).sort()).to.deep.equal([
@@ -275,7 +275,7 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
-  it('deletes more where the user of the owner allows it for this generation', async () => {
+  it('deletes more if an annotation on the owner allows it for the current generation', async () => {
     const scene = await open();
     const { namespace } = scene;
     scene.owner = await scene.admin.create<NetworkPolicy>({
@@ -307,14 +307,14 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
-  it('prunes an object whose labels somebody has taken off', async () => {
+  it('prunes an object whose labels were removed', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'env', data: {} }).reconcile();
     await scene.edit(ConfigMap, 'env', { body: { metadata: { labels: null } } });
     expect(summary(await scene.builder().reconcile())).to.deep.equal(['deleted ConfigMap/env']);
   });
 
-  it('prunes only in its own scope, where several chains make objects for one owner', async () => {
+  it('prunes only objects of its own scope', async () => {
     const scene = await open();
     const chain = (scope: string | undefined, ...names: readonly string[]): Builder =>
       names.reduce<Builder>((links, name) => links.configMap({ name }), scene.builder({ scope }));
@@ -332,7 +332,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'web-1')).not.to.equal(undefined);
   });
 
-  it('looks at kinds that it never made only now and then, when it is told of none', async () => {
+  it('lists kinds that it never created only from time to time if owns is absent', async () => {
     const scene = await open();
     const { owner, operator } = scene;
     const chain = (): Builder =>
@@ -345,14 +345,14 @@ export function pruningSuite(open: OpenScene): void {
     const listed = await operator.requests();
     const lists = listed.filter(({ verb }) => verb === 'list').map(({ resource }) => resource);
     expect(lists.sort()).to.deep.equal(['configmaps', 'secrets']);
-    // A kind of which nothing is chained any longer is not forgotten.
+    // The builder remembers a kind after its last link is gone.
     const results = await new Builder({ client: operator.client, owner, controllerName })
       .configMap({ name: 'env' })
       .reconcile();
     expect(summary(results)).to.deep.equal(['unchanged ConfigMap/env', 'deleted Secret/token']);
   });
 
-  it('takes maxDeletions at its word', async () => {
+  it('deletes nothing with maxDeletions: 0', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'env', data: {} }).reconcile();
     const refused = await scene
@@ -362,7 +362,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(refused).to.have.property('code', 'TooManyDeletions');
   });
 
-  it('skips kinds that it may not list, and reports them once', async () => {
+  it('skips kinds that it may not list and reports them once', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -380,7 +380,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(reports[0]?.note).to.include('deployments, secrets');
   });
 
-  it('visits every kind that it has a method for when it is told of none', async () => {
+  it('prunes every kind that has a method if owns is absent', async () => {
     const scene = await open();
     const { owner } = scene;
     const client = forwarding(scene.operator.client);
@@ -397,7 +397,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'token')).to.equal(undefined);
   });
 
-  it('keeps an old pull Secret as long as a workload that waits for its turn uses it', async () => {
+  it('keeps an old pull Secret while a workload that waits for its rollout uses it', async () => {
     const scene = await open();
     const chain = (secret: string, image: string): Builder => {
       const containers = [{ name: 'web', image: `registry.example/web:${image}` }];
@@ -415,7 +415,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'old')).to.equal(undefined);
   });
 
-  it('prunes a workload with its pods', async () => {
+  it('prunes a workload together with its pods', async () => {
     const scene = await open();
     const chain = (): Builder => scene.builder().deployment({ name: 'web', podSpec });
     await scene.reconcileUntilDone(chain);

@@ -5,7 +5,7 @@ import type { OpenScene } from './builder-suite.js';
 import { podSpec, summary } from './scene.js';
 import type { Scene } from './scene.js';
 
-/** `spec.replicas` once an autoscaler has it. */
+/** `spec.replicas` of a workload that an autoscaler scales. */
 export function replicasSuite(open: OpenScene): void {
   async function scale(scene: Scene, name: string, replicas: number): Promise<void> {
     const key = { namespace: scene.namespace, name };
@@ -25,7 +25,7 @@ export function replicasSuite(open: OpenScene): void {
       podSpec: { containers: [{ name: 'web', image: `registry.example/web:${image}` }] },
     });
 
-  it('sets them when the workload of an autoscaler is created, and never again', async () => {
+  it('are set when a workload with an autoscaler is created, and never again', async () => {
     const scene = await open();
     const chain = (image: string): Builder =>
       scene
@@ -56,7 +56,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['patch deployments/web']);
   });
 
-  it('keeps them when it stops setting them, scaled or not', async () => {
+  it('are kept when the chain sets them to external, scaled or not', async () => {
     const scene = await open();
     await chainOf(scene, 4).reconcile();
     await chainOf(scene, 'external').reconcile();
@@ -70,7 +70,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(await replicasOf(scene, 'web')).to.equal(2);
   });
 
-  it('takes them back when it sets them again', async () => {
+  it('are taken back when the chain sets a number again', async () => {
     const scene = await open();
     await chainOf(scene, 'external').reconcile();
     await scale(scene, 'web', 6);
@@ -78,7 +78,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(await replicasOf(scene, 'web')).to.equal(3);
   });
 
-  it('keeps them when the workload has to be made again', async () => {
+  it('are kept when the workload is recreated', async () => {
     const scene = await open();
     const chain = (selector: Record<string, string>): Builder =>
       scene
@@ -86,7 +86,8 @@ export function replicasSuite(open: OpenScene): void {
         .deployment({ name: 'web', replicas: 'external', podSpec, selector });
     await chain({ a: '1' }).reconcile();
     await scale(scene, 'web', 7);
-    // While the pods come, each new status is a conflict: a controller would reconcile again.
+    // While pods start, each status update is a conflict that a controller would answer with a
+    // requeue.
     await scene.target.eventually(async () => {
       const results = summary(await chain({ a: '2' }).reconcile());
       expect(results).to.deep.equal(['recreated Deployment/web']);
@@ -94,7 +95,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(await replicasOf(scene, 'web')).to.equal(7);
   });
 
-  it('falls back to the default when they are simply dropped', async () => {
+  it('fall back to the default when they are dropped from the chain', async () => {
     const scene = await open();
     await scene.builder().statefulSet({ name: 'web', replicas: 3, podSpec }).reconcile();
     await scene.builder().statefulSet({ name: 'web', podSpec }).reconcile();

@@ -7,17 +7,17 @@ import type { OpenScene } from './builder-suite.js';
 import { summary } from './scene.js';
 import type { Scene } from './scene.js';
 
-/** How a workload of these specs is chained. */
+/** The state of a workload in these specs. */
 interface Workload {
   readonly image?: string;
-  /** No node has the label that its pods ask for. */
+  /** Selects a node label that no node has. */
   readonly unschedulable?: boolean;
   readonly replicas?: number;
   readonly labels?: Record<string, string>;
   readonly spec?: { readonly paused?: boolean };
 }
 
-// Not sorted by name: what keeps a template must keep the order of its lists.
+// Not sorted by name: holding a template back must keep the order of its lists.
 function podSpecOf({ image = '1', unschedulable = false }: Workload): {
   containers: { name: string; image: string }[];
 } {
@@ -33,7 +33,7 @@ function podSpecOf({ image = '1', unschedulable = false }: Workload): {
   return { containers, ...(unschedulable && nowhere) };
 }
 
-/** What a rollout holds back, and what it does not. */
+/** The changes that a rollout in progress holds back, and those that it does not. */
 export function rolloutGateSuite(open: OpenScene): void {
   function chain(
     scene: Scene,
@@ -47,7 +47,7 @@ export function rolloutGateSuite(open: OpenScene): void {
       .deployment({ name: 'two', replicas, labels, podSpec: podSpecOf(two) });
   }
 
-  /** Both rolled out once, then a rollout of the first that never ends. */
+  /** Rolls both workloads out, then starts a rollout of the first that never completes. */
   async function behindRollout(scene: Scene): Promise<void> {
     await scene.reconcileUntilDone(() => chain(scene, [{}, {}]));
     await chain(scene, [broken, {}]).reconcile();
@@ -64,7 +64,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     return spec?.template.spec?.containers[0]?.image;
   }
 
-  it('holds back nothing behind a workload that lacks ready pods, though nothing of it rolls out', async () => {
+  it('holds nothing back behind a workload with unready pods that does not roll out', async () => {
     const scene = await open();
     const unready: Workload = { unschedulable: true };
     await chain(scene, [unready, {}]).reconcile();
@@ -81,7 +81,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     ]);
   });
 
-  it('applies all but the pod template behind a rollout in progress, and the template afterwards', async () => {
+  it('holds only the pod template back behind a rollout in progress, and applies it afterwards', async () => {
     const scene = await open();
     await behindRollout(scene);
     const before = await scene.get(Deployment, 'two');
@@ -113,14 +113,14 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  /** Repairs the first workload, whose pod of the broken revision has to be deleted. */
+  /** Repairs the first workload, whose pod of the broken revision must be deleted. */
   async function rescue(scene: Scene, two: Workload): Promise<void> {
     await chain(scene, [{ image: '3' }, two]).reconcile();
     await scene.admin.delete(Pod, { namespace: scene.namespace, name: 'one-0' });
     await scene.reconcileUntilDone(() => chain(scene, [{ image: '3' }, two]));
   }
 
-  it('lets go of a held template when the change is taken back', async () => {
+  it('drops a held pod template when the change is reverted', async () => {
     const scene = await open();
     await behindRollout(scene);
     const { spec } = await scene.get(Deployment, 'two');
@@ -133,7 +133,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('repairs drift behind a rollout in progress, that of a pod template too', async () => {
+  it('repairs drift behind a rollout in progress, including a pod template', async () => {
     const scene = await open();
     await behindRollout(scene);
     await scene.edit(Deployment, 'two', { body: { spec: { replicas: 0 } } });
@@ -150,7 +150,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await imageOf(scene, 'two')).to.equal('registry.example/web:1');
   });
 
-  it('lets the fix of a broken workload out behind the broken rollout of another', async () => {
+  it('applies the fix of a broken workload behind the stuck rollout of another', async () => {
     const scene = await open();
     await behindRollout(scene);
     await chain(scene, [broken, broken], { rollout: 'parallel' }).reconcile();
@@ -168,7 +168,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await imageOf(scene, 'two')).to.equal('registry.example/web:3');
   });
 
-  it('waits for no paused Deployment', async () => {
+  it('does not wait for a paused Deployment', async () => {
     const scene = await open();
     const paused = (image: string, spec: { paused: boolean }): Builder =>
       scene
@@ -187,7 +187,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     });
   });
 
-  it('waits for nothing with rollout: parallel', async () => {
+  it('does not wait with rollout: parallel', async () => {
     const scene = await open();
     await behindRollout(scene);
     const parallel = chain(scene, [broken, { image: '2' }], { rollout: 'parallel' });
@@ -198,7 +198,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(summary(await parallel.reconcile())[1]).to.equal('configured Deployment/two');
   });
 
-  it('does not delete a workload to make it again behind a rollout in progress', async () => {
+  it('does not recreate a workload behind a rollout in progress', async () => {
     const scene = await open();
     await behindRollout(scene);
     const recreated = (one: Workload): Builder =>
@@ -211,7 +211,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect((await scene.get(Deployment, 'two')).metadata.uid).to.equal(uid);
   });
 
-  it('creates one workload after the other with orderCreation', async () => {
+  it('creates workloads one after the other with orderCreation', async () => {
     const scene = await open();
     const ordered = (): Builder => chain(scene, [{}, {}], { orderCreation: true });
     const reasons = (await ordered().plan()).objects.map(({ reason }) => reason);
@@ -228,7 +228,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(rolloutStatus(await scene.get(StatefulSet, 'one')).complete).to.equal(true);
   });
 
-  it('plans that the rest is applied at once where only the pod template waits', async () => {
+  it('plans the other changes at once if only the pod template waits', async () => {
     const scene = await open();
     await behindRollout(scene);
     const plan = await chain(scene, [broken, { image: '2', replicas: 2 }]).plan();

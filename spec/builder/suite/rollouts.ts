@@ -7,14 +7,14 @@ import type { OpenScene } from './builder-suite.js';
 import { podSpec, summary } from './scene.js';
 import type { Scene } from './scene.js';
 
-// No node has this label: the pods stay pending for ever.
+// No node has this label, so the pods stay pending.
 const nowhere = { nodeSelector: { 'example.com/does-not': 'exist' } };
 
 function containers(image: string): { name: string; image: string }[] {
   return [{ name: 'web', image: `registry.example/web:${image}` }];
 }
 
-/** One workload after the other. */
+/** Rollouts of one workload after the other. */
 export function rolloutsSuite(open: OpenScene): void {
   function ordered(scene: Scene, image: string, order?: readonly string[]): Builder {
     const spec = { containers: containers(image) };
@@ -25,7 +25,7 @@ export function rolloutsSuite(open: OpenScene): void {
       .statefulSet({ name: 'three', nodeType: 'query', podSpec: spec });
   }
 
-  it('creates all at once, updates in the order of the chain, each once the one before is done', async () => {
+  it('creates all workloads at once, and updates each in chain order after the one before', async () => {
     const scene = await open();
     expect(summary(await ordered(scene, '1').reconcile())).to.deep.equal([
       'created StatefulSet/one',
@@ -67,7 +67,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(summary(next)).to.include('configured Deployment/two');
   });
 
-  it('holds the others back behind a broken rollout, and reports it once it is stuck', async () => {
+  it('holds the others back behind a broken rollout and reports it as stuck after the deadline', async () => {
     const scene = await open();
     const chain = (image: string, broken = false): Builder =>
       scene
@@ -81,7 +81,7 @@ export function rolloutsSuite(open: OpenScene): void {
     await scene.reconcileUntilDone(() => chain('1'));
     await chain('2', true).reconcile();
     const stuck = await scene.target.eventually(async () => {
-      // Nothing but time passes: a real server's does by itself.
+      // Only time must pass, which it does by itself on a real server.
       const { clock } = scene.target;
       if (clock instanceof VirtualClock) await clock.advance(1_000);
       const results = await chain('2', true).reconcile();
@@ -93,7 +93,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(scene.events.map(({ reason }) => reason)).to.include('RolloutStuck');
   });
 
-  it('asks to be woken when a rollout that it waits for would be stuck', async () => {
+  it('requeues at the progress deadline of a rollout in progress', async () => {
     const scene = await open();
     const chain = (image: string): Builder =>
       scene.builder().statefulSet({ name: 'one', podSpec: { containers: containers(image) } });
@@ -102,7 +102,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(result?.requeueAfterMs).to.be.within(1, 602_000);
   });
 
-  it('names the pod of a broken revision that blocks a repaired StatefulSet', async () => {
+  it('names the pod of a broken revision that blocks a repaired StatefulSet, and deletes it with unblock', async () => {
     const scene = await open();
     const chain = (image: string, broken: boolean, unblock = false): Builder =>
       scene.builder().statefulSet({
@@ -129,7 +129,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect((await scene.get(Pod, 'one-0')).metadata.uid).not.to.equal(uid);
   });
 
-  it('does not wait for a DaemonSet that is updated on deletion of its pods', async () => {
+  it('does not wait for a DaemonSet with updateStrategy OnDelete', async () => {
     const scene = await open();
     const chain = (image: string): Builder =>
       scene
@@ -150,7 +150,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(await scene.find(DaemonSet, 'agent')).not.to.equal(undefined);
   });
 
-  it('reports a workload that failed, and does not touch the one behind it', async () => {
+  it('keeps a workload pending behind a failed one', async () => {
     const scene = await open();
     const chain = (image: string, selector?: Record<string, string>): Builder =>
       scene
@@ -167,7 +167,7 @@ export function rolloutsSuite(open: OpenScene): void {
   });
 }
 
-/** Reconciles until something is changed by it. */
+/** Reconciles until an object is configured. */
 function untilConfigured(scene: Scene, chain: () => Builder): Promise<readonly ObjectResult[]> {
   return scene.target.eventually(async () => {
     const results = await chain().reconcile();

@@ -18,7 +18,7 @@ import type { ResourceType } from '../../../lib/object/resource-type.js';
 import type { BuilderTarget, Operator } from './target.js';
 import { isWrite } from './target.js';
 
-/** Kinds that most specs use; fewer lists than all of the builder's. */
+/** The kinds that most specs use: fewer lists than for all kinds of the builder. */
 export const usedKinds: readonly ResourceType<KubernetesObject>[] = [
   ConfigMap,
   Secret,
@@ -30,10 +30,10 @@ export const usedKinds: readonly ResourceType<KubernetesObject>[] = [
 
 export const controllerName = 'shop-operator';
 
-/** Containers that need nothing. */
+/** The smallest valid pod spec. */
 export const podSpec = { containers: [{ name: 'web', image: 'registry.example/web:1' }] };
 
-/** A namespace with an owner in it, and an operator who reconciles the owner. */
+/** A namespace with an owner, and an operator that reconciles the owner. */
 export class Scene {
   readonly target: BuilderTarget;
   readonly operator: Operator;
@@ -59,7 +59,7 @@ export class Scene {
     return this.target.admin;
   }
 
-  /** A new chain, as a reconciler makes one each time; it may prune all that there is. */
+  /** Returns a new chain, as a reconciler does each time. It may prune all objects. */
   builder<const Order extends string = string>(
     options: Partial<BuilderOptions<Order>> = {},
   ): Builder<NoNames<Order>> {
@@ -75,7 +75,7 @@ export class Scene {
     });
   }
 
-  /** Reconciles as someone to whom every pending thing matters, until nothing is pending. */
+  /** Reconciles until nothing is pending and no rollout progresses. */
   reconcileUntilDone(chain: () => Builder): Promise<readonly ObjectResult[]> {
     return this.target.eventually(async () => {
       const results = await chain().reconcile();
@@ -87,7 +87,7 @@ export class Scene {
     });
   }
 
-  /** The writes that the server got from the operator since the last look, without those of events. */
+  /** Returns the writes of the operator since the last call, without those of events. */
   async writes(): Promise<readonly string[]> {
     const requests = await this.operator.requests();
     return requests
@@ -112,7 +112,7 @@ export class Scene {
     }
   }
 
-  /** Writes as somebody else: a person with kubectl, another controller. */
+  /** Writes as another field manager, such as kubectl or another controller. */
   async edit(
     type: ResourceType<KubernetesObject>,
     name: string,
@@ -123,7 +123,7 @@ export class Scene {
   }
 }
 
-/** The object that owns everything: a ConfigMap, for every server has the kind. */
+/** Creates an owner: a ConfigMap, which every server serves. */
 export async function newOwner(
   admin: Client,
   namespace: string,
@@ -132,12 +132,12 @@ export async function newOwner(
   return admin.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name } });
 }
 
-/** `created ConfigMap/env`, … */
+/** Formats results as `created ConfigMap/env`, … */
 export function summary(results: readonly ObjectResult[]): string[] {
   return results.map(({ operation, ref }) => `${operation} ${ref.kind}/${ref.name}`);
 }
 
-/** A client that reads `kinds` from a cache, as a controller's does. */
+/** Returns a client that reads `kinds` from a cache, like a controller's client. */
 export async function withCache(
   client: Client,
   kinds: readonly ResourceType<KubernetesObject>[],

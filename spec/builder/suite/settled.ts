@@ -9,11 +9,11 @@ import type { Scene } from './scene.js';
 
 const names = ['env'];
 
-/** An owner in a cache, and the chain that is reconciled for it again and again. */
+/** An owner in a cache, with a chain that is reconciled for it repeatedly. */
 class Watched {
   readonly scene: Scene;
   readonly close: () => Promise<void>;
-  /** Reads of the builder that were not answered by a mere look into the cache. */
+  /** Reads of the builder through the client, without direct lookups in the cache. */
   reads: string[] = [];
   readonly cached: Client;
   readonly #client: Client;
@@ -46,7 +46,7 @@ class Watched {
     chain: (builder: Builder) => Builder = chainOf,
   ): Promise<readonly ObjectResult[]> {
     const { namespace, target } = this.scene;
-    // The cache may learn of the owner later than of all else.
+    // The cache may receive the owner after all other objects.
     const owner = await target.eventually(() =>
       this.cached.get(ConfigMap, { namespace, name: 'shop' }),
     );
@@ -54,7 +54,7 @@ class Watched {
     return chain(this.scene.builder({ client: this.#client, owner, ...options })).reconcile();
   }
 
-  /** Reconciles until nothing is left to do, and then again, until that takes no reads. */
+  /** Reconciles until nothing is left to do and a reconcile takes no reads. */
   settle(...how: Parameters<Watched['reconcile']>): Promise<readonly ObjectResult[]> {
     return this.scene.target.eventually(async () => {
       const results = await this.reconcile(...how);
@@ -63,7 +63,7 @@ class Watched {
     });
   }
 
-  /** Reconciles until the builder has done `what`. */
+  /** Reconciles until the results include `what`. */
   expectDone(what: string, ...how: Parameters<Watched['reconcile']>): Promise<void> {
     return this.scene.target.eventually(async () => {
       expect(summary(await this.reconcile(...how))).to.include(what);
@@ -79,7 +79,7 @@ function chainOf(builder: Builder, level = 'info', all: readonly string[] = name
   });
 }
 
-/** A chain whose pods read a Secret that is not in it. */
+/** Returns a chain whose pods read a Secret that is not in it. */
 function followingChain(builder: Builder): Builder {
   const envFrom = [{ secretRef: { name: 'token' } }];
   const [container] = podSpec.containers;
@@ -89,7 +89,7 @@ function followingChain(builder: Builder): Builder {
   });
 }
 
-/** What must not be overlooked where a reconcile is a repetition. */
+/** The changes that a repeated reconcile must not miss. */
 export function settledSuite(open: OpenScene): void {
   let watched: Watched;
   beforeEach(async () => {
@@ -97,7 +97,7 @@ export function settledSuite(open: OpenScene): void {
   });
   afterEach(() => watched.close());
 
-  it('takes no read and no request, and has the same results', async () => {
+  it('takes no read and no write, and returns the same results', async () => {
     const before = await watched.settle();
     await watched.scene.writes();
     const told: ObjectResult[] = [];
@@ -112,7 +112,7 @@ export function settledSuite(open: OpenScene): void {
     expect(await watched.scene.writes()).to.deep.equal([]);
   });
 
-  it('takes no read after a reconcile that has written, where nothing has changed since', async () => {
+  it('takes no read after a reconcile that wrote, if nothing changed since', async () => {
     await watched.settle();
     const debug = (builder: Builder): Builder => chainOf(builder, 'debug');
     const written = summary(await watched.reconcile({}, debug));
@@ -122,7 +122,7 @@ export function settledSuite(open: OpenScene): void {
     expect(again).to.deep.equal(['unchanged ConfigMap/env', 'unchanged StatefulSet/server']);
   });
 
-  it('repairs what is changed right after it was written', async () => {
+  it('repairs a change right after its own write', async () => {
     await watched.settle();
     const debug = (builder: Builder): Builder => chainOf(builder, 'debug');
     await watched.reconcile({}, debug);
@@ -142,13 +142,13 @@ export function settledSuite(open: OpenScene): void {
     expect(summary(results)).to.include('configured ConfigMap/env');
   });
 
-  it('repairs what somebody has changed', async () => {
+  it('repairs a changed field', async () => {
     await watched.settle();
     await watched.scene.edit(ConfigMap, 'env', { body: { data: { level: 'off' } } });
     await watched.expectDone('configured ConfigMap/env');
   });
 
-  it('takes back a field that somebody has taken over with its value', async () => {
+  it('takes back a field that another manager has taken over', async () => {
     await watched.settle();
     const live = await watched.scene.get(ConfigMap, 'env');
     await watched.scene.admin.apply(
@@ -158,14 +158,14 @@ export function settledSuite(open: OpenScene): void {
     await watched.expectDone('configured ConfigMap/env');
   });
 
-  it('makes again what somebody has deleted', async () => {
+  it('creates a deleted object again', async () => {
     await watched.settle();
     const { admin, namespace } = watched.scene;
     await admin.delete(ConfigMap, { namespace, name: 'env' });
     await watched.expectDone('created ConfigMap/env');
   });
 
-  it('rolls pods on a Secret that is not in the chain, when it comes and when it changes', async () => {
+  it('rolls pods when a Secret outside the chain is created or changes', async () => {
     await watched.settle({}, followingChain);
     const { admin, namespace } = watched.scene;
     const metadata = { name: 'token', namespace };
@@ -176,7 +176,7 @@ export function settledSuite(open: OpenScene): void {
     await watched.expectDone('configured StatefulSet/server', {}, followingChain);
   });
 
-  it('shows a rollout that goes on', async () => {
+  it('reports a rollout until it is complete', async () => {
     await watched.settle();
     const body = { spec: { replicas: 0, minReadySeconds: 7 } };
     await watched.scene.edit(StatefulSet, 'server', { body });
@@ -191,7 +191,7 @@ export function settledSuite(open: OpenScene): void {
     expect((await watched.settle()).at(-1)?.rollout?.state).to.equal('complete');
   });
 
-  it('takes no read where only the status of a workload has changed', async () => {
+  it('takes no read if only the status of a workload changed', async () => {
     await watched.settle();
     const { admin, namespace } = watched.scene;
     const body = { status: { replicas: 0, collisionCount: 7 } };
@@ -206,14 +206,14 @@ export function settledSuite(open: OpenScene): void {
     expect(server?.rollout?.state).to.equal('complete');
   });
 
-  it('repairs a label of a workload, which does not change its generation', async () => {
+  it('repairs a label of a workload, which leaves the generation unchanged', async () => {
     await watched.settle();
     const labels = { 'app.kubernetes.io/name': 'stolen' };
     await watched.scene.edit(StatefulSet, 'server', { body: { metadata: { labels } } });
     await watched.expectDone('configured StatefulSet/server');
   });
 
-  it('takes no read where something of the owner has changed that the chain does not show', async () => {
+  it('takes no read if the owner changed and the chain did not', async () => {
     await watched.settle();
     await watched.scene.edit(ConfigMap, 'shop', { body: { data: { note: 'changed' } } });
     await watched.scene.target.eventually(async () => {
@@ -225,20 +225,20 @@ export function settledSuite(open: OpenScene): void {
     expect(watched.reads).to.deep.equal([]);
   });
 
-  it('prunes what another process has made for the owner', async () => {
+  it('prunes an object that another process made for the owner', async () => {
     await watched.settle();
     const elsewhere = watched.scene.builder().configMap({ name: 'other' });
     await elsewhere.reconcileConfigMap();
     await watched.expectDone('deleted ConfigMap/other');
   });
 
-  it('prunes what the chain no longer has', async () => {
+  it('prunes an object that is no longer chained', async () => {
     const more = (builder: Builder): Builder => chainOf(builder, 'info', ['env', 'more']);
     await watched.settle({}, more);
     await watched.expectDone('deleted ConfigMap/more');
   });
 
-  it('goes on saying that an object waits', async () => {
+  it('keeps reporting that an object is pending', async () => {
     const { admin, namespace } = watched.scene;
     const metadata = { name: 'env', namespace, finalizers: ['example.com/wait'] };
     await watched.settle();

@@ -11,9 +11,9 @@ import type { Scene } from './scene.js';
 const ports = [{ port: 80 }];
 const workloads: readonly ResourceType<Deployment | StatefulSet>[] = [Deployment, StatefulSet];
 
-/** A workload that gets another name or kind serves until the one in its place does. */
+/** A workload with a new name or kind: the old one serves until the new one is ready. */
 export function successorsSuite(open: OpenScene): void {
-  it('leave a Service with ready pods all the time where one gets another name', async () => {
+  it('keeps ready pods behind a Service while its workload is renamed', async () => {
     const scene = await open();
     const chain = (name: string, client: Client = scene.operator.client): Builder =>
       scene
@@ -49,7 +49,7 @@ export function successorsSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'old-env')).to.equal(undefined);
   });
 
-  it('leave a Service with ready pods all the time where one becomes another kind', async () => {
+  it('keeps ready pods behind a Service while its workload changes its kind', async () => {
     const scene = await open();
     const service = (client: Client): Builder =>
       scene.builder({ client }).service({ name: 'web', spec: { ports } });
@@ -65,7 +65,7 @@ export function successorsSuite(open: OpenScene): void {
     expect(await scene.find(Deployment, 'web')).to.equal(undefined);
   });
 
-  it('come after the one that holds a claim that they need', async () => {
+  it('deletes the old workload at once if the new one needs its claim', async () => {
     const scene = await open();
     const claims = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
     const chain = (name: string): Builder =>
@@ -94,7 +94,7 @@ async function hasReadyPods(
   });
 }
 
-/** The workloads with ready pods that a Service selects. */
+/** Returns the workloads with ready pods that a Service selects. */
 async function servedBy(scene: Scene, service: string): Promise<readonly string[]> {
   const { selector = {} } = (await scene.get(Service, service)).spec ?? {};
   const found = await Promise.all(
@@ -111,7 +111,7 @@ async function servedBy(scene: Scene, service: string): Promise<readonly string[
   return found.flat();
 }
 
-/** The operator's client, that fails once a write has left the Service without ready pods. */
+/** Returns the operator's client, which fails once a write leaves the Service without ready pods. */
 function watching(scene: Scene, service: string): Client {
   const inner = scene.operator.client;
   const checked = async <T>(write: Promise<T>): Promise<T> => {

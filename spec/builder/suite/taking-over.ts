@@ -11,7 +11,7 @@ import { errorsOf } from './immutable.js';
 import { newOwner, podSpec, summary } from './scene.js';
 import type { Scene } from './scene.js';
 
-/** Objects that were there before. */
+/** Objects that exist before the first reconcile. */
 export function takingOverSuite(open: OpenScene): void {
   const chainOf = (scene: Scene, adopt = false): Builder =>
     scene.builder({ adopt }).configMap({ name: 'env', data: { A: '1' } });
@@ -28,7 +28,7 @@ export function takingOverSuite(open: OpenScene): void {
       },
     });
 
-  it('refuses an object that nobody controls, and leaves it as it is', async () => {
+  it('refuses to change an object without a controller', async () => {
     const scene = await open();
     const before = await existing(scene);
     const [error] = await errorsOf(chainOf(scene));
@@ -39,7 +39,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(await scene.get(ConfigMap, 'env')).to.deep.equal(before);
   });
 
-  it('takes it over where it is told to adopt', async () => {
+  it('takes over an object without a controller with the option adopt', async () => {
     const scene = await open();
     const before = await existing(scene);
     expect(summary(await chainOf(scene, true).reconcile())).to.deep.equal([
@@ -51,7 +51,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(data).to.deep.equal({ A: '1', B: '0' });
   });
 
-  it('refuses an object of another controller, adopt or not, and names it', async () => {
+  it('refuses an object of another controller, even with adopt, and names the controller', async () => {
     const scene = await open();
     const other = await newOwner(scene.admin, scene.namespace, 'other');
     await existing(scene, [other]);
@@ -61,7 +61,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('refuses it also where another controller has got it since it was read', async () => {
+  it('refuses an object that another controller adopted after the read', async () => {
     const scene = await open();
     const other = await newOwner(scene.admin, scene.namespace, 'other');
     await existing(scene, [other]);
@@ -77,7 +77,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '0', B: '0' });
   });
 
-  it('never takes over a Secret that the watch of the cache has not shown yet', async () => {
+  it('refuses a Secret that the cache does not show yet', async () => {
     const scene = await open();
     const lagging = await withoutNews(scene.operator.client);
     try {
@@ -98,11 +98,11 @@ export function takingOverSuite(open: OpenScene): void {
     }
   });
 
-  it('reads nothing more for an object that it creates, and takes over none made meanwhile', async () => {
+  it('takes one read to create an object, and refuses one that was created after that read', async () => {
     const scene = await open();
     const inner = scene.operator.client;
     const apply: Client['apply'] = async (object, options) => {
-      // Between the read and the write.
+      // Runs between the read and the write.
       if (object.kind === 'Secret' && options?.dryRun !== true) await passwordOf(scene);
       return inner.apply(object, options);
     };
@@ -120,14 +120,14 @@ export function takingOverSuite(open: OpenScene): void {
     expect(metadata.ownerReferences).to.equal(undefined);
   });
 
-  it('waits for what an earlier owner of its name has left, and makes it anew', async () => {
+  it("waits for garbage collection of a previous owner's object, then creates it again", async () => {
     const scene = await open();
     const chain = (): Builder => chainOf(scene).deployment({ name: 'web', podSpec });
     await scene.reconcileUntilDone(chain);
     const earlier = await scene.get(ConfigMap, 'env');
     const { namespace, name = '' } = scene.owner.metadata;
     await scene.admin.delete(ConfigMap, { namespace, name });
-    // At once: garbage collection has hardly begun.
+    // Garbage collection has hardly begun.
     scene.owner = await newOwner(scene.admin, scene.namespace, 'shop');
     const first = await chain().reconcile();
     for (const { operation } of first) expect(operation).to.be.oneOf(['pending', 'created']);
@@ -137,7 +137,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(metadata.ownerReferences?.[0]?.uid).to.equal(scene.owner.metadata.uid);
   });
 
-  it('waits for an object that is being deleted', async () => {
+  it('waits while an object is being deleted', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     const finalizers = ['example.com/held'];
@@ -150,7 +150,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(summary(await chainOf(scene).reconcile())).to.deep.equal(['created ConfigMap/env']);
   });
 
-  it('leaves nothing of what create and update have made, once it is no longer desired', async () => {
+  it('removes undesired fields of create and update with adoptManagers', async () => {
     const scene = await open();
     await madeByUpdates(scene);
     const chain = (): Builder =>
@@ -168,7 +168,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('takes away what it has taken over, also where it had applied the same before', async () => {
+  it('removes undesired fields of an adopted manager even if its own apply is unchanged', async () => {
     const scene = await open();
     await madeByUpdates(scene);
     const data = { A: '1' };
@@ -184,7 +184,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect((await adopting().reconcile())[0]?.operation).to.equal('unchanged');
   });
 
-  it('would leave them for ever without adoptManagers', async () => {
+  it('keeps undesired fields of another manager without adoptManagers', async () => {
     const scene = await open();
     await madeByUpdates(scene);
     await scene
@@ -194,7 +194,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1', OLD: 'x' });
   });
 
-  it('makes an object again that was deleted behind its back', async () => {
+  it('creates an object again that was deleted between reconciles', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.admin.delete(ConfigMap, { namespace: scene.namespace, name: 'env' });
@@ -220,7 +220,7 @@ export function takingOverSuite(open: OpenScene): void {
   });
 }
 
-/** What an operator that creates and updates has made for the owner. */
+/** Creates objects of the owner as an operator that creates and updates. */
 async function madeByUpdates(scene: Scene): Promise<void> {
   const { namespace } = scene;
   const { apiVersion, kind, metadata } = scene.owner;
@@ -252,7 +252,7 @@ async function madeByUpdates(scene: Scene): Promise<void> {
   );
 }
 
-/** A Secret that a user has made. */
+/** Creates a Secret as a user. */
 async function passwordOf({ admin, namespace }: Scene): Promise<Secret> {
   return admin.create<Secret>({
     ...{ apiVersion: 'v1', kind: 'Secret', data: { password: 'c2VjcmV0' } },
@@ -260,7 +260,7 @@ async function passwordOf({ admin, namespace }: Scene): Promise<Secret> {
   });
 }
 
-/** A client that reads Secrets from a cache whose watch brings no news. */
+/** Returns a client that reads Secrets from a cache whose watch sends no events. */
 async function withoutNews(
   client: Client,
 ): Promise<{ readonly client: Client; readonly stop: () => Promise<void> }> {
@@ -273,7 +273,7 @@ async function withoutNews(
   return { client: cached, stop: () => cache.stop() };
 }
 
-/** A watch that goes on without an event after those that it begins with. */
+/** Returns a watch that stays open without an event after its initial events. */
 function initialEvents(client: Client) {
   return async function* (type: ResourceType, options: WatchOptions = {}) {
     for await (const event of client.watch(type, options)) {

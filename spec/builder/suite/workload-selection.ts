@@ -15,9 +15,9 @@ const ports = [{ port: 80 }];
 const scale = { minReplicas: 1, maxReplicas: 3 };
 const apiPods = { matchLabels: { 'operator-builder.io/workload': 'deployment.api' } };
 
-/** Objects that are for a workload of the chain, by its name. */
+/** Objects that name a workload of the chain. */
 export function workloadSelectionSuite(open: OpenScene): void {
-  it('selects the pods of the workload that is named, chained before or later', async () => {
+  it('select the pods of the named workload, chained before or after them', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -36,7 +36,7 @@ export function workloadSelectionSuite(open: OpenScene): void {
     });
   });
 
-  it('takes the workload of its own name where nothing else is said', async () => {
+  it('default to the workload of the same name', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -46,7 +46,7 @@ export function workloadSelectionSuite(open: OpenScene): void {
     expect((await scene.get(PodDisruptionBudget, 'api')).spec?.selector).to.deep.equal(apiPods);
   });
 
-  it('allows a Service without pods where an empty selector asks for it', async () => {
+  it('allow a Service without pods if its selector is empty', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -56,26 +56,26 @@ export function workloadSelectionSuite(open: OpenScene): void {
     expect((await scene.get(Service, 'manual')).spec?.selector ?? {}).to.deep.equal({});
   });
 
-  describe('refuses what would select nothing, before anything is written', () => {
+  describe('are rejected before any write if they would select nothing', () => {
     const oneOff = /did you mean apis\?/;
     const cases: readonly [string, (chain: Builder) => Builder, string, RegExp][] = [
       [
-        'a Service of a name that no workload has',
+        'a Service without a workload of its name',
         (chain) => chain.service({ name: 'api', spec: { ports } }),
         ...(['UnknownReference', oneOff] as const),
       ],
       [
-        'a PodDisruptionBudget of a mistyped workload',
+        'a PodDisruptionBudget with a mistyped workload',
         (chain) => chain.podDisruptionBudget({ name: 'b', workload: 'apsi', spec: {} }),
         ...(['UnknownReference', oneOff] as const),
       ],
       [
-        'a NetworkPolicy of a mistyped workload',
+        'a NetworkPolicy with a mistyped workload',
         (chain) => chain.networkPolicy({ name: 'p', workload: 'api', spec: {} }),
         ...(['UnknownReference', oneOff] as const),
       ],
       [
-        'an autoscaler of a mistyped workload',
+        'an autoscaler with a mistyped workload',
         (chain) => chain.horizontalPodAutoscaler({ name: 'a', workload: 'api', spec: scale }),
         ...(['UnknownReference', /the chain has Deployment apis; did you mean apis\?/] as const),
       ],
@@ -111,7 +111,7 @@ export function workloadSelectionSuite(open: OpenScene): void {
         spec: { ...scale, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name } },
       });
 
-  it('refuses an autoscaler of what is neither in the chain nor in the cluster', async () => {
+  it('reject an autoscaler whose target is neither in the chain nor in the cluster', async () => {
     const scene = await open();
     const errors = await errorsOf(scaledBy(scene, 'apo'));
     expect(errors.map(({ code }) => code)).to.deep.equal(['TargetMissing']);
@@ -120,7 +120,7 @@ export function workloadSelectionSuite(open: OpenScene): void {
     expect(plan.objects[1]).to.deep.include({ action: 'fail' });
   });
 
-  it('lets an autoscaler scale what is in the cluster only, and reads it once', async () => {
+  it('accept an autoscaler whose target is only in the cluster, and read the target once', async () => {
     const scene = await open();
     const metadata = { namespace: scene.namespace, name: 'legacy' };
     const labels = { app: 'legacy' };

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cli, scratchDirectory } from '../cli.js';
 
-/** What bash would offer, of each line; it is asked once for all. */
+/** Completions that bash offers for each line; bash runs once for all lines. */
 const lines: Readonly<Record<string, readonly string[]>> = {
   'operator-builder pl': ['plan'],
   'operator-builder create ': ['api', 'webhook'],
@@ -28,7 +28,7 @@ describe('operator-builder completion', () => {
     return stdout;
   }
 
-  it('has bash complete commands, options, their values and files', async () => {
+  it('completes commands, options, values and files in bash', async () => {
     await mkdir(file('shops'));
     await writeFile(file('shop one.yaml'), '');
     const asked = Object.keys(lines).map((line) => `ask ${JSON.stringify(line)}`);
@@ -56,7 +56,7 @@ ${asked.join('\n')}`;
   });
 
   for (const shell of ['bash', 'zsh', 'fish']) {
-    it(`is a script that ${shell} can read, where there is one`, async () => {
+    it(`prints a script with valid syntax for ${shell}, if installed`, async () => {
       const path = file(`script.${shell}`);
       await writeFile(path, await script(shell));
       const { error, status, stderr } = spawnSync(shell, ['-n', path], { encoding: 'utf8' });
@@ -65,7 +65,7 @@ ${asked.join('\n')}`;
     });
   }
 
-  it('says in zsh and fish what words mean', async () => {
+  it('describes commands and options in zsh and fish', async () => {
     expect(await script('zsh')).to.include(`'--dry-run:say what would be done to which file`);
     const fish = await script('fish');
     expect(fish).to.include(
@@ -75,7 +75,7 @@ ${asked.join('\n')}`;
     expect(fish).to.include(`-n '__operator_builder_at plan' -s 'f' -l 'filename' -r -F -d `);
   });
 
-  it('knows three shells', async () => {
+  it('refuses an unsupported shell', async () => {
     const { code, stderr } = await cli(['completion', 'tcsh']);
     expect(code).to.equal(1);
     expect(stderr).to.include('Allowed choices are bash, zsh, fish');

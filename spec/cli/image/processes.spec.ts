@@ -9,7 +9,7 @@ import { makeProject } from '../scaffold/project.js';
 
 const run = promisify(execFile);
 
-/** Writes programs for the PATH, as shell scripts by their names. */
+/** Writes shell scripts by name, as programs on the PATH. */
 async function writePrograms(
   folder: string,
   scripts: Readonly<Record<string, string>>,
@@ -23,7 +23,7 @@ async function writePrograms(
 
 const pathWith = (folder: string): string => folder + delimiter + (process.env['PATH'] ?? '');
 
-// Stands in for npm: the packages are linked, and the files that a step has are printed.
+// Replaces npm: links the packages, and prints the files of a build step.
 const npm = `case "$1" in
   ci) test -f package-lock.json && ls *.tgz 2>/dev/null; ln -s "$PROJECT_MODULES" node_modules ;;
   run) find . -path ./node_modules -prune -o -type f -print; node build.js ;;
@@ -33,7 +33,7 @@ describe('The image of a project', () => {
   const file = scratchDirectory();
   const builder = resolve('scripts/docs/walk/build-image.js');
 
-  /** What git has of a project: a clean checkout. */
+  /** Copies the files that git tracks, like a clean checkout. */
   async function checkout(folder: string): Promise<string> {
     const git = (...args: readonly string[]) => run('git', args, { cwd: folder });
     await writeFile(`${folder}/package-lock.json`, '{}');
@@ -79,7 +79,7 @@ describe('The image of a project', () => {
       .and.include('Usage: shops');
   });
 
-  it('is built without secrets, though they are committed', async () => {
+  it('excludes secrets from its build context, even if committed', async () => {
     const secrets = ['.env', 'src/.env.local', 'kubeconfig', 'dev/prod.kubeconfig', '.kube/config'];
     await init('secrets');
     await writeFile(file('secrets/.gitignore'), '');
@@ -87,7 +87,7 @@ describe('The image of a project', () => {
       await mkdir(dirname(file('secrets', path)), { recursive: true });
       await writeFile(file('secrets', path), 'secret');
     }
-    // It only sounds like one.
+    // A source file with a similar name.
     await writeFile(file('secrets/src/kubeconfig.ts'), 'export {};');
     const files = (await buildImage('secrets')).split('\n');
     expect(files).to.include.members(['./src/main.ts', './src/kubeconfig.ts']);
@@ -108,7 +108,7 @@ describe('The end-to-end test of a project', () => {
     const { scripts } = JSON.parse(await readFile(file('shops/package.json'), 'utf8')) as {
       readonly scripts: Readonly<Record<string, string>>;
     };
-    // Without the variables of the runner that this process is a part of.
+    // Without the variables of the test runner that runs this process.
     const env = { PATH: path, HOME: file() };
     const { stdout } = await run('/bin/sh', ['-c', scripts['test:e2e'] ?? 'exit 1'], {
       ...{ cwd: file('shops'), env },
@@ -116,14 +116,14 @@ describe('The end-to-end test of a project', () => {
     return stdout;
   }
 
-  it('is skipped with a line that says what it needs', async () => {
+  it('is skipped with a line that lists missing programs', async () => {
     await writePrograms(file('none'), { kind: 'exit 1', docker: 'exit 1', kubectl: 'exit 0' });
     const stdout = await runTest(file('none') + delimiter + dirname(process.execPath));
     expect(stdout).to.include("it needs kind, docker, which can't be run here");
     expect(stdout).to.match(/fail 0/);
   });
 
-  it('deploys to a cluster of its own, which it deletes', async () => {
+  it('deploys to its own cluster, and deletes it', async () => {
     const log = file('log');
     const says = (name: string): string => `echo ${name} "$@" >> ${log}`;
     const programs = ['kind', 'docker', 'npx'].map((name) => [name, says(name)] as const);

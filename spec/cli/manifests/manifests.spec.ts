@@ -24,7 +24,7 @@ describe('operator-builder manifests', () => {
   const manifests = (name: string, ...args: readonly string[]): Promise<CliResult> =>
     cli(['manifests', '--project', file(name), ...args]);
 
-  /** A project with a kind, whose packages are installed. */
+  /** Creates a project with a kind and linked packages. */
   async function project(name: string, ...more: readonly string[]): Promise<void> {
     await makeProject(file(name), ['Shop', 'v1alpha1', ...more]);
     linkPackages(file(name));
@@ -37,13 +37,13 @@ describe('operator-builder manifests', () => {
     await writeFile(path, changed);
   }
 
-  /** All files but those of packages. */
+  /** Returns the files of config and src. */
   async function ownTexts(name: string): Promise<Readonly<Record<string, string>>> {
     const config = await textsIn(file(name, 'config'));
     return { ...config, ...(await textsIn(file(name, 'src'))) };
   }
 
-  it('finds nothing stale after init, and after each create api', async () => {
+  it('finds nothing stale after init and after each create api', async () => {
     await makeProject(file('steps'));
     linkPackages(file('steps'));
     expect(await manifests('steps', '--check')).to.deep.equal(fresh);
@@ -66,7 +66,7 @@ describe('operator-builder manifests', () => {
     expect(await ownTexts('steps')).to.deep.equal(before);
   });
 
-  it('shows what is stale with --check and --dry-run, and writes it only without', async () => {
+  it('prints stale files with --check and --dry-run, and writes them otherwise', async () => {
     await project('stale');
     await edit(file('stale/src/api/v1alpha1/shop.ts'), (text) =>
       text.replace("'What the pods run.'", "'The image.'"),
@@ -88,7 +88,7 @@ describe('operator-builder manifests', () => {
     expect(await manifests('stale', '--check')).to.deep.equal(fresh);
   });
 
-  it('follows what controllers declare, and keeps rules of the user', async () => {
+  it('generates rules from the controllers, and keeps rules of the user', async () => {
     await project('rules');
     await writeFile(
       file('rules', role),
@@ -118,13 +118,13 @@ describe('operator-builder manifests', () => {
       { apiGroups: ['shop.example.com'], resources: ['shops/status'], verbs: ['patch'] },
       { nonResourceURLs: ['/x'], verbs: ['get'] },
     ]);
-    // Another kind joins them.
+    // The rules of another kind are merged.
     expect((await createApi(file('rules'), 'Pot')).code).to.equal(0);
     expect(await manifests('rules', '--check')).to.deep.equal(fresh);
     expect(await readFile(file('rules', role), 'utf8')).to.include('[/x]');
   });
 
-  it('makes roles in namespaces, for what is needed there only', async () => {
+  it('creates roles in namespaces for requirements limited to them', async () => {
     await project('places');
     const controller = file('places/src/controllers/shop-controller.ts');
     const text = await readFile(controller, 'utf8');
@@ -150,7 +150,7 @@ describe('operator-builder manifests', () => {
     expect(await readFile(file('places/config/namespaces/roles.yaml'), 'utf8')).to.equal(moved);
     const everywhere = await readFile(file('places', role), 'utf8');
     expect(everywhere).not.to.include('secrets');
-    // No namespace has them.
+    // Nodes have no namespace.
     expect(everywhere).to.include('resources: [nodes]');
     const own = await readFile(file('places/config/rbac/leader_election_role.yaml'), 'utf8');
     expect(own).to.include('resources: [secrets]').and.include('resourceNames: [shops]');
@@ -159,7 +159,7 @@ describe('operator-builder manifests', () => {
     expect(await textsIn(file('places/config'))).not.to.have.any.keys('namespaces/roles.yaml');
   });
 
-  it('makes roles in the namespaces that an operator is held to, and none for all', async () => {
+  it('creates roles only in the namespaces of cacheOptions', async () => {
     await project('held');
     await edit(file('held/src/operator.ts'), (text) =>
       text.replace('  resources: [', "  cacheOptions: { namespaces: ['a', 'b'] },\n$&"),
@@ -175,7 +175,7 @@ describe('operator-builder manifests', () => {
       'kind: RoleBinding\nmetadata:\n  name: shops-manager-rolebinding\n  namespace: b',
     ]);
     expect((await manifests('held', '--check')).code).to.equal(0);
-    // A further kind gets no more than that, once they are made anew.
+    // The rules of a further kind are added only when manifests runs.
     expect((await createApi(file('held'), 'Pot')).code).to.equal(0);
     expect((await manifests('held', '--check')).stderr).to.include(
       ': config/namespaces/roles.yaml',
@@ -183,7 +183,7 @@ describe('operator-builder manifests', () => {
     expect((await manifests('held')).stdout).to.include('changed config/namespaces/roles.yaml');
   });
 
-  it('deletes what it made of a resource that is gone, and lists what it makes', async () => {
+  it('deletes the files of a removed resource, and updates the kustomization', async () => {
     await project('gone', '--no-controller');
     await createApi(file('gone'), 'Pot', 'v1', '--no-controller');
     await writeFile(file('gone/config/crd/bases/theirs.yaml'), 'kind: Other\n');
@@ -209,7 +209,7 @@ describe('operator-builder manifests', () => {
     expect((await manifests('gone', '--check')).code).to.equal(0);
   });
 
-  it('overwrites a definition that it did not make only by force', async () => {
+  it('overwrites a foreign CRD only with --force', async () => {
     await project('theirs', '--no-controller');
     await writeFile(file('theirs', base), 'kind: Other\n');
     const { code, stderr } = await manifests('theirs');
@@ -220,7 +220,7 @@ describe('operator-builder manifests', () => {
     expect(await manifests('theirs', '--check')).to.deep.equal(fresh);
   });
 
-  it('leaves a definition as it was formatted', async () => {
+  it('keeps the formatting of a CRD', async () => {
     await project('formatted', '--no-controller');
     await edit(file('formatted', base), (text) => JSON.stringify(parse(text), undefined, 4));
     await edit(file('formatted/config/crd/kustomization.yaml'), (text) =>
@@ -229,7 +229,7 @@ describe('operator-builder manifests', () => {
     expect(await manifests('formatted')).to.deep.equal(fresh);
   });
 
-  it('makes what a project without a config lacks, from anywhere in it', async () => {
+  it('creates all files of a project without config/, from any of its directories', async () => {
     const { code, stdout } = await cli([
       ...['manifests', '--project', `${shopProject}/src`, '--dry-run', '--output', 'json'],
     ]);
@@ -244,7 +244,7 @@ describe('operator-builder manifests', () => {
     expect(await readdir(shopProject)).not.to.include('config');
   });
 
-  it('prints for a program what it did, and why', async () => {
+  it('prints its changes as JSON', async () => {
     await project('json');
     await rm(file('json', base));
     const { code, stdout } = await manifests('json', '--check', '--output', 'json');
@@ -261,7 +261,7 @@ describe('operator-builder manifests', () => {
 
     for (const [what, line, says] of [
       [
-        'to ask a cluster',
+        'a setup that sends requests to a cluster',
         'return manager.liveClient.list(Shop).then(() => {});',
         'error: setup of the operator shops asks the cluster',
       ],
@@ -271,7 +271,7 @@ describe('operator-builder manifests', () => {
         'operator shops failed: no door\n(OPERATOR_',
       ],
       [
-        'a kind without a place',
+        'a kind without a plural',
         "manager.add({ name: 'a', run: async () => {} }, { requires: [{ type: { apiVersion: 'x/v1', kind: 'Y' }, verbs: ['get'] }] });",
         "name it with its plural: { group, version, kind: 'Y'",
       ],
@@ -291,7 +291,7 @@ describe('operator-builder manifests', () => {
       });
     }
 
-    it('a list without its marker, and shows what to add', async () => {
+    it('a kustomization without its marker, and prints the lines to add', async () => {
       await project('lost');
       await edit(file('lost/config/crd/kustomization.yaml'), (text) =>
         text.replace(/.*_shops.*\n.*scaffold.*\n/, ''),

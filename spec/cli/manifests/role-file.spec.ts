@@ -7,8 +7,8 @@ const marker = '  # +operator-builder:scaffold:rules\n';
 const own = '  - nonResourceURLs: [/metrics]\n    verbs: [get] # why\n';
 const secrets = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
 
-describe('The file of a role', () => {
-  it('gets the rules that are generated, and keeps all else', () => {
+describe('A role file', () => {
+  it('replaces generated rules, and keeps the rest', () => {
     const file = parseRoleFile(head + pods + marker + own, 'role.yaml');
     expect(file.rules).to.deep.equal([{ ...secrets, resources: ['pods'], verbs: ['list'] }]);
     const generated = pods.replace('pods', 'secrets').replace('list', 'get');
@@ -16,13 +16,13 @@ describe('The file of a role', () => {
     expect(file.withRules([])).to.equal(head + marker + own);
   });
 
-  it('stays as it was formatted, where it allows the same', () => {
+  it('keeps the formatting of rules that allow the same', () => {
     const blocks = '# why\n- apiGroups:\n  - ""\n  resources:\n  - secrets\n  verbs: ["get"]\n';
     const text = head + blocks + marker.trimStart() + own;
     expect(parseRoleFile(text, 'role.yaml').withRules([secrets, secrets])).to.equal(text);
   });
 
-  it('stands where the rules of the user do', () => {
+  it('indents generated rules like those of the user', () => {
     const margin = (text: string): string => text.replaceAll(/^ {2}/gm, '');
     const start = head.replace('rules:', 'rules: # of the operator');
     const text = start + margin(pods + marker + own);
@@ -33,7 +33,7 @@ describe('The file of a role', () => {
     expect(none.withRules([secrets])).to.equal(role.withRules([secrets]));
   });
 
-  it('keeps the line ends of Windows', () => {
+  it('keeps Windows line endings', () => {
     const text = (head + pods + marker + own).replaceAll('\n', '\r\n');
     const changed = parseRoleFile(text, 'role.yaml').withRules([secrets]);
     expect(changed).to.include('resources: [secrets]\r\n');
@@ -41,11 +41,11 @@ describe('The file of a role', () => {
   });
 
   for (const [what, text, says] of [
-    ['the marker is gone', head + pods, 'does not say which rules are generated'],
-    ['the list is gone', 'kind: Role\n' + marker, 'put a line rules: before'],
-    ['a rule of paths is above the marker', head + own + marker, 'below the line # +operator'],
-    ['it is no YAML', head + '  - [\n' + marker, "role.yaml has rules that can't be read"],
-    ['no list is there', head + '  a: b\n' + marker, 'want a list of rules'],
+    ['the marker is missing', head + pods, 'does not say which rules are generated'],
+    ['the list is missing', 'kind: Role\n' + marker, 'put a line rules: before'],
+    ['a rule of paths precedes the marker', head + own + marker, 'below the line # +operator'],
+    ['its YAML is invalid', head + '  - [\n' + marker, "role.yaml has rules that can't be read"],
+    ['the rules are not a list', head + '  a: b\n' + marker, 'want a list of rules'],
   ] as const) {
     it(`is refused where ${what}`, () => {
       expect(() => parseRoleFile(text, 'role.yaml'))

@@ -12,12 +12,12 @@ const anyRule: fc.Arbitrary<RoleRule> = fc.record({
   verbs: some('patch', 'get', 'list', '*', 'approve'),
 });
 
-/** Each verb on each resource; `*` is all of them. */
+/** Returns each verb on each resource, where `*` covers all verbs. */
 function rightsOf(rules: readonly RoleRule[]): ReadonlySet<string> {
   const rights = rules.flatMap(({ apiGroups, resources, resourceNames, verbs }) =>
     apiGroups.flatMap((group) =>
       resources.flatMap((resource) =>
-        // Rules of several names are one for them together: a spec of ours never splits them.
+        // Rules with several names are compared as one, because normalization never splits them.
         verbs.map((verb) => ({
           place: [group, resource, resourceNames?.toSorted(), ''].join('|'),
           verb,
@@ -30,7 +30,7 @@ function rightsOf(rules: readonly RoleRule[]): ReadonlySet<string> {
 }
 
 describe('The rules of a role', () => {
-  it('are merged, and sorted', () => {
+  it('are merged and sorted', () => {
     const core = { apiGroups: [''], verbs: ['list'] };
     const rules = normalRules([
       { apiGroups: ['shop'], resources: ['shops'], verbs: ['watch', 'get'] },
@@ -46,7 +46,7 @@ describe('The rules of a role', () => {
     ]);
   });
 
-  it('have no verb beside that for all, and none without', () => {
+  it('have no verbs besides *, and are dropped without verbs', () => {
     const core = { apiGroups: [''], resources: ['pods'] };
     const rules = [
       { ...core, verbs: ['get', '*'] },
@@ -55,7 +55,7 @@ describe('The rules of a role', () => {
     expect(normalRules(rules)).to.deep.equal([{ ...core, verbs: ['*'] }]);
   });
 
-  it('allow the same in their normal form, which is one whatever the order', () => {
+  it('allow the same in a normal form that does not depend on their order', () => {
     const law = fc.property(fc.array(anyRule, { maxLength: 5 }), fc.integer(), (rules, seed) => {
       const normal = normalRules(rules);
       expect(rightsOf(normal)).to.deep.equal(rightsOf(rules));
@@ -69,7 +69,7 @@ describe('The rules of a role', () => {
     fc.assert(law);
   });
 
-  it('are other ones with a right more', () => {
+  it('differ if one has an additional permission', () => {
     const rule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };
     for (const more of [
       { ...rule, verbs: ['list'] },
@@ -81,7 +81,7 @@ describe('The rules of a role', () => {
     }
   });
 
-  it('are read from their lines as they were', () => {
+  it('survive formatting and parsing', () => {
     const law = fc.property(fc.array(anyRule, { maxLength: 4 }), (rules) => {
       const normal = normalRules(rules);
       const read: unknown = parse(ruleLines(normal).join('\n')) ?? [];

@@ -19,10 +19,10 @@ import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
 import { createWebhook, makeProject, textsIn } from '../scaffold/project.js';
 
-describe('operator-builder manifests, of webhooks', () => {
+describe('operator-builder manifests with webhooks', () => {
   const file = scratchDirectory();
 
-  it('takes the patch of a conversion that is gone out of config/default, and puts it back', async () => {
+  it('removes the patch of a removed conversion from config/default, and restores it', async () => {
     await makeProject(file('shops'), ['Shop', 'v1alpha1'], ['Shop', 'v1']);
     await createWebhook(file('shops'), 'Shop', 'v1', '--conversion');
     linkPackages(file('shops'));
@@ -46,7 +46,7 @@ describe('operator-builder manifests, of webhooks', () => {
     expect(await textsIn(file('shops/config'))).to.deep.equal(before);
   });
 
-  it('leaves a file without objects where the last is gone, for kustomize has it in a list', async () => {
+  it('keeps an empty file without webhooks, because a kustomization lists it', async () => {
     await makeProject(file('none'), ['Shop', 'v1']);
     await createWebhook(file('none'), 'Shop', 'v1', '--validation');
     linkPackages(file('none'));
@@ -57,7 +57,7 @@ describe('operator-builder manifests, of webhooks', () => {
     expect(await readFile(file('none/config/webhook/manifests.yaml'), 'utf8')).to.match(/^#.*\n$/);
   });
 
-  it('says that webhooks are listed nowhere, which were not made by create webhook', async () => {
+  it('reports webhook manifests that no kustomization lists', async () => {
     const webhooks = [validatingWebhook(ConfigMap, () => allowed(), { name: 'a.shop.example' })];
     const filesOf = (keep: boolean) =>
       webhookManifestFiles(file('bare'), { name: 'shops', webhooks }, { keep });
@@ -67,7 +67,7 @@ describe('operator-builder manifests, of webhooks', () => {
     expect((await filesOf(true)).notes).to.deep.equal([]);
   });
 
-  it('writes which requests a webhook is asked about, and how', () => {
+  it('writes the options of a webhook', () => {
     const options = {
       matchPolicy: 'Exact',
       matchConditions: [{ name: 'small', expression: 'size(object.data) < 9' }],
@@ -90,7 +90,7 @@ describe('operator-builder manifests, of webhooks', () => {
     expect(validating?.webhooks[0]).not.to.have.property('reinvocationPolicy');
   });
 
-  it('asks a webhook about its own version where each version has one like it', () => {
+  it('sets the match policy Exact if each version has an equivalent webhook', () => {
     const Shop = defineResource({
       ...{ group: 'shop.example', kind: 'Shop' },
       versions: [
@@ -115,7 +115,7 @@ describe('operator-builder manifests, of webhooks', () => {
     expect(policies(check(v1), check(v2), conversion)).to.deep.equal(['Exact', 'Exact']);
     expect(policies(check(v1), check(Shop))).to.deep.equal(['Exact', 'Exact']);
     expect(policies(check(Shop))).to.deep.equal([undefined]);
-    // The deletions of v1 would evade the webhook of v2.
+    // Deletions of v1 would bypass the webhook of v2.
     const more = check(v2, { operations: ['CREATE', 'UPDATE', 'DELETE'] });
     expect(policies(check(v1), more, conversion)).to.deep.equal(['Exact', undefined]);
     const some = check(v1, { objectSelector: { matchLabels: { checked: 'yes' } } });
@@ -125,7 +125,7 @@ describe('operator-builder manifests, of webhooks', () => {
     );
   });
 
-  it('has them in one order, whatever that of the operator', () => {
+  it('sorts webhooks independent of their order in the operator', () => {
     const named = ['b.shop.example', 'a.shop.example'].map((name) =>
       validatingWebhook(ConfigMap, () => allowed(), { name, path: `/${name}` }),
     );

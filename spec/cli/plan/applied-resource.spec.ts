@@ -14,7 +14,7 @@ const farm = (spec: object, metadata: object = {}): UnstructuredObject => ({
   spec,
 });
 
-describe('A resource of a file, applied as kubectl does', () => {
+describe('applyResource', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
 
@@ -35,7 +35,7 @@ describe('A resource of a file, applied as kubectl does', () => {
 
   const defaults = { image: 'farm:1', config: 'one', workers: true, restless: false };
 
-  it('loses what it had in the file before, and keeps what others have set', async () => {
+  it('removes fields that the file no longer has, and keeps those of others', async () => {
     await apply(farm({ migration: 'a', barn: 'red' }, { labels: { a: '1', b: '2' } }));
     const body = { spec: { config: 'theirs' }, metadata: { labels: { c: '3' } } };
     await client.patch(Farm, { namespace, name: 'f' }, { type: 'merge', body });
@@ -44,7 +44,7 @@ describe('A resource of a file, applied as kubectl does', () => {
     expect(metadata.labels).to.deep.equal({ b: '2', c: '3' });
   });
 
-  it('has a note of what was applied, as kubectl writes it', async () => {
+  it('writes the last-applied annotation like kubectl', async () => {
     const { metadata } = await apply(farm({ image: 'farm:2', barn: 'red' }));
     expect(metadata.annotations?.[lastAppliedAnnotation]).to.equal(
       '{"apiVersion":"farms.example/v1","kind":"Farm","metadata":{"annotations":{},"name":"f",' +
@@ -52,7 +52,7 @@ describe('A resource of a file, applied as kubectl does', () => {
     );
   });
 
-  it('costs no write where it is the same', async () => {
+  it('writes nothing for an unchanged resource', async () => {
     await apply(farm({ barn: 'red' }));
     const since = cluster.requests.mark();
     await apply(farm({ barn: 'red' }));
@@ -60,25 +60,25 @@ describe('A resource of a file, applied as kubectl does', () => {
   });
 
   for (const [how, options, isThere] of [
-    ['made', {}, false],
-    ['changed', {}, true],
-    ["applied on the server's side", { serverSide: true }, true],
+    ['created', {}, false],
+    ['updated', {}, true],
+    ['applied with server-side apply', { serverSide: true }, true],
   ] as const) {
-    it(`is refused for a field that its kind does not have, when it is ${how}`, async () => {
+    it(`refuses an unknown field of a resource that is ${how}`, async () => {
       if (isThere) await apply(farm({ barn: 'red' }), options);
       const thrown = await apply(farm({ barm: 'blue' }), options).catch((error: unknown) => error);
       expect(thrown).to.be.an('error').with.property('message').that.includes('spec.barm');
     });
   }
 
-  it('keeps what the file does not have, where nothing was noted', async () => {
+  it('keeps fields that are not in the file without a last-applied annotation', async () => {
     await client.create(farm({ migration: 'a' }, { namespace }));
     const { spec } = await apply(farm({ barn: 'blue' }));
     expect(spec).to.deep.equal({ ...defaults, migration: 'a', barn: 'blue' });
   });
 
   for (const fieldManager of ['kubectl', 'gitops']) {
-    it(`is applied by ${fieldManager} again, which has applied it on the server's side`, async () => {
+    it(`uses server-side apply again after an apply by ${fieldManager}`, async () => {
       const first = farm({ migration: 'a', barn: 'red' }, { namespace });
       await client.apply(first, { fieldManager });
       const { spec, metadata } = await apply(farm({ barn: 'blue' }));
@@ -87,7 +87,7 @@ describe('A resource of a file, applied as kubectl does', () => {
     });
   }
 
-  it('is not applied over what others have applied, unless that is forced', async () => {
+  it('refuses to overwrite fields applied by others, unless forced', async () => {
     await client.apply(farm({ barn: 'red' }, { namespace }), { fieldManager: 'gitops' });
     const settings = { serverSide: true, fieldManager: 'kubectl' };
     const refused = await apply(farm({ barn: 'blue' }), settings).catch((error: unknown) => error);

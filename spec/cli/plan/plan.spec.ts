@@ -52,7 +52,7 @@ describe('operator-builder plan', () => {
     spec,
   });
 
-  /** A plan for the shop with this spec; that it stores nothing is looked at. */
+  /** Plans the shop with this spec, and expects nothing to be stored. */
   async function plan(spec: object, ...args: readonly string[]): Promise<CliResult> {
     await writeFile(file('shop.yaml'), JSON.stringify(shop(spec)));
     const since = cluster.requests.mark();
@@ -84,7 +84,7 @@ describe('operator-builder plan', () => {
     return all.map(({ items }) => items);
   }
 
-  /** Applies a shop, and lets the operator do its work. */
+  /** Applies a shop, and runs the operator until it has reconciled it. */
   async function reconcile(spec: object): Promise<void> {
     const client = cluster.client();
     await client.apply(namespaced(shop(spec)), { fieldManager: 'user' });
@@ -103,7 +103,7 @@ describe('operator-builder plan', () => {
   const did = ({ objects }: Plans['plans'][0]): readonly string[] =>
     objects.map(({ action, ref: { kind, name } }) => `${action} ${kind} ${name}`);
 
-  it('shows what becomes of a resource that is not there yet', async () => {
+  it('shows the objects for a new resource', async () => {
     const { code, stdout, stderr } = await plan({ greeting: 'hello', image: 'shop:2' });
     expect({ code, stderr }).to.deep.equal({ code: 2, stderr: '' });
     expect(stdout).to.include('Plan for Shop default/a');
@@ -113,7 +113,7 @@ describe('operator-builder plan', () => {
     expect(stdout).to.include('3 to create');
   });
 
-  it('shows the defaults of a resource that is made, and every field in full', async () => {
+  it('shows defaults of a new resource, and every field in full', async () => {
     const greeting = `${'x'.repeat(250)}\nand a second line`;
     const { stdout } = await plan({ greeting });
     expect(stdout)
@@ -123,14 +123,14 @@ describe('operator-builder plan', () => {
     expect(stdout).to.include(block).and.not.include('…');
   });
 
-  it('shows where long values differ', async () => {
+  it('shortens long values around their difference', async () => {
     const start = 'x'.repeat(300);
     await reconcile({ greeting: `${start} old` });
     const { stdout } = await plan({ greeting: `${start} new` });
     expect(stdout).to.match(/~ data\.greeting: …x+ old" → …x+ new"\n/);
   });
 
-  it('prints whole objects as YAML, with defaults and without what only servers write', async () => {
+  it('prints whole objects as YAML, with defaults and without server-side fields', async () => {
     const { code, stdout, stderr } = await plan({ greeting: 'hello' }, '--output', 'yaml');
     expect({ code, stderr }).to.deep.equal({ code: 2, stderr: '' });
     const documents = parseAllDocuments(stdout).map((each) => each.toJS() as PlannedObject);
@@ -144,7 +144,7 @@ describe('operator-builder plan', () => {
     expect(stdout).not.to.match(/managedFields|resourceVersion|applied-hash/);
   });
 
-  it('prints unified diffs of YAML, an object each', async () => {
+  it('prints a unified diff of YAML per object', async () => {
     await reconcile({ image: 'shop:1', greeting: 'hello' });
     const { code, stdout } = await plan({ image: 'shop:2' }, '--output', 'diff');
     expect(code).to.equal(2);
@@ -156,7 +156,7 @@ describe('operator-builder plan', () => {
     expect(same).to.deep.equal({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('has the whole objects in its JSON', async () => {
+  it('includes whole objects in JSON output', async () => {
     const { stdout } = await plan({ image: 'shop:2' }, '--output', 'json');
     const { plans } = JSON.parse(stdout) as { plans: { manifests: PlannedManifest[] }[] };
     const shops = plans[0]?.manifests.filter(({ after }) => after?.kind === 'Shop');
@@ -165,7 +165,7 @@ describe('operator-builder plan', () => {
     ]);
   });
 
-  it('colours a pipe with FORCE_COLOR', async () => {
+  it('colors piped output with FORCE_COLOR', async () => {
     const args = ['plan', '-f', file('shop.yaml'), '--project', shopProject];
     await writeFile(file('shop.yaml'), JSON.stringify(shop({})));
     const kubeconfig = ['--kubeconfig', file('kubeconfig')];
@@ -173,14 +173,14 @@ describe('operator-builder plan', () => {
     expect(stdout).to.include('\u001b[32m+ ');
   });
 
-  it('ends with 0 and says nothing is to do when all is as it should be', async () => {
+  it('exits with 0 when nothing would change', async () => {
     await reconcile({ greeting: 'hello' });
     const { code, stdout, stderr } = await plan({ greeting: 'hello' });
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.include('0 to create, 0 to configure, 0 to recreate, 0 to prune');
   });
 
-  it('lists what stays as it is with --unchanged', async () => {
+  it('lists unchanged objects with --unchanged', async () => {
     await reconcile({ greeting: 'hello' });
     const { code, stdout } = await plan({ greeting: 'hello' }, '--unchanged');
     expect(code).to.equal(0);
@@ -195,7 +195,7 @@ describe('operator-builder plan', () => {
     expect(changed.stdout).to.include('2 to configure').and.to.include('1 unchanged');
   });
 
-  it('shows the fields that change, and the workload that restarts for them', async () => {
+  it('shows changed fields and the restarted workload', async () => {
     await reconcile({ image: 'shop:1' });
     const { code, stdout } = await plan({ image: 'shop:2' });
     expect(code).to.equal(2);
@@ -206,7 +206,7 @@ describe('operator-builder plan', () => {
     expect(stdout).to.include('1 to roll out');
   });
 
-  it('names the ConfigMap for whose change pods are replaced', async () => {
+  it('names the ConfigMap that causes a rollout', async () => {
     await reconcile({ greeting: 'hello' });
     const { objects, rollouts } = await planned({ greeting: 'welcome' });
     const map = objects.find(({ ref }) => ref.kind === 'ConfigMap');
@@ -216,12 +216,12 @@ describe('operator-builder plan', () => {
     ).to.deep.equal([['web', ['texts']]]);
   });
 
-  it('shows what is pruned', async () => {
+  it('shows pruned objects', async () => {
     await reconcile({ greeting: 'hello' });
     expect(did(await planned({}))).to.include('prune ConfigMap texts');
   });
 
-  it('plans what is done', async () => {
+  it('matches the result of the reconcile', async () => {
     await reconcile({ greeting: 'hello' });
     const wanted = { replicas: 3, image: 'shop:3', greeting: 'hi' };
     const { objects } = await planned(wanted);
@@ -235,12 +235,12 @@ describe('operator-builder plan', () => {
     expect((await planned(wanted)).changed).to.equal(false);
   });
 
-  it('lets the operator know that it is a plan', async () => {
+  it('sets planning in the reconcile context', async () => {
     const { code, stderr } = await plan({ image: 'rung' });
     expect({ code, stderr }).to.deep.equal({ code: 2, stderr: '' });
   });
 
-  it('ends with 1 where the operator fails, and says what is planned before', async () => {
+  it('exits with 1 when the reconcile fails, and prints the plan up to then', async () => {
     const { code, stdout, stderr } = await plan({ image: 'broken' });
     expect(code).to.equal(1);
     expect(stdout).to.include('+ Shop default/a create');
@@ -249,7 +249,7 @@ describe('operator-builder plan', () => {
 
   unknownFieldSuite(plan);
 
-  it('takes the files of a directory', async () => {
+  it('reads the files of a directory', async () => {
     await mkdir(file('shops'));
     for (const name of ['a', 'b']) {
       const named = { ...shop({}), metadata: { name } };
@@ -263,11 +263,15 @@ describe('operator-builder plan', () => {
   });
 
   for (const [what, text, says] of [
-    ['no YAML', 'a: [', 'shop.yaml: '],
-    ['no object', 'kind: Shop', 'want objects with an apiVersion, a kind and a metadata.name'],
+    ['invalid YAML', 'a: [', 'shop.yaml: '],
+    [
+      'an incomplete object',
+      'kind: Shop',
+      'want objects with an apiVersion, a kind and a metadata.name',
+    ],
     ['an empty file', '', 'there is no object in it'],
     [
-      'a kind of others',
+      'a foreign kind',
       'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }',
       'operator shops reconciles no ConfigMap of v1; what it does: Shop',
     ],

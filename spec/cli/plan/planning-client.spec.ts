@@ -21,7 +21,7 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('The client of a plan', () => {
+describe('planningClient', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
   let planning: Client;
@@ -40,7 +40,7 @@ describe('The client of a plan', () => {
 
   const data = async (): Promise<unknown> => (await planning.get(ConfigMap, key)).data;
 
-  it('reads what it has created, which is not there', async () => {
+  it('reads objects it has created, which the server does not have', async () => {
     const made = await planning.create(configMap({ x: '1' }, { labels: { app: 'shop' } }));
     expect(made.metadata.uid).to.be.a('string');
     expect(await data()).to.deep.equal({ x: '1' });
@@ -54,9 +54,9 @@ describe('The client of a plan', () => {
   });
 
   for (const exists of [true, false]) {
-    const what = exists ? 'is there' : 'it has created';
+    const what = exists ? 'existing objects' : 'objects it has created';
 
-    it(`puts together the writes to what ${what}`, async () => {
+    it(`merges writes to ${what}`, async () => {
       await (exists ? client : planning).create(configMap({ x: '1' }));
       const read = await planning.get(ConfigMap, key);
       await planning.update({ ...read, data: { x: '1', y: '2' } });
@@ -70,7 +70,7 @@ describe('The client of a plan', () => {
       if (exists) expect((await client.get(ConfigMap, key)).data).to.deep.equal({ x: '1' });
     });
 
-    it(`deletes what ${what}, and makes it again`, async () => {
+    it(`deletes ${what}, and creates them again`, async () => {
       await (exists ? client : planning).create(configMap({ x: '1' }));
       const { uid } = (await planning.get(ConfigMap, key)).metadata;
       await planning.delete(ConfigMap, key);
@@ -82,7 +82,7 @@ describe('The client of a plan', () => {
       expect(await data()).to.deep.equal({ x: '2' });
     });
 
-    it(`keeps what ${what} as long as it has finalizers`, async () => {
+    it(`keeps ${what} while they have finalizers`, async () => {
       const finalizers = ['shops.example/till'];
       await (exists ? client : planning).create(configMap({}, { finalizers }));
       await planning.delete(ConfigMap, key);
@@ -93,7 +93,7 @@ describe('The client of a plan', () => {
     });
   }
 
-  it('drops the fields that one manager no longer applies', async () => {
+  it('removes fields that a manager no longer applies', async () => {
     const fieldManager = 'shop-operator';
     expect(
       (await planning.apply(configMap({ x: '1', y: '1' }), { fieldManager })).created,
@@ -102,7 +102,7 @@ describe('The client of a plan', () => {
     expect({ created, data: object.data }).to.deep.equal({ created: false, data: { x: '2' } });
   });
 
-  it('keeps a status and other fields apart', async () => {
+  it('separates status and other fields', async () => {
     const container = { name: 'web', image: 'web:1' };
     const labels = { app: 'web' };
     await planning.create({
@@ -119,7 +119,7 @@ describe('The client of a plan', () => {
     expect([spec?.replicas, status?.replicas]).to.deep.equal([4, 1]);
   });
 
-  it('keeps a status that is taken for granted, whatever is written beside it', async () => {
+  it('keeps a simulated status in other writes', async () => {
     await client.create(configMap({ x: '1' }));
     const seen = await planning.patch(ConfigMap, key, { type: 'merge', body: { data: {} } });
     const state = planned.get(ConfigMap, key);
@@ -133,12 +133,12 @@ describe('The client of a plan', () => {
     expect(now.metadata.labels).to.deep.equal({ app: 'shop' });
   });
 
-  it('refuses what the server refuses', async () => {
+  it('returns errors of the server', async () => {
     expect(await codeOf(planning.create(configMap({}, { name: 'Not A Name' })))).to.equal(422);
     expect(await codeOf(planning.delete(ConfigMap, key))).to.equal(404);
   });
 
-  it('stores nothing, whatever is written', async () => {
+  it('stores nothing on the server', async () => {
     await client.create(configMap({ x: '1' }));
     const since = cluster.requests.mark();
     await planning.patch(ConfigMap, key, { type: 'merge', body: { data: { x: '2' } } });

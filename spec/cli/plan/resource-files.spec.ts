@@ -8,7 +8,7 @@ function read(text: string): Promise<unknown> {
 }
 
 describe('readResources', () => {
-  it('refuses a text that nests too deeply, by itself or by its aliases', async () => {
+  it('refuses a text that nests too deeply, directly or by aliases', async () => {
     const nested = (from: string): string => '['.repeat(300) + from + ']'.repeat(300);
     const aliased = `a: &a 1\nb: &b ${nested('*a')}\nc: ${nested('*b')}`;
     const object = 'apiVersion: v1\nkind: Box\nmetadata: { name: a }';

@@ -39,7 +39,7 @@ describe('The steps of a plan', () => {
     return planResource(farm(spec), planning);
   }
 
-  /** Lets the operator run until it is ready, with all rolled out. */
+  /** Runs the operator until it is ready and all rollouts are complete. */
   async function run(spec: object): Promise<void> {
     await client.apply({ ...farm(spec), metadata: key }, { fieldManager: 'kubectl', force: true });
     const stop = new AbortController();
@@ -65,7 +65,7 @@ describe('The steps of a plan', () => {
       .map(({ action, ref }) => `${action} ${ref.kind} ${ref.name}`),
   ];
 
-  it('are those of an operator whose processes share the objects, too', async () => {
+  it('include objects of an operator with sharding', async () => {
     const shared = new Operator('farmers');
     shared
       .for(Farm, { status: false })
@@ -76,7 +76,7 @@ describe('The steps of a plan', () => {
     expect(steps.flatMap((step) => did(step)[1])).to.include('create ConfigMap field');
   });
 
-  it('go from the first objects to the last status', async () => {
+  it('lead from the first objects to the final status', async () => {
     const { steps, settled, changed } = await plan({ migration: 'a', workers: false });
     expect({ settled, changed }).to.deep.equal({ settled: true, changed: true });
     expect(steps.map(did)).to.deep.equal([
@@ -98,7 +98,7 @@ describe('The steps of a plan', () => {
     ]);
   });
 
-  it('are one for each workload that waits for the one before, and then what is pruned', async () => {
+  it('contain one step per workload that waits for an earlier one, then prune', async () => {
     await run({});
     const { steps, settled, rollouts, objects } = await plan({ image: 'farm:2', workers: false });
     expect(settled).to.equal(true);
@@ -114,7 +114,7 @@ describe('The steps of a plan', () => {
     ]);
   });
 
-  it('are those of an operator that finds its objects by an index', async () => {
+  it('support an operator that finds its objects by an index', async () => {
     const indexed: OperatorDefinition = {
       name: 'indexed',
       setup: (manager) => {
@@ -138,14 +138,14 @@ describe('The steps of a plan', () => {
     expect(steps.map(did)).to.deep.equal([[[], ['create Farm f', 'create ConfigMap child']]]);
   });
 
-  it('say nothing of what is at rest already', async () => {
+  it('contain no changes in a steady state', async () => {
     await run({ workers: false });
     const { steps, settled, changed } = await plan({ workers: false });
     expect({ settled, changed }).to.deep.equal({ settled: true, changed: false });
     expect(steps.map(did)).to.deep.equal([[[], []]]);
   });
 
-  it('put right what others have changed, and go on once that is rolled out', async () => {
+  it('revert changes of others, and continue after the rollout', async () => {
     await run({ workers: false });
     const patch = { type: 'merge', body: { spec: { replicas: 5 } } } as const;
     await client.patch(Deployment, { ...key, name: 'web' }, patch);
@@ -156,7 +156,7 @@ describe('The steps of a plan', () => {
     ]);
   });
 
-  it('have what another controller of the operator makes of its kind', async () => {
+  it('include changes of other controllers of the operator', async () => {
     const { steps, settled } = await plan({ barn: 'red', workers: false });
     expect(settled).to.equal(true);
     const barn = steps[0]?.objects.find(({ ref }) => ref.kind === 'Barn');
@@ -171,13 +171,13 @@ describe('The steps of a plan', () => {
     ]);
   });
 
-  it('end somewhere where the operator does not come to rest, and say so', async () => {
+  it('stop with a message if the operator does not settle', async () => {
     const plans = await plan({ restless: true });
     expect(plans.settled).to.equal(false);
     expect(renderSteps(plans, {})).to.include('it does not come to rest');
   });
 
-  it('are told in words', async () => {
+  it('are printed as text', async () => {
     await run({});
     const text = renderSteps(await plan({ image: 'farm:2', workers: false }), {});
     const lines = text.split('\n').filter((line) => !line.startsWith('    '));
@@ -194,7 +194,7 @@ describe('The steps of a plan', () => {
       '0 to create, 3 to configure, 0 to recreate, 2 to prune, 2 unchanged, 2 to roll out',
       '',
     ]);
-    // The page shows what is printed.
+    // The page shows this output.
     const page = await readFile('docs/plan.md', 'utf8');
     expect(page).to.include(text);
   });

@@ -7,7 +7,7 @@ import { shopProject } from './shop-project.js';
 
 const repository = join(import.meta.dirname, '../../..');
 
-/** Why an operator can't be loaded. */
+/** Returns the reason why an operator cannot be loaded. */
 async function refusal(directory: string): Promise<string> {
   const error = await loadOperator(directory).then(
     () => undefined,
@@ -21,7 +21,7 @@ describe('The operator of a project', () => {
   const scratch = scratchDirectory();
   let count = 0;
 
-  /** A project with these files, and esbuild. */
+  /** Creates a project with these files and esbuild. */
   async function projectOf(files: Readonly<Record<string, string>>): Promise<string> {
     const root = scratch(`project-${count++}`);
     const all = { 'package.json': '{ "type": "module" }', ...files };
@@ -37,7 +37,7 @@ describe('The operator of a project', () => {
   const exporting = (operator: string) =>
     projectOf({ 'src/operator.ts': `export const operator = ${operator};\n` });
 
-  it('is loaded from its sources, from anywhere in the project', async () => {
+  it('is loaded from its sources, from any directory of the project', async () => {
     const { root, operator, files } = await loadOperator(join(shopProject, 'src/controllers'));
     expect(root).to.equal(shopProject);
     expect(operator.name).to.equal('shops');
@@ -45,7 +45,7 @@ describe('The operator of a project', () => {
     expect(files).to.include(join(shopProject, 'src/controllers/shop-controller.ts'));
   });
 
-  it('is loaded again as it is then', async () => {
+  it('is loaded again with changed sources', async () => {
     const root = await exporting(`{ name: 'one', setup() {} }`);
     expect((await loadOperator(root)).operator.name).to.equal('one');
     const changed = `export const operator = { name: 'two', setup() {} };`;
@@ -53,7 +53,7 @@ describe('The operator of a project', () => {
     expect((await loadOperator(root)).operator.name).to.equal('two');
   });
 
-  it('finds files beside its sources, as the deployed bundle does', async () => {
+  it('resolves files relative to its sources, like the deployed bundle', async () => {
     const read = "readFileSync(new URL('../name.txt', import.meta.url), 'utf8')";
     const root = await projectOf({
       'src/operator.ts': `import { readFileSync } from 'node:fs';
@@ -67,7 +67,7 @@ describe('The operator of a project', () => {
     });
   });
 
-  it('has no state of the time before', async () => {
+  it('is loaded without state of an earlier load', async () => {
     const root = await exporting(`{ name: 'one', setup() {}, seen: [] }`);
     const seenBy = async (): Promise<string[]> =>
       ((await loadOperator(root)).operator as unknown as { seen: string[] }).seen;
@@ -75,13 +75,13 @@ describe('The operator of a project', () => {
     expect(await seenBy()).to.deep.equal([]);
   });
 
-  it('is refused where there is no project', async () => {
+  it('is refused without a project', async () => {
     expect(await refusal('/'))
       .to.include('is in no project')
       .and.include('operator-builder init');
   });
 
-  it('is refused where there is none', async () => {
+  it('is refused without src/operator.ts', async () => {
     expect(await refusal(await projectOf({}))).to.include('has no src/operator.ts');
   });
 
@@ -90,7 +90,7 @@ describe('The operator of a project', () => {
     await mkdir(join(root, 'src'), { recursive: true });
     await writeFile(join(root, 'package.json'), '{}');
     await writeFile(join(root, 'src/operator.ts'), '');
-    // One that is further up does not count, then.
+    // One in a parent directory does not count.
     await mkdir(join(root, 'node_modules/esbuild'), { recursive: true });
     await writeFile(join(root, 'node_modules/esbuild/package.json'), '{ "exports": {} }');
     expect(await refusal(root))
@@ -98,7 +98,7 @@ describe('The operator of a project', () => {
       .and.include('npm install');
   });
 
-  it('is refused with what esbuild says where it does not compile', async () => {
+  it('is refused with the messages of esbuild if it does not compile', async () => {
     const root = await projectOf({
       'src/operator.ts': `import './other.js';\nimport './missing.js';`,
       'src/other.ts': 'const = 1;',
@@ -108,7 +108,7 @@ describe('The operator of a project', () => {
     expect(message).to.include('src/operator.ts:2:7').and.include('./missing.js');
   });
 
-  it('is refused where a package is missing, or it throws', async () => {
+  it('is refused if a package is missing or if it throws', async () => {
     const lacking = await projectOf({ 'src/operator.ts': `import 'no-such-package';` });
     expect(await refusal(lacking))
       .to.include('no-such-package')
@@ -117,19 +117,19 @@ describe('The operator of a project', () => {
     expect(await refusal(throwing)).to.include("can't be loaded: no door");
   });
 
-  it('is refused where it is not exported', async () => {
+  it('is refused if it is not exported', async () => {
     const root = await projectOf({ 'src/operator.ts': 'export const shops = 1, bars = 2;' });
     const message = await refusal(root);
     expect(message).to.include('exports bars, shops, no operator').and.include('add: export const');
   });
 
   for (const [what, operator, says] of [
-    ['no object', '5', 'want an object, got number'],
-    ['no name', '{ setup() {} }', 'name: want a text, got undefined'],
-    ['a bad name', `{ name: 'Shops!', setup() {} }`, 'name "Shops!": '],
-    ['no setup', `{ name: 'a', setup: 1 }`, 'setup: want a function, got number'],
-    ['other resources', `{ name: 'a', setup() {}, resources: [{}] }`, 'resources[0]: want what'],
-    ['no list of webhooks', `{ name: 'a', setup() {}, webhooks: {} }`, 'webhooks: want a list'],
+    ['a number in place of an object', '5', 'want an object, got number'],
+    ['a missing name', '{ setup() {} }', 'name: want a text, got undefined'],
+    ['an invalid name', `{ name: 'Shops!', setup() {} }`, 'name "Shops!": '],
+    ['an invalid setup', `{ name: 'a', setup: 1 }`, 'setup: want a function, got number'],
+    ['invalid resources', `{ name: 'a', setup() {}, resources: [{}] }`, 'resources[0]: want what'],
+    ['invalid webhooks', `{ name: 'a', setup() {}, webhooks: {} }`, 'webhooks: want a list'],
   ] as const) {
     it(`is refused with ${what}`, async () => {
       expect(await refusal(await exporting(operator))).to.include(says);

@@ -3,7 +3,7 @@ import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** Gives a project the packages of this repository, and this package by its sources. */
+/** Links the packages of this repository and the sources of this package into a project. */
 export function linkPackages(folder: string): void {
   const modules = join(folder, 'node_modules');
   const own = join(modules, 'operator-builder');
@@ -25,8 +25,9 @@ export function linkPackages(folder: string): void {
 }
 
 /**
- * Copies a project of this repository for this process. It has this package as a package, as users have
- * it: within the repository, the bundle of each command would hold all of lib/, for half a second.
+ * Copies a project of this repository for this process, with this package as an installed one.
+ * Within the repository, the bundle of each command would contain all of lib/ and take half a
+ * second.
  */
 export function projectCopy(project: string): string {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'project-'));

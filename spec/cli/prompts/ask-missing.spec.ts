@@ -5,7 +5,7 @@ import { cli, scratchDirectory, startCli } from '../cli.js';
 import type { CliResult, CliSettings } from '../cli.js';
 import { createApi, makeProject } from '../scaffold/project.js';
 
-/** Somebody at a keyboard, who answers what is asked. */
+/** A simulated user who answers prompts. */
 class Person {
   readonly input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
   readonly output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
@@ -15,7 +15,7 @@ class Person {
     this.output.on('data', (chunk: Buffer) => (this.seen += chunk.toString()));
   }
 
-  /** Types keys once a text is seen; what was seen before does not count any more. */
+  /** Types keys once a new text is shown. */
   async answers(question: string, keys: string): Promise<void> {
     while (!this.seen.includes(question)) await new Promise((resolve) => setImmediate(resolve));
     this.seen = '';
@@ -32,7 +32,7 @@ describe('A command at a terminal', () => {
     settings: CliSettings = {},
   ): Promise<CliResult> => startCli(args, { ...settings, terminal: person }).ended;
 
-  it('asks for what is missing, by the same rules', async () => {
+  it('prompts for missing options, and validates answers like options', async () => {
     const person = new Person();
     const made = running(person, ['init', '-C', file('shops')]);
     await person.answers('Which domain', 'Example.com\r');
@@ -44,7 +44,7 @@ describe('A command at a terminal', () => {
     expect(project).to.include('domain: example.com').and.include('name: shops-operator');
   });
 
-  it('asks for a kind, and then for a kind that the project has', async () => {
+  it("prompts for a kind, or for one of the project's kinds", async () => {
     await makeProject(file('kinds'), ['Pot']);
     const person = new Person();
     const kind = running(person, ['create', 'api', '--group', 'tea', '-C', file('kinds')]);
@@ -58,7 +58,7 @@ describe('A command at a terminal', () => {
     expect(await readFile(file('kinds/src/operator.ts'), 'utf8')).to.include('cup-webhook');
   });
 
-  it('writes nothing on SIGINT, and ends with 130', async () => {
+  it('writes nothing on SIGINT, and exits with 130', async () => {
     const person = new Person();
     const made = running(person, ['init', '-C', file('none')]);
     await person.answers('Which domain', '\u0003');
@@ -71,16 +71,16 @@ describe('A command at a terminal', () => {
   for (const [what, args, env] of [
     ['with --no-input', ['--no-input'], {}],
     ['in CI', [], { CI: 'true' }],
-    ['where a program reads', ['--output', 'json'], {}],
+    ['with JSON output', ['--output', 'json'], {}],
   ] as const) {
-    it(`asks nothing ${what}`, async () => {
+    it(`does not prompt ${what}`, async () => {
       const { code, stderr } = await running(new Person(), ['init', ...args], { env });
       expect(code).to.equal(1);
       expect(stderr).to.include("required option '--domain <domain>' not specified\n(operator-");
     });
   }
 
-  it('asks nothing where there is no terminal', async () => {
+  it('does not prompt without a terminal', async () => {
     await makeProject(file('bare'));
     for (const args of [['init'], ['create', 'api'], ['create', 'webhook']]) {
       const { code, stderr } = await cli([...args, '-C', file('bare')]);

@@ -12,7 +12,7 @@ import { replaceFile } from './project.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('An operator that is kept running', () => {
+describe('keepRunning', () => {
   const file = scratchDirectory();
   let cluster: EmbeddedCluster;
   let log: string[];
@@ -37,7 +37,7 @@ describe('An operator that is kept running', () => {
     await kept.catch(() => undefined);
   });
 
-  /** An operator that notes how it runs. @param run - what it does beside */
+  /** An operator that logs its run. @param run - additional work */
   function operator(
     name: string,
     run: (context: RunnableContext) => Promise<unknown> = () => Promise.resolve(),
@@ -51,7 +51,7 @@ describe('An operator that is kept running', () => {
           log.push(`${name} begins`);
           await run(context);
           await whenAborted(context.signal);
-          // What has to be done at the end takes its time.
+          // Simulates work during the stop.
           for (let turns = 0; turns < 20; turns++) await turn();
           log.push(`${name} ends`);
         },
@@ -60,7 +60,7 @@ describe('An operator that is kept running', () => {
     return { root: file(), files: [], operator: { name, setup } };
   }
 
-  /** Keeps the first one running; the others are what is loaded at each change. */
+  /** Keeps the first operator running; each change loads the next one. */
   function keep(first: LoadedProject, ...others: LoadedProject[]): void {
     const [clock, client] = [systemClock, cluster.client()];
     kept = keepRunning(first, {
@@ -80,7 +80,7 @@ describe('An operator that is kept running', () => {
     return eventually(() => expect([...log, ...told].join('\n')).to.include(line));
   }
 
-  it('is prepared, then stopped in full, then started again', async () => {
+  it('prepares the changed operator, stops the old one completely and starts the new one', async () => {
     keep(operator('first'), operator('second'));
     await until('first begins');
     await change();
@@ -94,7 +94,7 @@ describe('An operator that is kept running', () => {
     expect(told).to.deep.equal(['sources changed: the operator restarts']);
   });
 
-  it('goes on where the next one can not be set up', async () => {
+  it('continues with the running operator if the changed one cannot be set up', async () => {
     keep(operator('first'), operator('wrong'));
     await until('first begins');
     await change();
@@ -103,7 +103,7 @@ describe('An operator that is kept running', () => {
     expect(log).to.deep.equal(['first is prepared', 'first begins']);
   });
 
-  it('waits for the next change where a later one fails', async () => {
+  it('waits for the next change if a changed operator fails', async () => {
     const failing = operator('second', () => Promise.reject(new Error('no till')));
     keep(operator('first'), failing, operator('third'));
     await until('first begins');
@@ -116,7 +116,7 @@ describe('An operator that is kept running', () => {
     expect(log.at(-1)).to.equal('third ends');
   });
 
-  it('fails with what the first one fails with', async () => {
+  it('fails with the error of the first operator', async () => {
     keep(operator('first', () => Promise.reject(new Error('no till'))));
     const error = await kept.catch((thrown: unknown) => thrown);
     expect(error).to.have.property('message', 'no till');
@@ -127,7 +127,7 @@ describe('An operator that is kept running', () => {
     ['first', ['endless']],
     ['next', ['first', 'endless']],
   ] as const) {
-    it(`ends on request, though the setup of the ${when} one never ends`, async () => {
+    it(`stops on request while the setup of the ${when} operator hangs`, async () => {
       const [first = '', ...others] = names;
       keep(operator(first), ...others.map((name) => operator(name)));
       if (others.length > 0) {

@@ -2,13 +2,13 @@ import { cp, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkPackages } from '../project/project-copy.js';
 
-/** A copy of the project with shops, which a spec may change. */
+/** Copies the project with shops, so that a spec can change it. */
 export async function copyShopProject(folder: string): Promise<void> {
   await cp(join(import.meta.dirname, '../project/shop'), folder, { recursive: true });
   linkPackages(folder);
 }
 
-/** Writes a file at once, as editors do: nobody reads half of it. */
+/** Replaces a file atomically, like an editor. */
 export async function replaceFile(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text);
   await rename(`${file}.new`, file);

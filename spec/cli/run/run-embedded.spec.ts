@@ -47,7 +47,7 @@ describe('operator-builder run --embedded', () => {
     return (running = startCli(argsOf(project, ...more)));
   }
 
-  it('prints what the operator does with a resource, and ends once it has', async () => {
+  it('prints what the operator does with a resource, and exits once it settles', async () => {
     const { code, stdout, stderr } = await run('--until-settled');
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
     const lines = stdout.split('\n');
@@ -66,7 +66,7 @@ describe('operator-builder run --embedded', () => {
     await gone(file('kubeconfig'));
   });
 
-  it('ends with what is wrong where the operator does not get there', async () => {
+  it('exits with 1 and the reason if the operator does not settle', async () => {
     await writeFile(file('broken.yaml'), shop({ image: 'broken' }));
     const broken = ['-f', file('broken.yaml'), '--until-settled', '--settle-timeout', '1s'];
     const { code, stdout, stderr } = await run(...broken, '--log-level', 'silent');
@@ -79,7 +79,7 @@ describe('operator-builder run --embedded', () => {
     );
   });
 
-  it('ends with what the API server says of a resource that it does not take', async () => {
+  it('exits with 1 and the error of the server for a refused resource', async () => {
     await writeFile(file('wrong.yaml'), shop({ replicas: -1 }));
     const { code, stderr } = await run('-f', file('wrong.yaml'));
     expect(code).to.equal(1);
@@ -87,12 +87,12 @@ describe('operator-builder run --embedded', () => {
     expect(stderr.trimEnd().split('\n')).to.have.length(1);
   });
 
-  it('starts it again when its sources change, once the former has ended', async () => {
+  it('restarts the operator when its sources change, after the old one has stopped', async () => {
     const project = file('changing');
     await copyShopProject(project);
     const controller = file('changing/src/controllers/shop-controller.ts');
     const source = await readFile(controller, 'utf8');
-    // One port for all: it must be free again.
+    // The same port for all, which must be free again.
     const cli = start(project, '--health-port', await freePort());
     const replicas = (count: number) =>
       eventually(async () => {
@@ -116,7 +116,7 @@ describe('operator-builder run --embedded', () => {
     await cluster((client) => client.delete(Deployment, key('web')));
     await replicas(7);
 
-    // What it is made of may be new, and may come after what needs it.
+    // Dependencies may be new, and written after the files that import them.
     const moved = graced(9).replace('../shop.js', '../goods/shop.js');
     await replaceFile(controller, moved);
     await eventually(() => expect(cli.written().stderr).to.include('goods/shop.js'));
@@ -128,7 +128,7 @@ describe('operator-builder run --embedded', () => {
     expect(cli.written().stderr.match(/the operator restarts/g)).to.have.length(2);
   });
 
-  it('ends on SIGTERM while a module of the operator waits for what never comes', async () => {
+  it('exits on SIGTERM while a module of the operator hangs', async () => {
     const project = file('waiting');
     await copyShopProject(project);
     const loaded = 'loaded-a-module-that-waits';
@@ -144,7 +144,7 @@ describe('operator-builder run --embedded', () => {
     }
   });
 
-  it('asks its webhooks, without a certificate', async () => {
+  it('calls the webhooks of the operator without a certificate', async () => {
     const project = file('asking');
     await copyShopProject(project);
     await writeFile(file('asking/src/operator.ts'), operatorWithWebhook);
@@ -162,7 +162,7 @@ describe('operator-builder run --embedded', () => {
     expect(await cli.ended).to.include({ code: 0 });
   });
 
-  it('serves the foreign kinds that the tests of the project define', async () => {
+  it('serves foreign kinds defined by the tests of the project', async () => {
     const project = file('foreign');
     await makeProject(project);
     const named = ['--group', 'open.example.io', '--version', 'v1', '--kind', 'Widget'];
@@ -177,7 +177,7 @@ describe('operator-builder run --embedded', () => {
     expect(stdout).to.include('settled: Widget default/a');
   });
 
-  it('keeps away from a kubeconfig that is none of its own, and from a port that is taken', async () => {
+  it('refuses to overwrite a foreign kubeconfig, and ports in use', async () => {
     await writeFile(file('mine'), 'contexts: [{ name: a }, { name: b }]');
     const mine = await run('--kubeconfig-out', file('mine'));
     expect(mine.code).to.equal(1);
@@ -198,14 +198,18 @@ describe('operator-builder run --embedded', () => {
   });
 
   for (const [what, args, says] of [
-    ['options of a cluster', ['--embedded', '--context', 'a'], '--context is not for the embedded'],
     [
-      'options of an embedded one',
+      'options of a cluster with --embedded',
+      ['--embedded', '--context', 'a'],
+      '--context is not for the embedded',
+    ],
+    [
+      'options of an embedded cluster without --embedded',
       ['--until-settled'],
       '--until-settled is for an embedded cluster',
     ],
     ['a webhook port without certificates', ['--webhook-port', '1'], '--webhook-certs'],
-    ['files that are not there', ['--embedded', '-f', 'none.yaml'], "none.yaml can't be read"],
+    ['missing files', ['--embedded', '-f', 'none.yaml'], "none.yaml can't be read"],
   ] as const) {
     it(`refuses ${what}`, async () => {
       const { code, stderr } = await cli(['run', '--project', shopProject, ...args]);
@@ -214,7 +218,7 @@ describe('operator-builder run --embedded', () => {
     });
   }
 
-  it('ends well on SIGTERM before it has begun', async () => {
+  it('exits with 0 on SIGTERM during its start', async () => {
     const cli = start(shopProject);
     cli.stop();
     expect(await cli.ended).to.include({ code: 0 });
@@ -223,7 +227,7 @@ describe('operator-builder run --embedded', () => {
 
   const key = (name: string) => ({ name, namespace: 'default' });
 
-  /** By the kubeconfig that is there for kubectl. */
+  /** Uses the kubeconfig that the command writes for kubectl. */
   async function cluster<T>(
     use: (client: Awaited<ReturnType<typeof clientFromKubeConfig>>) => Promise<T>,
   ): Promise<T> {

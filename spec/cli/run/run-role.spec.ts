@@ -6,7 +6,7 @@ import { cli, scratchDirectory, startCli } from '../cli.js';
 import type { CliResult, RunningCli } from '../cli.js';
 import { copyShopProject, replaceFile } from './project.js';
 
-/** Lists what it does not declare, unless `requires` is given. */
+/** An operator that lists ConfigMaps, which it does not declare unless in `requires`. */
 const operatorThatLists = (requires = ''): string => `
 import { ConfigMap, controllerFor, done } from 'operator-builder';
 import type { OperatorDefinition } from 'operator-builder';
@@ -90,18 +90,18 @@ describe('The role of an operator in operator-builder run --embedded', () => {
   const run = async (project: string, ...more: readonly string[]): Promise<CliResult> =>
     cli(argsOf(project, '--until-settled', ...more));
 
-  it('ends a test at the first rule that is missing, and prints the rule', async () => {
+  it('fails at the first missing rule, and prints it', async () => {
     const project = await newProject('missing');
     const { code, stderr } = await run(project);
     expect({ code, stderr }).to.deep.equal({ code: 1, stderr: `error: ${missing}\n` });
   });
 
-  it('is not there with --as-admin', async () => {
+  it('is not applied with --as-admin', async () => {
     const project = await newProject('admin');
     expect(await run(project, '--as-admin')).to.include({ code: 0, stderr: '' });
   });
 
-  it('has the rules of config/rbac/role.yaml below the marker, and not those above', async () => {
+  it('includes rules below the marker in config/rbac/role.yaml, but not those above', async () => {
     const above = await newProject('above', roleWith(`  - ${rule}\n`, ''));
     expect(await run(above)).to.include({ code: 1, stderr: `error: ${missing}\n` });
     const below = await newProject('below', roleWith('', `  - ${rule}\n`));

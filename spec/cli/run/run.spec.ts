@@ -41,7 +41,7 @@ describe('operator-builder run', () => {
     return cli(argsOf(kubeconfig, ...more));
   }
 
-  it('says how a custom resource comes to a cluster that lacks it', async () => {
+  it('suggests --install-crds for a missing CRD', async () => {
     const { code, stderr } = await run('kubeconfig');
     expect(code).to.equal(1);
     expect(stderr).to.match(
@@ -49,7 +49,7 @@ describe('operator-builder run', () => {
     );
   });
 
-  it('says what a user lacks who may not install it', async () => {
+  it('reports the missing permission to install a CRD', async () => {
     const { code, stderr } = await run('clerk', '--install-crds');
     expect(code).to.equal(1);
     expect(stderr).to.match(
@@ -59,7 +59,7 @@ describe('operator-builder run', () => {
     expect(stderr.trimEnd().split('\n')).to.have.length(1);
   });
 
-  it('installs it, and runs the operator until SIGTERM', async () => {
+  it('installs CRDs, and runs the operator until SIGTERM', async () => {
     running = startCli(argsOf('kubeconfig', '--install-crds'));
     const client = cluster.client();
     await eventually(async () => {
@@ -77,7 +77,7 @@ describe('operator-builder run', () => {
     expect(cluster.server.openWatches).to.equal(0);
   });
 
-  it('says which rights the operator would need', async () => {
+  it('reports missing permissions of the operator', async () => {
     await ensureCrd(cluster.client(), Shop.crd);
     const { code, stderr } = await run('clerk');
     expect(code).to.equal(1);
@@ -85,7 +85,7 @@ describe('operator-builder run', () => {
     expect(stderr).to.include('shops.example').and.not.include('    at ');
   });
 
-  it('says what to do about a server that does not answer, and a context that is not there', async () => {
+  it('suggests a remedy for an unreachable server and an unknown context', async () => {
     const server = 'server: http://127.0.0.1:1';
     const text = cluster.kubeConfig().replace(/server: .*/, server);
     await writeFile(file('gone'), text);
@@ -97,7 +97,7 @@ describe('operator-builder run', () => {
     expect(elsewhere.stderr).to.include('contexts has no "prod" (there are: embedded)');
   });
 
-  it('watches nothing for its feed but the kinds of the controllers', async () => {
+  it('opens no watches for its feed besides those of the controllers', async () => {
     const since = cluster.requests.mark();
     running = startCli(argsOf('kubeconfig', '--install-crds', '-n', 'default'));
     await eventually(() => {
@@ -109,7 +109,7 @@ describe('operator-builder run', () => {
     });
   });
 
-  it('says that webhooks are not served, and how to serve them', async () => {
+  it('reports that webhooks are not served, and how to serve them', async () => {
     const project = file('with-webhook');
     await copyShopProject(project);
     await writeFile(file('with-webhook/src/operator.ts'), operatorWithWebhook);
@@ -119,7 +119,7 @@ describe('operator-builder run', () => {
     await eventually(() => expect(running?.written().stdout).to.include(says));
   });
 
-  it('logs lines for people at a terminal, JSON for programs elsewhere or on request', async () => {
+  it('logs text at a terminal, and JSON otherwise or on request', async () => {
     const missing = { kind: 'Shop', metadata: { name: 'loud', namespace: 'default' } };
     const shop = { ...missing, apiVersion: Shop.apiVersion, spec: { image: 'broken' } };
     await cluster.client().apply(shop, { fieldManager: 'spec', force: true });
@@ -152,14 +152,14 @@ describe('operator-builder run', () => {
       );
   });
 
-  it('ends on SIGTERM before it has begun', async () => {
+  it('exits with 0 on SIGTERM during its start', async () => {
     running = startCli(argsOf('kubeconfig', '--install-crds'));
     running.stop();
     expect(await running.ended).to.include({ code: 0 });
   });
 });
 
-describe('operator-builder run, on an API server that listens', () => {
+describe('operator-builder run on a server over HTTP', () => {
   const file = scratchDirectory();
   let cluster: EmbeddedCluster;
 

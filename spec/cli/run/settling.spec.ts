@@ -4,7 +4,7 @@ import type { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import type { Manager } from '../../../lib/manager/index.js';
 import { VirtualClock } from '../../../lib/system/index.js';
 
-/** An operator that says of itself what a spec has it say. */
+/** An operator in a simulated state. */
 class Operator {
   readonly clock = new VirtualClock();
   readonly settling: Settling;
@@ -19,7 +19,7 @@ class Operator {
     this.settling = new Settling({ cluster, clock: this.clock });
   }
 
-  /** A reconcile that took 10 ms has ended. */
+  /** Reports the end of a reconcile that took 10 ms. */
   reconciled(fields: object = {}): void {
     const event = { type: 'reconciled', controller: 'shop', key: 'a', durationMs: 10, ...fields };
     this.settling.onEvent(event as never);
@@ -41,7 +41,7 @@ class Operator {
   }
 }
 
-describe('An operator is settled', () => {
+describe('Settling', () => {
   let operator: Operator;
 
   beforeEach(() => {
@@ -53,7 +53,7 @@ describe('An operator is settled', () => {
     return operator.outcome;
   };
 
-  it('when nothing has happened for a while', async () => {
+  it('ends after a period without writes other than Events', async () => {
     operator.wait();
     expect(await after(400)).to.equal(undefined);
     operator.writes();
@@ -63,7 +63,7 @@ describe('An operator is settled', () => {
     expect(await after(200)).to.equal('settled');
   });
 
-  it('when no key waits and the pods are ready', async () => {
+  it('waits for queued keys and unready pods', async () => {
     operator.depth = 1;
     operator.wait();
     expect(await after(5_000)).to.equal(undefined);
@@ -74,7 +74,7 @@ describe('An operator is settled', () => {
     expect(await after(200)).to.equal('settled');
   });
 
-  it('when a reconcile that was to come soon has changed nothing', async () => {
+  it('ends when an imminent reconcile has changed nothing', async () => {
     operator.writes();
     operator.reconciled({ againInMs: 5_000 });
     operator.wait();
@@ -83,14 +83,14 @@ describe('An operator is settled', () => {
     expect(await after(200)).to.equal('settled');
   });
 
-  it('when what comes again later is only a look now and then', async () => {
+  it('does not wait for a distant periodic reconcile', async () => {
     operator.writes();
     operator.reconciled({ againInMs: 600_000 });
     operator.wait();
     expect(await after(1_000)).to.equal('settled');
   });
 
-  it('never while a key fails: it says which, when the time is over', async () => {
+  it('fails with the key of a failing reconcile at its time-out', async () => {
     operator.reconciled({ error: new Error('no till') });
     operator.wait();
     expect(await after(59_000)).to.equal(undefined);

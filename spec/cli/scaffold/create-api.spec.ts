@@ -16,7 +16,7 @@ const markers = /^.*\+operator-builder:scaffold:.*\n/gm;
 describe('operator-builder create api', () => {
   const file = scratchDirectory();
 
-  it('adds kinds to the operator, the project and the kustomizations, in order, whose objects have different names', async () => {
+  it('adds kinds in order to operator, PROJECT and kustomizations, with distinct object names', async () => {
     await makeProject(file('two'), ['Shop'], ['HTTPRoute', 'v1']);
     const texts = await textsIn(file('two'));
     expect(texts['src/operator.ts']).to.match(/Shop,\n {4}HTTPRoute,\n {4}\/\/ \+operator-builder/);
@@ -31,7 +31,7 @@ describe('operator-builder create api', () => {
     expect(crds.resources).to.deep.equal([
       ...['bases/shop.example.com_shops.yaml', 'bases/shop.example.com_httproutes.yaml'],
     ]);
-    // A Shop and an HTTPRoute of one name claim no Deployment of each other.
+    // A Shop and an HTTPRoute of the same name own different Deployments.
     for (const [path, name] of [
       ['shop', 'shop'],
       ['http-route', 'httproute'],
@@ -45,7 +45,7 @@ describe('operator-builder create api', () => {
     );
   });
 
-  it('adds a version to a kind, beside the first', async () => {
+  it('adds a version to a kind, next to the first one', async () => {
     await makeProject(file('versions'), ['Shop'], ['Shop', 'v1']);
     const texts = await textsIn(file('versions'));
     expect(texts['src/api/v1alpha1/shop.ts'])
@@ -65,7 +65,7 @@ describe('operator-builder create api', () => {
     });
   });
 
-  it('adds a version with the schema and the sample that the kind has now', async () => {
+  it('adds a version with the current schema and sample of the kind', async () => {
     await makeProject(file('edited-schema'), ['Shop', 'v1']);
     const edit = async (path: string, from: string, to: string): Promise<void> => {
       const text = await readFile(file('edited-schema', path), 'utf8');
@@ -96,11 +96,11 @@ describe('operator-builder create api', () => {
     const sample = parse(texts['config/samples/shop_v2_shop.yaml'] ?? '') as object;
     expect(sample).to.have.property('apiVersion', 'shop.example.com/v2');
     expect(sample).to.have.nested.property('spec.owner', 'jane');
-    // It is loaded: versions with different fields would be refused.
+    // Loads the operator, which refuses versions with different fields.
     expect(await cli([...manifests, '--check'])).to.include({ code: 0, stderr: '' });
   });
 
-  it('adds a version with the whole entry of the first one, and a sample of its schema', async () => {
+  it('adds a version with all properties of the first one, and a sample for its schema', async () => {
     await makeProject(file('entry'), ['Shop', 'v1', '--no-controller']);
     const path = file('entry/src/api/v1/shop.ts');
     const text = await readFile(path, 'utf8');
@@ -137,14 +137,14 @@ describe('operator-builder create api', () => {
     const { spec } = parse(texts['config/crd/bases/shop.example.com_shops.yaml'] ?? '') as Crd;
     const [v1, v2] = spec.versions;
     expect(v2).to.deep.equal({ ...v1, name: 'v2', storage: false });
-    // The sample of the template lacks what the schema requires.
+    // The sample of the template lacks required fields.
     expect(parse(texts['config/samples/shop_v2_shop.yaml'] ?? ''))
       .to.have.property('spec')
       .that //
       .deep.equals({ size: 3, zone: 'aa-0,', engine: 'fast' });
   });
 
-  it('refuses a version where the first one is not found, and writes nothing', async () => {
+  it('refuses a version if the first one is not found, without writing', async () => {
     await makeProject(file('no-entry'), ['Shop', 'v1']);
     const path = file('no-entry/src/api/v1/shop.ts');
     const text = await readFile(path, 'utf8');
@@ -156,7 +156,7 @@ describe('operator-builder create api', () => {
     expect(await textsIn(file('no-entry'))).to.deep.equal(before);
   });
 
-  it('adds the roles for people to those that every cluster has', async () => {
+  it('aggregates user roles into the default roles of a cluster', async () => {
     await makeProject(file('roles'), ['Shop']);
     const texts = await textsIn(file('roles'));
     for (const [name, role] of [
@@ -173,7 +173,7 @@ describe('operator-builder create api', () => {
     }
   });
 
-  it('adds a controller later, once', async () => {
+  it('adds a controller to a kind later, once', async () => {
     await makeProject(file('later'), ['Shop', 'v1', '--no-controller']);
     expect(await textsIn(file('later'))).not.to.have.any.keys('test/shop-controller.test.ts');
     expect(await createApi(file('later'), 'Shop', 'v1', '--no-resource')).to.include({ code: 0 });
@@ -185,7 +185,7 @@ describe('operator-builder create api', () => {
     expect(again.stderr).to.include('Shop has a controller already: --force overwrites it');
   });
 
-  it('adds a controller later that reads only fields that the kind has', async () => {
+  it('adds a controller later that uses only fields of the kind', async () => {
     const folder = file('fields');
     await makeProject(folder, ['Shop', 'v1', '--no-controller']);
     const path = join(folder, 'src/api/v1/shop.ts');
@@ -238,19 +238,19 @@ describe('operator-builder create api', () => {
       ['Roof', 'roofs'],
     ],
   ] as [string, string][]) {
-    it(`names several of a ${kind} ${plural}`, () => {
+    it(`derives the plural ${plural} of ${kind}`, () => {
       expect(englishPlural(kind.toLowerCase())).to.equal(plural);
     });
   }
 
-  it('writes the English plural of a kind into its schema and its files', async () => {
+  it('uses the English plural of a kind in its schema and files', async () => {
     await makeProject(file('plurals'), ['Analysis', 'v1']);
     const texts = await textsIn(file('plurals'));
     expect(texts['src/api/v1/analysis.ts']).to.include("plural: 'analyses'");
     expect(Object.keys(texts)).to.include('config/crd/bases/shop.example.com_analyses.yaml');
   });
 
-  it('keeps what the user wrote, and shows what to add where a marker is gone', async () => {
+  it('keeps edits, and prints the lines to add for a missing marker', async () => {
     await makeProject(file('edited'), ['Shop']);
     const operator = file('edited', 'src/operator.ts');
     const own = (await readFile(operator, 'utf8')).replace(markers, '') + '// mine\n';
@@ -264,7 +264,7 @@ describe('operator-builder create api', () => {
       .and.include('+// +operator-builder:scaffold:setup')
       .and.include('Nothing was written.');
     expect(await textsIn(file('edited'))).to.deep.equal(before);
-    // As the diff says, by hand; and the user's line ends, and indentation.
+    // Adds the lines of the diff, with the user's line endings and indentation.
     const added = own
       .replace('// mine', '// +operator-builder:scaffold:imports')
       .replace(/( +)(Shop,\n)/, '$1$2\t// +operator-builder:scaffold:resources\n')
@@ -276,7 +276,7 @@ describe('operator-builder create api', () => {
     expect(text).not.to.match(/[^\r]\n/);
   });
 
-  it('overwrites what is there only by force, and then adds nothing twice', async () => {
+  it('overwrites existing files only with --force, and adds no lines twice', async () => {
     await makeProject(file('forced'), ['Shop']);
     const made = await textsIn(file('forced'));
     await writeFile(file('forced', 'src/controllers/shop-controller.ts'), 'mine');
@@ -291,7 +291,7 @@ describe('operator-builder create api', () => {
     expect(await textsIn(file('forced'))).to.deep.equal(made);
   });
 
-  it('names files that are in its way', async () => {
+  it('lists existing files that it would overwrite', async () => {
     await makeProject(file('taken'));
     await writeFile(file('taken', 'config/samples/shop_v1alpha1_shop.yaml'), 'mine');
     const { code, stderr } = await createApi(file('taken'));
@@ -304,27 +304,39 @@ describe('operator-builder create api', () => {
     before(() => makeProject(file('own'), ['Shop']));
 
     for (const [what, args, says] of [
-      ['a small kind', ['shop'], '--kind: want a capital'],
-      ['a kind that JavaScript has', ['Promise'], 'has another Promise: take a longer name'],
-      ['a kind that YAML reads as none', ['Null'], 'YAML has another Null'],
-      ['a kind that the templates import', ['Deployment'], 'as MyDeployment'],
-      ['a version of no form', ['Pot', '1.0'], '--version: want v1, v1beta1'],
-      ['a plural that is none', ['Pot', 'v1', '--plural', 'Pots'], '--plural: "Pots" must be'],
-      ['a plural that is taken', ['Pot', 'v1', '--plural', 'shops'], 'Shop has the plural shops'],
-      ['a kind of another group', ['Shop', 'v1', '--group', 'b'], 'the group shop has a kind Shop'],
+      ['a lower-case kind', ['shop'], '--kind: want a capital'],
       [
-        'a group with the domain',
+        'a kind with the name of a JavaScript global',
+        ['Promise'],
+        'has another Promise: take a longer name',
+      ],
+      ['a kind that YAML reads as null', ['Null'], 'YAML has another Null'],
+      ['a kind with the name of a template import', ['Deployment'], 'as MyDeployment'],
+      ['an invalid version', ['Pot', '1.0'], '--version: want v1, v1beta1'],
+      ['an invalid plural', ['Pot', 'v1', '--plural', 'Pots'], '--plural: "Pots" must be'],
+      ['a plural in use', ['Pot', 'v1', '--plural', 'shops'], 'Shop has the plural shops'],
+      [
+        'an existing kind in another group',
+        ['Shop', 'v1', '--group', 'b'],
+        'the group shop has a kind Shop',
+      ],
+      [
+        'a group that contains the domain',
         ['Pot', 'v1', '--group', 'a.example.com'],
         'leave the domain out',
       ],
       [
-        'a lifecycle of another status',
+        'the style lifecycle with a different status',
         ['Shop', 'v1alpha1', '--no-resource', '--force', '--style', 'lifecycle'],
         '--style lifecycle needs another status of Shop',
       ],
-      ['nothing to do', ['Pot', 'v1', '--no-resource', '--no-controller'], 'nothing is left to do'],
-      ['a controller of nothing', ['Pot', 'v1', '--no-resource'], 'leave --no-resource out'],
-      ['no yes and no no', ['Pot', 'v1', '--controller=maybe'], 'want true or false'],
+      [
+        'a call without anything to create',
+        ['Pot', 'v1', '--no-resource', '--no-controller'],
+        'nothing is left to do',
+      ],
+      ['a controller of a missing kind', ['Pot', 'v1', '--no-resource'], 'leave --no-resource out'],
+      ['an invalid boolean', ['Pot', 'v1', '--controller=maybe'], 'want true or false'],
     ] as const) {
       it(what, async () => {
         const before = await textsIn(file('own'));
@@ -335,15 +347,15 @@ describe('operator-builder create api', () => {
       });
     }
 
-    it('a folder without a project', async () => {
+    it('a directory without a project', async () => {
       const { code, stderr } = await createApi(file('nowhere'));
       expect(code).to.equal(1);
       expect(stderr).to.include('or make one with operator-builder init');
     });
 
     for (const [what, text, says] of [
-      ['is no YAML', 'a: [', "PROJECT can't be used: "],
-      ["is another tool's", 'layout: [go.kubebuilder.io/v4]', 'want layout: operator-builder/v1'],
+      ['is invalid YAML', 'a: [', "PROJECT can't be used: "],
+      ['is of another tool', 'layout: [go.kubebuilder.io/v4]', 'want layout: operator-builder/v1'],
       ['is empty', '', 'it is empty'],
       ['lacks a name', 'layout: operator-builder/v1\nresources: []', 'name: want a text'],
     ] as const) {
@@ -365,8 +377,8 @@ describe('operator-builder create api', () => {
       ['domain', 'example.com/../..', 'domain: "example.com/../.." must be'],
       ['name', '$(reboot)', 'name: "$(reboot)" must be'],
     ] as const) {
-      it(`a PROJECT whose ${field} is no name, and writes nothing`, async () => {
-        // A name with dots would lead out of the project, not out of what is compared.
+      it(`a PROJECT with an invalid ${field}, without writing`, async () => {
+        // Deep enough that a name with dots leads out of the project, but not out of `around`.
         const [around, folder] = [file(`names-${field}`), `names-${field}/a/b/c/d`];
         await cp(file('own'), file(folder), { recursive: true });
         const path = file(folder, 'PROJECT');

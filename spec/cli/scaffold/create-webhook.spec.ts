@@ -16,7 +16,7 @@ interface WebhookConfiguration {
   readonly webhooks: readonly { readonly name: string; readonly failurePolicy: string }[];
 }
 
-/** `MutatingWebhookConfiguration: a b`, for each. */
+/** Formats configurations as `MutatingWebhookConfiguration: a b`. */
 function namesIn(text = ''): readonly string[] {
   const documents = parseAllDocuments(text);
   const configurations = documents.map((one) => one.toJS() as WebhookConfiguration);
@@ -35,8 +35,8 @@ describe('operator-builder create webhook', () => {
     await writeFile(path, changed);
   }
 
-  // Their tests are run with those of `create api`.
-  it('makes projects whose manifests are not stale, step by step', async () => {
+  // Their tests run with those of `create api`.
+  it('keeps manifests up to date in each step', async () => {
     await makeProject(file('whole'), ...twoVersions, ['Fleet', 'v1', '--no-namespaced']);
     linkPackages(file('whole'));
     const steps = [
@@ -65,7 +65,7 @@ describe('operator-builder create webhook', () => {
     expect(all).not.to.match(/kind-?name|groupname|v9[89]alpha|@first|@later|builder:(?:if|end)/i);
   });
 
-  it('adds them to the operator, the project, the kustomizations and the roles', async () => {
+  it('adds webhooks to operator, PROJECT, kustomizations and roles', async () => {
     await makeProject(file('all'), ...twoVersions);
     const flags = ['--defaulting', '--validation', '--conversion'];
     const { stdout } = await createWebhook(file('all'), 'Shop', 'v1alpha1', ...flags);
@@ -96,7 +96,7 @@ describe('operator-builder create webhook', () => {
     expect(texts['config/manager/manager.yaml']).to.include('containerPort: 9443');
   });
 
-  it('makes tests with a small object that the schema accepts where the sample is stale', async () => {
+  it('generates tests with a minimal valid object if the sample is stale', async () => {
     await makeProject(file('stale'), ['Shop', 'v1', '--no-controller']);
     const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
     const own =
@@ -109,12 +109,12 @@ describe('operator-builder create webhook', () => {
     expect(text).to.include("const content: object = { spec: { engine: 'fast', size: 3 } };");
   });
 
-  it('keeps what users have made of former ones', async () => {
+  it('keeps edits in existing webhooks', async () => {
     await makeProject(file('own'), ...twoVersions, ['Pot', 'v1']);
     await createWebhook(file('own'), 'Pot', 'v1', '--defaulting');
     const webhook = file('own/src/webhooks/v1/pot-webhook.ts');
     await edit(webhook, (text) => text.replace("operation !== 'CREATE'", 'false /* mine */'));
-    // As `manifests` writes what a webhook says of itself.
+    // Like `manifests` with an option of the webhook.
     await edit(file('own', manifests), (text) => text.replace('Policy: Fail', 'Policy: Ignore'));
     await edit(file('own/config/webhook/service.yaml'), (text) => `# mine\n${text}`);
     for (const [kind, version, flag] of [
@@ -141,7 +141,7 @@ describe('operator-builder create webhook', () => {
     ]);
   });
 
-  it('converts between all versions there are, and those that come later', async () => {
+  it('converts between all versions, including later ones', async () => {
     await makeProject(file('spokes'), ...twoVersions, ['Shop', 'v2']);
     const made = await createWebhook(file('spokes'), 'Shop', 'v1', '--conversion');
     expect(made).to.include({ code: 0 });
@@ -153,14 +153,14 @@ describe('operator-builder create webhook', () => {
       ...['v1', 'v2', 'v3'],
     ]);
     linkPackages(file('spokes'));
-    // It is loaded: a version without a conversion would be refused.
+    // Loads the operator, which refuses a version without a conversion.
     const checked = await cli(['manifests', '--project', file('spokes'), '--check']);
     expect(checked).to.deep.equal(fresh);
     const list = file('spokes/config/webhook/kustomization.yaml');
     expect(parse(await readFile(list, 'utf8')))
       .to.have.property('resources')
       .that.deep.equals(['service.yaml']);
-    // The first one that decides brings the list of them.
+    // The first admission webhook adds its manifests.
     await createWebhook(file('spokes'), 'Shop', 'v2', '--validation');
     expect(parse(await readFile(list, 'utf8')))
       .to.have.property('resources')
@@ -170,7 +170,7 @@ describe('operator-builder create webhook', () => {
     ]);
   });
 
-  it('has each webhook asked about a further version that has none, but where code says otherwise', async () => {
+  it('adjusts the match policies for a further version without webhooks, unless set in code', async () => {
     const folder = file('further');
     await makeProject(folder, ...twoVersions);
     for (const version of ['v1alpha1', 'v1']) {
@@ -184,13 +184,13 @@ describe('operator-builder create webhook', () => {
     linkPackages(folder);
     expect(await cli(['manifests', '--project', folder, '--check'])).to.deep.equal(fresh);
     expect(await policies()).to.equal(null);
-    // One that is asked as the code says stays as it is.
+    // A policy set in code is kept.
     await edit(file('further', manifests), (text) => `${text}    matchPolicy: Exact\n`);
     expect((await createApi(folder, 'Shop', 'v3')).stderr).to.equal('');
     expect(await policies()).to.deep.equal(['matchPolicy: Exact']);
   });
 
-  it('shows what to add where a marker is gone, and writes nothing', async () => {
+  it('prints the lines to add for a missing marker, without writing', async () => {
     await makeProject(file('markers'), ...twoVersions);
     const paths = ['src/operator.ts', 'config/manager/manager.yaml'];
     for (const path of paths) {
@@ -212,7 +212,7 @@ describe('operator-builder create webhook', () => {
     ['as it was made', (text: string) => text],
     ['in one line', (text: string) => text.replace(/versions: \[[^]*?\n {2}\],/, 'versions: all,')],
   ] as const) {
-    it(`finds the place of a conversion without its marker, below a list of versions ${what}`, async () => {
+    it(`adds a conversion without its marker, below a list of versions ${what}`, async () => {
       const folder = file('unmarked', what.replaceAll(' ', '-'));
       await makeProject(folder, ...twoVersions);
       const path = join(folder, 'src/api/v1alpha1/shop.ts');
@@ -231,7 +231,7 @@ describe('operator-builder create webhook', () => {
     });
   }
 
-  it('converts the kind of the tutorial, whose page keeps all markers', async () => {
+  it('adds a conversion to the kind of the tutorial, whose page keeps all markers', async () => {
     const folder = file('tutorial');
     const kind = ['--group', 'alnair', '--kind', 'AlnairPod', '-C', folder];
     const init = ['init', '--domain', 'centaurusinfra.io', '--name', 'alnair', '-C', folder];
@@ -274,11 +274,11 @@ describe('operator-builder create webhook', () => {
     const { code, stdout } = await createWebhook(file('forced'), ...args, '--force');
     expect(code).to.equal(0);
     expect(stdout).to.include('overwrote src/webhooks/v1alpha1/shop-webhook.ts');
-    // With that, too, which was not asked for this time.
+    // Includes the validation, which this call does not request.
     expect(await textsIn(file('forced'))).to.deep.equal(made);
   });
 
-  it('keeps the record of them when the kind is made again', async () => {
+  it('keeps webhooks in PROJECT when the kind is created again', async () => {
     await makeProject(file('anew'), ['Shop']);
     await createWebhook(file('anew'), 'Shop', 'v1alpha1', '--validation');
     const before = await readFile(file('anew/PROJECT'), 'utf8');
@@ -293,14 +293,22 @@ describe('operator-builder create webhook', () => {
     });
 
     for (const [what, [kind, version, ...flags], says] of [
-      ['nothing', ['Shop', 'v1'], 'at least one of --defaulting, --validation, --conversion'],
       [
-        'a kind that there is not',
+        'a call without a webhook type',
+        ['Shop', 'v1'],
+        'at least one of --defaulting, --validation, --conversion',
+      ],
+      [
+        'a missing kind',
         ['Other', 'v1', '--validation'],
         'make it first: operator-builder create api --group shop --version v1 --kind Other',
       ],
-      ['a version that there is not', ['Pot', 'v2', '--validation'], 'has no Pot v2 of shop'],
-      ['a conversion of one version', ['Pot', 'v1', '--conversion'], 'Pot has one version only'],
+      ['a missing version', ['Pot', 'v2', '--validation'], 'has no Pot v2 of shop'],
+      [
+        'a conversion of a single version',
+        ['Pot', 'v1', '--conversion'],
+        'Pot has one version only',
+      ],
       [
         'a second conversion',
         ['Shop', 'v1alpha1', '--conversion'],
@@ -316,7 +324,7 @@ describe('operator-builder create webhook', () => {
       });
     }
 
-    it('to overwrite a file that was not made by it', async () => {
+    it('to overwrite a foreign file', async () => {
       await writeFile(file('bad', manifests), 'kind: Mine\n');
       const { code, stderr } = await createWebhook(file('bad'), 'Pot', 'v1', '--validation');
       expect(code).to.equal(1);
@@ -327,7 +335,7 @@ describe('operator-builder create webhook', () => {
       await rm(file('bad', manifests));
     });
 
-    it('a PROJECT with webhooks that are none', async () => {
+    it('a PROJECT with invalid webhooks', async () => {
       await edit(file('bad/PROJECT'), (text) => text.replace('conversion: true', 'conversion: 1'));
       const { stderr } = await createWebhook(file('bad'), 'Pot', 'v1', '--validation');
       expect(stderr).to.include('resources[1].webhooks.conversion: want true or false, got 1');

@@ -12,7 +12,7 @@ function deleteApi(folder: string, kind: string, ...more: string[]): Promise<Cli
 describe('operator-builder delete api', () => {
   const file = scratchDirectory();
 
-  it('takes out all that create api and create webhook have made of a kind', async () => {
+  it('deletes everything that create api and create webhook created for a kind', async () => {
     const folder = file('whole');
     await makeProject(folder, ['Pot', 'v1', '--style', 'resources']);
     linkPackages(folder);
@@ -38,7 +38,7 @@ describe('operator-builder delete api', () => {
     expect(await textsIn(file('other'))).to.deep.equal(before);
   });
 
-  it('leaves what the user has changed, and says so', async () => {
+  it('keeps files with changes, and lists them', async () => {
     const folder = file('changed');
     await makeProject(folder, ['Shop'], ['Pot', 'v1']);
     const controller = `${folder}/src/controllers/shop-controller.ts`;
@@ -60,7 +60,7 @@ describe('operator-builder delete api', () => {
     expect(texts['src/operator.ts']).to.include('setupPotController(operator);');
   });
 
-  it('takes out a version that was made of an edited schema', async () => {
+  it('deletes a version that was derived from an edited schema', async () => {
     const folder = file('derived');
     await makeProject(folder, ['Shop', 'v1']);
     const schema = `${folder}/src/api/v1/shop.ts`;
@@ -84,7 +84,7 @@ describe('operator-builder delete api', () => {
     expect(stdout).to.include('deleted src/api/v2/shop.ts').and.include('rm src/api/v1/shop.ts');
   });
 
-  it('refuses a kind that the project does not have', async () => {
+  it('refuses an unknown kind', async () => {
     await makeProject(file('none'), ['Shop']);
     const { code, stderr } = await deleteApi(file('none'), 'Pot');
     expect(code).to.equal(1);

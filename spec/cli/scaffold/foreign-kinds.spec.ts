@@ -14,10 +14,10 @@ import { makeProject, textsIn } from './project.js';
 const fresh = { code: 0, stdout: 'The manifests are up to date.\n', stderr: '' };
 const done = { code: 0, stderr: '' };
 
-describe('Controllers and webhooks of kinds that others define', () => {
+describe('Controllers and webhooks of foreign kinds', () => {
   const file = scratchDirectory();
 
-  it('are made with the types of their fields, and manifests that are fresh', async () => {
+  it('are created with types of the fields and up-to-date manifests', async () => {
     const folder = file('whole');
     for (const result of await makeForeignProject(folder)) expect(result).to.include(done);
     linkPackages(folder);
@@ -41,7 +41,7 @@ describe('Controllers and webhooks of kinds that others define', () => {
     );
   });
 
-  it('are shown by graph', async () => {
+  it('are drawn by graph', async () => {
     const folder = file('graph');
     await makeProject(folder);
     await createForeign('api', [folder, 'apps', 'v1', 'Deployment'], '--no-resource');
@@ -53,19 +53,19 @@ describe('Controllers and webhooks of kinds that others define', () => {
 
   for (const [what, names, flags, says] of [
     [
-      'a kind that is neither built in nor has a whole group',
+      'an unknown kind without a complete group',
       ['apps', 'v1', 'Nope'],
       [],
       'or give the whole group',
     ],
     [
-      'a style',
+      'a style other than builder',
       ['apps', 'v1', 'Deployment'],
       ['--style', 'lifecycle'],
       'leave it out for Deployment',
     ],
     [
-      'a definition of another kind',
+      'a definition file without the kind',
       ['a.example.io', 'v1', 'Issuer'],
       ['--crd-file', 'other.yaml'],
       'has no CustomResourceDefinition with Issuer v1 of a.example.io',
@@ -87,14 +87,14 @@ describe('Controllers and webhooks of kinds that others define', () => {
     });
   }
 
-  it('refuse a conversion, which is for those who define the kind', async () => {
+  it('refuse a conversion, which belongs to the owner of the kind', async () => {
     await makeProject(file('conversion'));
     const pod = [file('conversion'), 'core', 'v1', 'Pod'] as const;
     const { stderr } = await createForeign('webhook', pod, '--conversion');
     expect(stderr).to.include('--conversion: others define Pod');
   });
 
-  it('have an object to test with that the API server accepts, of each built-in kind', async () => {
+  it('have a valid sample object for each built-in kind', async () => {
     const cluster = await EmbeddedCluster.start();
     try {
       const client = cluster.client();

@@ -4,7 +4,7 @@ import { cli } from '../cli.js';
 import type { CliResult } from '../cli.js';
 import { makeProject } from './project.js';
 
-/** `create api` or `create webhook` of a kind that others define. */
+/** Runs `create api` or `create webhook` for a foreign kind. */
 export function createForeign(
   what: 'api' | 'webhook',
   [folder, group, version, kind]: readonly [string, string, string, string],
@@ -14,7 +14,7 @@ export function createForeign(
   return cli(['create', what, ...named, '-C', folder, ...more]);
 }
 
-/** Definition of a kind of another operator. */
+/** CRD of another operator. */
 export const issuerDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -47,7 +47,7 @@ export const issuerDefinition = {
   },
 };
 
-/** Makes a project with controllers and webhooks of foreign kinds. */
+/** Creates a project with controllers and webhooks of foreign kinds. */
 export async function makeForeignProject(folder: string): Promise<readonly CliResult[]> {
   await makeProject(folder);
   const file = join(folder, 'issuers.yaml');

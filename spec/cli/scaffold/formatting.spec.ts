@@ -10,7 +10,7 @@ const ignored = /^(?:PROJECT$|config\/)|(?:ignore|Dockerfile)$/;
 describe('Generated files', () => {
   const file = scratchDirectory();
 
-  it('are formatted as npm run format does, whatever the length of names', async () => {
+  it('are formatted like npm run format, for names of any length', async () => {
     const folder = file('formatted');
     const kinds = [
       ['Pot', 'builder'],

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { withImported, withMergedImports } from '../../../lib/cli/scaffold/import-statements.js';
 
 describe('Import statements of generated code', () => {
-  it('import each module once, values and types together', () => {
+  it('import each module once, with values and types together', () => {
     const text = [
       `import { a } from 'one';`,
       `import type { B } from 'one';`,
@@ -16,7 +16,7 @@ describe('Import statements of generated code', () => {
     );
   });
 
-  it('break where a line would be too long, and only there', () => {
+  it('are wrapped only if too long', () => {
     const names = ['aLongName', 'anotherLongName', 'aThirdLongName', 'andTheFourthOne', 'five'];
     const long = `import {\n${names.map((name) => `  ${name},\n`).join('')}} from 'a-module';\n`;
     expect(withMergedImports(long)).to.equal(`import { ${names.join(', ')} } from 'a-module';\n`);
@@ -24,7 +24,7 @@ describe('Import statements of generated code', () => {
     expect(withMergedImports(all)).to.match(/^import \{\n {2}aLongName,\n[^]*\n\} from/);
   });
 
-  it('leave what has comments, defaults or other names as it is', () => {
+  it('are kept with comments, default imports or namespaces', () => {
     for (const text of [
       `import {\n  a, // mine\n} from 'one';\nimport { b } from 'two';\n`,
       `import one from 'one';\nimport * as all from 'one';\nimport 'one';\n`,
@@ -36,7 +36,7 @@ describe('Import statements of generated code', () => {
     );
   });
 
-  it('keep the line ends of Windows', () => {
+  it('keep Windows line endings', () => {
     const text = `import { a } from 'one';\r\na();\r\n`;
     expect(withImported(text, `import type { B } from 'one';`)).to.equal(
       `import { a, type B } from 'one';\r\na();\r\n`,

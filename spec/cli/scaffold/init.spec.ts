@@ -9,7 +9,7 @@ import { createApi, createWebhook, makeProject, textsIn } from './project.js';
 describe('operator-builder init', () => {
   const file = scratchDirectory();
 
-  it('makes a project that has the name and the domain, and no word of the templates', async () => {
+  it('creates a project with the name and domain, without placeholders of the templates', async () => {
     const [result] = await makeProject(file('shops'));
     expect(result).to.include({ code: 0, stderr: '' });
     expect(result?.stdout).to.include('created src/main.ts').and.include('npm install');
@@ -28,7 +28,7 @@ describe('operator-builder init', () => {
     expect(all).not.to.match(/operator-name|domain\.example|operator-builder:(?:if|end)/);
   });
 
-  it('makes projects whose tests Vitest runs, with the kinds that come later', async () => {
+  it('creates tests for Vitest, also for kinds added later', async () => {
     const folder = file('vitest');
     const named = ['--domain', 'example.com', '--name', 'shops', '-C', folder];
     const made = await cli(['init', ...named, '--test-runner', 'vitest']);
@@ -54,7 +54,7 @@ describe('operator-builder init', () => {
     expect(texts['PROJECT']).to.include('\ntestRunner: vitest\n');
   });
 
-  it('has an image that is built on any platform, labelled, and not run as root', async () => {
+  it('creates a multi-platform, labeled image that does not run as root', async () => {
     await makeProject(file('image'));
     const { Dockerfile = '' } = await textsIn(file('image'));
     expect(Dockerfile).to.match(/^FROM --platform=\$BUILDPLATFORM \$\{BUILD_IMAGE\} AS build$/m);
@@ -65,7 +65,7 @@ describe('operator-builder init', () => {
     }
   });
 
-  it('has scripts that npm does not run by itself', async () => {
+  it('creates no scripts that npm runs implicitly', async () => {
     await makeProject(file('scripts'));
     const { 'package.json': text = '' } = await textsIn(file('scripts'));
     const { scripts } = JSON.parse(text) as { readonly scripts: Readonly<Record<string, string>> };
@@ -77,7 +77,7 @@ describe('operator-builder init', () => {
     expect(Object.keys(scripts).filter((name) => hooks.test(name))).to.deep.equal([]);
   });
 
-  it('has a CI that takes actions by their commits', async () => {
+  it('pins actions in CI to commits', async () => {
     await makeProject(file('actions'));
     const { '.github/workflows/ci.yml': text = '' } = await textsIn(file('actions'));
     const used = [...text.matchAll(/uses: (\S+)/g)].map(([, action]) => action);
@@ -85,7 +85,7 @@ describe('operator-builder init', () => {
     for (const action of used) expect(action).to.match(/^actions\/[a-z-]+@[0-9a-f]{40}$/);
   });
 
-  it('takes what package.json says, and the name of the folder', async () => {
+  it('fills package.json from options, and the name from the directory', async () => {
     const given = { repo: 'https://git.example/pots', license: 'MIT', owner: 'A <a@example.com>' };
     const options = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
     const args = ['init', '--domain', 'example.com', '-C', file('pots'), ...options];
@@ -96,11 +96,11 @@ describe('operator-builder init', () => {
       ...{ name: 'pots', repository: given.repo, license: 'MIT', author: given.owner },
       dependencies: { 'operator-builder': 'file:lib.tgz' },
     });
-    // An image is built from the project alone.
+    // The build context of an image is the project alone.
     expect(texts['lib.tgz']).to.equal('packed');
   });
 
-  it('writes nothing with --dry-run, and prints for a program what it would write', async () => {
+  it('writes nothing with --dry-run, and prints the files as JSON', async () => {
     const args = ['init', '--domain', 'example.com', '-C', file('dry'), '--dry-run'];
     const { code, stdout } = await cli([...args, '--output', 'json']);
     const said = JSON.parse(stdout) as Readonly<Record<'files', { path: string }[]>>;
@@ -110,7 +110,7 @@ describe('operator-builder init', () => {
     expect(await readdir(file())).not.to.include('dry');
   });
 
-  it('refuses a folder with files, unless it is forced', async () => {
+  it('refuses a non-empty directory, unless forced', async () => {
     await mkdir(file('full'));
     await writeFile(file('full', 'notes.txt'), 'mine');
     await writeFile(file('full', 'Dockerfile'), 'mine');
@@ -129,7 +129,7 @@ describe('operator-builder init', () => {
     expect(await textsIn(file('full'))).to.deep.include(kept);
   });
 
-  it('makes a project in a fresh clone, and keeps what that has', async () => {
+  it('creates a project in a fresh clone, and keeps its files', async () => {
     const own = {
       ...{ '.git/config': '[core]', '.gitignore': 'node_modules\n', 'README.md': '# Shops\n' },
       ...{ LICENSE: 'MIT', 'CODE_OF_CONDUCT.md': 'Be kind.', '.github/CODEOWNERS': '* @me' },
@@ -163,7 +163,7 @@ describe('operator-builder init', () => {
     [['--domain', 'example.com', '--package', '$(reboot)'], '--package: want a version'],
     [[], "required option '--domain <domain>' not specified"],
   ] as const) {
-    it(`refuses ${args.join(' ') || 'no domain'}, and makes nothing`, async () => {
+    it(`refuses ${args.join(' ') || 'no domain'}, without creating a directory`, async () => {
       const { code, stderr } = await cli(['init', '-C', file('bad'), ...args]);
       expect(code).to.equal(1);
       expect(stderr).to.include(says);
@@ -175,13 +175,13 @@ describe('operator-builder init', () => {
     ...['MIT', 'Apache-2.0', 'GPL-2.0+', '(MIT OR GPL-3.0-or-later WITH GCC-exception-3.1)'],
     ...['UNLICENSED', 'LicenseRef-Ours', 'SEE LICENSE IN LICENSE'],
   ]) {
-    it(`takes the license ${license}`, async () => {
+    it(`accepts the license ${license}`, async () => {
       const args = ['--domain', 'example.com', '-C', file('licensed'), '--dry-run'];
       expect(await cli(['init', ...args, '--license', license])).to.include({ code: 0 });
     });
   }
 
-  it("asks for a name where the folder's is none", async () => {
+  it('requires --name if the name of the directory is invalid', async () => {
     const { code, stderr } = await cli(['init', '-C', file('Foo_Bar'), '--domain', 'example.com']);
     expect(code).to.equal(1);
     expect(stderr).to.include('give --name, for the folder\'s can\'t be taken: "Foo_Bar" must be');

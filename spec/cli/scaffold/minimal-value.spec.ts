@@ -3,7 +3,7 @@ import { minimalValue } from '../../../lib/cli/scaffold/minimal-value.js';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import type { TypedSchema } from '../../../lib/crd/index.js';
 
-/** The content that is made for a schema of `spec`, and what the API server would say of it. */
+/** Returns the content generated for a schema of `spec`, and the errors of its validation. */
 function madeFor(spec: TypedSchema<unknown>): { readonly spec: unknown; readonly causes: object } {
   const Thing = defineResource({
     group: 'example.com',
@@ -15,8 +15,8 @@ function madeFor(spec: TypedSchema<unknown>): { readonly spec: unknown; readonly
   return { spec: content.spec, causes: Thing.validate({ ...object, ...content }) };
 }
 
-describe('A minimal value of a schema', () => {
-  it('has the required fields and those with a default, and nothing else', () => {
+describe('minimalValue', () => {
+  it('contains only required fields and fields with a default', () => {
     const { spec } = madeFor(
       s.object({
         engine: s.string({ enum: ['fast', 'cheap'] }),
@@ -36,12 +36,12 @@ describe('A minimal value of a schema', () => {
 
   for (const [what, schema] of [
     ['a minimum', s.integer({ minimum: 5 })],
-    ['an excluded minimum', s.integer({ minimum: 5, exclusiveMinimum: true })],
-    ['a maximum below zero', s.number({ maximum: -2 })],
+    ['an exclusive minimum', s.integer({ minimum: 5, exclusiveMinimum: true })],
+    ['a negative maximum', s.number({ maximum: -2 })],
     ['a multiple', s.integer({ minimum: 4, multipleOf: 5 })],
-    ['lengths', s.string({ minLength: 12, maxLength: 12 })],
-    ['a short text', s.string({ maxLength: 2 })],
-    ['a time', s.string({ format: 'date-time' })],
+    ['exact length', s.string({ minLength: 12, maxLength: 12 })],
+    ['a short string', s.string({ maxLength: 2 })],
+    ['a date-time', s.string({ format: 'date-time' })],
     ['a list', s.array(s.string({ minLength: 9 }), { minItems: 2, listType: 'set' })],
     ['a list of enums', s.array(s.string({ enum: ['a', 'b'] }), { minItems: 2, listType: 'set' })],
     [
@@ -53,12 +53,12 @@ describe('A minimal value of a schema', () => {
       }),
     ],
     ['a map', s.map(s.integer(), { minProperties: 2 })],
-    ['a name of DNS', s.string({ pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', minLength: 20 })],
+    ['a DNS name', s.string({ pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', minLength: 20 })],
     ['a version', s.string({ pattern: String.raw`^v?\d+\.\d+\.\d+(-[a-z]+)?$` })],
-    ['alternatives', s.string({ pattern: '^(?:https?|oci)://[^/]+/.{3,}$' })],
+    ['alternatives in a pattern', s.string({ pattern: '^(?:https?|oci)://[^/]+/.{3,}$' })],
     ['a quantity', s.string({ pattern: '^[0-9]+(Ki|Mi|Gi)$' })],
-    ['a cron line', s.string({ pattern: String.raw`^(\S+\s){4}\S+$` })],
-    ['a class with a bracket', s.string({ pattern: String.raw`^[\]x]{2}\.[^a-z]$` })],
+    ['a cron schedule', s.string({ pattern: String.raw`^(\S+\s){4}\S+$` })],
+    ['a character class with a bracket', s.string({ pattern: String.raw`^[\]x]{2}\.[^a-z]$` })],
   ] as const) {
     it(`satisfies ${what}`, () => {
       expect(madeFor(schema).causes).to.deep.equal([]);

@@ -13,11 +13,11 @@ import { createApi, createWebhook, makeProject, testTexts } from './project.js';
 
 const run = promisify(execFile);
 
-describe('The operator that npm run build makes', () => {
+describe('The bundle of npm run build', () => {
   const file = scratchDirectory();
 
   for (const style of styles) {
-    it(`starts with webhooks of each kind for each version, style ${style}`, async () => {
+    it(`starts with webhooks for each kind and version, style ${style}`, async () => {
       const folder = file(style);
       await makeProject(folder, ['Shop', 'v1', '--style', style], ['Shop', 'v2']);
       for (const [version, ...flags] of [
@@ -34,7 +34,7 @@ describe('The operator that npm run build makes', () => {
     });
   }
 
-  it('has sources that npm run lint and npm run typecheck accept', async () => {
+  it('has sources that pass npm run lint and npm run typecheck', async () => {
     const folder = file('lint');
     const kinds = [...styles.entries()].map(([index, style]) => [`Kind${index}`, 'v1', style]);
     await makeProject(
@@ -64,7 +64,7 @@ describe('The operator that npm run build makes', () => {
     await run(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit'], inProject);
   });
 
-  it('has the schemas of built-in types', async () => {
+  it('contains the schemas of built-in types', async () => {
     const folder = file('schemas');
     await makeProject(folder, ['Shop', 'v1']);
     linkPackages(folder);
@@ -93,7 +93,7 @@ describe('The tests of a project', () => {
     await writeFile(path, change(await readFile(path, 'utf8')));
   }
 
-  /** What `npm test` does. */
+  /** Runs tests like `npm test`. */
   const test = (folder: string, ...kinds: string[]): Promise<{ readonly stdout: string }> => {
     const files = kinds.map((kind) => `test/${kind}-controller.test.ts`);
     return run(process.execPath, ['--import', 'tsx', '--test', ...files], { cwd: folder });
@@ -110,7 +110,7 @@ describe('The tests of a project', () => {
     });
   }
 
-  it('pass for kinds in namespaces and of the cluster, in every style, with webhooks', async () => {
+  it('pass for namespaced and cluster-scoped kinds, in every style and with webhooks', async () => {
     const kinds = [
       ['Shop'],
       ['Fleet', 'v1', '--no-namespaced', '--style', 'resources'],
@@ -128,7 +128,7 @@ describe('The tests of a project', () => {
       const made = await createWebhook(file('whole'), kind, version, ...flags);
       expect(made).to.include({ code: 0, stderr: '' });
     }
-    // In one process, as one module: all that is imported takes longer than the tests.
+    // Runs all tests in one bundle, because imports take longer than the tests.
     const tests = Object.keys(await testTexts(file('whole')))
       .map((name) => `import './${name}';`)
       .join(' ');
@@ -138,7 +138,7 @@ describe('The tests of a project', () => {
     expect(stdout).to.include('# pass 10').and.include('# fail 0');
   });
 
-  it('have the fields of the sample, and pass for a schema that was edited', async () => {
+  it('use the fields of the sample, and pass for an edited schema', async () => {
     await makeProject(file('edited'), ['Shop', 'v1', '--no-controller']);
     const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
     const own =
@@ -162,7 +162,7 @@ describe('The tests of a project', () => {
     }
     const inProject = { cwd: file('edited') };
     const texts = await testTexts(file('edited'));
-    // Compiled with the sources of this package, they would take a minute.
+    // Bundling them with the sources of this package would take a minute.
     expect(Object.values(texts).join())
       .to.include('engine:')
       .and.not.match(/image|replicas/);
@@ -173,7 +173,7 @@ describe('The tests of a project', () => {
     expect(stdout).to.include('# pass 5').and.include('# fail 0');
   });
 
-  it('pass for kinds that others define', async () => {
+  it('pass for foreign kinds', async () => {
     const folder = file('foreign');
     await makeForeignProject(folder);
     linkPackages(folder);
@@ -186,7 +186,7 @@ describe('The tests of a project', () => {
     expect(stdout).to.include('# pass 6').and.include('# fail 0');
   });
 
-  it('pass and compile for a controller that comes after the schema was edited, in every style', async () => {
+  it('pass and compile for a controller added after edits of the schema, in every style', async () => {
     const folder = file('later');
     await makeProject(folder, ...styles.map((style) => [`Kind${style}`, 'v1', '--style', style]));
     const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
@@ -211,7 +211,7 @@ describe('The tests of a project', () => {
     await run(process.execPath, [tsc, '--noEmit'], { cwd: folder });
   });
 
-  it('fail at the first rule that is missing, with the rule to add', async () => {
+  it('fail at the first missing rule, and print it', async () => {
     const folder = file('missing');
     await makeProject(folder, ['Shop', 'v1']);
     linkPackages(folder);

@@ -14,7 +14,7 @@ describe('operator-builder init --with', () => {
   const kinds = async (folder: string): Promise<readonly string[]> =>
     (await buildKustomization(file(folder))).map(({ kind }) => kind);
 
-  it('makes the parts that are asked for, and no others', async () => {
+  it('creates only the requested parts', async () => {
     await init('plain');
     await init('both', '--with', 'scorecard,olm');
     await init('olm', '--with', 'olm');
@@ -38,7 +38,7 @@ describe('operator-builder init --with', () => {
     expect(await readFile(file('bare/PROJECT'), 'utf8')).to.not.include('parts');
   });
 
-  it('says in the catalogue which versions of which kinds there are', async () => {
+  it('lists all kinds and versions in the catalogue', async () => {
     await init('kinds', '--with', 'olm', '--with', 'scorecard');
     for (const [kind, version] of [
       ['Shop', 'v1alpha1'],
@@ -63,17 +63,17 @@ describe('operator-builder init --with', () => {
     expect(built).to.include.members([
       ...['ClusterServiceVersion', 'Configuration', 'Deployment', 'Shop', 'Fleet'],
     ]);
-    // Of a catalogue and its tests a cluster knows nothing.
+    // A cluster needs neither catalogue nor scorecard.
     expect(await kinds('kinds/config/default')).to.not.include('ClusterServiceVersion');
   });
 
-  it('tests the bundle by six tests', async () => {
+  it('configures six tests of the bundle', async () => {
     await init('tests', '--with', 'scorecard');
     const [configuration] = await buildKustomization(file('tests/config/scorecard'));
     expect(configuration).to.have.nested.property('stages[0].tests').with.length(6);
   });
 
-  it('refuses a part that there is not', async () => {
+  it('refuses an unknown part', async () => {
     const { code, stderr } = await init('none', '--with', 'ansible');
     expect([code, stderr]).to.deep.equal([
       1,

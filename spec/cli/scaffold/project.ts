@@ -6,7 +6,7 @@ import { writeFiles } from '../../../lib/cli/scaffold/write-files.js';
 import { cli } from '../cli.js';
 import type { CliResult } from '../cli.js';
 
-/** Makes a project, and says what the commands said. */
+/** Creates a project, and returns the results of the commands. */
 export async function makeProject(
   folder: string,
   ...apis: readonly (readonly string[])[]
@@ -16,7 +16,7 @@ export async function makeProject(
   return results;
 }
 
-/** `create api` of a version of a kind in the group `shop`. */
+/** Runs `create api` for a version of a kind in the group `shop`. */
 export function createApi(
   folder: string,
   kind = 'Shop',
@@ -27,7 +27,7 @@ export function createApi(
   return cli(['create', 'api', ...named, '-C', folder, ...more]);
 }
 
-/** `create webhook` for a version of a kind in the group `shop`. */
+/** Runs `create webhook` for a version of a kind in the group `shop`. */
 export function createWebhook(
   folder: string,
   kind: string,
@@ -38,7 +38,7 @@ export function createWebhook(
   return cli(['create', 'webhook', ...named, '-C', folder, ...more]);
 }
 
-/** What `operator-builder manifests` adds for an operator that is held to namespaces. */
+/** Adds what `operator-builder manifests` writes for an operator limited to namespaces. */
 export async function holdTo(folder: string, ...namespaces: readonly string[]): Promise<void> {
   const rule = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
   const rules = new Map(namespaces.map((namespace) => [namespace, [rule]]));
@@ -47,7 +47,9 @@ export async function holdTo(folder: string, ...namespaces: readonly string[]): 
   await writeFiles(folder, files, new AbortController().signal);
 }
 
-/** The texts of all files below a folder, by their paths, but for the record of the templates. */
+/**
+ * Returns the contents of all files in a directory by path, except for the record of the templates.
+ */
 export async function textsIn(folder: string): Promise<Readonly<Record<string, string>>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
@@ -61,7 +63,7 @@ export async function textsIn(folder: string): Promise<Readonly<Record<string, s
   return Object.fromEntries(await Promise.all(texts));
 }
 
-/** The texts of a project's tests by their paths below `test`, without the one that wants a cluster. */
+/** Returns a project's tests by path below `test`, except for those that require a cluster. */
 export async function testTexts(folder: string): Promise<Readonly<Record<string, string>>> {
   const texts = Object.entries(await textsIn(`${folder}/test`));
   return Object.fromEntries(texts.filter(([path]) => !path.startsWith('e2e/')));

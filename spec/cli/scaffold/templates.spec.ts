@@ -22,7 +22,7 @@ describe('The templates', () => {
     ['version', 'v98alpha98', ''],
     ['version', 'v98alpha98', '@lifecycle'],
   ] as const) {
-    it(`have the CRD of the schema, in the folder ${folder}${style}`, async () => {
+    it(`contain the CRD of their schema, in the folder ${folder}${style}`, async () => {
       const resource = `../../../templates/${folder}/src/api/${version}/kind-name${style}.ts`;
       const { KindName } = (await import(resource)) as { KindName: { crd: object } };
       const name = `groupname.domain.example_kindnames${style}.yaml`;
@@ -31,7 +31,7 @@ describe('The templates', () => {
     });
   }
 
-  it('are developed with the versions that this package is', async () => {
+  it('use the versions of dependencies of this package', async () => {
     const { devDependencies: ours, dependencies } = await manifestOf('package.json');
     const { devDependencies } = await manifestOf('templates/init/_package.json');
     for (const [name, version] of Object.entries(devDependencies)) {
@@ -39,7 +39,7 @@ describe('The templates', () => {
     }
   });
 
-  it('have no name that a kind may have, and refuse kinds for no other name', async () => {
+  it('reserve exactly the names they use', async () => {
     const texts = await textsIn('templates');
     const code = Object.entries(texts)
       .filter(([path]) => path.endsWith('.ts'))
@@ -68,7 +68,7 @@ describe('The templates', () => {
     }
   });
 
-  it('have YAML only that can be read', async () => {
+  it('contain only valid YAML', async () => {
     for (const [path, text] of Object.entries(await textsIn('templates'))) {
       if (!path.endsWith('.yaml')) continue;
       const errors = parseAllDocuments(text).flatMap((document) => document.errors);

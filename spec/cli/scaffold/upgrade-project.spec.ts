@@ -16,7 +16,7 @@ function upgrade(folder: string, ...more: readonly string[]): Promise<CliResult>
 describe('operator-builder upgrade-project', () => {
   const file = scratchDirectory();
 
-  /** A project of this version becomes one whose templates had other texts, as if an older version had made it. */
+  /** Creates a project as if by an older version, whose templates had other texts. */
   async function makeOld(
     folder: string,
     changes: Readonly<Record<string, (text: string) => string>>,
@@ -43,7 +43,7 @@ describe('operator-builder upgrade-project', () => {
     await writeFile(path, change(text));
   }
 
-  it('changes nothing in a project of this version', async () => {
+  it('changes nothing in a project of the current version', async () => {
     const folder = file('same');
     await makeProject(
       folder,
@@ -57,7 +57,7 @@ describe('operator-builder upgrade-project', () => {
     expect(await textsIn(folder)).to.deep.equal(before);
   });
 
-  it('merges what is new in the templates with what the user has changed', async () => {
+  it('merges changes of the templates with those of the user', async () => {
     const folder = file('merged');
     await makeOld(folder, {
       'src/main.ts': (text) => text.replace('a clean stop on SIGTERM', 'an old remark'),
@@ -80,7 +80,7 @@ describe('operator-builder upgrade-project', () => {
     expect(again.stdout).not.to.include('changed src');
   });
 
-  it('marks conflicts as git does, lists them, and ends with 2', async () => {
+  it('marks conflicts like git, lists them and exits with 2', async () => {
     const folder = file('conflict');
     const remark = 'a clean stop on SIGTERM';
     await makeOld(folder, { 'src/main.ts': (text) => text.replace(remark, 'an old remark') });
@@ -94,7 +94,7 @@ describe('operator-builder upgrade-project', () => {
     );
   });
 
-  it('adds files that are new, and removes those that are gone, but for changed ones', async () => {
+  it('adds new files and deletes obsolete ones, except for changed ones', async () => {
     const folder = file('files');
     await makeOld(folder, {});
     const path = `${folder}/PROJECT`;
@@ -116,7 +116,7 @@ describe('operator-builder upgrade-project', () => {
       .and.include('rm src/mine.ts  # the templates have it no longer');
   });
 
-  it('refuses a project that is not committed, and one without a record', async () => {
+  it('refuses a project with uncommitted changes or without a record', async () => {
     const folder = file('refused');
     await makeProject(folder);
     const uncommitted = await upgrade(folder);

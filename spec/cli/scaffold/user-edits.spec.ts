@@ -49,14 +49,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: createHook },
 );
 
-/** Written anew from what else is there: its first lines say so. */
+/** Generated completely, as their first line says. */
 const generated =
   /^config\/(rbac\/(leader_election_)?role|crd\/bases\/.*|webhook\/manifests|default\/conversion_.*)\.yaml$/;
 
-describe('What a user wrote', () => {
+describe('Code of a user', () => {
   const file = scratchDirectory();
 
-  it('stays, whatever is created afterwards; a command that can not keep it writes nothing', async () => {
+  it('is kept by later commands, which write nothing if they cannot keep it', async () => {
     let count = 0;
     const counts = { create: 0, 'create-webhook': 0 };
     await fc.assert(
@@ -106,7 +106,7 @@ function expectKept(before: Texts, after: Texts, { code, stderr }: CliResult): v
   }
   for (const [path, whole] of Object.entries(before)) {
     if (generated.test(path)) continue;
-    // What is recorded there is changed, beside the user's comments.
+    // Its fields may change, but not the comments of the user.
     const isOwn = (line: string): boolean =>
       path === 'PROJECT' ? line.startsWith('#') : !importing.test(line);
     const lost = firstLost(whole.split('\n').filter(isOwn), (after[path] ?? '').split('\n'));
@@ -114,10 +114,10 @@ function expectKept(before: Texts, after: Texts, { code, stderr }: CliResult): v
   }
 }
 
-/** Names may be added to what is imported from the package. */
+/** Imports from the package may gain names. */
 const importing = /^import .* from 'operator-builder';\r?$/;
 
-/** The first of `lines` that is not in `others`, in that order. */
+/** Returns the first of `lines` that is missing in `others` in that order. */
 function firstLost(lines: readonly string[], others: readonly string[]): string | undefined {
   let from = 0;
   for (const line of lines) {

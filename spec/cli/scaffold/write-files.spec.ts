@@ -21,13 +21,13 @@ describe('writeFiles', () => {
 
   const changed: PlannedFile = { ...created('old/kept'), action: 'change', before: 'old' };
 
-  it('makes folders, and leaves what is kept', async () => {
+  it('creates directories, and does not write kept files', async () => {
     const kept: PlannedFile = { ...changed, action: 'keep' };
     await writeFiles(folder('made'), [created('a/b'), created('c'), kept], never);
     expect(await textsIn(folder('made'))).to.deep.equal({ 'a/b': 'new a/b', c: 'new c' });
   });
 
-  it('deletes what is to go, and takes that back, too', async () => {
+  it('deletes files, and restores them after a failure', async () => {
     await writeFile(folder('old/gone'), 'gone');
     const gone: PlannedFile = { path: 'old/gone', action: 'delete', text: '', before: 'gone' };
     const missing: PlannedFile = { ...gone, path: 'old/missing' };
@@ -41,11 +41,11 @@ describe('writeFiles', () => {
     expect(await textsIn(folder('old'))).to.deep.equal({ kept: 'new old/kept' });
   });
 
-  it('takes all back when one can not be written', async () => {
+  it('reverts everything if a file cannot be written', async () => {
     await mkdir(folder('old/taken'), { recursive: true });
     await writeFile(folder('old/taken/inside'), '');
     const before = await textsIn(folder());
-    // A folder is in its place, which shows only when it is put there.
+    // A directory has the name of a file, which only the last rename detects.
     const files = [changed, created('deep/er/file'), created('old/taken')];
     let thrown: unknown;
     await writeFiles(folder(), files, never).catch((error: unknown) => (thrown = error));
@@ -55,7 +55,7 @@ describe('writeFiles', () => {
     expect(await readdir(folder())).not.to.include('deep');
   });
 
-  it('takes all back when it is stopped in the middle', async () => {
+  it('reverts everything if stopped midway', async () => {
     const before = await textsIn(folder());
     for (const checks of [0, 1, 2, 3]) {
       let left = checks;

@@ -14,7 +14,7 @@ const store = (spec: object = {}, metadata: object = {}) => ({
 interface Before {
   readonly spec?: object;
   readonly from?: StoreVersion;
-  /** What is stored beside the store. */
+  /** Objects stored next to the store. */
   readonly others?: readonly UnstructuredObject[];
 }
 
@@ -38,20 +38,20 @@ const changed = ({ changes }: UpgradeReport): readonly string[] =>
     [action, kind, name, ...fields.map(({ path }) => path)].join(' '),
   );
 
-describe('The check of an upgrade', () => {
-  it('finds nothing where nothing has changed', async () => {
+describe('checkUpgrade', () => {
+  it('reports no findings without changes', async () => {
     const report = await check({});
     expect(report).to.deep.include({ findings: [], changes: [], operator: 'stores' });
     expect(report.resources.map(({ name }) => name)).to.deep.equal(['a']);
   });
 
-  it('passes a label on a ConfigMap that no pod refers to, and names it', async () => {
+  it('lists a new label on an unreferenced ConfigMap as harmless', async () => {
     const report = await check({ extraLabel: 'new' });
     expect(brief(report)).to.deep.equal([]);
     expect(changed(report)).to.deep.equal(['configure ConfigMap notes metadata.labels.extra']);
   });
 
-  it('names each workload whose pods a changed template restarts, with the field', async () => {
+  it('reports each restarted workload with the changed field', async () => {
     const report = await check({ image: 'store:2' }, { spec: { replicas: 3 } });
     expect(report.findings.map(({ message }) => message)).to.have.members([
       'its pods are replaced (3)',
@@ -64,7 +64,7 @@ describe('The check of an upgrade', () => {
     expect(report.findings[0]?.changes[0]).to.have.property('to', 'store:2');
   });
 
-  it('names the ConfigMap behind a restart', async () => {
+  it('reports the ConfigMap that causes a restart', async () => {
     const report = await check({ settings: { level: 'debug' } });
     expect(brief(report)).to.deep.equal([
       'restart Deployment web spec.template.spec.containers[name=web].env' +
@@ -74,7 +74,7 @@ describe('The check of an upgrade', () => {
     expect(changed(report)).to.deep.equal(['configure ConfigMap settings data.level']);
   });
 
-  it('finds a renamed ConfigMap, who refers to it, and that they restart', async () => {
+  it('reports a renamed ConfigMap, its users and their restart', async () => {
     const report = await check({ settings: { name: 'config' } });
     const [renamed, restart] = report.findings;
     expect(brief(report)[0]).to.equal('renamed ConfigMap settings metadata.name');
@@ -108,7 +108,7 @@ describe('The check of an upgrade', () => {
     ['the address of a Service', { clusterIP: '10.96.7.7' }, 'Service web spec.clusterIP'],
   ];
   for (const [what, to, expected, before, after] of refusals) {
-    it(`finds that the server refuses a change of ${what}, and says what helps`, async () => {
+    it(`reports a refused change of ${what}, with a remedy`, async () => {
       const report = await check(to);
       const [found] = report.findings.filter(({ type }) => type === 'refused');
       expect(brief({ ...report, findings: [found as Finding] })).to.deep.equal([
@@ -120,7 +120,7 @@ describe('The check of an upgrade', () => {
     });
   }
 
-  it('goes on behind what is refused, as if it were made again', async () => {
+  it('continues after a refused change as if the object were recreated', async () => {
     const report = await check({ webSelector: { app: 'web', part: 'back' }, image: 'store:2' });
     expect(brief(report)).to.deep.equal([
       'refused Deployment web spec.selector.matchLabels.part',
@@ -131,20 +131,20 @@ describe('The check of an upgrade', () => {
     expect(changed(report)).to.deep.equal([]);
   });
 
-  it('finds what is deleted and made again, where the operator does that', async () => {
+  it('reports a recreated object', async () => {
     const report = await check({ dbService: 'db-new', onImmutable: 'recreate' });
     const [found] = report.findings;
     expect(brief(report)).to.deep.equal(['recreated StatefulSet db spec.serviceName']);
     expect(found?.message).to.include('1 of its 1 pods are replaced');
   });
 
-  it('finds a claim that is deleted, with what is in it', async () => {
+  it('reports a deleted claim and the loss of its data', async () => {
     const report = await check({ backup: false });
     expect(brief(report)).to.deep.equal(['claim PersistentVolumeClaim backup']);
     expect(report.findings[0]?.message).to.include('what is stored in it');
   });
 
-  it('finds a Service that no longer reaches a pod, or not those that run', async () => {
+  it('reports a Service that no longer selects a pod, or none of the running pods', async () => {
     const none = await check({ serviceSelector: { app: 'shop' } });
     expect(brief(none)).to.deep.equal(['traffic Service web spec.selector.app']);
     expect(none.findings[0]?.message).to.include('no longer selects a pod, of 1 before');
@@ -156,7 +156,7 @@ describe('The check of an upgrade', () => {
     expect(found?.message).to.include('selects 0 of the 1 pods that run, until new ones are ready');
   });
 
-  it('names a changed template without a restart where pods are replaced by hand', async () => {
+  it('lists a changed template without a restart with the strategy OnDelete', async () => {
     const by = { updateStrategy: 'OnDelete' } as const;
     const report = await check({ ...by, image: 'store:2' }, { from: by });
     expect(brief(report)).to.deep.equal([
@@ -167,7 +167,7 @@ describe('The check of an upgrade', () => {
     ]);
   });
 
-  it('finds stored resources that lose a field, or that the new schema refuses', async () => {
+  it('reports stored resources that lose a field or violate the new schema', async () => {
     const lost = await check({ schema: 'without owner' }, { spec: { owner: 'ann' } });
     expect(brief(lost)).to.deep.equal(['dropped Store a spec.owner']);
     const stricter = await check({ schema: 'stricter' });
@@ -177,19 +177,19 @@ describe('The check of an upgrade', () => {
     expect(brief(fine)).to.deep.equal([]);
   });
 
-  it('names what new defaults add', async () => {
+  it('lists changes by new defaults', async () => {
     const report = await check({ schema: 'with a default' });
     expect(brief(report)).to.deep.equal([]);
     expect(changed(report)).to.deep.equal(['configure Store a spec.tier']);
   });
 
-  it('names a new default once, though it is stored with the next write', async () => {
+  it('lists a new default once, though the next write stores it', async () => {
     const report = await check({ schema: 'with a default', restless: true });
     const told = changed(report).filter((change) => change.includes('spec.tier'));
     expect(told).to.deep.equal(['configure Store a spec.tier']);
   });
 
-  it('finds a version that is no longer served, and a kind that is gone', async () => {
+  it('reports a version or kind that is no longer served', async () => {
     const from = { versions: ['v2', 'v1'] };
     const report = await check({ versions: ['v2'] }, { from });
     expect(brief(report)).to.deep.equal(['version Store a']);
@@ -202,14 +202,14 @@ describe('The check of an upgrade', () => {
     expect(brief(gone)).to.deep.equal(['version Store a']);
   });
 
-  it('minds no kind that is not of the operator', async () => {
+  it('ignores kinds outside the operator', async () => {
     const rules = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role' };
     const report = await check({}, { others: [{ ...rules, metadata: { name: 'a' }, rules: [] }] });
     expect(brief(report)).to.deep.equal([]);
     expect(report.resources.map(({ kind }) => kind)).to.deep.equal(['Store', 'Role']);
   });
 
-  it('takes what every cluster has as it is given, and an object twice as the last', async () => {
+  it('accepts default objects of a cluster, and the last of duplicate objects', async () => {
     const v1 = { apiVersion: 'v1' };
     const given = [
       { ...v1, kind: 'Namespace', metadata: { name: 'default', labels: { tier: 'gold' } } },
@@ -223,7 +223,7 @@ describe('The check of an upgrade', () => {
     ]);
   });
 
-  it('finds a version that is gone while objects are stored in it', async () => {
+  it('reports a removed version with stored objects', async () => {
     const report = await check({ versions: ['v2'] });
     expect(brief(report)).to.deep.equal([
       'version CustomResourceDefinition stores.stores.example spec.versions',
@@ -231,7 +231,7 @@ describe('The check of an upgrade', () => {
     expect(report.findings[0]?.remedy).to.include('keep v1');
   });
 
-  it('finds that the new version fails, or does not come to rest', async () => {
+  it('reports that the new version fails or does not settle', async () => {
     const failing = await check({ fails: true });
     expect(brief(failing)).to.deep.equal(['failed Store a']);
     expect(failing.findings[0]?.message).to.include('no store can be opened');
@@ -239,7 +239,7 @@ describe('The check of an upgrade', () => {
     expect(brief(restless)).to.deep.equal(['restless Store a']);
   });
 
-  it('says so where the old version fails, for then there is nothing to compare with', async () => {
+  it('fails if the old version fails, because there is nothing to compare', async () => {
     const failed = await check({}, { from: { fails: true } }).catch((error: unknown) => error);
     expect(failed).to.include({ code: 'InvalidConfig' });
     expect((failed as Error).message).to.include('Store default/a: no store can be opened');

@@ -14,8 +14,8 @@ function storesOf(group: string): OperatorResource {
   return defineResource({ group, kind: 'Store', versions: [{ name: 'v1', schema }] });
 }
 
-describe('The replay of an operator', () => {
-  it('leaves out what it is given, and nothing of the same name in another group', async () => {
+describe('replay', () => {
+  it('skips the given objects, but not those of the same name in another group', async () => {
     const kinds = [storesOf('food.example'), storesOf('books.example')];
     const clock = new VirtualClock();
     const cluster = await EmbeddedCluster.start({ crds: kinds, simulateWorkloads: true, clock });

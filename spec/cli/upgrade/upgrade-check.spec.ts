@@ -44,10 +44,10 @@ describe('operator-builder upgrade-check', () => {
     return cli(['upgrade-check', ...versions, '-f', file('crs'), ...args]);
   }
 
-  it('ends with 2 where pods restart or writes are refused, and names each with its field', async () => {
+  it('exits with 2 for restarts and refused writes, and prints each with its field', async () => {
     const { code, stdout, stderr } = await check('bad');
     expect({ code, stderr }, stdout).to.deep.equal({ code: 2, stderr: '' });
-    // The page shows what is printed.
+    // The page shows this output.
     expect(await readFile('docs/plan.md', 'utf8')).to.include(stdout);
     const lines = stdout.split('\n').filter((line) => !line.startsWith('    what helps'));
     expect(lines.map((line) => line.replaceAll(/[0-9a-f]{64}/g, 'HASH'))).to.deep.equal([
@@ -68,7 +68,7 @@ describe('operator-builder upgrade-check', () => {
     ]);
   });
 
-  it('ends with 0 where nothing hurts, and says what changes', async () => {
+  it('exits with 0 for harmless changes, and prints them', async () => {
     const { code, stdout, stderr } = await check('harmless');
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.equal(
@@ -82,7 +82,7 @@ describe('operator-builder upgrade-check', () => {
     );
   });
 
-  it('is JSON for a program, without uids of its own cluster', async () => {
+  it('prints JSON without the uids of its simulated cluster', async () => {
     const { code, stdout } = await check('bad', '--output', 'json');
     const report = JSON.parse(stdout) as Report;
     expect(code).to.equal(2);
@@ -95,11 +95,11 @@ describe('operator-builder upgrade-check', () => {
   });
 
   for (const [what, args, says] of [
-    ['a directory that is not there', ['-f', 'no-such'], "no-such can't be read"],
-    ['a project that is none', ['--to', '/'], 'is in no project'],
+    ['a missing directory', ['-f', 'no-such'], "no-such can't be read"],
+    ['a directory without a project', ['--to', '/'], 'is in no project'],
     ['resources that the old version refuses', ['-f', '-'], "Store b can't be stored"],
   ] as const) {
-    it(`ends with 1 for ${what}`, async () => {
+    it(`exits with 1 for ${what}`, async () => {
       const stdin = JSON.stringify({
         ...{ apiVersion: 'stores.example/v1', kind: 'Store', metadata: { name: 'b' } },
         spec: { replicas: 'many' },

@@ -1,17 +1,17 @@
 import type { Client } from '../../../lib/client/index.js';
 import type { ConfigMap } from '../../../lib/object/kinds.js';
 
-/** What a behaviour of the contract is tried on. */
+/** Client and namespace that a behaviour of the contract runs on. */
 export interface ContractSubject {
   readonly client: Client;
-  /** Exists, and belongs to the running test alone. */
+  /** Existing namespace that belongs to the running test alone. */
   readonly namespace: string;
 }
 
-/** Declares a behaviour; the suite decides whether it runs. */
+/** Declares a behaviour; the suite decides whether to run it. */
 export type Behaviour = (title: string, run: (subject: ContractSubject) => Promise<void>) => void;
 
-/** A ConfigMap in the namespace of the test. */
+/** Returns a ConfigMap in the test's namespace. */
 export function configMapIn(
   { namespace }: ContractSubject,
   name: string,

@@ -13,7 +13,7 @@ interface Widget extends UnstructuredObject {
 
 let groups = 0;
 
-/** Makes a CRD of a group of its own; it is removed afterwards. */
+/** Runs with a CRD of a unique group and removes it afterwards. */
 async function withWidgets(
   { client }: ContractSubject,
   run: (type: { apiVersion: string; kind: string }) => Promise<void>,
@@ -55,9 +55,9 @@ const isEstablished = (crd: CustomResourceDefinition | undefined): boolean =>
     ({ type, status }) => type === 'Established' && status === 'True',
   );
 
-/** What the kinds of CRDs promise. */
+/** Declares the behaviours of custom kinds. */
 export function customResourceContract(it: Behaviour): void {
-  it('a kind is known as soon as its CRD is established', async (subject) => {
+  it('a kind is usable as soon as its CRD is established', async (subject) => {
     await withWidgets(subject, async (type) => {
       const { client, namespace } = subject;
       const key = { namespace, name: 'a' };
@@ -70,7 +70,7 @@ export function customResourceContract(it: Behaviour): void {
     });
   });
 
-  it('its status is a subresource, its schema is enforced', async (subject) => {
+  it('a custom resource has a status subresource and schema validation', async (subject) => {
     await withWidgets(subject, async (type) => {
       const { client, namespace } = subject;
       const widget: Widget = { ...type, metadata: { namespace, name: 'a' }, spec: { size: 1 } };
@@ -85,7 +85,7 @@ export function customResourceContract(it: Behaviour): void {
     });
   });
 
-  it('is applied', async (subject) => {
+  it('a custom resource can be applied', async (subject) => {
     await withWidgets(subject, async (type) => {
       const { client, namespace } = subject;
       const widget: Widget = { ...type, metadata: { namespace, name: 'a' }, spec: { size: 1 } };
@@ -95,7 +95,7 @@ export function customResourceContract(it: Behaviour): void {
   });
 }
 
-/** Established, but the server's discovery and its handlers follow a moment later. */
+/** Waits past Established: the server's discovery and handlers follow a moment later. */
 async function eventually<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -5,9 +5,9 @@ import { failureOf } from '../scripted-transport.js';
 import { configMapIn } from './contract-subject.js';
 import type { Behaviour } from './contract-subject.js';
 
-/** What `delete` and `deleteCollection` promise. */
+/** Declares the behaviours of `delete` and `deleteCollection`. */
 export function deleteContract(it: Behaviour): void {
-  it('delete of an object that nothing holds leaves nothing', async (subject) => {
+  it('delete of an object without finalizers returns undefined', async (subject) => {
     const { client, namespace } = subject;
     await client.create(configMapIn(subject, 'a'));
     const key = { namespace, name: 'a' };
@@ -15,7 +15,7 @@ export function deleteContract(it: Behaviour): void {
     expect(isNotFound(await failureOf(client.get(ConfigMap, key)))).to.equal(true);
   });
 
-  it('delete of a Service leaves nothing, though the server answers with it', async ({
+  it('delete of a Service returns undefined, although the server responds with the object', async ({
     client,
     namespace,
   }) => {
@@ -28,7 +28,7 @@ export function deleteContract(it: Behaviour): void {
     expect(isNotFound(await failureOf(client.get(Service, key)))).to.equal(true);
   });
 
-  it('delete of an object with a finalizer leaves it, marked', async (subject) => {
+  it('delete of an object with a finalizer returns it with a deletionTimestamp', async (subject) => {
     const { client, namespace } = subject;
     const key = { namespace, name: 'a' };
     const finalizers = ['example.com/hold'];
@@ -40,12 +40,12 @@ export function deleteContract(it: Behaviour): void {
     expect(isNotFound(await failureOf(client.get(ConfigMap, key)))).to.equal(true);
   });
 
-  it('delete of what does not exist is NotFound', async ({ client, namespace }) => {
+  it('delete of a missing object is NotFound', async ({ client, namespace }) => {
     const error = await failureOf(client.delete(ConfigMap, { namespace, name: 'none' }));
     expect(isNotFound(error)).to.equal(true);
   });
 
-  it('delete of another object under the same name is Conflict', async (subject) => {
+  it('delete with the preconditions of another object is Conflict', async (subject) => {
     const { client, namespace } = subject;
     const { metadata } = await client.create(configMapIn(subject, 'a'));
     const key = { namespace, name: 'a' };
@@ -59,7 +59,7 @@ export function deleteContract(it: Behaviour): void {
     expect(await client.delete(ConfigMap, key, { preconditions })).to.equal(undefined);
   });
 
-  it('delete as a dry run leaves the object', async (subject) => {
+  it('delete as a dry run keeps the object', async (subject) => {
     const { client, namespace } = subject;
     await client.create(configMapIn(subject, 'a'));
     const key = { namespace, name: 'a' };
@@ -80,7 +80,7 @@ export function deleteContract(it: Behaviour): void {
     await client.patch(ConfigMap, key, { type: 'merge', body: { metadata: { finalizers: null } } });
   });
 
-  it('deleteCollection deletes what it selects, and nothing else', async (subject) => {
+  it('deleteCollection deletes the selected objects and no others', async (subject) => {
     const { client, namespace } = subject;
     for (const name of ['a', 'b', 'c']) {
       const labels = { fate: name === 'c' ? 'stay' : 'go' };

@@ -16,10 +16,10 @@ import type { Behaviour } from './contract-subject.js';
 
 const finalizer = 'example.com/hold';
 
-/** What the functions promise that are built on a Client. */
+/** Declares the behaviours of functions built on a Client. */
 export function helperContract(it: Behaviour): void {
   for (const createOr of [createOrUpdate, createOrPatch]) {
-    it(`${createOr.name} creates, changes, and leaves alone`, async (subject) => {
+    it(`${createOr.name} creates, updates, and skips unchanged objects`, async (subject) => {
       const { client } = subject;
       const wanted = configMapIn(subject, 'a', { data: { mine: '1' } });
       const mutate = (value: string) => (object: ConfigMap) => ({
@@ -38,7 +38,7 @@ export function helperContract(it: Behaviour): void {
     });
   }
 
-  it('a finalizer is added and removed, others stay', async (subject) => {
+  it('a finalizer is added and removed without touching others', async (subject) => {
     const { client, namespace } = subject;
     const metadata = { name: 'a', namespace, finalizers: ['example.com/other'] };
     const created = await client.create(configMapIn(subject, 'a', { metadata }));
@@ -50,7 +50,7 @@ export function helperContract(it: Behaviour): void {
     await removeFinalizer(client, freed!, { finalizer: 'example.com/other' });
   });
 
-  it('a finalizer is not added to an object that changed since: Conflict', async (subject) => {
+  it('adding a finalizer to a stale object is Conflict', async (subject) => {
     const { client } = subject;
     const old = await client.create(configMapIn(subject, 'a'));
     await client.update({ ...old, data: { a: '1' } });
@@ -58,7 +58,7 @@ export function helperContract(it: Behaviour): void {
     expect(isConflict(error)).to.equal(true);
   });
 
-  it('the last finalizer lets a deleted object go, and only then', async (subject) => {
+  it('removing the last finalizer completes a deletion', async (subject) => {
     const { client, namespace } = subject;
     const key = { namespace, name: 'a' };
     const created = await client.create(
@@ -72,7 +72,7 @@ export function helperContract(it: Behaviour): void {
     expect(await removeFinalizer(client, left!, { finalizer })).to.equal(undefined);
   });
 
-  it('waitFor waits until an object is as it shall be', async (subject) => {
+  it('waitFor waits until an object meets the condition', async (subject) => {
     const { client } = subject;
     const object = configMapIn(subject, 'a');
     const waiting = waitFor(client, object, {
@@ -84,7 +84,7 @@ export function helperContract(it: Behaviour): void {
     expect((await waiting)?.data).to.deep.equal({ ready: 'yes' });
   });
 
-  it('retryOnConflict reads again until the write fits', async (subject) => {
+  it('retryOnConflict reads again until the write succeeds', async (subject) => {
     const { client, namespace } = subject;
     await client.create(configMapIn(subject, 'a', { data: { n: '0' } }));
     const key = { namespace, name: 'a' };
@@ -101,7 +101,7 @@ export function helperContract(it: Behaviour): void {
     expect((await client.get(ConfigMap, key)).data).to.deep.equal({ n: '8' });
   });
 
-  it('setControllerReference makes an owner that the server takes', async (subject) => {
+  it('setControllerReference creates a reference that the server accepts', async (subject) => {
     const { client } = subject;
     const owner = await client.create(configMapIn(subject, 'owner'));
     const owned = await setControllerReference(client, configMapIn(subject, 'owned'), owner);

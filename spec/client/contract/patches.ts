@@ -13,11 +13,11 @@ const json = (operations: unknown) => ({ type: 'json', operations: operations as
 const podSpec = (spec: object) => ({ spec: { template: { spec } } });
 const containers = (...list: readonly ContainerPatch[]) => podSpec({ containers: list });
 
-/** What odd patches do, as kube-apiserver 1.36 answers them. */
+/** Declares how unusual patches behave, as kube-apiserver 1.36 responds. */
 export function patchContract(it: Behaviour): void {
   const before = '{"a":"1","b":"2"}';
 
-  /** The data of a ConfigMap after `patch`, or the code of the refusal. */
+  /** Returns the data of a ConfigMap after `patch`, or the code of the error. */
   async function patched({ client, namespace }: ContractSubject, patch: Patch): Promise<unknown> {
     await client.create(configMapIn({ client, namespace }, 'a', { data: { a: '1', b: '2' } }));
     try {
@@ -30,18 +30,22 @@ export function patchContract(it: Behaviour): void {
   }
 
   const outcomes: readonly (readonly [string, Patch, unknown])[] = [
-    ['a merge patch: null takes a member away', merge({ data: { a: null } }), '{"b":"2"}'],
-    ['a merge patch: null of what is absent does nothing', merge({ data: { c: null } }), before],
-    ['a merge patch: null takes a map away', merge({ data: null }), 'none'],
-    ['a merge patch: a number is no text', merge({ data: { a: 1 } }), 422],
-    ['a merge patch: no name is left', merge({ metadata: { name: null } }), 400],
+    ['a merge patch: null removes a member', merge({ data: { a: null } }), '{"b":"2"}'],
+    [
+      'a merge patch: null for an absent member changes nothing',
+      merge({ data: { c: null } }),
+      before,
+    ],
+    ['a merge patch: null removes a map', merge({ data: null }), 'none'],
+    ['a merge patch: a number for a string', merge({ data: { a: 1 } }), 422],
+    ['a merge patch: removes the name', merge({ metadata: { name: null } }), 400],
     ['a merge patch: another name', merge({ metadata: { name: 'b' } }), 400],
     ['a merge patch: another uid', merge({ metadata: { uid: 'x' } }), 422],
     ['a merge patch: another kind', merge({ kind: 'Secret' }), 422],
     ['a merge patch: another apiVersion', merge({ apiVersion: 'v2' }), 422],
-    ['a merge patch: no kind is left', merge({ kind: null }), before],
-    ['a merge patch: no apiVersion is left', merge({ apiVersion: null }), 400],
-    ['a merge patch: a kind that is no text', merge({ kind: 1 }), 422],
+    ['a merge patch: removes the kind', merge({ kind: null }), before],
+    ['a merge patch: removes the apiVersion', merge({ apiVersion: null }), 400],
+    ['a merge patch: a kind that is not a string', merge({ kind: 1 }), 422],
     ['a strategic patch: another kind', strategic({ kind: 'Secret' }), before],
     ['a strategic patch: another apiVersion', strategic({ apiVersion: 'v2' }), before],
     ['a JSON patch: another kind', json([{ op: 'replace', path: '/kind', value: 'Secret' }]), 422],
@@ -56,13 +60,13 @@ export function patchContract(it: Behaviour): void {
       '{"c":"3"}',
     ],
     [
-      'a JSON patch: replace of what is absent adds it',
+      'a JSON patch: replace of an absent member adds it',
       json([{ op: 'replace', path: '/data/c', value: '3' }]),
       '{"a":"1","b":"2","c":"3"}',
     ],
-    ['a JSON patch: remove of what is absent', json([{ op: 'remove', path: '/data/c' }]), 422],
+    ['a JSON patch: remove of an absent member', json([{ op: 'remove', path: '/data/c' }]), 422],
     [
-      'a JSON patch: null is tested where nothing is',
+      'a JSON patch: test for null of an absent member',
       json([{ op: 'test', path: '/data/c', value: null }]),
       before,
     ],
@@ -87,7 +91,7 @@ export function patchContract(it: Behaviour): void {
     ['JSON', json([{ op: 'add', path: '/data/__proto__', value: 'x' }])],
   ];
   for (const [type, patch] of protoPatches) {
-    it(`a ${type} patch takes __proto__ for a key like any other`, async (subject) => {
+    it(`a ${type} patch treats __proto__ as an ordinary key`, async (subject) => {
       const data = '{"__proto__":"x","a":"1","b":"2"}';
       expect(await patched(subject, patch as Patch)).to.equal(data);
       expect({}).not.to.have.property('x');
@@ -108,7 +112,7 @@ export function patchContract(it: Behaviour): void {
       422,
     ],
   ] as const) {
-    it(`${title} does not reach prototypes by ${JSON.stringify(patch)}`, async (subject) => {
+    it(`${title} does not pollute prototypes with ${JSON.stringify(patch)}`, async (subject) => {
       expect(await patched(subject, patch)).to.equal(outcome);
       expect({}).not.to.have.property('polluted');
     });
@@ -117,9 +121,9 @@ export function patchContract(it: Behaviour): void {
   strategicContract(it);
 }
 
-/** What strategic merge patches do to lists with keys, and by directives. */
+/** Declares how strategic merge patches treat keyed lists and directives. */
 function strategicContract(it: Behaviour): void {
-  /** `name=image` of each container, and the volumes and strategy, after `patch`. */
+  /** Returns `name=image` of each container, and the volumes and strategy, after `patch`. */
   async function patched({ client, namespace }: ContractSubject, body: object): Promise<unknown> {
     const spec = {
       volumes: [{ name: 'v', emptyDir: {} }],
@@ -156,42 +160,42 @@ function strategicContract(it: Behaviour): void {
   const outcomes: readonly (readonly [string, object, unknown])[] = [
     ['adds an entry in front', containers({ name: 'c', image: 'c1' }), ['c c1', a, b, rest]],
     ['changes an entry by its key', containers({ name: 'b', image: 'b2' }), [a, 'b b2', rest]],
-    ['takes an image with a space', containers({ name: 'b', image: ' b2' }), [a, 'b  b2', rest]],
+    ['accepts an image with a space', containers({ name: 'b', image: ' b2' }), [a, 'b  b2', rest]],
     ['deletes an entry by its key', containers({ name: 'b', $patch: 'delete' }), [a, rest]],
     [
       'replaces a list',
       containers({ $patch: 'replace' }, { name: 'c', image: 'c1' }),
       ['c c1', rest],
     ],
-    ['refuses an entry without its key', containers({ image: 'c1' }), 500],
-    ['refuses an unknown directive in a list', containers({ name: 'a', $patch: 'explode' }), 500],
+    ['rejects an entry without its key', containers({ image: 'c1' }), 500],
+    ['rejects an unknown directive in a list', containers({ name: 'a', $patch: 'explode' }), 500],
     [
       'replaces a list without keys',
       containers({ name: 'a', args: ['z'] }),
       ['a a1 z E=1', b, rest],
     ],
-    ['takes a list away', containers({ name: 'a', env: null }), ['a a1 x y', b, rest]],
+    ['removes a list', containers({ name: 'a', env: null }), ['a a1 x y', b, rest]],
     [
-      'gives a default back for null',
+      'restores a default for null',
       { spec: { replicas: null } },
       [a, b, 'emptyDir RollingUpdate 1'],
     ],
-    ['refuses null for a list that must be there', podSpec({ containers: null }), 422],
-    ['refuses a text for a list', podSpec({ containers: 'x' }), 422],
-    ['refuses a list for a map', { spec: { template: [] } }, 422],
+    ['rejects null for a required list', podSpec({ containers: null }), 422],
+    ['rejects a string for a list', podSpec({ containers: 'x' }), 422],
+    ['rejects a list for a map', { spec: { template: [] } }, 422],
     [
-      'clears what $retainKeys does not name',
+      'removes keys missing from $retainKeys',
       { spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } },
       [a, b, 'emptyDir Recreate 0'],
     ],
-    ['keeps all without $retainKeys', { spec: { strategy: { type: 'Recreate' } } }, 422],
+    ['keeps all keys without $retainKeys', { spec: { strategy: { type: 'Recreate' } } }, 422],
     [
-      'refuses $retainKeys that lacks a key of the patch',
+      'rejects $retainKeys that lacks a key of the patch',
       { spec: { strategy: { $retainKeys: [], type: 'Recreate' } } },
       400,
     ],
     [
-      'clears the other kinds of a volume by $retainKeys',
+      'removes the other kinds of a volume by $retainKeys',
       podSpec({
         volumes: [{ name: 'v', $retainKeys: ['name', 'configMap'], configMap: { name: 'c' } }],
       }),
@@ -203,7 +207,7 @@ function strategicContract(it: Behaviour): void {
       [b, a, rest],
     ],
     [
-      'refuses an order that lacks an entry of the patch',
+      'rejects an order that lacks an entry of the patch',
       podSpec({
         '$setElementOrder/containers': [{ name: 'a' }],
         containers: [{ name: 'b', image: 'b2' }],

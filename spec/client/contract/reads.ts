@@ -18,9 +18,9 @@ async function createAll(subject: ContractSubject, names: readonly string[]): Pr
   }
 }
 
-/** What `get`, `list` and `pages` promise. */
+/** Declares the behaviours of `get`, `list` and `pages`. */
 export function readContract(it: Behaviour): void {
-  it('get reads what was created, its type said', async (subject) => {
+  it('get returns the created object with its apiVersion and kind', async (subject) => {
     const { client, namespace } = subject;
     const created = await client.create(configMapIn(subject, 'a', { data: { key: 'é\u0000€' } }));
     const read = await client.get(ConfigMap, { namespace, name: 'a' });
@@ -29,7 +29,7 @@ export function readContract(it: Behaviour): void {
     expect(read.data).to.deep.equal({ key: 'é\u0000€' });
   });
 
-  it('get takes an apiVersion and kind for a type', async (subject) => {
+  it('get accepts an apiVersion and kind as a type', async (subject) => {
     const { client, namespace } = subject;
     await client.create(configMapIn(subject, 'a'));
     const read = await client.get(
@@ -39,19 +39,19 @@ export function readContract(it: Behaviour): void {
     expect(read.metadata.name).to.equal('a');
   });
 
-  it('get of what does not exist is NotFound, and names it', async ({ client, namespace }) => {
+  it('get of a missing object is NotFound, and names it', async ({ client, namespace }) => {
     const error = await failureOf(client.get(ConfigMap, { namespace, name: 'none' }));
     expect(isNotFound(error)).to.equal(true);
     expect(error.message).to.contain(`get ConfigMap ${namespace}/none`);
   });
 
-  it('get of a kind that nobody serves is UnknownKind', async ({ client, namespace }) => {
+  it('get of an unserved kind is UnknownKind', async ({ client, namespace }) => {
     const type = { apiVersion: 'nobody.example.com/v1', kind: 'Nothing' };
     const error = await failureOf(client.get(type, { namespace, name: 'a' }));
     expect(error).to.have.property('code', 'UnknownKind');
   });
 
-  it('get of a type whose group nobody serves is NotFound', async ({ client, namespace }) => {
+  it('get of a type in an unserved group is NotFound', async ({ client, namespace }) => {
     const names = {
       group: 'nobody.example.com',
       version: 'v1',
@@ -64,7 +64,7 @@ export function readContract(it: Behaviour): void {
     expect(isNotFound(error)).to.equal(true);
   });
 
-  it('get of only the metadata has no more than that', async (subject) => {
+  it('get with metadataOnly returns metadata only', async (subject) => {
     const { client, namespace } = subject;
     const { metadata } = await client.create(configMapIn(subject, 'a', { data: { a: '1' } }));
     const read = await client.get(ConfigMap, { namespace, name: 'a' }, { metadataOnly: true });
@@ -76,7 +76,7 @@ export function readContract(it: Behaviour): void {
     expect(read.metadata.name).to.equal(namespace);
   });
 
-  it('list has all objects of the namespace, their types said', async (subject) => {
+  it('list returns all objects of the namespace with their apiVersion and kind', async (subject) => {
     const { client, namespace } = subject;
     await createAll(subject, ['a', 'b', 'c']);
     const { items, metadata } = await client.list(ConfigMap, {
@@ -88,7 +88,7 @@ export function readContract(it: Behaviour): void {
     expect(Number(metadata.resourceVersion)).to.be.above(0);
   });
 
-  it('list selects by labels and by fields', async (subject) => {
+  it('list selects by labels and fields', async (subject) => {
     const { client, namespace } = subject;
     await createAll(subject, ['a', 'b', 'c']);
     const byLabel = await client.list(ConfigMap, { namespace, labelSelector: 'letter in (a, c)' });
@@ -115,7 +115,7 @@ export function readContract(it: Behaviour): void {
     expect(namesOf(items)).to.deep.equal(['owned']);
   });
 
-  it('list puts its pages together', async (subject) => {
+  it('list joins its pages', async (subject) => {
     const { client, namespace } = subject;
     await createAll(subject, ['a', 'b', 'c', 'd', 'e']);
     const options = { namespace, labelSelector: 'letter', limit: 2 };
@@ -124,7 +124,7 @@ export function readContract(it: Behaviour): void {
     expect(metadata.continue ?? '').to.equal('');
   });
 
-  it('list of only the metadata has no more than that', async (subject) => {
+  it('list with metadataOnly returns metadata only', async (subject) => {
     const { client, namespace } = subject;
     await createAll(subject, ['a']);
     const options = { namespace, labelSelector: 'letter', metadataOnly: true };
@@ -135,19 +135,19 @@ export function readContract(it: Behaviour): void {
     expect(items[0]).to.include({ apiVersion: 'v1', kind: 'ConfigMap' });
   });
 
-  it('list may be of any version', async (subject) => {
+  it('list accepts resource version 0', async (subject) => {
     const { client, namespace } = subject;
     await createAll(subject, ['a']);
     const { items } = await client.list(ConfigMap, { namespace, resourceVersion: '0' });
     expect(items).to.be.an('array');
   });
 
-  it('list of a namespace that does not exist is empty', async ({ client, namespace }) => {
+  it('list of a missing namespace is empty', async ({ client, namespace }) => {
     const { items } = await client.list(ConfigMap, { namespace: `${namespace}-none` });
     expect(items).to.deep.equal([]);
   });
 
-  it('pages come one after another, all of one version', async (subject) => {
+  it('pages come in sequence, all of one version', async (subject) => {
     const { client, namespace } = subject;
     await createAll(subject, ['a', 'b', 'c']);
     const pages: (string | undefined)[][] = [];
@@ -164,7 +164,7 @@ export function readContract(it: Behaviour): void {
     expect(versions.size).to.equal(1);
   });
 
-  it('list of an exact version that is long gone is Gone, or still known', async (subject) => {
+  it('list of an expired exact version is Gone, unless the server still has it', async (subject) => {
     const { client, namespace } = subject;
     const options = { namespace, resourceVersion: '1', resourceVersionMatch: 'Exact' as const };
     const error: unknown = await client.list(ConfigMap, options).catch((reason: unknown) => reason);

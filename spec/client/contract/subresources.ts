@@ -23,13 +23,13 @@ const deploymentIn = ({ namespace }: ContractSubject, replicas: number): Deploym
   },
 });
 
-/** What reading and writing subresources promises. */
+/** Declares how subresources are read and written. */
 export function subresourceContract(it: Behaviour): void {
   it('a Scale is read, patched and updated', async (subject) => {
     const { client, namespace } = subject;
     await client.create(deploymentIn(subject, 0));
     const key = { namespace, name: 'web' };
-    // The type says where; what comes back is a Scale.
+    // The type names the kind to address; the response is a Scale.
     const type = Deployment as unknown as TypeReference<Scale>;
     const read = await client.get(type, key, { subresource: 'scale' });
     expect(read).to.include({ apiVersion: 'autoscaling/v1', kind: 'Scale' });
@@ -60,7 +60,7 @@ export function subresourceContract(it: Behaviour): void {
     expect(patched.status?.collisionCount).to.equal(7);
   });
 
-  it('a token of a service account is requested', async ({ client, namespace }) => {
+  it('a token of a service account can be requested', async ({ client, namespace }) => {
     const metadata = { name: 'robot', namespace };
     await client.create<ServiceAccount>({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
     const request: UnstructuredObject = {
@@ -71,11 +71,11 @@ export function subresourceContract(it: Behaviour): void {
     expect((status as { token: string }).token).to.match(/^[\w-]+\.[\w-]+\.[\w-]+$/);
   });
 
-  it('a Pod is evicted', async ({ client, namespace }) => {
+  it('a Pod can be evicted', async ({ client, namespace }) => {
     const metadata = { name: 'web', namespace };
     await client.create<Pod>({
       ...{ apiVersion: 'v1', kind: 'Pod', metadata },
-      // A gate keeps every scheduler away.
+      // A scheduling gate keeps the Pod away from every scheduler.
       spec: {
         schedulingGates: [{ name: 'example.com/never' }],
         containers: [{ name: 'web', image: 'example.com/web' }],
@@ -87,13 +87,13 @@ export function subresourceContract(it: Behaviour): void {
     expect(left.every((pod) => pod.metadata.deletionTimestamp !== undefined)).to.equal(true);
   });
 
-  it('a Pod gets an ephemeral container, other resources, and a Node', async (subject) => {
+  it('a Pod can get an ephemeral container, new resources and a Node', async (subject) => {
     const { client, namespace } = subject;
     const key = { namespace, name: 'web' };
     const resources = { requests: { cpu: '100m' }, limits: { cpu: '200m' } };
     await client.create<Pod>({
       ...{ apiVersion: 'v1', kind: 'Pod', metadata: key },
-      // A scheduler of this name does not exist.
+      // No scheduler has this name.
       spec: {
         schedulerName: 'nobody',
         containers: [{ name: 'web', image: 'example.com/web', resources }],

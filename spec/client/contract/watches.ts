@@ -5,11 +5,11 @@ import { failureOf } from '../scripted-transport.js';
 import { configMapIn } from './contract-subject.js';
 import type { Behaviour, ContractSubject } from './contract-subject.js';
 
-/** `ADDED a`, `BOOKMARK`. */
+/** Formats an event as `ADDED a` or `BOOKMARK`. */
 const summary = (event: WatchEvent<ConfigMap>): string =>
   event.type === 'BOOKMARK' ? event.type : `${event.type} ${event.object.metadata.name ?? ''}`;
 
-/** The first `count` events; bookmarks are left out. */
+/** Returns the first `count` events without bookmarks. */
 async function take(
   { client, namespace }: ContractSubject,
   count: number,
@@ -26,9 +26,9 @@ async function take(
 const labelled = (subject: ContractSubject, name: string, app: string): ConfigMap =>
   configMapIn(subject, name, { metadata: { name, namespace: subject.namespace, labels: { app } } });
 
-/** What `watch` promises. */
+/** Declares the behaviours of `watch`. */
 export function watchContract(it: Behaviour): void {
-  it('a watch from a version has everything after it, in order', async (subject) => {
+  it('a watch from a version yields every later event, in order', async (subject) => {
     const { client, namespace } = subject;
     const { resourceVersion } = (await client.list(ConfigMap, { namespace })).metadata;
     const created = await client.create(labelled(subject, 'a', 'x'));
@@ -38,7 +38,7 @@ export function watchContract(it: Behaviour): void {
     expect(seen).to.deep.equal(['ADDED a', 'MODIFIED a', 'DELETED a']);
   });
 
-  it('a watch follows what happens while it runs', async (subject) => {
+  it('a watch yields changes while it runs', async (subject) => {
     const { client, namespace } = subject;
     await client.create(labelled(subject, 'a', 'x'));
     const seen: string[] = [];
@@ -51,7 +51,7 @@ export function watchContract(it: Behaviour): void {
     expect(seen).to.deep.equal(['ADDED a', 'ADDED b']);
   });
 
-  it('an object that no longer matches is deleted from a watch', async (subject) => {
+  it('an object that no longer matches the selector yields a DELETED event', async (subject) => {
     const { client, namespace } = subject;
     const { resourceVersion } = (await client.list(ConfigMap, { namespace })).metadata;
     const created = await client.create(labelled(subject, 'a', 'x'));
@@ -60,7 +60,7 @@ export function watchContract(it: Behaviour): void {
     expect(seen).to.deep.equal(['ADDED a', 'DELETED a']);
   });
 
-  it('a streaming list begins with what exists, then says so', async (subject) => {
+  it('a streaming list yields the existing objects, then a bookmark', async (subject) => {
     const { client, namespace } = subject;
     await client.create(labelled(subject, 'a', 'x'));
     await client.create(labelled(subject, 'b', 'x'));
@@ -76,7 +76,7 @@ export function watchContract(it: Behaviour): void {
     expect(seen.toSorted()).to.deep.equal(['ADDED a', 'ADDED b', 'BOOKMARK']);
   });
 
-  it('a watch of only the metadata has no more than that', async (subject) => {
+  it('a watch with metadataOnly yields metadata only', async (subject) => {
     const { client, namespace } = subject;
     await client.create(configMapIn(subject, 'a', { data: { a: '1' } }));
     const options = { namespace, fieldSelector: 'metadata.name=a', metadataOnly: true };
@@ -88,13 +88,13 @@ export function watchContract(it: Behaviour): void {
     }
   });
 
-  it('a watch ends when its time is over', async ({ client, namespace }) => {
+  it('a watch ends when its timeout expires', async ({ client, namespace }) => {
     const options = { namespace, labelSelector: 'app', timeoutMs: 1_000 };
     for await (const event of client.watch(ConfigMap, options))
       expect(event.type).to.equal('BOOKMARK');
   });
 
-  it('a watch ends with Aborted when its signal is aborted', async (subject) => {
+  it('a watch throws Aborted when its signal aborts', async (subject) => {
     const { client, namespace } = subject;
     const controller = new AbortController();
     await client.create(configMapIn(subject, 'a'));
@@ -108,7 +108,7 @@ export function watchContract(it: Behaviour): void {
     expect(await failureOf(run())).to.have.property('code', 'Aborted');
   });
 
-  it('a watch from a version that never was fails', async (subject) => {
+  it('a watch from an invalid version fails', async (subject) => {
     const error = await failureOf(take(subject, 1, { resourceVersion: 'nonsense' }));
     expect(error).to.have.property('code', 'ApiError');
   });

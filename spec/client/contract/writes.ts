@@ -22,23 +22,23 @@ const asContract = { fieldManager: 'contract', force: true } as const;
 
 const merge = (body: object) => ({ type: 'merge', body }) as const;
 
-/** What `create`, `update`, `patch` and `apply` promise. */
+/** Declares the behaviours of `create`, `update`, `patch` and `apply`. */
 export function writeContract(it: Behaviour): void {
-  it('create gives the object its uid, version and time', async (subject) => {
+  it('create returns the object with uid, resourceVersion and creationTimestamp', async (subject) => {
     const { metadata } = await subject.client.create(configMapIn(subject, 'a'));
     expect(metadata.uid).to.match(/^[0-9a-f-]{36}$/);
     expect(Number(metadata.resourceVersion)).to.be.above(0);
     expect(metadata.creationTimestamp).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
   });
 
-  it('create of what exists is AlreadyExists, not Conflict', async (subject) => {
+  it('create of an existing object is AlreadyExists, not Conflict', async (subject) => {
     await subject.client.create(configMapIn(subject, 'a'));
     const error = await failureOf(subject.client.create(configMapIn(subject, 'a')));
     expect(isAlreadyExists(error)).to.equal(true);
     expect(isConflict(error)).to.equal(false);
   });
 
-  it('create makes up a name', async (subject) => {
+  it('create with generateName returns a generated name', async (subject) => {
     const { client, namespace } = subject;
     const metadata = { namespace, generateName: 'made-up-' };
     const created = await client.create<ConfigMap>({
@@ -49,7 +49,7 @@ export function writeContract(it: Behaviour): void {
     expect(created.metadata.name).to.match(/^made-up-\w{5}$/);
   });
 
-  it('create in a namespace that does not exist is NotFound', async (subject) => {
+  it('create in a missing namespace is NotFound', async (subject) => {
     const namespace = `${subject.namespace}-none`;
     const error = await failureOf(
       subject.client.create(configMapIn({ ...subject, namespace }, 'a')),
@@ -57,7 +57,7 @@ export function writeContract(it: Behaviour): void {
     expect(isNotFound(error)).to.equal(true);
   });
 
-  it('create in a namespace that is being deleted is NamespaceTerminating', async (subject) => {
+  it('create in a namespace in deletion is NamespaceTerminating', async (subject) => {
     const { client, namespace } = subject;
     const finalizers = ['example.com/hold'];
     const held = await client.create(
@@ -72,7 +72,7 @@ export function writeContract(it: Behaviour): void {
     expect(isForbidden(error)).to.equal(true);
   });
 
-  it('an error about a Secret names fields and reason, and quotes none of its values', async (subject) => {
+  it('an error about a Secret names fields and reason, and quotes no values', async (subject) => {
     const { client, namespace } = subject;
     const kind = { apiVersion: 'v1', kind: 'Secret' } as const;
     const label = { ...kind, metadata: { name: 'label', namespace, labels: { pin: 'hunter2 ' } } };
@@ -93,13 +93,13 @@ export function writeContract(it: Behaviour): void {
     expect(shown.join()).not.to.match(/hunter2|918273|aHVudGVyMg/);
   });
 
-  it('an error about a Secret that names no value is shown as it is', async (subject) => {
+  it('an error about a Secret that quotes no value keeps its message', async (subject) => {
     const { client, namespace } = subject;
     const missing = await failureOf(client.get(Secret, { namespace, name: 'none' }));
     expect(missing.message).to.include('secrets "none" not found');
   });
 
-  it('an object that is invalid is Invalid, its fields named', async (subject) => {
+  it('an invalid object is Invalid, with its fields named', async (subject) => {
     const { client, namespace } = subject;
     const error = await failureOf(
       client.create<Service>({
@@ -111,14 +111,14 @@ export function writeContract(it: Behaviour): void {
     expect(causesOf(error).map(({ field }) => field)).to.include('spec.ports[0].port');
   });
 
-  it('an unknown field is refused where validation is strict', async (subject) => {
+  it('strict validation rejects an unknown field', async (subject) => {
     const object = { ...configMapIn(subject, 'a'), nonsense: 1 };
     const error = await failureOf(subject.client.create(object, { fieldValidation: 'Strict' }));
     expect(error).to.have.property('status', 400);
     expect(error.message).to.contain('nonsense');
   });
 
-  it('a dry run answers as if, and stores nothing', async (subject) => {
+  it('a dry run returns the result and stores nothing', async (subject) => {
     const { client, namespace } = subject;
     const created = await client.create(configMapIn(subject, 'a'), { dryRun: true });
     expect(created.metadata.uid).to.be.a('string');
@@ -145,12 +145,12 @@ export function writeContract(it: Behaviour): void {
     expect(isStaleWrite(error)).to.equal(true);
   });
 
-  it('update of what does not exist is NotFound', async (subject) => {
+  it('update of a missing object is NotFound', async (subject) => {
     const error = await failureOf(subject.client.update(configMapIn(subject, 'none')));
     expect(isNotFound(error)).to.equal(true);
   });
 
-  it('patches in all three ways', async (subject) => {
+  it('patch applies merge, JSON and strategic patches', async (subject) => {
     const { client, namespace } = subject;
     await client.create(configMapIn(subject, 'a', { data: { a: '1', b: '1' } }));
     const key = { namespace, name: 'a' };
@@ -162,7 +162,7 @@ export function writeContract(it: Behaviour): void {
     expect(data).to.deep.equal({ b: '2', c: '1', d: '1' });
   });
 
-  it('a patch that expects another version is stale, whichever way it says so', async (subject) => {
+  it('a patch that expects another version is a stale write, by resourceVersion or test', async (subject) => {
     const { client, namespace } = subject;
     await client.create(configMapIn(subject, 'a'));
     const key = { namespace, name: 'a' };
@@ -173,12 +173,12 @@ export function writeContract(it: Behaviour): void {
     expect(isStaleWrite(await failureOf(tested))).to.equal(true);
   });
 
-  it('a patch of what does not exist is NotFound', async ({ client, namespace }) => {
+  it('a patch of a missing object is NotFound', async ({ client, namespace }) => {
     const key = { namespace, name: 'none' };
     expect(isNotFound(await failureOf(client.patch(ConfigMap, key, merge({}))))).to.equal(true);
   });
 
-  it('apply creates, then changes, and says which', async (subject) => {
+  it('apply creates, then updates, and returns which', async (subject) => {
     const { client } = subject;
     const options = { fieldManager: 'one' };
     const first = await client.apply(
@@ -191,7 +191,7 @@ export function writeContract(it: Behaviour): void {
     expect(second.object.data).to.deep.equal({ a: '2' });
   });
 
-  it('apply leaves the fields of others, and takes them only by force', async (subject) => {
+  it('apply conflicts over fields of others, and takes them only with force', async (subject) => {
     const { client } = subject;
     await client.apply(configMapIn(subject, 'a', { data: { a: '1' } }), { fieldManager: 'one' });
     const other = { fieldManager: 'other' };
@@ -204,7 +204,7 @@ export function writeContract(it: Behaviour): void {
     expect(object.data).to.deep.equal({ a: '2', b: '1' });
   });
 
-  it('apply that changes nothing makes no new version', async (subject) => {
+  it('apply without a change keeps the resource version', async (subject) => {
     const { client } = subject;
     const object = configMapIn(subject, 'a', { data: { a: '1' } });
     const first = await client.apply(object, { fieldManager: 'one' });
@@ -212,7 +212,7 @@ export function writeContract(it: Behaviour): void {
     expect(second.object.metadata.resourceVersion).to.equal(first.object.metadata.resourceVersion);
   });
 
-  it('writes under the name of the field manager', async (subject) => {
+  it('writes record the field manager', async (subject) => {
     const { client } = subject;
     const created = await client.create(configMapIn(subject, 'a', { data: { a: '1' } }), {
       fieldManager: 'me',
@@ -221,7 +221,7 @@ export function writeContract(it: Behaviour): void {
     expect(entry).to.include({ manager: 'me', operation: 'Update' });
   });
 
-  it('keys with the names of prototypes are keys like any other', async (subject) => {
+  it('keys named like prototype members are ordinary keys', async (subject) => {
     const { client, namespace } = subject;
     const text = '{"__proto__":"1","constructor":"2"}';
     const data = JSON.parse(text) as Record<string, string>;

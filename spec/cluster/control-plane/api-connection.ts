@@ -1,40 +1,40 @@
 import { Agent, request } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 
-/** How to reach an API server, and as whom. */
+/** Address and credentials of an API server. */
 export interface ApiCredentials {
   readonly url: string;
-  /** PEM; without it the system's authorities are trusted. */
+  /** Certificate authority as PEM; by default the system's authorities. */
   readonly ca?: string;
   readonly token?: string;
-  /** Client certificate and key, PEM. */
+  /** Client certificate and key as PEM. */
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** One request. */
+/** A request. */
 export interface ApiRequest {
   /** @defaultValue 'GET' */
   readonly method?: string;
   /** Path and query. */
   readonly path: string;
-  /** Sent as JSON, unless it is a string, which is sent as it is. */
+  /** Body: sent as JSON, or unchanged if it is a string. */
   readonly body?: unknown;
   /** @defaultValue 'application/json' */
   readonly contentType?: string;
   /** @defaultValue 'application/json' */
   readonly accept?: string;
-  /** Instead of the connection's own. */
+  /** Token to send instead of the connection's. */
   readonly token?: string;
 }
 
-/** The answer to an {@link ApiRequest}, whatever its status. */
+/** Response to an {@link ApiRequest}, whatever its status. */
 export interface ApiAnswer {
   readonly status: number;
   readonly text: string;
 }
 
-/** Requests to an API server, without the client that is under test. */
+/** Sends requests to an API server without the client under test. */
 export class ApiConnection {
   readonly #credentials: ApiCredentials;
   readonly #agent: Agent;
@@ -45,7 +45,7 @@ export class ApiConnection {
     this.#agent = new Agent({ keepAlive: true, maxSockets: 32, ...defined({ ca, cert, key }) });
   }
 
-  /** Sends a request; rejects only when no answer comes. */
+  /** Sends a request; rejects only without a response. */
   async send(apiRequest: ApiRequest): Promise<ApiAnswer> {
     const { method = 'GET', path, body } = apiRequest;
     const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
@@ -55,7 +55,7 @@ export class ApiConnection {
         agent: this.#agent,
         headers: {
           ...this.#headers(apiRequest),
-          // Node sends the body of a DELETE without its length: the server takes it for a request.
+          // Node sends the body of a DELETE without its length, so the server takes it for another request.
           ...(text !== undefined && { 'content-length': Buffer.byteLength(text) }),
         },
       });
@@ -69,8 +69,7 @@ export class ApiConnection {
   }
 
   /**
-   * Sends a request; returns the answer's JSON.
-   *
+   * Sends a request and returns the JSON response.
    * @throws Error: the status is not 2xx.
    */
   async json<T>(apiRequest: ApiRequest): Promise<T> {
@@ -79,7 +78,7 @@ export class ApiConnection {
     throw new Error(`${apiRequest.method ?? 'GET'} ${apiRequest.path}: ${status} ${text}`);
   }
 
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): void {
     this.#agent.destroy();
   }
@@ -96,7 +95,10 @@ export class ApiConnection {
   }
 }
 
-/** `undefined` and absent differ for Node's TLS options, and under `exactOptionalPropertyTypes`. */
+/**
+ * Omits undefined members: Node's TLS options, under `exactOptionalPropertyTypes`, distinguish them
+ * from absent ones.
+ */
 function defined(options: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(options).filter((entry): entry is [string, string] => entry[1] !== undefined),

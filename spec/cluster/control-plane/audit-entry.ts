@@ -1,12 +1,12 @@
-/** One request to the API server. */
+/** A request to the API server. */
 export interface AuditEntry {
   readonly auditId: string;
   readonly user: string;
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. */
   readonly verb: string;
-  /** API group, empty for the core group and for paths that name no resource. */
+  /** API group; empty for the core group and for paths without a resource. */
   readonly group: string;
-  /** Plural name, empty for paths that name no resource. */
+  /** Plural name; empty for paths without a resource. */
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;
@@ -17,9 +17,9 @@ export interface AuditEntry {
   /** Path and query. */
   readonly uri: string;
   readonly userAgent: string;
-  /** When the server got it: milliseconds since 1970, with microseconds as fraction. */
+  /** Time of receipt: milliseconds since 1970, with microseconds as fraction. */
   readonly receivedAtMs: number;
-  /** When it was answered; for a watch that goes on, when its answer began. */
+  /** Time of the response; for a running watch, when its response began. */
   readonly answeredAtMs: number;
 }
 
@@ -32,7 +32,7 @@ export const writeVerbs: readonly string[] = [
   'deletecollection',
 ];
 
-/** The fields we read of an `audit.k8s.io/v1` Event. */
+/** Fields of an `audit.k8s.io/v1` Event that are read here. */
 interface AuditEvent {
   readonly auditID: string;
   readonly verb: string;
@@ -52,7 +52,7 @@ interface AuditEvent {
 }
 
 /**
- * Reads one line of an audit log. The source of its shape:
+ * Reads a line of an audit log. Its format:
  * https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/
  */
 export function parseAuditLine(line: string): AuditEntry {
@@ -75,7 +75,7 @@ export function parseAuditLine(line: string): AuditEntry {
   };
 }
 
-/** `Date.parse` stops at milliseconds. */
+/** Parses a time with microseconds, since `Date.parse` stops at milliseconds. */
 function parseMicroTime(time: string): number {
   const micros = /\.\d{3}(\d{3})/.exec(time)?.[1] ?? '0';
   return Date.parse(time) + Number(micros) / 1000;

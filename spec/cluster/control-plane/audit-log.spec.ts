@@ -20,7 +20,7 @@ describe('AuditLog', () => {
     await controlPlane.api.json({ method: 'DELETE', path: `${configMaps}/${name}`, token });
   };
 
-  it('counts the requests of each user by verb, resource and answer', async () => {
+  it('counts the requests of each user by verb, resource and response', async () => {
     const alice = await controlPlane.user('alice');
     const bob = await controlPlane.user('bob');
     for (const name of ['a-1', 'a-2']) await createAndDelete(name, alice.token);
@@ -55,7 +55,7 @@ describe('AuditLog', () => {
     }
   });
 
-  it('misses none of 500 requests at once, without a sleep', async () => {
+  it('reads all of 500 concurrent requests, without a sleep', async () => {
     const { token } = await controlPlane.user('dave');
     const path = `${configMaps}/missing`;
     const requests = Array.from({ length: 500 }, () => controlPlane.api.send({ path, token }));
@@ -63,7 +63,7 @@ describe('AuditLog', () => {
     expect(await controlPlane.auditLog.count({ user: 'dave' })).to.equal(500);
   });
 
-  it('counts a watch once: when it begins, and not again when it ends', async () => {
+  it('counts a watch once, at its begin and not at its end', async () => {
     const { token } = await controlPlane.user('erin');
     const ca = Buffer.from(controlPlane.caData, 'base64');
     const headers = { authorization: `Bearer ${token}` };

@@ -4,17 +4,17 @@ import type { ApiConnection } from './api-connection.js';
 import { parseAuditLine } from './audit-entry.js';
 import type { AuditEntry } from './audit-entry.js';
 
-/** A moment in an audit log. */
+/** Position in an audit log. */
 export interface AuditMark {
-  /** Bytes of the log that were written before it. */
+  /** Bytes of the log before this position. */
   readonly offset: number;
   /** Milliseconds since 1970 by the server's clock. */
   readonly atMs: number;
 }
 
-/** Which requests to look at: each field that is given must fit. */
+/** Selects requests that match all given fields. */
 export interface AuditQuery {
-  /** Only requests that the server got after this mark. @defaultValue the start */
+  /** Only requests received after this mark. @defaultValue the start */
   readonly since?: AuditMark;
   readonly user?: string;
   /** One of these verbs, for example {@link writeVerbs}. */
@@ -24,7 +24,7 @@ export interface AuditQuery {
   readonly namespace?: string;
 }
 
-/** Requests that are alike, counted. */
+/** Count of similar requests. */
 export interface RequestCount {
   readonly user: string;
   readonly verb: string;
@@ -35,7 +35,7 @@ export interface RequestCount {
   readonly count: number;
 }
 
-/** Line of the log, and where the next one starts. */
+/** Line of the log, and the start of the next one. */
 interface Line {
   readonly text: string;
   readonly end: number;
@@ -43,13 +43,13 @@ interface Line {
 
 const markerPath = '/version?audit-mark=';
 
-/** How long a line may take from the server to the log. */
+/** Longest time from the server to the log for a line. */
 const settleTimeoutMs = 20_000;
 
 /**
- * Reads the audit log of a running API server: who asked for what, with which answer, when. Every
- * method first waits until the log holds each request that was answered before the call, so that a
- * spec need not sleep. A request counts once, also a watch (which the server logs at both ends).
+ * Reads the audit log of a running API server: users, requests, responses and times. Every method
+ * first waits until the log contains each request that was answered before the call, so that a spec
+ * need not sleep. A request counts once, also a watch (which the server logs at both ends).
  */
 export class AuditLog {
   readonly #path: string;
@@ -57,7 +57,9 @@ export class AuditLog {
   #settled: AuditMark = { offset: 0, atMs: 0 };
   #markers = 0;
 
-  /** @param api - as a user who may read `/version`; its own requests are in the log too. */
+  /**
+   * @param api - as a user with permission for `/version`; its own requests appear in the log too.
+   */
   constructor(path: string, api: ApiConnection) {
     this.#path = path;
     this.#api = api;
@@ -68,7 +70,7 @@ export class AuditLog {
     const marker = `${markerPath}${process.pid}-${++this.#markers}`;
     await this.#api.send({ path: marker });
     const deadline = Date.now() + settleTimeoutMs;
-    // The server writes its log in the order of the answers: what came before the marker is there.
+    // The server logs in the order of its responses: requests before the marker are in the log.
     while (Date.now() < deadline) {
       for await (const line of linesFrom(this.#path, this.#settled.offset)) {
         if (!line.text.includes(marker)) continue;
@@ -81,7 +83,7 @@ export class AuditLog {
     throw new Error(`no line for ${marker} in the audit log within ${settleTimeoutMs} ms`);
   }
 
-  /** Returns the requests that fit, in the order of their answers. */
+  /** Returns the matching requests, in the order of their responses. */
   async read(query: AuditQuery = {}): Promise<readonly AuditEntry[]> {
     const until = await this.mark();
     const since = query.since ?? { offset: 0, atMs: 0 };
@@ -96,12 +98,15 @@ export class AuditLog {
     return [...entries.values()];
   }
 
-  /** Returns how many requests fit. */
+  /** Returns the number of matching requests. */
   async count(query: AuditQuery = {}): Promise<number> {
     return (await this.read(query)).length;
   }
 
-  /** Returns the requests that fit by user, verb, resource and answer; the most frequent first. */
+  /**
+   * Returns counts of the matching requests by user, verb, resource and response; the most frequent
+   * first.
+   */
   async tally(query: AuditQuery = {}): Promise<readonly RequestCount[]> {
     const counts = new Map<string, RequestCount>();
     for (const entry of await this.read(query)) {
@@ -124,7 +129,7 @@ function fits(entry: AuditEntry, query: AuditQuery): boolean {
   );
 }
 
-/** The complete lines of a file from a byte on, as far as they are written. */
+/** Returns the complete lines of a file from a byte offset. */
 async function* linesFrom(path: string, start: number): AsyncGenerator<Line> {
   let rest: Buffer = Buffer.alloc(0);
   let position = start;

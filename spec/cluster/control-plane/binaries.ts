@@ -5,18 +5,17 @@ import type { Progress } from './build.js';
 import { programs } from './programs.js';
 import type { Program } from './programs.js';
 
-/** Where the parts of a control plane are. */
+/** Paths of a control plane's programs. */
 export interface ControlPlaneFiles {
   readonly programs: Readonly<Record<Program, string>>;
-  /** What kwok plays. */
+  /** Files with the behaviour that kwok simulates. */
   readonly stages: string;
   readonly storageClass: string;
 }
 
 /**
- * Finds the programs: those in the folder `KUBEBUILDER_ASSETS` first (as envtest does), the rest
- * from our own build.
- *
+ * Finds the programs: first in the folder `KUBEBUILDER_ASSETS` (like envtest), the rest in our own
+ * build.
  * @throws Error: `KUBEBUILDER_ASSETS` lacks etcd or kube-apiserver, or our build failed.
  */
 export async function findControlPlane(progress: Progress): Promise<ControlPlaneFiles> {

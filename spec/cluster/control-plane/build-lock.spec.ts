@@ -19,7 +19,7 @@ describe('withBuildLock', () => {
 
   const ignore = () => undefined;
 
-  it('lets one in at a time and tells the other whom it waits for', async () => {
+  it('admits one process at a time, and reports the holder to the other', async () => {
     const told: string[] = [];
     let inside = 0;
     const work = async () => {
@@ -32,12 +32,12 @@ describe('withBuildLock', () => {
     expect(told).to.deep.equal([String(process.pid)]);
   });
 
-  it('takes over from a process that is dead', async () => {
+  it('takes over from a dead process', async () => {
     await writeFile(path, String(spawnSync('true').pid));
     expect(await withBuildLock(path, ignore, async () => 'built')).to.equal('built');
   });
 
-  it('is free again after a failure', async () => {
+  it('is released after a failure', async () => {
     const failure = withBuildLock(path, ignore, () => Promise.reject(new Error('no space')));
     expect(await failure.catch(String)).to.equal('Error: no space');
     expect(existsSync(path)).to.be.false;

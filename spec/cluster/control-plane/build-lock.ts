@@ -5,10 +5,9 @@ import { isDeadProcess } from './dead-process.js';
 
 /**
  * Runs `work` while no other living process runs it under the same lock file. Two processes that
- * find a dead holder at the same moment may both get in: `work` must publish its result by an
- * atomic rename, and the lock only saves the second builder's time.
- *
- * @param onWait - told once, with the holder's process id, when another process is at work.
+ * find a dead holder at the same moment may both enter: `work` must publish its result by an atomic
+ * rename, and the lock only saves the second builder's time.
+ * @param onWait - runs once, with the holder's process id, when another process holds the lock.
  */
 export async function withBuildLock<T>(
   path: string,
@@ -34,7 +33,7 @@ export async function withBuildLock<T>(
   }
 }
 
-/** By a link, so that the lock is never there without its holder's name in it. */
+/** Creates the lock by a link, so that it never exists without its holder's id. */
 async function acquire(path: string): Promise<boolean> {
   const signed = `${path}.${randomUUID()}`;
   await writeFile(signed, String(process.pid));

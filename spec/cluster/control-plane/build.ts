@@ -9,10 +9,10 @@ import { go } from './go.js';
 import { goModules, kwokModule, kwokStages, kwokStorageClass } from './programs.js';
 import type { GoModule } from './programs.js';
 
-/** Between the name of a build's folder and the process id of its builder, until it is done. */
+/** Separates the name of a build's folder from the builder's process id until the build is done. */
 const unfinished = '.tmp-';
 
-/** Told what goes on, a line at a time. */
+/** Receives progress messages, a line at a time. */
 export type Progress = (line: string) => void;
 
 /** Name of the file with kwok's stages in a build's folder. */
@@ -21,10 +21,9 @@ export const stagesFile = 'stages.yaml';
 export const storageClassFile = 'storage-class.yaml';
 
 /**
- * Returns the folder that holds the control plane's programs and kwok's files, and builds it first
- * if the cache (`$XDG_CACHE_HOME/operator-builder/control-plane`) lacks it: three to five minutes
- * on two cores when Go's own cache is empty too. Safe against other builders at the same time.
- *
+ * Returns the folder of the control plane's programs and kwok's files, and builds it first if the
+ * cache (`$XDG_CACHE_HOME/operator-builder/control-plane`) lacks it: three to five minutes on two
+ * cores when Go's own cache is empty too. Safe against concurrent builders.
  * @throws Error: Go is missing or a build failed.
  */
 export async function buildControlPlane(progress: Progress): Promise<string> {
@@ -46,7 +45,7 @@ export async function buildControlPlane(progress: Progress): Promise<string> {
   return target;
 }
 
-/** Changes with everything that a build depends on: versions, checksums, compiler, this recipe. */
+/** Returns a hash of all inputs of a build: versions, checksums, compiler, this recipe. */
 async function buildKey(): Promise<string> {
   const hash = createHash('sha256');
   for (const module of goModules) {
@@ -74,7 +73,7 @@ async function buildInto(target: string, progress: Progress): Promise<void> {
   progress(`built in ${Math.round((Date.now() - startedAt) / 1000)} s: ${target}`);
 }
 
-/** What killed builders left: some hundred megabytes each. */
+/** Removes builds of killed processes, some hundred megabytes each. */
 async function removeAbandoned(builds: string): Promise<void> {
   for (const name of await readdir(builds)) {
     const pid = name.split(unfinished)[1];
@@ -90,7 +89,7 @@ async function buildModule(module: GoModule, folder: string, progress: Progress)
   const cwd = join(import.meta.dirname, module.folder);
   const report = startReport(Object.keys(module.packages).join(', '), progress);
   try {
-    // All in one command: linking uses one core, so that several links go side by side.
+    // One command for all: linking uses one core, so several links run in parallel.
     await go(['build', ...flags, '-o', `${folder}/`, ...packages], { cwd, onLine: report.count });
   } finally {
     report.stop();
@@ -100,12 +99,14 @@ async function buildModule(module: GoModule, folder: string, progress: Progress)
   }
 }
 
-/** How `go build` names a program: the last element of its path that is no major version. */
+/**
+ * Returns `go build`'s name of a program: the last element of its path that is not a major version.
+ */
 function executableName(goPackage: string): string {
   return basename(goPackage.replace(/\/v\d+$/, ''));
 }
 
-/** A line each 10 s: a silent build of minutes looks like one that hangs. */
+/** Reports progress every 10 s: a silent build of minutes looks like one that hangs. */
 function startReport(what: string, progress: Progress) {
   const startedAt = Date.now();
   let packages = 0;
@@ -125,7 +126,7 @@ function startReport(what: string, progress: Progress) {
   };
 }
 
-/** Copied, so that the module cache may be cleaned later. */
+/** Copies files, so that the module cache can be cleaned later. */
 async function copyKwokFiles(folder: string): Promise<void> {
   const cwd = join(import.meta.dirname, 'kwok');
   const source = await go(['list', '-m', '-f', '{{.Dir}}', kwokModule], { cwd });
@@ -141,7 +142,7 @@ async function publish(folder: string, target: string): Promise<void> {
   try {
     await rename(folder, target);
   } catch (error) {
-    // Another builder was faster; its build is as good as ours.
+    // Another builder was faster; its build is equal to ours.
     if (!existsSync(target)) throw error;
   }
 }

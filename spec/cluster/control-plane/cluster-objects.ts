@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parse } from 'yaml';
 import type { ApiConnection } from './api-connection.js';
 
-/** Name of the node that kwok plays. */
+/** Name of the simulated node. */
 export const nodeName = 'kwok-0';
 
 const plenty = { cpu: '1k', memory: '1Ti', pods: '1M' };
@@ -13,7 +13,7 @@ interface Node {
   readonly status: { readonly conditions?: readonly { readonly type: string; status: string }[] };
 }
 
-/** Makes the node and the default StorageClass; kwok makes no node by itself. */
+/** Creates the node and the default StorageClass, which kwok does not create. */
 export async function createClusterObjects(
   api: ApiConnection,
   storageClass: string,
@@ -34,7 +34,7 @@ export async function createClusterObjects(
   ]);
 }
 
-/** Waits until Pods can be scheduled: the node is Ready and its taints are gone. */
+/** Waits until Pods can be scheduled: the node is Ready and has no taints. */
 export async function waitForNode(api: ApiConnection, timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

@@ -4,10 +4,12 @@ import type { ResolvedControlPlaneOptions } from './options.js';
 import type { Program } from './programs.js';
 import type { Command } from './supervisor.js';
 
-/** Our own stage: kwok's hits the next claim of a name with what it began for a deleted one. */
+/**
+ * Our own stage: kwok's stage may apply the state of a deleted claim to the next one of its name.
+ */
 const claimProvisionStage = join(import.meta.dirname, 'kwok', 'claim-provision.yaml');
 
-/** Ports of one control plane. */
+/** Ports of a control plane. */
 export interface ControlPlanePorts {
   readonly etcdClient: number;
   readonly etcdPeer: number;
@@ -15,7 +17,7 @@ export interface ControlPlanePorts {
   readonly tokenReview: number;
 }
 
-/** Everything that a command line is made of. */
+/** Parameters of the command lines. */
 export interface Launch {
   readonly files: ControlPlaneFiles;
   readonly folder: string;
@@ -35,12 +37,12 @@ export const fileNames = {
   adminKubeConfig: 'admin.kubeconfig',
 } as const;
 
-/** Kubeconfig of a program, in the control plane's folder. */
+/** Returns a program's kubeconfig in the control plane's folder. */
 export function programKubeConfig(program: Program): string {
   return `${program}.kubeconfig`;
 }
 
-/** Command lines of all programs. */
+/** Returns the command lines of all programs. */
 export function resolveCommands(launch: Launch): Readonly<Record<Program, Command>> {
   const command = (program: Program, args: readonly string[]): Command => ({
     command: launch.files.programs[program],
@@ -71,7 +73,7 @@ function etcdArgs({ folder, ports }: Launch): string[] {
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=default=${peer}`,
-    // The data need not survive the machine.
+    // The data need not survive a crash of the machine.
     '--unsafe-no-fsync',
     '--log-level=warn',
   ];
@@ -87,7 +89,7 @@ function apiServerArgs({ folder, ports }: Launch): string[] {
     '--service-cluster-ip-range=10.96.0.0/16',
     '--endpoint-reconciler-type=none',
     '--allow-privileged=true',
-    // It would refuse Pods until the controller manager has made their service account.
+    // It would reject Pods until the controller manager has created their service account.
     '--disable-admission-plugins=ServiceAccount',
   ];
 }
@@ -109,11 +111,11 @@ function auditArgs({ folder }: Launch): string[] {
   return [
     `--audit-policy-file=${join(folder, fileNames.auditPolicy)}`,
     `--audit-log-path=${join(folder, fileNames.auditLog)}`,
-    // Off the request's path, yet in order and without delay; lines are lost only past the buffer.
+    // Asynchronous, but in order and without delay; lines are lost only when the buffer overflows.
     '--audit-log-mode=batch',
     '--audit-log-batch-max-size=1',
     '--audit-log-batch-buffer-size=200000',
-    // Megabytes. The default, 100, rotates the file away under its reader.
+    // Megabytes. The default, 100, rotates the file while it is read.
     '--audit-log-maxsize=1000000',
   ];
 }

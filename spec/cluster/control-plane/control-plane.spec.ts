@@ -35,12 +35,12 @@ describe('a control plane', () => {
     return (await controlPlane.api.json<{ items: Item[] }>({ path })).items;
   };
 
-  it('says which version it is', async () => {
+  it('reports its version', async () => {
     const version = await controlPlane.api.json({ path: '/version' });
     expect(version).to.include({ gitVersion: 'v1.36.3', major: '1', minor: '36' });
   });
 
-  it('rolls a Deployment out', async () => {
+  it('rolls out a Deployment', async () => {
     await controlPlane.api.json({
       method: 'POST',
       path: apps('deployments'),
@@ -52,7 +52,7 @@ describe('a control plane', () => {
     });
   });
 
-  it('gives a StatefulSet its Pods in order, each with a bound claim', async () => {
+  it("creates a StatefulSet's Pods in order, each with a bound claim", async () => {
     await controlPlane.api.json({
       method: 'POST',
       path: apps('statefulsets'),
@@ -76,7 +76,7 @@ describe('a control plane', () => {
     ]);
   });
 
-  it('deletes in the foreground: what is owned first', async () => {
+  it('deletes dependents first in a foreground deletion', async () => {
     await controlPlane.api.json({
       method: 'POST',
       path: apps('deployments'),
@@ -92,7 +92,7 @@ describe('a control plane', () => {
     expect(await list('pods')).to.deep.equal([]);
   });
 
-  it('lets a user without groups do what RBAC grants, no more', async () => {
+  it('grants a user without groups exactly the permissions of RBAC', async () => {
     const { token } = await controlPlane.user('nobody', []);
     const path = `/api/v1/namespaces/${namespace}/pods`;
     const refused = await controlPlane.api.send({ path, token });

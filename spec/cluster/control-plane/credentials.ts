@@ -6,28 +6,28 @@ import { fileNames } from './commands.js';
 import { writeKubeConfig } from './kube-config.js';
 import type { Program } from './programs.js';
 
-/** Programs that talk to the API server. */
+/** Programs that use the API server. */
 export const apiClients = ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
 
-/** User names and tokens that the API server knows from its start. */
+/** User names and tokens that the API server knows at start. */
 export interface Credentials {
   readonly adminToken: string;
   readonly programTokens: Readonly<Record<(typeof apiClients)[number], string>>;
 }
 
-/** As whom a program shows up in the audit log. */
+/** User name of a program in the audit log. */
 export function userOfProgram(program: Program): string {
   return `system:${program}`;
 }
 
-/** A new bearer token. */
+/** Returns a new bearer token. */
 export function newToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
 /**
- * Writes what the API server reads at its start: tokens, the key pair for service account tokens,
- * the audit policy and the address for TokenReviews.
+ * Writes the files that the API server reads at start: tokens, the key pair for service account
+ * tokens, the audit policy and the address for TokenReviews.
  */
 export async function writeApiServerFiles(
   folder: string,
@@ -58,7 +58,10 @@ export async function writeApiServerFiles(
   return credentials;
 }
 
-/** Token, user name, user id, groups. The controller manager's own RBAC role is too small for it. */
+/**
+ * Formats token, user name, user id and groups. The controller manager's own RBAC role is too small
+ * for it.
+ */
 function tokenFile({ adminToken, programTokens }: Credentials): string {
   const users = apiClients.map((name) => [programTokens[name], userOfProgram(name)] as const);
   return [[adminToken, 'admin'] as const, ...users]

@@ -1,4 +1,4 @@
-/** Whether no process of this id runs (one of another user counts as running). */
+/** Returns true if no process of this id runs; one of another user counts as running. */
 export function isDeadProcess(pid: number): boolean {
   try {
     process.kill(pid, 0);

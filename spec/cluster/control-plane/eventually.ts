@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Calls `check` until it throws no more; returns what it returns. For specs against a real cluster,
- * whose controllers take their time.
- *
+ * Calls `check` until it no longer throws, and returns its result. For specs against a real
+ * cluster, whose controllers take their time.
  * @param timeoutMs - after which the last error of `check` is thrown.
  */
 export async function eventually<T>(check: () => Promise<T>, timeoutMs = 30_000): Promise<T> {

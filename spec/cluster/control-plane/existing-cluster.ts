@@ -6,7 +6,7 @@ import { ApiConnection } from './api-connection.js';
 import type { ApiCredentials } from './api-connection.js';
 import type { ControlPlane } from './control-plane.js';
 
-/** The parts of a kubeconfig that we read; a file name is relative to the kubeconfig. */
+/** Fields of a kubeconfig that are read here; file names are relative to the kubeconfig. */
 interface KubeConfig {
   readonly 'current-context': string;
   readonly contexts: readonly { name: string; context: { cluster: string; user: string } }[];
@@ -14,15 +14,14 @@ interface KubeConfig {
   readonly users: readonly { name: string; user: Readonly<Record<string, string>> }[];
 }
 
-/** Whether `USE_EXISTING_CLUSTER` asks for the cluster of `KUBECONFIG`, as envtest has it. */
+/** Returns true if `USE_EXISTING_CLUSTER` selects the cluster of `KUBECONFIG`, like in envtest. */
 export function isExistingClusterWanted(): boolean {
   return process.env['USE_EXISTING_CLUSTER']?.toLowerCase() === 'true';
 }
 
 /**
- * Takes the cluster of the current context of `KUBECONFIG` (or of `~/.kube/config`).
- *
- * @throws Error: the file is missing, or its user wants an authentication plugin.
+ * Returns the cluster of the current context of `KUBECONFIG` (or of `~/.kube/config`).
+ * @throws Error: the file is missing, or its user requires an authentication plugin.
  */
 export function connectToExistingCluster(): ControlPlane {
   const kubeConfigPath = process.env['KUBECONFIG'] ?? join(homedir(), '.kube', 'config');

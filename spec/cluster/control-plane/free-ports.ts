@@ -2,13 +2,14 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 
 /**
- * Below the range from which systems take the local ports of outgoing connections (32768 and up on
- * Linux): a port that is free now must still be free when a program listens on it a second later.
+ * Upper limit of the ports: below the range from which systems take local ports of outgoing
+ * connections (32768 and up on Linux), since a free port must still be free when a program listens
+ * on it a second later.
  */
 const lowest = 20_000;
 const count = 12_000;
 
-/** Returns `wanted` different ports of 127.0.0.1 on which nothing listens. */
+/** Returns `wanted` distinct free ports of 127.0.0.1. */
 export async function findFreePorts(wanted: number): Promise<number[]> {
   const ports = new Set<number>();
   for (let attempt = 0; ports.size < wanted; attempt++) {
@@ -19,7 +20,7 @@ export async function findFreePorts(wanted: number): Promise<number[]> {
   return [...ports];
 }
 
-/** Returns a port of 127.0.0.1 on which nothing listens; it stays free, see {@link findFreePorts}. */
+/** Returns a free port of 127.0.0.1; it stays free, see {@link findFreePorts}. */
 export async function findFreePort(): Promise<number> {
   const [port = 0] = await findFreePorts(1);
   return port;

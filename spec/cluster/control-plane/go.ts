@@ -1,21 +1,20 @@
 import { spawn } from 'node:child_process';
 
-/** What happens while `go` runs. */
+/** Callbacks during a run of `go`. */
 export interface GoOptions {
   readonly cwd: string;
-  /** Gets each line of stderr as it comes. */
+  /** Receives each line of stderr. */
   readonly onLine?: (line: string) => void;
 }
 
 /**
- * Runs the Go command; returns what it wrote to stdout, trimmed.
- *
+ * Runs the Go command and returns its stdout, trimmed.
  * @throws Error: Go is not installed, or the command failed; the message ends with its output.
  */
 export async function go(args: readonly string[], options: GoOptions): Promise<string> {
   const child = spawn('go', args, {
     cwd: options.cwd,
-    // Without cgo no C compiler is needed. GOWORK: a go.work above the checkout is not ours.
+    // Without cgo no C compiler is needed. GOWORK: ignore a go.work above the checkout.
     env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

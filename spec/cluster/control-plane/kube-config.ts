@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 
-/** What a kubeconfig of ours says. */
+/** Fields of a generated kubeconfig. */
 export interface KubeConfigOptions {
   readonly url: string;
-  /** PEM of the server's authority, base64. Without it the server is not verified (plain http). */
+  /** The server's authority: PEM in base64. Without it the server is not verified (plain http). */
   readonly caData?: string;
   readonly userName: string;
   readonly token: string;

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { startControlPlane } from './start.js';
 
 /**
- * Starts a control plane for a developer and keeps it until SIGINT or SIGTERM:
+ * Starts a control plane for a developer and runs it until SIGINT or SIGTERM:
  * `npx tsx spec/cluster/control-plane/main.ts [--kubeconfig FILE] [--unthrottled]`
  */
 async function main(): Promise<void> {
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   console.log(`process supervisor ${processes.supervisorPid ?? ''}`);
   console.log(`control plane at ${url}`);
   console.log(`export KUBECONFIG=${values.kubeconfig ?? kubeConfigPath}`);
-  // A signal's listener alone does not keep a process up.
+  // A signal listener alone does not keep a process alive.
   const keepAlive = setInterval(() => undefined, 2 ** 30);
   await asked;
   clearInterval(keepAlive);

@@ -3,17 +3,17 @@ import type { Progress } from './build.js';
 /** Options of {@link startControlPlane}. */
 export interface ControlPlaneOptions {
   /**
-   * Turns off the API server's own limits on requests, for benches that measure throughput.
+   * Disables the API server's own request limits, for benchmarks of throughput.
    * @defaultValue false
    */
   readonly unthrottled?: boolean;
-  /** Further arguments of kube-apiserver. @defaultValue none */
+  /** Additional arguments of kube-apiserver. @defaultValue none */
   readonly apiServerArgs?: readonly string[];
-  /** Told what goes on while programs are built. @defaultValue a line on stderr */
+  /** Receives progress messages of builds. @defaultValue a line on stderr */
   readonly progress?: Progress;
 }
 
-/** {@link ControlPlaneOptions} with every default in place. */
+/** {@link ControlPlaneOptions} with all defaults. */
 export type ResolvedControlPlaneOptions = Required<ControlPlaneOptions>;
 
 /** Fills in the defaults. */

@@ -11,7 +11,7 @@ import { startControlPlane } from './index.js';
 
 const isRunning = (pid: number) => !isDeadProcess(pid);
 
-/** Runs the command for developers until it says that all is up. */
+/** Runs the developers' command until it reports that the control plane is up. */
 async function runMain() {
   const main = join(import.meta.dirname, 'main.ts');
   const child = spawn(process.execPath, ['--import', 'tsx', main], {
@@ -28,7 +28,7 @@ async function runMain() {
 }
 
 describe('the processes of a control plane', () => {
-  it('are gone after stop(), and their folder with them', async () => {
+  it('end on stop(), which also removes their folder', async () => {
     const { processes, kubeConfigPath, stop } = await startOne();
     const pids = [...processes.pids.values(), processes.supervisorPid!];
     expect(pids.filter(isRunning)).to.have.length(programs.length + 1);
@@ -37,7 +37,7 @@ describe('the processes of a control plane', () => {
     expect(existsSync(dirname(kubeConfigPath))).to.be.false;
   });
 
-  it('survive a crash of the API server; the data and the users stay', async () => {
+  it('survive a crash of the API server, with data and users intact', async () => {
     const { api, auditLog, processes, user, stop } = await startOne();
     try {
       const { token } = await user('frank');

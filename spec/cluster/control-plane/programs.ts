@@ -1,4 +1,4 @@
-/** The programs of a control plane, in the order in which they start. */
+/** Programs of a control plane, in starting order. */
 export const programs = [
   'etcd',
   'kube-apiserver',
@@ -7,23 +7,23 @@ export const programs = [
   'kwok',
 ] as const;
 
-/** One program of the control plane. */
+/** A program of the control plane. */
 export type Program = (typeof programs)[number];
 
-/** The Kubernetes version that go.mod names; the server reports it at `/version`. */
+/** Kubernetes version of go.mod; the server reports it at `/version`. */
 export const kubernetesVersion = '1.36.3';
 
-/** Programs that are built from one go.mod. */
+/** Programs built from one go.mod. */
 export interface GoModule {
-  /** Folder of the go.mod, relative to this one. */
+  /** Folder of the go.mod, relative to this file's. */
   readonly folder: string;
   /** Go package of each program. */
   readonly packages: Readonly<Partial<Record<Program, string>>>;
-  /** Variables that the linker sets. */
+  /** Variables for the linker to set. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** What is built, module by module. kwok pins other versions of client-go, hence its own go.mod. */
+/** Modules to build. kwok pins other versions of client-go and hence has its own go.mod. */
 export const goModules: readonly GoModule[] = [
   {
     folder: '.',
@@ -42,10 +42,10 @@ export const goModules: readonly GoModule[] = [
   { folder: 'kwok', packages: { kwok: 'sigs.k8s.io/kwok/cmd/kwok' }, variables: {} },
 ];
 
-/** The module whose folder holds {@link kwokStages} and {@link kwokStorageClass}. */
+/** Module whose folder contains {@link kwokStages} and {@link kwokStorageClass}. */
 export const kwokModule = 'sigs.k8s.io/kwok';
 
-/** What kwok plays, as files below `kustomize/stage/` of its module. */
+/** Simulated behaviour, as files below `kustomize/stage/` of kwok's module. */
 export const kwokStages: readonly string[] = [
   'node/fast/node-initialize.yaml',
   'node/heartbeat-with-lease/node-heartbeat-with-lease.yaml',
@@ -57,5 +57,5 @@ export const kwokStages: readonly string[] = [
   'volume/fast/pvc-delete.yaml',
 ];
 
-/** The default StorageClass, so that claims without one are bound too. */
+/** Default StorageClass, so that claims without a class are bound too. */
 export const kwokStorageClass = 'volume/fast/storage-class.yaml';

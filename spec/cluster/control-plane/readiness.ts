@@ -2,12 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiConnection } from './api-connection.js';
 import type { Supervisor } from './supervisor.js';
 
-/** A loaded machine takes ten times as long as an idle one. */
+/** Allows for a loaded machine, which takes ten times as long as an idle one. */
 const readyTimeoutMs = 60_000;
 
 /**
- * Waits until the API server says that it is ready.
- *
+ * Waits until the API server reports that it is ready.
  * @throws Error: it or etcd ended meanwhile, or it took over a minute.
  */
 export async function waitForReady(api: ApiConnection, supervisor: Supervisor): Promise<void> {

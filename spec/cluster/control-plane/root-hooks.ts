@@ -1,7 +1,7 @@
 import type { RootHookObject } from 'mocha';
 import { sharedControlPlane, stopSharedControlPlane } from './shared.js';
 
-/** A cold build of the control plane takes up to six minutes, on a loaded machine more. */
+/** Allows for a cold build of the control plane: up to six minutes, longer on a loaded machine. */
 const coldStartTimeoutMs = 15 * 60_000;
 
 /** Starts the control plane before the first cluster spec and stops it after the last one. */

@@ -3,12 +3,12 @@ import { startControlPlane } from './start.js';
 
 let shared: Promise<ControlPlane> | undefined;
 
-/** Returns the control plane of this mocha process; starts it at the first call. */
+/** Returns the control plane of this mocha process; starts it on the first call. */
 export function sharedControlPlane(): Promise<ControlPlane> {
   return (shared ??= startControlPlane());
 }
 
-/** Stops what {@link sharedControlPlane} started, if anything. */
+/** Stops the control plane of {@link sharedControlPlane}, if started. */
 export async function stopSharedControlPlane(): Promise<void> {
   const started = shared;
   shared = undefined;

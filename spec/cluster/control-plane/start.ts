@@ -21,18 +21,16 @@ import { waitForReady } from './readiness.js';
 import { StartedControlPlane } from './started-control-plane.js';
 import { Supervisor } from './supervisor.js';
 
-/** How long the node may take after the controllers' start. */
+/** Longest time from the controllers' start until the node is ready. */
 const nodeTimeoutMs = 60_000;
 
 /**
  * Starts a control plane on 127.0.0.1, with a node on which Pods run and claims are bound (both
- * played by kwok); returns once all that works. Builds the programs first when the cache is empty.
- * It ends with {@link ControlPlane.stop} or with this process, whichever comes first.
- *
- * Environment: `USE_EXISTING_CLUSTER=true` takes the cluster of `KUBECONFIG` instead;
+ * simulated by kwok); resolves once all of that works. Builds the programs first when the cache is
+ * empty. It ends with {@link ControlPlane.stop} or with this process, whichever comes first.
+ * Environment: `USE_EXISTING_CLUSTER=true` selects the cluster of `KUBECONFIG` instead;
  * `KUBEBUILDER_ASSETS` names a folder with etcd and kube-apiserver to use.
- *
- * @throws Error: a program cannot be built or does not start; the message holds its last lines.
+ * @throws Error: a program cannot be built or does not start; the message contains its last lines.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   if (isExistingClusterWanted()) return connectToExistingCluster();
@@ -85,7 +83,7 @@ async function startPrograms(launch: Launch, supervisor: Supervisor): Promise<Co
   }
 }
 
-/** The API server signs a certificate for itself; the file holds it and its authority. */
+/** Reads the API server's self-signed certificate; the file contains it and its authority. */
 async function readServerCertificate(folder: string, supervisor: Supervisor): Promise<string> {
   const path = join(folder, fileNames.certificates, 'apiserver.crt');
   while (!existsSync(path)) {
@@ -94,7 +92,7 @@ async function readServerCertificate(folder: string, supervisor: Supervisor): Pr
     await delay(20);
   }
   const written = await readFile(path, 'utf8');
-  // It may be half written; both certificates are wanted.
+  // The file may be incomplete; both certificates are required.
   if (written.split('-----END CERTIFICATE-----').length === 3) return written;
   await delay(20);
   return readServerCertificate(folder, supervisor);

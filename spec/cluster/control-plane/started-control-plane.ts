@@ -8,7 +8,7 @@ import { writeKubeConfig } from './kube-config.js';
 import { waitForReady } from './readiness.js';
 import type { Supervisor } from './supervisor.js';
 
-/** The parts of a control plane of ours. */
+/** Parts of a control plane that this process started. */
 export interface ControlPlaneParts {
   readonly url: string;
   readonly caData: string;
@@ -20,7 +20,7 @@ export interface ControlPlaneParts {
   readonly folder: string;
 }
 
-/** A control plane whose processes are ours. */
+/** Control plane whose processes this process started. */
 export class StartedControlPlane implements ControlPlane {
   readonly url: string;
   readonly caData: string;

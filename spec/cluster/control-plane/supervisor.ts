@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Program } from './programs.js';
 
-/** How a program is run. */
+/** Command line and environment of a program. */
 export interface Command {
   readonly command: string;
   readonly args: readonly string[];
@@ -27,8 +27,8 @@ interface Pending {
 }
 
 /**
- * The programs of one control plane, each a child of a small process of its own that ends them when
- * this one is gone, however it went.
+ * Runs the programs of a control plane as children of a small separate process that ends them when
+ * this process is gone, however it ended.
  */
 export class Supervisor {
   readonly #process: ChildProcess;
@@ -48,7 +48,7 @@ export class Supervisor {
     this.#process = fork(
       join(import.meta.dirname, 'supervisor.js'),
       [folder, String(reviewPort)],
-      // A process group of its own: Ctrl-C at the terminal must reach us first.
+      // Its own process group: Ctrl-C at the terminal must reach this process first.
       {
         execArgv: [],
         env: plainEnvironment(),
@@ -58,12 +58,12 @@ export class Supervisor {
     );
     this.#process.on('message', (message) => this.#receive(message as Exit | Reply));
     this.#process.on('exit', () => this.#failPending());
-    // A run that forgot stop() may end; the supervisor then notices.
+    // A run without a stop() may end; the supervisor then notices.
     this.#process.unref();
     this.#process.channel?.unref();
   }
 
-  /** Process ids of the programs that run. */
+  /** Process ids of the running programs. */
   get pids(): ReadonlyMap<Program, number> {
     return this.#pids;
   }
@@ -80,24 +80,24 @@ export class Supervisor {
     if (typeof pid === 'number') this.#pids.set(name, pid);
   }
 
-  /** Starts a program again as it was started before. */
+  /** Restarts a program with the same command. */
   async startAgain(name: Program): Promise<void> {
     const command = this.#commands.get(name);
     if (command === undefined) throw new Error(`${name} was never started`);
     await this.start(name, command);
   }
 
-  /** Sends a signal; returns at once. */
+  /** Sends a signal, without waiting. */
   async signal(name: Program, signal: NodeJS.Signals): Promise<void> {
     await this.#ask('signal', { name, signal });
   }
 
-  /** Makes the API server know `token`. */
+  /** Makes the API server accept `token`. */
   async addUser(token: string, username: string, groups: readonly string[]): Promise<void> {
     await this.#ask('user', { token, username, groups });
   }
 
-  /** @throws Error: `name` does not run (any more); the message ends with what it logged last. */
+  /** @throws Error: `name` does not run; the message ends with its last log lines. */
   assertRunning(name: Program): void {
     const reason = this.#exits.get(name);
     if (reason === undefined) return;
@@ -129,7 +129,7 @@ export class Supervisor {
 
   async #ask(type: string, message: object): Promise<unknown> {
     const id = ++this.#lastId;
-    // Else nothing may be left that keeps this process up until the reply is here.
+    // Otherwise nothing may keep this process alive until the reply arrives.
     this.#process.channel?.ref();
     try {
       return await new Promise<unknown>((resolve, reject) => {
@@ -159,7 +159,7 @@ export class Supervisor {
   }
 }
 
-/** Without what a coverage run or a loader would make the supervisor do. */
+/** Returns the environment without variables of coverage runs and loaders. */
 function plainEnvironment(): NodeJS.ProcessEnv {
   const environment = { ...process.env };
   delete environment['NODE_OPTIONS'];

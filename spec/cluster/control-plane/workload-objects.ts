@@ -5,7 +5,7 @@ const template = {
   spec: { containers: [{ name: 'web', image: 'web:1' }] },
 };
 
-/** A Deployment `web` of some replicas. */
+/** Returns a Deployment `web` with replicas. */
 export function deployment(replicas: number): object {
   return {
     apiVersion: 'apps/v1',
@@ -15,7 +15,7 @@ export function deployment(replicas: number): object {
   };
 }
 
-/** A StatefulSet `web` of some replicas, each with a claim `data-web-<ordinal>`. */
+/** Returns a StatefulSet `web` with replicas, each with a claim `data-web-<ordinal>`. */
 export function statefulSet(replicas: number): object {
   const claim = {
     metadata: { name: 'data' },

@@ -8,29 +8,29 @@ import { text } from 'node:stream/consumers';
 import { withBuildLock } from '../control-plane/build-lock.js';
 import { go } from '../control-plane/go.js';
 
-/** What a chart is rendered with. */
+/** Values and options of a rendering. */
 export interface Rendering {
   readonly release: string;
   readonly namespace: string;
   readonly values: object;
 }
 
-/** What became of a rendering. */
+/** Result of a rendering. */
 export interface Rendered {
   readonly manifest: string;
   readonly notes: string;
-  /** Empty: it was rendered. */
+  /** Error; empty if the chart was rendered. */
   readonly error: string;
 }
 
-/** What Helm says of a chart. */
+/** Helm's results for a chart. */
 export interface ChartResult {
   readonly lint: readonly string[];
   readonly results: readonly Rendered[];
 }
 
 /**
- * Lints and renders a chart by Helm itself, which is built first where it is not yet in the cache
+ * Lints and renders a chart by Helm itself, which is built first if it is not in the cache
  * (`$XDG_CACHE_HOME/operator-builder/helm-render`): a minute or two on two cores.
  */
 export async function renderChart(
@@ -68,7 +68,7 @@ async function build(target: string): Promise<void> {
   await rename(unfinished, target);
 }
 
-/** Changes with everything that the build depends on. */
+/** Returns a hash of all inputs of the build. */
 async function buildKey(): Promise<string> {
   const cwd = import.meta.dirname;
   const hash = createHash('sha256');

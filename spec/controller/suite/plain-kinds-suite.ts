@@ -18,7 +18,7 @@ import type { DrivenController } from '../../manager/suite/driven-controller.js'
 
 const group = 'plain-kinds.example.com';
 
-/** A cluster-scoped kind of its own, so that each spec may install it when it likes. */
+/** A fresh cluster-scoped kind, so that each spec decides when to install it. */
 function newKind(): { readonly plain: TypeMeta; readonly typed: ResourceType<KubernetesObject> } {
   const kind = `Zone${systemRandom.uuid().replaceAll(/[^a-f]/g, '')}x`;
   const plain = { apiVersion: `${group}/v1`, kind };
@@ -26,7 +26,7 @@ function newKind(): { readonly plain: TypeMeta; readonly typed: ResourceType<Kub
   return { plain, typed: { group, version: 'v1', kind, plural, namespaced: false } };
 }
 
-/** How controllers deal with kinds that are given as apiVersion and kind, on whatever server. */
+/** Defines how controllers handle kinds given as apiVersion and kind, on either server. */
 export function plainKindsSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let namespace: string;
@@ -61,7 +61,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
   const map = (): Promise<ConfigMap> => target.admin.get(ConfigMap, { namespace, name: 'zone' });
   const create = (type: TypeMeta): Promise<KubernetesObject> =>
     target.admin.create({ ...type, metadata: { name: 'zone' } });
-  /** Whether a map that is removed comes back by its watch. */
+  /** Expects the watch to restore a deleted ConfigMap. */
   const expectRepair = async (driven: DrivenController): Promise<void> => {
     const { metadata } = await driven.eventually(map);
     await target.admin.delete(ConfigMap, { namespace, name: 'zone' });
@@ -71,7 +71,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
   };
 
   for (const form of ['typed', 'plain'] as const) {
-    it(`reconciles a cluster-scoped owner when what it owns is removed, its kind ${form}`, async () => {
+    it(`reconciles a cluster-scoped owner when its dependent is deleted, its kind ${form}`, async () => {
       const kind = newKind();
       await install(kind.plain);
       const driven = await drive(kind[form]);
@@ -81,7 +81,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
       await expectRepair(driven);
     });
 
-    it(`does so for a kind that is served only after the start, its kind ${form}`, async () => {
+    it(`reconciles the owner of a kind that is served only after the start, its kind ${form}`, async () => {
       const kind = newKind();
       const driven = await drive(kind[form]);
       await driven.pass(2_000);
@@ -90,7 +90,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
       await expectRepair(driven);
     });
 
-    it(`caches a cluster-scoped kind as a whole where namespaces limit the cache, its kind ${form}`, async () => {
+    it(`caches a cluster-scoped kind as a whole when the cache is limited to namespaces, its kind ${form}`, async () => {
       const kind = newKind();
       await install(kind.plain);
       const other = await target.namespace();
@@ -105,7 +105,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
       const watched = requests.filter(({ verb, resource }) => {
         return verb === 'watch' && resource === pluralOf(kind.plain);
       });
-      // A real server may end a watch of a kind that is new to it.
+      // A real server may end the watch of a kind that it just began to serve.
       expect(new Set(watched.map((request) => request.namespace))).to.have.all.keys('');
       await target.admin.delete(kind.plain, { name: 'zone' });
       await driven.eventually(() => expect(informer.list()).to.have.length(0), 1_000);
@@ -113,7 +113,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('reconciles the owner though discovery fails when the first event comes', async () => {
+  it('reconciles the owner although discovery fails at the first event', async () => {
     const kind = newKind();
     await install(kind.plain);
     const { client } = await target.operator();
@@ -136,7 +136,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
   });
 }
 
-/** Gives each zone a ConfigMap. */
+/** Creates a ConfigMap for each zone. */
 function mapKeeper(type: TypeReference<KubernetesObject>, namespace: string) {
   return controllerFor(type)
     .owns(ConfigMap)

@@ -7,7 +7,7 @@ function pattern(source: string): GoPattern {
   throw compiled;
 }
 
-// What Go's regexp says of them.
+// Results of Go's regexp.
 const verdicts: readonly (readonly [source: string, text: string, matches: boolean])[] = [
   ['^(?i)abc$', 'ABC', true],
   ['^(?i:[k])$', '\u212a', true],
@@ -65,19 +65,19 @@ describe('goPattern', () => {
     });
   }
 
-  it('finds what Go prefers', () => {
+  it('prefers the same match as Go', () => {
     expect(pattern('ab|abc').find('abc')).to.equal('ab');
     expect(pattern('a+?').find('aaa')).to.equal('a');
     expect(pattern('(?U)a+').find('aaa')).to.equal('a');
     expect(pattern('a*').findAll('baac')).to.deep.equal(['', 'aa', '']);
   });
 
-  it('takes no longer for repetitions within repetitions', () => {
+  it('matches nested repetitions in linear time', () => {
     expect(pattern('^(a+)+$').test(`${'a'.repeat(5000)}!`)).to.equal(false);
     expect(pattern('^(a|a)*(a|a)*(a|a)*b$').test('a'.repeat(5000))).to.equal(false);
   });
 
-  it('refuses what is nested too deeply', () => {
+  it('refuses deeply nested expressions', () => {
     const source = '('.repeat(5000) + ')'.repeat(5000);
     expect(() => pattern(source)).to.throw('expression nests too deeply');
   });

@@ -3,7 +3,7 @@ import { defineResource, s } from '../../../lib/crd/index.js';
 import type { Schema } from '../../../lib/object/schema.js';
 import { OperatorError } from '../../../lib/system/operator-error.js';
 
-/** Defines a resource with a property `a`, and makes its CRD. */
+/** Defines a resource with a property `a`, and generates its CRD. */
 function define(a: unknown) {
   const schema = s.object({ spec: s.object({ a: s.typed<unknown>(a as Schema) }) });
   const resource = defineResource({
@@ -37,13 +37,13 @@ cycle['self'] = cycle;
 const anything = { 'x-kubernetes-preserve-unknown-fields': true };
 const base = { apiVersion: 'bad.example.com/v1', kind: 'Bad', metadata: { name: 'a' } };
 
-describe('a custom resource that gets bad input', () => {
+describe('a custom resource with bad input', () => {
   for (const [title, object] of [
     ['null', null],
-    ['a text', 'x'],
+    ['a string', 'x'],
     ['a list', []],
     ['an empty object', {}],
-    ['an object that contains itself', { ...base, spec: { a: cycle } }],
+    ['a cyclic object', { ...base, spec: { a: cycle } }],
     ['20,000 levels', { ...base, spec: { a: nested(20_000, 'x') } }],
     ['a function', { ...base, spec: { a: () => 1 } }],
   ] as const) {
@@ -63,15 +63,15 @@ describe('a custom resource that gets bad input', () => {
   for (let count = 0; count < 3000; count++) deep = { type: 'object', properties: { deep } };
 
   for (const [title, a] of [
-    ['a schema that contains itself', recursive],
+    ['a cyclic schema', recursive],
     ['an anyOf that contains its schema', junctor],
     ['3,000 levels', deep],
-    ['a default that contains itself', { ...anything, default: cycle }],
-    ['no schema', undefined],
+    ['a cyclic default', { ...anything, default: cycle }],
+    ['a missing schema', undefined],
     ['an undefined rule', { type: 'string', 'x-kubernetes-validations': [undefined] }],
-    ['rules that are no list', { type: 'string', 'x-kubernetes-validations': 'self' }],
+    ['rules that are not a list', { type: 'string', 'x-kubernetes-validations': 'self' }],
     ['a built-in type within allOf', s.object({}, { allOf: [s.builtIn('PodSpec')] as never })],
-    ['no built-in type', s.builtIn('Nothing' as never)],
+    ['an unknown built-in type', s.builtIn('Nothing' as never)],
     ['25,000 sums', s.integer({ rules: [`self${' + 1'.repeat(25_000)} > 0`] })],
   ] as const) {
     it(`throws InvalidDefinition for ${title}`, () => {
@@ -79,18 +79,18 @@ describe('a custom resource that gets bad input', () => {
     });
   }
 
-  it('throws InvalidDefinition for no definition at all', () => {
+  it('throws InvalidDefinition for a missing definition', () => {
     expect(codeOf(() => defineResource({} as never))).to.equal('InvalidDefinition');
     expect(codeOf(() => defineResource(undefined as never))).to.equal('InvalidDefinition');
   });
 
-  it('cuts long texts in messages', () => {
+  it('truncates long texts in messages', () => {
     const rules = [`${'('.repeat(50_000)}true${')'.repeat(50_000)}`];
     const act = () => define(s.string({ rules }));
     expect(act).to.throw(OperatorError).with.property('message').with.length.below(1000);
   });
 
-  it('takes long chains of &&', () => {
+  it('accepts long chains of &&', () => {
     const rules = [Array.from({ length: 6000 }, () => "self != 'x'").join(' && ')];
     const resource = define(s.string({ rules }));
     expect(resource.validate({ ...base, spec: { a: 'y' } } as never)).to.deep.equal([]);

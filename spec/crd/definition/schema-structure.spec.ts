@@ -3,7 +3,7 @@ import { validateStructure } from '../../../lib/crd/definition/schema-structure.
 import { FieldErrors } from '../../../lib/crd/validation/field-errors.js';
 import type { Schema } from '../../../lib/object/schema.js';
 
-/** What is wrong with a property `a`: fields from there, and messages. */
+/** Returns the problems of a property `a`: fields relative to it, and messages. */
 function problemsOf(a: unknown): string[] {
   const errors = new FieldErrors();
   const schema = { type: 'object', properties: { a } } as Schema;
@@ -18,10 +18,10 @@ const keyed = { type: 'object', properties: { k: text }, required: ['k'] };
 const mapList = { type: 'array', 'x-kubernetes-list-type': 'map' };
 const keys = 'x-kubernetes-list-map-keys';
 
-// As the real server says it (v1.36).
+// Messages of the real server (v1.36).
 const refused: readonly (readonly [title: string, a: unknown, ...problems: readonly string[]])[] = [
   [
-    'a default that is too small',
+    'a default below the minimum',
     { type: 'integer', minimum: 5, default: 1 },
     'default: Invalid value: 1:  in body should be greater than or equal to 5',
   ],
@@ -31,23 +31,23 @@ const refused: readonly (readonly [title: string, a: unknown, ...problems: reado
     'default: Invalid value: "integer":  in body must be of type string: "integer"',
   ],
   [
-    'a default that is not in the enum',
+    'a default outside the enum',
     { ...text, enum: ['a'], default: 'b' },
     'default: Unsupported value: "b": supported values: "a"',
   ],
   [
-    'a default with a field that is unknown',
+    'a default with an unknown field',
     { type: 'object', properties: { x: text }, default: { y: 1 } },
     'default: Invalid value: {"y":1}: must not have unknown fields',
   ],
-  ['a default without what is required', { ...keyed, default: {} }, 'default.k: Required value'],
+  ['a default without a required field', { ...keyed, default: {} }, 'default.k: Required value'],
   [
-    'a default against a rule',
+    'a default that violates a rule',
     { type: 'integer', default: 1, 'x-kubernetes-validations': [{ rule: 'self > 3' }] },
     'default: Invalid value: 1: failed rule: self > 3',
   ],
   [
-    'a pattern that Go refuses',
+    'a pattern that Go does not support',
     { ...text, pattern: '^(?!x).*$' },
     'pattern: Invalid value: "^(?!x).*$": must be a valid regular expression, but isn\'t: error parsing regexp: invalid or unsupported Perl syntax: `(?!`',
   ],
@@ -72,17 +72,17 @@ const refused: readonly (readonly [title: string, a: unknown, ...problems: reado
     'oneOf[0].x-kubernetes-validations: Forbidden: must be empty to be structural',
   ],
   [
-    'a map list of texts',
+    'a map list of strings',
     { ...mapList, [keys]: ['k'], items: text },
     'items.type: Invalid value: "string": must be object if parent array\'s x-kubernetes-list-type is map',
   ],
   [
-    'a key twice',
+    'a duplicate key',
     { ...mapList, [keys]: ['k', 'k'], items: keyed },
     `${keys}: Invalid value: ["k","k"]: must not contain duplicate entries`,
   ],
   [
-    'a key that may be null',
+    'a nullable key',
     {
       ...mapList,
       [keys]: ['k'],
@@ -91,7 +91,7 @@ const refused: readonly (readonly [title: string, a: unknown, ...problems: reado
     'items.properties[k].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable',
   ],
   [
-    'keys of no map list',
+    'keys without a map list',
     { type: 'array', items: keyed, [keys]: ['k'] },
     'x-kubernetes-list-type: Required value: must be map if x-kubernetes-list-map-keys is non-empty',
   ],
@@ -111,7 +111,7 @@ const refused: readonly (readonly [title: string, a: unknown, ...problems: reado
     'uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
   ],
   [
-    'unknown fields in what is a number or a text',
+    'preserved unknown fields with x-kubernetes-int-or-string',
     { 'x-kubernetes-int-or-string': true, 'x-kubernetes-preserve-unknown-fields': true },
     'x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if x-kubernetes-int-or-string is true',
   ],
@@ -130,7 +130,7 @@ describe('validateStructure', () => {
     });
   }
 
-  it('takes whole numbers or texts, in anyOf or in the first allOf', () => {
+  it('accepts an integer or string in anyOf or in the first allOf', () => {
     const anyOf = [{ type: 'integer' }, { type: 'string' }];
     expect(problemsOf({ 'x-kubernetes-int-or-string': true, anyOf })).to.deep.equal([]);
     expect(problemsOf({ 'x-kubernetes-int-or-string': true, allOf: [{ anyOf }] })).to.deep.equal(

@@ -1,4 +1,4 @@
-/** Expressions that the real server and the engine of `lib/crd/cel` must see the same way. */
+/** Expressions with the same result on the real server and in the engine of `lib/crd/cel`. */
 export const celExpressions: readonly string[] = [
   // Literals and operators
   ...['1 == 1', '1 == 1.0', '1 < 1.5', '2u > 1', '1.0 < 2u', '0x1F == 31', '1e3 == 1000.0'],

@@ -1,10 +1,12 @@
 import { s } from '../../../lib/crd/index.js';
 
-/** Bounds keep the estimated cost of rules within what the real server allows. */
+/** Bounds keep the estimated cost of rules below the limit of the real server. */
 const text = s.string({ maxLength: 30 });
 const few = { maxItems: 5 } as const;
 
-/** What the expressions are about: a property of each type, and names that have to be escaped. */
+/**
+ * Spec that the expressions refer to, with a property of each type and names that need escaping.
+ */
 export const sceneSpec = s.object({
   int: s.integer(),
   double: s.number(),
@@ -46,7 +48,7 @@ export const sceneSpec = s.object({
   embedded: s.embeddedResource(),
 });
 
-/** What the expressions are evaluated on. */
+/** Object on which the expressions are evaluated. */
 export const sceneObject = {
   int: 7,
   double: 1.5,

@@ -7,15 +7,15 @@ import type { StatusCause } from '../../../lib/object/api-error.js';
 import { celExpressions } from './cel-expressions.js';
 import { sceneObject, sceneSpec } from './cel-scene.js';
 
-/** What a server says of each expression: `true`, `false`, or why it can't tell. */
+/** Result of a server for each expression: `true`, `false` or an error. */
 export type Verdicts = Readonly<Record<string, string>>;
 
-/** Rules by the message that names them: the index of the expression. */
+/** Creates rules whose message contains the index of the expression. */
 function rulesFor(expressions: readonly string[]): SchemaRule[] {
   return expressions.map((rule) => ({ rule, message: `#${celExpressions.indexOf(rule)}#` }));
 }
 
-/** A resource with these expressions as the rules of its spec. */
+/** Defines a resource with these expressions as rules of its spec. */
 export function sceneResource(expressions: readonly string[], group: string) {
   const spec = s.typed<object>({ ...sceneSpec, 'x-kubernetes-validations': rulesFor(expressions) });
   return defineResource({
@@ -25,12 +25,12 @@ export function sceneResource(expressions: readonly string[], group: string) {
   });
 }
 
-/** Takes what only tells one run from the other out of a message. */
+/** Removes the parts of a message that differ between runs. */
 export function comparable(message: string): string {
   return message.replaceAll(/selfType\d+/g, 'selfType');
 }
 
-/** The CRD whose rules are the expressions, whether they compile or not. */
+/** Creates a CRD with the expressions as rules, even if they do not compile. */
 export function sceneDefinition(expressions: readonly string[], group: string): object {
   const crd = structuredClone(sceneResource([], group).crd) as unknown as {
     spec: { versions: { schema: { openAPIV3Schema: { properties: { spec: object } } } }[] };
@@ -40,7 +40,7 @@ export function sceneDefinition(expressions: readonly string[], group: string): 
   return crd;
 }
 
-/** What a server says of the expressions of the table. */
+/** Returns the results of a server for the expressions of the table. */
 export async function serverVerdicts(
   client: Client,
   group: string,
@@ -108,23 +108,23 @@ function expressionOf({ message = '' }: StatusCause): string {
   return celExpressions[Number(index)] ?? message;
 }
 
-/** A rule that is false says its message only; one that fails says why before it. */
+/** Returns the result of a rule: only its message if false, an error before it if it failed. */
 export function verdictOf({ message = '' }: StatusCause): string {
   const [, why = ''] = /^Invalid value(?:: "object")?: (.*?)#\d+#$/s.exec(message) ?? [];
   return why === '' ? 'false' : why.trim();
 }
 
-/** Why an expression does not compile: the first line of each error. */
+/** Returns why an expression does not compile: the first line of each error. */
 export function refusal({ message = '' }: StatusCause): string {
   const lines = message.split('\n').filter((line) => line.includes('ERROR: '));
   if (lines.length === 0) return `refused: ${message.split(': ').at(-1) ?? ''}`;
   const errors = lines.map((line) => line.slice(line.indexOf('ERROR: ')));
-  // Which tokens could follow is ANTLR's wisdom.
+  // The tokens that ANTLR lists as expected are not reproduced.
   if (errors.some((line) => line.includes('Syntax error'))) return 'Syntax error';
   return comparable(errors.join('\n'));
 }
 
-/** What the client-side validator says of the expressions. */
+/** Returns the results of the client-side validator for the expressions. */
 export function localVerdicts(): Verdicts {
   const refused = new Map<string, string>();
   for (const expression of celExpressions) {

@@ -1,7 +1,7 @@
 import { s } from '../../../lib/crd/index.js';
 import type { Schema, SchemaRule } from '../../../lib/object/schema.js';
 
-/** Properties with and without limits, which is what estimates come from. */
+/** Properties with and without limits, from which costs are estimated. */
 export const roomyScene: Schema = s.object({
   int: s.integer(),
   free: s.string(),
@@ -29,7 +29,7 @@ export const roomyScene: Schema = s.object({
   embedded: s.embeddedResource(),
 });
 
-/** Expressions on {@link roomyScene} whose cost comes from how large things may be. */
+/** Expressions on {@link roomyScene} with a cost that depends on sizes. */
 export const roomyExpressions: readonly string[] = [
   ...['self.free == "a"', 'self.free == self.short', 'self.free < self.free', 'self.int == 1'],
   ...['self.choice == self.free', 'self.bytes == self.fewBytes', 'self.time < self.time'],
@@ -223,7 +223,7 @@ export const roomyExpressions: readonly string[] = [
   ],
 ];
 
-/** The schemas of whole definitions that are near or over a budget. */
+/** Schemas of whole definitions near or above a budget. */
 export const costDefinitions: Readonly<Record<string, Schema>> = {
   'a rule without loops is cheap': withSpec(s.object({ name: s.string() }), ['self.name != ""']),
   'a loop over a list without a limit': withSpec(s.object({ names: s.array(s.string()) }), [

@@ -10,15 +10,15 @@ import type { StatusCause } from '../../../lib/object/api-error.js';
 import type { Schema } from '../../../lib/object/schema.js';
 import { costDefinitions, roomyExpressions, roomyScene } from './cost-cases.js';
 
-/** What a server says of what rules cost. */
+/** Results of a server about the cost of rules. */
 export interface CostVerdicts {
-  /** The causes for each definition; none: it is accepted. */
+  /** Causes for each definition; empty if accepted. */
   readonly definitions: Readonly<Record<string, readonly string[]>>;
-  /** By how much the estimate for so many values is over the budget. */
+  /** Excess of the estimate over the budget, for a certain number of values. */
   readonly expressions: Readonly<Record<string, string>>;
 }
 
-/** A CRD with a schema; two servers name it the same way in causes. */
+/** Creates a CRD with a schema, whose name in causes does not depend on the server. */
 function definitionOf(schema: Schema, group: string): object {
   const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } };
   return {
@@ -34,7 +34,7 @@ function definitionOf(schema: Schema, group: string): object {
   };
 }
 
-/** A schema of `count` times the scene, each with the rule. */
+/** Creates a schema with `count` copies of the scene, each with the rule. */
 function repeated(rule: string, count: number): Schema {
   const items: Schema = { ...roomyScene, 'x-kubernetes-validations': [{ rule }] };
   const list: Schema = { type: 'array', maxItems: count, items };
@@ -42,7 +42,7 @@ function repeated(rule: string, count: number): Schema {
   return { type: 'object', properties: { spec } };
 }
 
-/** What our engine takes an expression on the scene to cost. */
+/** Returns the cost that our engine estimates for an expression on the scene. */
 function estimated(expression: string): number {
   const [type, size] = [schemaType(roomyScene, 'selfType'), schemaSize(roomyScene, false)];
   if (type === undefined || size === undefined) throw new Error('the scene has no type');
@@ -50,7 +50,9 @@ function estimated(expression: string): number {
   return compileCel(expression, variables).estimate(sizesBelow(size));
 }
 
-/** As many values as make a rule cost a fifth more than allowed: then messages show each digit. */
+/**
+ * Returns a number of values with a cost 20 % above the limit, so that messages show each digit.
+ */
 export function tellingCount(expression: string): number {
   return Math.max(1, Math.ceil(12_000_000 / Math.max(1, estimated(expression))));
 }
@@ -79,7 +81,7 @@ function factorOf(causes: readonly StatusCause[]): string {
   return /estimated rule cost exceeds budget by factor of (.*) \(/.exec(message)?.[1] ?? message;
 }
 
-/** What a server says. */
+/** Returns the results of a server. */
 export function serverCosts(
   client: Client,
   group: string,
@@ -96,7 +98,7 @@ export function serverCosts(
   }, counts);
 }
 
-/** What our own check says, without a server. */
+/** Returns the results of our own check, without a server. */
 export function localCosts(counts: ReadonlyMap<string, number>): Promise<CostVerdicts> {
   return verdicts((schema) => {
     const errors = new FieldErrors();
@@ -105,7 +107,7 @@ export function localCosts(counts: ReadonlyMap<string, number>): Promise<CostVer
   }, counts);
 }
 
-/** The counts that were recorded: an estimate that changes must not choose others. */
+/** Returns the recorded counts, so that a changed estimate does not change them. */
 export function recordedCounts({ expressions }: CostVerdicts): ReadonlyMap<string, number> {
   const entries = Object.entries(expressions);
   return new Map(entries.map(([expression, text]) => [expression, Number.parseInt(text, 10)]));

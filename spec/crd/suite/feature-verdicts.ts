@@ -6,7 +6,7 @@ import type { FeatureCase, featureResource } from './features.js';
 
 type Resource = ReturnType<typeof featureResource>;
 
-/** What a server said of a case: its causes, in order of their text. */
+/** Causes that a server returned for a case, sorted by text. */
 export type CaseVerdict = readonly string[];
 
 function textsOf(causes: readonly StatusCause[]): CaseVerdict {
@@ -20,13 +20,13 @@ function objectOf(resource: Resource, spec: unknown): UnstructuredObject {
   return { apiVersion, kind, metadata: { name: 'case', namespace: 'default' }, spec };
 }
 
-/** What the client-side validator says. */
+/** Returns the causes of the client-side validator. */
 export function localVerdict(resource: Resource, { spec, old }: FeatureCase): CaseVerdict {
   const before = old === undefined ? undefined : objectOf(resource, old);
   return textsOf(resource.validate(objectOf(resource, spec), before));
 }
 
-/** What a server says that serves the resource. */
+/** Returns the causes of a server with the CRD of the resource. */
 export async function serverVerdict(
   client: Client,
   resource: Resource,

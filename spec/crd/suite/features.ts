@@ -1,15 +1,15 @@
 import { defineResource, s } from '../../../lib/crd/index.js';
 import type { TypedSchema } from '../../../lib/crd/index.js';
 
-/** An object to write, and what was stored before. */
+/** An object to write, and the previously stored one. */
 export interface FeatureCase {
   readonly spec: unknown;
-  /** undefined: it is a create. */
+  /** Previous spec; undefined for a create. */
   readonly old?: unknown;
   readonly status?: unknown;
 }
 
-/** A feature of schemas, and objects good and bad for it. */
+/** A feature of schemas, with valid and invalid objects. */
 export interface Feature {
   readonly title: string;
   readonly spec: TypedSchema<unknown>;
@@ -22,7 +22,7 @@ const of = (...specs: readonly unknown[]): FeatureCase[] => specs.map((spec) => 
 const named = s.object({ name: short, value: s.optional(s.integer()) });
 const listMap = s.array(named, { listType: 'map', listMapKeys: ['name'], maxItems: 5 });
 
-/** What servers and the client-side validator must say the same of. */
+/** Features for which servers and the client-side validator must return the same causes. */
 export const features: readonly Feature[] = [
   {
     title: 'texts',
@@ -523,7 +523,7 @@ export const features: readonly Feature[] = [
   },
 ];
 
-/** The resource of a feature. */
+/** Defines the resource of a feature. */
 export function featureResource({ spec, title }: Feature, group: string) {
   const kind = `F${title.replaceAll(/[^a-z0-9]/g, '')}`;
   const plural = `${kind.toLowerCase()}s`;

@@ -3,7 +3,6 @@ import type { Client } from '../../../lib/client/index.js';
 import { defineResource, s, versionOfResource } from '../../../lib/crd/index.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 
-/** An object of the scene. */
 interface Thing extends KubernetesObject {
   readonly spec: { readonly text: string; readonly label?: string; readonly size?: number };
   readonly status?: { readonly phase?: string };
@@ -11,7 +10,7 @@ interface Thing extends KubernetesObject {
 
 /**
  * Writes an object through a version that lacks a field of the stored one.
- * @returns the spec as the stored version has it: at first, after a read, and after a status was written
+ * @returns the spec in the stored version: at first, after a read, and after a write of the status
  */
 export async function writtenByOtherVersion(
   client: Client,
@@ -47,7 +46,7 @@ export async function writtenByOtherVersion(
   return [created, read, written];
 }
 
-/** What both servers answer. */
+/** Result on both servers. */
 export const keptByVersions: readonly Thing['spec'][] = [
   { text: 'a', label: 'b', size: 1 },
   { text: 'a', label: 'b', size: 1 },

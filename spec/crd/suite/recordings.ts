@@ -6,7 +6,9 @@ import { serverVerdict } from './feature-verdicts.js';
 import type { CaseVerdict } from './feature-verdicts.js';
 import { featureResource, features } from './features.js';
 
-/** What a server says of every case of every feature; it must be strict about nothing. */
+/**
+ * Returns the results of a server for every case of every feature, without strict field validation.
+ */
 export async function featureVerdicts(
   client: Client,
   group: string,
@@ -16,7 +18,7 @@ export async function featureVerdicts(
     feature,
     resource: featureResource(feature, group),
   }));
-  // All at once: each takes a real server a second or two.
+  // In parallel, because each CRD takes a real server one or two seconds.
   await Promise.all(resources.map(({ resource }) => client.create(resource.crd)));
   for (const { feature, resource } of resources) {
     const own: CaseVerdict[] = [];
@@ -33,7 +35,7 @@ export async function featureVerdicts(
   return verdicts;
 }
 
-/** A CRD is served a moment after it was made. */
+/** Retries until a new CRD is served. */
 async function onceServed<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {

@@ -6,7 +6,7 @@ import { silentLogger } from '../../../lib/system/logger.js';
 import type { Logger } from '../../../lib/system/logger.js';
 import type { Schema } from '../../../lib/object/schema.js';
 
-/** A client that gets warnings, and what closes it. */
+/** Creates a client that logs warnings to `logger`. */
 export type Connect = (logger: Logger) => Promise<Client & { close(): Promise<unknown> }>;
 
 const loose: Schema = {
@@ -25,7 +25,7 @@ const loose: Schema = {
   },
 };
 
-/** The same, and rules that what is stored breaks. */
+/** Adds rules that stored objects violate. */
 function strict(): Schema {
   const schema = structuredClone(loose);
   const { number, long, both, text } = schema.properties?.['spec']?.properties ?? {};
@@ -62,7 +62,10 @@ function definition(group: string, schema: Schema): object {
 
 const spec = { number: -1, other: 1, text: 'x', long: 'too long', both: { low: 1 } };
 
-/** What a server warns of: formats, finalizers, and what an update leaves wrong. */
+/**
+ * Returns the warnings of a server about formats, finalizers and fields that an update leaves
+ * invalid.
+ */
 export async function warningsOf(
   connect: Connect,
   group: string,
@@ -77,7 +80,7 @@ export async function warningsOf(
   const during = async (title: string, act: () => Promise<unknown>): Promise<void> => {
     heard.length = 0;
     const outcome = await act().then(() => 'accepted', refusal);
-    // Members come in any order there.
+    // The real server returns members in any order.
     found[title] = [outcome, ...[...new Set(heard)].toSorted()];
   };
   const crd = definition(group, loose) as CustomResourceDefinition;
@@ -103,7 +106,7 @@ export async function warningsOf(
       { type: 'merge', body },
       { dryRun },
     );
-  // Another client: one tells of a warning once.
+  // A separate client, because a client logs each warning only once.
   const waiting = await connect(silentLogger);
   await untilRefused(() => change({ spec: { number: -2 } }, waiting, true));
   await waiting.close();

@@ -20,31 +20,31 @@ function defaulted(value: unknown, schema: Schema): unknown {
 }
 
 describe('defaultFields', () => {
-  it('drops a null that nothing allows, from a map as from an object', () => {
+  it('removes a null that is not nullable, from objects and maps', () => {
     expect(defaulted({ a: null }, object({ a: text }))).to.deep.equal({});
     expect(defaulted({ m: { a: null } }, mapOf(text))).to.deep.equal({ m: {} });
   });
 
-  it('puts the default in the place of a null, in maps and lists too', () => {
+  it('replaces a null with the default, in objects, maps and lists', () => {
     expect(defaulted({ a: null }, object({ a: filled }))).to.deep.equal({ a: 'x' });
     expect(defaulted({ m: { a: null } }, mapOf(filled))).to.deep.equal({ m: { a: 'x' } });
     const list = object({ l: { type: 'array', items: filled } });
     expect(defaulted({ l: [null] }, list)).to.deep.equal({ l: ['x'] });
   });
 
-  it('keeps a null that is allowed', () => {
+  it('keeps a nullable null', () => {
     const nullable = { ...filled, nullable: true };
     expect(defaulted({ m: { a: null } }, mapOf(nullable))).to.deep.equal({ m: { a: null } });
     expect(defaulted({ a: null }, object({ a: nullable }))).to.deep.equal({ a: null });
   });
 
-  it('fills in where a member is undefined, as where it is missing', () => {
+  it('sets the default of an undefined member, like that of a missing one', () => {
     expect(defaulted({ a: undefined }, object({ a: filled }))).to.deep.equal({ a: 'x' });
   });
 });
 
 describe('prune', () => {
-  it('takes undefined for what it is in JSON: nothing in an object, null in a list', () => {
+  it('treats undefined as JSON does: absent in an object, null in a list', () => {
     const schema = object({ a: text, l: { type: 'array', items: text } });
     const { value, unknownFields } = prune({ a: undefined, b: undefined, l: [undefined] }, schema);
     expect([value, unknownFields]).to.deep.equal([{ l: [null] }, []]);

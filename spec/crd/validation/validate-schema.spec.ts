@@ -4,7 +4,7 @@ import { hasFormat } from '../../../lib/crd/validation/schema-formats.js';
 import { validateSchema } from '../../../lib/crd/validation/validate-schema.js';
 import type { Schema } from '../../../lib/object/schema.js';
 
-/** What is said of a value, as the real server (v1.36) was seen to say it. */
+/** Returns the messages about a value, which equal those of the real server (v1.36). */
 function said(value: unknown, schema: Schema): string[] {
   const errors = new FieldErrors();
   validateSchema(value, { schema, path: 'a', errors });
@@ -12,7 +12,7 @@ function said(value: unknown, schema: Schema): string[] {
 }
 
 describe('validateSchema', () => {
-  it('takes an undefined member for a missing one', () => {
+  it('treats undefined as absent', () => {
     const schema: Schema = { type: 'object', properties: { b: { type: 'string' } } };
     expect(said({ b: undefined }, schema)).to.deep.equal([]);
     expect(said({ b: undefined }, { ...schema, required: ['b'] })).to.deep.equal([
@@ -21,7 +21,7 @@ describe('validateSchema', () => {
     expect(said({ b: undefined }, { ...schema, maxProperties: 0 })).to.deep.equal([]);
   });
 
-  it('refuses null where there is an enum, even if it may be null', () => {
+  it('refuses null with an enum, even if nullable', () => {
     const schema: Schema = { type: 'string', nullable: true, enum: ['a', null] };
     expect(said(null, schema)).to.deep.equal([
       'Unsupported value: null: supported values: "a", "null"',
@@ -29,7 +29,7 @@ describe('validateSchema', () => {
     expect(said(null, { type: 'string', nullable: true })).to.deep.equal([]);
   });
 
-  it('takes no integer that int64 has no room for', () => {
+  it('refuses integers outside int64', () => {
     expect(said(1e18, { type: 'integer' })).to.deep.equal([]);
     for (const value of [1e19, 2 ** 63, -(2 ** 63), 1e300]) {
       expect(said(value, { type: 'integer' })).to.deep.equal([
@@ -43,7 +43,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  it('takes no float beyond the range of its format', () => {
+  it('refuses floats outside the range of their format', () => {
     expect(said(1e300, { type: 'number' })).to.deep.equal([]);
     expect(said(3.4028235e38, { type: 'number', format: 'float' })).to.deep.equal([]);
     expect(said(-1e39, { type: 'number', format: 'float' })).to.deep.equal([
@@ -51,7 +51,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  it('forgives a multiple of a fraction what floating point does to it', () => {
+  it('tolerates floating-point errors in multipleOf with a fraction', () => {
     const tenths: Schema = { type: 'number', multipleOf: 0.1 };
     for (const value of [0.3, 0.7, 1.1, 0.30000000001]) {
       expect(said(value, tenths)).to.deep.equal([]);
@@ -64,7 +64,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  it('compares whole numbers with whole limits', () => {
+  it('compares whole numbers with truncated limits', () => {
     expect(said(2, { type: 'number', maximum: 1.5 })).to.deep.equal([
       'Invalid value: 2: a in body should be less than or equal to 1',
     ]);
@@ -74,7 +74,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  it('finds a duplicate in a set in whatever order its members are', () => {
+  it('detects duplicates in a set independent of the order of members', () => {
     const items: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
     const set: Schema = { type: 'array', items, 'x-kubernetes-list-type': 'set' };
     const values = [
@@ -85,7 +85,7 @@ describe('validateSchema', () => {
   });
 });
 
-/** For each format what the real server was seen to take, and what it refused. */
+/** Texts per format that the real server accepts and refuses. */
 const seen: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
   hostname: [
     ['a', 'a.b.com', 'EXAMPLE.com', 'exämple.com', 'x'.repeat(63)],
@@ -124,7 +124,7 @@ const seen: Readonly<Record<string, readonly [readonly string[], readonly string
 
 describe('hasFormat', () => {
   for (const [format, [taken, refused]] of Object.entries(seen)) {
-    it(`knows a ${format} as the real server does`, () => {
+    it(`accepts and refuses the same texts as the real server for ${format}`, () => {
       expect(taken.filter((text) => !hasFormat(text, format))).to.deep.equal([]);
       expect(refused.filter((text) => hasFormat(text, format))).to.deep.equal([]);
     });

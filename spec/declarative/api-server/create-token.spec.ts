@@ -24,7 +24,7 @@ describe('createToken', () => {
     return createToken({ ...claims, ...changed } as TokenClaims, key, { clock, ...rest });
   }
 
-  it('says who has it, what it may do and for how long, and nothing else', async () => {
+  it('sets username, namespaces, rules and expiry as claims, and nothing else', async () => {
     const token = await create();
     const iat = Date.UTC(2026, 0, 1) / 1000;
     const { kid, ...header } = decodeProtectedHeader(token);
@@ -38,13 +38,13 @@ describe('createToken', () => {
 
   const wrong: [string, Parameters<typeof create>, RegExp][] = [
     ['no username', [{ username: '' }], /username/],
-    ['a text for namespaces', [{ namespaces: '*' }], /namespaces/],
+    ['a string for namespaces', [{ namespaces: '*' }], /namespaces/],
     ['an empty namespace', [{ namespaces: [''] }], /namespaces/],
     ['no rules', [{ rules: undefined }], /want rules/],
     ['a rule without verbs', [{ rules: [rules[0], { resources: ['*'] }] }], /rules\[1\]/],
-    ['no time', [{}, { validForMs: 999 }], /validForMs/],
-    ['a time without end', [{}, { validForMs: Infinity }], /validForMs/],
-    ['a key that is none', [{}, { key: 'x' }], /no key in PEM/],
+    ['a validity below one second', [{}, { validForMs: 999 }], /validForMs/],
+    ['an infinite validity', [{}, { validForMs: Infinity }], /validForMs/],
+    ['an invalid key', [{}, { key: 'x' }], /no key in PEM/],
   ];
   for (const [what, args, message] of wrong) {
     it(`refuses ${what}`, async () => {

@@ -30,7 +30,7 @@ describe('generateKeys', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  describe('in a folder that is not there', () => {
+  describe('in a new directory', () => {
     let parent: string;
     let files: KeyFiles;
     before(async () => {
@@ -41,7 +41,7 @@ describe('generateKeys', () => {
     });
     after(() => rm(parent, { recursive: true }));
 
-    it('writes files that only their owner can read, where only it can enter', async () => {
+    it('makes files and directory accessible to the owner only', async () => {
       const directory = join(parent, 'more', 'keys');
       expect(await modeOf(directory)).to.equal('700');
       const names = ['tls.crt', 'tls.key', 'token.key', 'token.pub'];
@@ -49,7 +49,7 @@ describe('generateKeys', () => {
       for (const name of names) expect(await modeOf(join(directory, name))).to.equal('600');
     });
 
-    it('makes a certificate for the names, and for this machine', async () => {
+    it('creates a certificate for the host names and the loopback addresses', async () => {
       const certificate = new X509Certificate(await readFile(files.certificate));
       expect(certificate.subjectAltName?.split(', ')).to.deep.equal([
         'DNS:views.example',
@@ -67,7 +67,7 @@ describe('generateKeys', () => {
       expect(daysLeft).to.be.closeTo(30, 0.1);
     });
 
-    it('makes a pair of keys for tokens, which is not that of the certificate', async () => {
+    it('creates a separate key pair for tokens', async () => {
       const verifier = new TokenVerifier({
         keys: verifyingKeys(await readFile(files.tokenKey, 'utf8')),
       });
@@ -81,7 +81,7 @@ describe('generateKeys', () => {
     });
   });
 
-  it('overwrites nothing, and writes nothing then', async () => {
+  it('overwrites no existing file, and writes none of the others', async () => {
     await writeFile(join(folder, 'token.pub'), 'mine');
     const error = await failure(generateKeys({ directory: folder }));
     expect(error).to.have.property('code', 'InvalidOption');
@@ -90,7 +90,7 @@ describe('generateKeys', () => {
     expect(await readFile(join(folder, 'token.pub'), 'utf8')).to.equal('mine');
   });
 
-  it('replaces what is there with force: its mode too, and links, not what they lead to', async () => {
+  it('replaces files, modes and symbolic links with force, but not the targets of the links', async () => {
     await writeFile(join(folder, 'tls.key'), 'old');
     await chmod(join(folder, 'tls.key'), 0o644);
     await writeFile(join(folder, 'elsewhere'), 'precious');

@@ -18,7 +18,7 @@ describe('the API server of views over HTTP', () => {
     expect(site.server.url).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
-  it('gets and lists views, of one namespace or of all, by labels and by fields', async () => {
+  it('gets and lists views in one namespace or all, by label and field selectors', async () => {
     const got = await site.ask(`${inNamespace}/a`);
     expect(got.body).to.deep.include({ apiVersion: version, kind: 'HealthView', ready: 1 });
     await site.views.client.create({
@@ -58,7 +58,7 @@ describe('the API server of views over HTTP', () => {
     expect((await site.ask(everywhere)).body.items).to.have.lengthOf(1);
   });
 
-  it('begins a watch with what there is, and goes on with what happens', async () => {
+  it('starts a watch with the existing views and continues with changes', async () => {
     const next = await site.watch(`${everywhere}?watch=1`);
     const first = [await next()].join().split(',').sort();
     expect(first).to.deep.equal(['ADDED a', 'ADDED b']);
@@ -68,7 +68,7 @@ describe('the API server of views over HTTP', () => {
     expect(await next()).to.equal('DELETED c');
   });
 
-  it('prints views as tables, in lists and in watches', async () => {
+  it('prints lists as tables', async () => {
     await site.clock.advance(90_000);
     const { body } = await site.ask(inNamespace, { headers: { accept: table } });
     const { columnDefinitions, rows } = body as unknown as {
@@ -79,7 +79,7 @@ describe('the API server of views over HTTP', () => {
     expect(rows.map(({ cells }) => cells)).to.deep.equal([['a', '90s']]);
   });
 
-  it('tells what views there are, and nothing else', async () => {
+  it('lists only the groups and resources of views in discovery', async () => {
     const groups = (await site.ask('/apis')).body as unknown as { groups: { name: string }[] };
     expect(groups.groups.map(({ name }) => name)).to.deep.equal([group]);
     expect((await site.ask('/api')).body).to.include({ kind: 'APIVersions' });
@@ -102,7 +102,7 @@ describe('the API server of views over HTTP', () => {
     }
   });
 
-  it('knows a kind of views from the moment at which it is made', async () => {
+  it('lists a kind of views in discovery as soon as it is registered', async () => {
     await site.views.ensure('other', 'Late');
     const groups = (await site.ask('/apis')).body as unknown as { groups: { name: string }[] };
     expect(groups.groups.map(({ name }) => name)).to.deep.equal([
@@ -111,7 +111,7 @@ describe('the API server of views over HTTP', () => {
     ]);
   });
 
-  it('describes views in OpenAPI, and what they need', async () => {
+  it('describes views and the types they use in OpenAPI', async () => {
     const { paths } = (await site.ask('/openapi/v3')).body as unknown as { paths: object };
     expect(Object.keys(paths)).to.deep.equal([`apis/${version}`]);
     const document = (await site.ask(`/openapi/v3/apis/${version}`)).text;
@@ -126,18 +126,18 @@ describe('the API server of views over HTTP', () => {
     expect(names.filter((name) => name.startsWith('io.k8s.api.'))).to.deep.equal([]);
   });
 
-  it('lets nobody stand for somebody else', async () => {
+  it('answers 403 to impersonation', async () => {
     const headers = { 'impersonate-user': 'bob' };
     expect((await site.ask(inNamespace, { headers })).code).to.equal(403);
   });
 
   const sites: [string, Record<string, string>, number][] = [
-    ['the own name of the machine', { host: 'localhost:1' }, 200],
-    ['an address', { host: '[::1]:1' }, 200],
-    ['a website that has its name point here', { host: 'evil.example' }, 403],
-    ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 403],
-    ['a page of another port', { 'sec-fetch-site': 'same-site' }, 403],
-    ['what was typed into a browser', { 'sec-fetch-site': 'none' }, 200],
+    ['the host name localhost', { host: 'localhost:1' }, 200],
+    ['a loopback address', { host: '[::1]:1' }, 200],
+    ['a foreign host name that resolves to this machine', { host: 'evil.example' }, 403],
+    ['a request from a page of another site', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['a request from a page on another port', { 'sec-fetch-site': 'same-site' }, 403],
+    ['a URL typed into a browser', { 'sec-fetch-site': 'none' }, 200],
   ];
   for (const [what, headers, code] of sites) {
     it(`answers ${code} to ${what}`, async () => {
@@ -146,7 +146,7 @@ describe('the API server of views over HTTP', () => {
   }
 });
 
-/** With headers that `fetch` and undici set themselves. */
+/** Sends headers that `fetch` and undici set themselves. */
 function codeOf(url: string, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(

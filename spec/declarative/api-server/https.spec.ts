@@ -34,7 +34,7 @@ describe('the API server of views over HTTPS', () => {
   });
   afterEach(() => site.stop());
 
-  /** Signed with the right key, whatever it says. */
+  /** Signs any claims with the right key. */
   function signed(claims: object, exp?: unknown): Promise<string> {
     return new SignJWT({ ...claims, ...(exp !== undefined && { exp: exp as number }) })
       .setProtectedHeader({ alg: 'RS256' })
@@ -60,22 +60,22 @@ describe('the API server of views over HTTPS', () => {
     code: 401,
   };
 
-  describe('answers 401, as Kubernetes does,', () => {
-    it('to whoever shows nothing, whatever it asks for', async () => {
+  describe('during authentication', () => {
+    it('answers 401 without credentials on every path', async () => {
       await expectUnauthorized({});
       for (const path of ['/api', '/apis', '/healthz', '/version', '/openapi/v3', '/nowhere']) {
         expect((await site.ask(path)).body, path).to.deep.equal(unauthorized);
       }
     });
 
-    it('to another scheme than Bearer', async () => {
+    it('answers 401 to a scheme other than Bearer', async () => {
       const token = await site.token();
       for (const authorization of ['Basic YTpi', token, `Bearer`, `Bearer ${token} ${token}`]) {
         await expectUnauthorized({ headers: { authorization } });
       }
     });
 
-    it('from the moment at which a token expires', async () => {
+    it('answers 401 as soon as a token expires', async () => {
       const token = await site.token({}, { validForMs: 60_000 });
       await site.clock.advance(59_000);
       expect((await site.ask(inNamespace, { token })).code).to.equal(200);
@@ -83,14 +83,14 @@ describe('the API server of views over HTTPS', () => {
       await expectUnauthorized({ token });
     });
 
-    it('before the moment from which a token is good', async () => {
+    it('answers 401 before the nbf of a token', async () => {
       const token = await signed({ ...good, nbf: seconds(hourMs) }, seconds(2 * hourMs));
       await expectUnauthorized({ token });
       await site.clock.advance(hourMs);
       expect((await site.ask(inNamespace, { token })).code).to.equal(200);
     });
 
-    it('to a token of another key', async () => {
+    it('answers 401 to a token signed with another key', async () => {
       const token = await new SignJWT(good)
         .setProtectedHeader({ alg: 'RS256' })
         .setExpirationTime(seconds(hourMs))
@@ -98,7 +98,7 @@ describe('the API server of views over HTTPS', () => {
       await expectUnauthorized({ token });
     });
 
-    it('to a token that was changed', async () => {
+    it('answers 401 to a token with changed claims', async () => {
       const [head = '', payload = '', signature = ''] = (await site.token()).split('.');
       const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
       const more = encoded({ ...claims, namespaces: ['*'] });
@@ -111,7 +111,7 @@ describe('the API server of views over HTTPS', () => {
         createHmac('sha256', token.publicKey).update(text).digest('base64url'),
     };
     for (const [what, sign] of Object.entries(unsigned)) {
-      it(`to a token that is signed with ${what}`, async () => {
+      it(`answers 401 to a token signed with ${what}`, async () => {
         const alg = what.startsWith('no') ? 'none' : 'HS256';
         const claims = { ...good, exp: seconds(hourMs) };
         const text = `${encoded({ alg, typ: 'JWT' })}.${encoded(claims)}`;
@@ -119,7 +119,7 @@ describe('the API server of views over HTTPS', () => {
       });
     }
 
-    it('to a token that says RS384, with the right key', async () => {
+    it('answers 401 to a token with alg RS384 and the right key', async () => {
       const token = await new SignJWT(good)
         .setProtectedHeader({ alg: 'RS384' })
         .setExpirationTime(seconds(hourMs))
@@ -129,26 +129,26 @@ describe('the API server of views over HTTPS', () => {
 
     const malformed: Record<string, [claims: object, exp?: unknown]> = {
       'no exp': [good],
-      'an exp that is a text': [good, '9999999999'],
+      'an exp that is a string': [good, '9999999999'],
       'no username': [{ ...good, username: undefined }, 9_999_999_999],
       'an empty username': [{ ...good, username: '' }, 9_999_999_999],
       'no namespaces': [{ ...good, namespaces: undefined }, 9_999_999_999],
-      'namespaces that are a text': [{ ...good, namespaces: '*' }, 9_999_999_999],
+      'namespaces that are a string': [{ ...good, namespaces: '*' }, 9_999_999_999],
       'no rules': [{ ...good, rules: undefined }, 9_999_999_999],
       'rules that are an object': [{ ...good, rules: everything }, 9_999_999_999],
       'a rule without verbs': [{ ...good, rules: [{ apiGroups: ['*'] }] }, 9_999_999_999],
-      'a rule with a text for a list': [
+      'a rule with a string instead of a list': [
         { ...good, rules: [{ ...everything, resources: '*' }] },
         9_999_999_999,
       ],
     };
     for (const [what, [claims, exp]] of Object.entries(malformed)) {
-      it(`to a token with ${what}`, async () => {
+      it(`answers 401 to a token with ${what}`, async () => {
         await expectUnauthorized({ token: await signed(claims, exp) });
       });
     }
 
-    it('to a token that expires after all time', async () => {
+    it('answers 401 to a token with an infinite exp', async () => {
       const claims = JSON.stringify({ ...good, exp: 0 }).replace('"exp":0', '"exp":1e999');
       const token = await new CompactSign(Buffer.from(claims))
         .setProtectedHeader({ alg: 'RS256' })
@@ -156,19 +156,19 @@ describe('the API server of views over HTTPS', () => {
       await expectUnauthorized({ token });
     });
 
-    it('to texts that are no tokens', async () => {
+    it('answers 401 to malformed tokens', async () => {
       for (const token of ['x', 'a.b.c', '...', '{}.{}.', 'x'.repeat(8_000)]) {
         await expectUnauthorized({ token });
       }
     });
 
-    it('before a body is read', async () => {
+    it('answers 401 before it reads the body', async () => {
       const body = `{"a":"${'x'.repeat(4 * 1024 * 1024)}"}`;
       expect((await site.ask(inNamespace, { method: 'POST', body })).code).to.equal(401);
     });
   });
 
-  it('answers 403 in a namespace that the token is not for', async () => {
+  it("answers 403 in a namespace outside the token's namespaces", async () => {
     const token = await site.token();
     const { code, body } = await site.ask(inNamespace.replace('/n/', '/m/'), { token });
     expect(code).to.equal(403);
@@ -186,7 +186,7 @@ describe('the API server of views over HTTPS', () => {
     });
   });
 
-  it('answers 403 to a list or watch of all namespaces, unless the token is for *', async () => {
+  it('answers 403 to a list or watch of all namespaces unless the token is for *', async () => {
     const [some, all] = [await site.token(), await site.token({ namespaces: ['*'] })];
     const who = `User "alice" cannot list resource "healthview" in API group "${group}"`;
     const { code, body } = await site.ask(everywhere, { token: some });
@@ -201,7 +201,7 @@ describe('the API server of views over HTTPS', () => {
     expect(names).to.have.members(['a', 'b']);
   });
 
-  it('lets no view into another namespace by its body, or by a path without one', async () => {
+  it('rejects a write to another namespace by the body, or by a path without a namespace', async () => {
     const token = await site.token();
     const post = { token, method: 'POST', body: healthView('z', 'm') } as const;
     expect((await site.ask(inNamespace, post)).code).to.equal(400);
@@ -212,7 +212,7 @@ describe('the API server of views over HTTPS', () => {
     expect((await site.ask(`${everywhere}/a`, { token })).code).to.equal(403);
   });
 
-  it('answers 403 to a verb that no rule has, in the words of Kubernetes', async () => {
+  it('answers 403 with the message of Kubernetes to a verb that no rule allows', async () => {
     const rules = [{ verbs: ['get', 'list'], apiGroups: [group], resources: ['healthview'] }];
     const token = await site.token({ rules });
     expect((await site.ask(`${inNamespace}/a`, { token })).code).to.equal(200);
@@ -231,7 +231,7 @@ describe('the API server of views over HTTPS', () => {
     ['views of all operators', { apiGroups: ['*.view.dcontroller.io'] }, true],
     ['another group', { apiGroups: ['x.view.dcontroller.io'] }, false],
     [
-      'the ending of a name only',
+      'the end of a group name only',
       { apiGroups: ['*.dcontroller.com', 'hop.view.dcontroller.io'] },
       false,
     ],
@@ -247,7 +247,7 @@ describe('the API server of views over HTTPS', () => {
     });
   }
 
-  it('allows nothing but discovery to a token without rules or namespaces', async () => {
+  it('allows only discovery to a token without rules or namespaces', async () => {
     for (const claims of [{ rules: [] }, { namespaces: [] }]) {
       const token = await site.token(claims);
       expect((await site.ask(inNamespace, { token })).code).to.equal(403);
@@ -264,7 +264,7 @@ describe('the API server of views over HTTPS', () => {
     }
   });
 
-  it('refuses other paths than those of discovery, unless a rule has them', async () => {
+  it('answers 403 to paths outside discovery unless a rule allows them', async () => {
     const token = await site.token({ rules: [] });
     const { code, body } = await site.ask('/metrics', { token });
     const message = 'forbidden: User "alice" cannot get path "/metrics"';
@@ -273,7 +273,7 @@ describe('the API server of views over HTTPS', () => {
     expect((await site.ask('/metrics', { token: able })).code).to.equal(404);
   });
 
-  it('lets nobody stand for somebody else, whatever the rules say', async () => {
+  it('answers 403 to impersonation, whatever the rules allow', async () => {
     const token = await site.token({ namespaces: ['*'] });
     const headers = { 'impersonate-user': 'bob' };
     const { code, body } = await site.ask(everywhere, { token, headers });
@@ -284,7 +284,7 @@ describe('the API server of views over HTTPS', () => {
     ]);
   });
 
-  describe('answers what the client may do', () => {
+  describe('for access reviews', () => {
     const reviews = '/apis/authorization.k8s.io/v1';
     const rules = [{ verbs: ['get'], apiGroups: [group], resources: ['*'] }];
 
@@ -301,7 +301,7 @@ describe('the API server of views over HTTPS', () => {
       return reply.body['status'];
     }
 
-    it('by the rules of its token, with the reason', async () => {
+    it('answers SelfSubjectAccessReview by the rules of the token, with the reason', async () => {
       expect(await canI({ verb: 'get', namespace: 'n' })).to.deep.equal({ allowed: true });
       expect(await canI({ verb: 'delete', namespace: 'n' })).to.deep.equal({ allowed: false });
       expect(await canI({ verb: 'get', namespace: 'm' })).to.deep.equal({
@@ -310,7 +310,7 @@ describe('the API server of views over HTTPS', () => {
       expect(await canI({ verb: 'get' })).to.have.property('allowed', false);
     });
 
-    it('as a list of rules', async () => {
+    it('answers SelfSubjectRulesReview with a list of rules', async () => {
       const listed = async (namespace: string): Promise<readonly object[]> => {
         const token = await site.token({ rules });
         const body = {
@@ -325,7 +325,7 @@ describe('the API server of views over HTTPS', () => {
       expect(await listed('m')).not.to.deep.include(rules[0]);
     });
 
-    it('and who it is', async () => {
+    it('answers SelfSubjectReview with the username', async () => {
       const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
       const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
       const reply = await site.ask(path, { method: 'POST', token: await site.token(), body });
@@ -333,7 +333,7 @@ describe('the API server of views over HTTPS', () => {
       expect(reply.body).to.have.property('status').that.deep.equals(shown);
     });
 
-    it('and nothing about other users', async () => {
+    it('refuses reviews of other users', async () => {
       const body = {
         ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' },
         spec: { user: 'bob', resourceAttributes: { verb: 'get', resource: 'healthview' } },
@@ -346,7 +346,7 @@ describe('the API server of views over HTTPS', () => {
     });
   });
 
-  it('asks the client of the views themselves for no token', async () => {
+  it('requires no token from the client of the views themselves', async () => {
     const list = await site.views.client.list({ apiVersion: version, kind: 'HealthView' });
     expect(list.items).to.have.lengthOf(2);
   });
@@ -364,7 +364,7 @@ describe('the API server of views over HTTPS', () => {
     expect(site.views.server.openWatches).to.equal(0);
   });
 
-  it('writes for who may write', async () => {
+  it('creates and deletes views for a token with those verbs', async () => {
     const token = await site.token();
     const created = await site.ask(inNamespace, { token, method: 'POST', body: healthView('z') });
     expect(created.code).to.equal(201);
@@ -396,7 +396,7 @@ function handshake(url: string, keys: ServerKeys, offered: SecureVersion): Promi
       ca: keys.tls.certificate,
       minVersion: offered,
       maxVersion: offered,
-      // Else the client would not even offer the old ones.
+      // At the default level the client does not even offer the old versions.
       ciphers: 'DEFAULT@SECLEVEL=0',
     });
     socket.once('secureConnect', () => {

@@ -28,7 +28,7 @@ describe('TokenVerifier', () => {
     token = await createToken(claims, privateKey, { clock, validForMs: 60_000 });
   });
 
-  it('says what a token says, and until when', async () => {
+  it('returns the claims of a token and its expiry', async () => {
     const untilMs = clock.now() + 60_000;
     expect(await verifier.verify(token, clock.now())).to.deep.equal({ claims, untilMs });
   });
@@ -45,7 +45,7 @@ describe('TokenVerifier', () => {
     });
   }
 
-  it('follows its file: the former key stays good at a rotation, and not after another', async () => {
+  it('reloads its key file: the previous key stays valid after one rotation, not after two', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'keys-'));
     const { tokenKey, signingKey } = await generateKeys({ directory });
     const tokenNow = async () => createToken(claims, await readFile(signingKey, 'utf8'), { clock });
@@ -64,7 +64,7 @@ describe('TokenVerifier', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('takes tokens that come together with the first of a new key', async () => {
+  it('accepts tokens that arrive together with the first token of a new key', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'keys-'));
     const { tokenKey, signingKey } = await generateKeys({ directory });
     const following = new TokenVerifier({
@@ -78,7 +78,7 @@ describe('TokenVerifier', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('says nothing of a token in which anything signed was changed', async () => {
+  it('rejects a token with any changed character, without repeating its claims', async () => {
     const signed = token.lastIndexOf('.');
     const change = fc.tuple(fc.nat(signed), fc.constantFrom('a', 'Z', '0', '9', '-', '_', '.'));
     const property = fc.asyncProperty(change, async ([at, character]) => {
@@ -90,7 +90,7 @@ describe('TokenVerifier', () => {
     await fc.assert(property, { numRuns: tries(200) });
   });
 
-  it('survives whatever is shown to it, and repeats none of it', async () => {
+  it('rejects arbitrary input with a message that repeats none of it', async () => {
     const part = fc.oneof(
       fc.string(),
       fc.jsonValue().map((value) => Buffer.from(JSON.stringify(value)).toString('base64url')),

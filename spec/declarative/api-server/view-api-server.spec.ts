@@ -6,7 +6,7 @@ import type { LogFields, Logger } from '../../../lib/system/logger.js';
 import { ViewServer, healthView, inNamespace, serverKeys } from './view-server.js';
 import type { ServerKeys } from './view-server.js';
 
-/** Everything that a logger got, as text. */
+/** Collects everything logged, as text. */
 class Written implements Logger {
   readonly lines: string[];
   readonly #own: LogFields;
@@ -49,7 +49,7 @@ describe('ViewApiServer', () => {
     return response.status;
   }
 
-  it('may be started before it is given views: until then it answers 503', async () => {
+  it('answers 503 until views are attached', async () => {
     const server = new ViewApiServer({ port: 0 });
     await server.start();
     const response = await fetch(`${server.url}/apis`);
@@ -60,7 +60,7 @@ describe('ViewApiServer', () => {
     await server.stop();
   });
 
-  it('answers 503 when its views have ended', async () => {
+  it('answers 503 after its views have stopped', async () => {
     const server = new ViewApiServer({ port: 0 });
     server.attach(views);
     await server.start();
@@ -69,7 +69,7 @@ describe('ViewApiServer', () => {
     await server.stop();
   });
 
-  it('serves one set of views, which may be given again', async () => {
+  it('accepts the same views again, and refuses others', async () => {
     const server = new ViewApiServer({ port: 0 });
     server.attach(views);
     server.attach(views);
@@ -80,7 +80,7 @@ describe('ViewApiServer', () => {
     await others.stop();
   });
 
-  it('ends with its signal, and with it every watch', async () => {
+  it('stops with its signal and ends every watch', async () => {
     const abort = new AbortController();
     const site = await ViewServer.start();
     const server = new ViewApiServer({ port: 0 });
@@ -99,7 +99,7 @@ describe('ViewApiServer', () => {
     await site.stop();
   });
 
-  it('listens once, and not at all when its signal was aborted before', async () => {
+  it('starts once, and not at all with an aborted signal', async () => {
     const server = new ViewApiServer({ port: 0 });
     const early: unknown = await server.start(AbortSignal.abort()).catch((error: unknown) => error);
     expect(early).to.have.property('code', 'Aborted');
@@ -110,7 +110,7 @@ describe('ViewApiServer', () => {
     await server.stop();
   });
 
-  it('does not go on to listen when it is stopped while it starts', async () => {
+  it('does not listen after a stop during its start', async () => {
     const server = new ViewApiServer({ port: 0 });
     const starting = server.start();
     await server.stop();
@@ -118,7 +118,7 @@ describe('ViewApiServer', () => {
     expect(() => server.url).to.throw('does not listen');
   });
 
-  it('says so where its port is taken, and may be started again when it is free', async () => {
+  it('reports a port in use, and starts once the port is free', async () => {
     const first = new ViewApiServer({ port: 0 });
     await first.start();
     const second = new ViewApiServer({ port: Number(new URL(first.url).port) });
@@ -132,7 +132,7 @@ describe('ViewApiServer', () => {
     await second.stop();
   });
 
-  it('takes the key of its certificate for tokens, where no other is given', async () => {
+  it('verifies tokens with the key of its certificate by default', async () => {
     const { tls } = keys;
     const own = { tls, token: { publicKey: tls.certificate, privateKey: tls.privateKey } };
     const site = await ViewServer.start(own, { tokenKey: undefined });
@@ -140,7 +140,7 @@ describe('ViewApiServer', () => {
     await site.stop();
   });
 
-  it('writes no token, no body and no key into its log', async () => {
+  it('logs no token, body or key', async () => {
     const logger = new Written();
     const site = await ViewServer.start(keys, { logger });
     const good = await site.token();
@@ -157,7 +157,7 @@ describe('ViewApiServer', () => {
     }
     await site.stop();
     const text = logger.lines.join('\n');
-    // It has written why, so this is about something.
+    // Shows that reasons are logged, so that the absence of secrets means something.
     expect(text).to.contain('views are served').and.to.contain('it has expired');
     const parts = [good, expired, broken].flatMap((token) => token.split('.').slice(1));
     const secrets = [...parts, 'the-body', 'dGhlLXBhc3N3b3Jk', 'PRIVATE KEY', 'Bearer'];
@@ -170,7 +170,7 @@ describe('ViewApiServer', () => {
     ['a port out of range', () => ({ port: 65_536 }), /65536/],
     ['tokens over HTTP', ({ token }) => ({ tokenKey: token.publicKey }), /is for HTTPS/],
     [
-      'a certificate that is none',
+      'an invalid certificate',
       ({ tls }) => ({ tls: { ...tls, certificate: 'x' } }),
       /no certificate/,
     ],
@@ -184,8 +184,8 @@ describe('ViewApiServer', () => {
       ({ tls, token }) => ({ tls, tokenKey: token.privateKey }),
       /this is a private key/,
     ],
-    ['a key for tokens that is none', ({ tls }) => ({ tls, tokenKey: 'x' }), /no key in PEM/],
-    ['a key of another kind', ({ tls }) => ({ tls, tokenKey: ellipticKey }), /RSA.*got ec/],
+    ['an invalid key for tokens', ({ tls }) => ({ tls, tokenKey: 'x' }), /no key in PEM/],
+    ['an elliptic-curve key', ({ tls }) => ({ tls, tokenKey: ellipticKey }), /RSA.*got ec/],
   ];
   for (const [what, options, message] of wrong) {
     it(`refuses ${what}`, () => {
@@ -195,7 +195,7 @@ describe('ViewApiServer', () => {
     });
   }
 
-  it('tells nothing of a key that it refuses', () => {
+  it('does not repeat a refused key in the error', () => {
     const { privateKey } = keys.token;
     const secret = privateKey.split('\n')[3] ?? '';
     const construct = (): unknown => new ViewApiServer({ tls: keys.tls, tokenKey: privateKey });

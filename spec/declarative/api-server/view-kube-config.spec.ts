@@ -16,7 +16,7 @@ describe('viewKubeConfig', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('is what a client needs for HTTPS: the certificate, the token, the namespace', async () => {
+  it('contains certificate, token and namespace for HTTPS', async () => {
     const keys = await serverKeys();
     const site = await ViewServer.start(keys);
     const path = join(folder, 'config');
@@ -35,7 +35,7 @@ describe('viewKubeConfig', () => {
     expect(config['contexts']).to.deep.equal([{ name: 'views', context }]);
   });
 
-  it('needs nothing but the URL for HTTP', async () => {
+  it('needs only the URL for HTTP', async () => {
     const site = await ViewServer.start();
     const path = join(folder, 'config');
     await writeViewKubeConfig(path, { server: site.server.url });
@@ -45,7 +45,7 @@ describe('viewKubeConfig', () => {
     await site.stop();
   });
 
-  it('is a file that only its owner can read, and overwrites none', async () => {
+  it('writes a file readable by the owner only, and overwrites a file only with force', async () => {
     const path = join(folder, 'config');
     await writeFile(path, 'mine');
     await chmod(path, 0o644);
@@ -61,10 +61,10 @@ describe('viewKubeConfig', () => {
   });
 
   const wrong: [string, Parameters<typeof viewKubeConfig>[0], RegExp][] = [
-    ['a server that is no URL', { server: '127.0.0.1:1' }, /no https/],
-    ['a server of another kind', { server: 'ftp://views.example' }, /no https/],
+    ['a server that is not a URL', { server: '127.0.0.1:1' }, /no https/],
+    ['a server with another scheme', { server: 'ftp://views.example' }, /no https/],
     ['a token over HTTP', { server: 'http://127.0.0.1:1', token: 't' }, /plain HTTP/],
-    ['a certificate that is none', { server: 'https://a', certificate: 'x' }, /certificate/],
+    ['an invalid certificate', { server: 'https://a', certificate: 'x' }, /certificate/],
   ];
   for (const [what, options, message] of wrong) {
     it(`refuses ${what}`, () => {

@@ -18,22 +18,22 @@ export const group = 'shop.view.dcontroller.io';
 export const version = `${group}/v1alpha1`;
 /** The collection of `HealthView` in the namespace `n`. */
 export const inNamespace = `/apis/${version}/namespaces/n/healthview`;
-/** That of all namespaces. */
+/** The collection of `HealthView` in all namespaces. */
 export const everywhere = `/apis/${version}/healthview`;
 
-/** What a request came to. */
+/** A response. */
 export interface Reply {
   readonly code: number;
   readonly text: string;
   readonly headers: Readonly<Record<string, unknown>>;
-  /** The body as JSON, whatever it is. */
+  /** The body parsed as JSON, unchecked. */
   readonly body: UnstructuredObject & {
     readonly message: string;
     readonly items: UnstructuredObject[];
   };
 }
 
-/** What is asked. */
+/** A request. */
 export interface Question {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly token?: string | undefined;
@@ -41,7 +41,7 @@ export interface Question {
   readonly body?: unknown;
 }
 
-/** What a server over HTTPS needs. */
+/** The keys of a server over HTTPS. */
 export interface ServerKeys {
   readonly tls: CertificateAndKey;
   readonly token: RsaKeys;
@@ -49,7 +49,7 @@ export interface ServerKeys {
 
 let made: Promise<ServerKeys> | undefined;
 
-/** Keys take a while, and nothing changes them: all specs of a process have the same. */
+/** Returns the same keys to all specs of a process: generating them is slow. */
 export function serverKeys(): Promise<ServerKeys> {
   made ??= newServerKeys();
   return made;
@@ -63,12 +63,14 @@ async function newServerKeys(): Promise<ServerKeys> {
   return { tls: await createSelfSigned(['127.0.0.1'], own, options), token };
 }
 
-/** A view. */
 export function healthView(name: string, namespace = 'n'): UnstructuredObject {
   return { apiVersion: version, kind: 'HealthView', metadata: { name, namespace }, ready: 1 };
 }
 
-/** A {@link ViewApiServer} with the view `a` in the namespace `n` and `b` in `m`, by a clock of its own. */
+/**
+ * A {@link ViewApiServer} on a virtual clock, with the view `a` in the namespace `n` and `b` in
+ * `m`.
+ */
 export class ViewServer {
   readonly clock: VirtualClock;
   readonly views: Views;
@@ -87,7 +89,7 @@ export class ViewServer {
     this.#agent = new Agent({ connect: { ca: keys?.tls.certificate ?? '' } });
   }
 
-  /** Over HTTPS with `keys`, else over HTTP. */
+  /** Starts a server over HTTPS with `keys`, else over HTTP. */
   static async start(keys?: ServerKeys, options: ViewApiServerOptions = {}): Promise<ViewServer> {
     const clock = new VirtualClock(Date.UTC(2026, 0, 1));
     const views = await Views.start({ clock, random: seededRandom(1) });
@@ -121,7 +123,10 @@ export class ViewServer {
     return { code: answer.statusCode, text, headers: answer.headers, body };
   }
 
-  /** The first lines of a watch, by and by: `ADDED a`, …; undefined when it has ended. */
+  /**
+   * Returns the next lines of a watch on each call, as `ADDED a`; undefined when the watch has
+   * ended.
+   */
   async watch(path: string, question: Question = {}): Promise<() => Promise<string | undefined>> {
     const { token } = question;
     const { body } = await request(this.server.url + path, {

@@ -32,7 +32,7 @@ async function put({ client }: CrashStage, controllers: Controllers): Promise<vo
   await client.apply(object, { fieldManager: 'somebody', force: true });
 }
 
-/** Whether what operators made is this, and of which generation they are ready. */
+/** Whether exactly these ConfigMaps exist and each operator is ready in its current generation. */
 async function isMade({ client }: CrashStage, names: readonly string[]): Promise<boolean> {
   const { items } = await client.list<Thing>(
     { apiVersion: 'v1', kind: 'ConfigMap' },
@@ -94,15 +94,15 @@ const scenario: CrashScenario = {
   ],
 };
 
-describe('An Operator object whose process is killed', () => {
-  // What is imported on demand takes time of the machine, which crash points do not wait for.
+describe('The operator of an Operator object', () => {
+  // Imports on demand take real time, which crash points do not wait for.
   before(async () => {
     const cluster = await EmbeddedCluster.start();
     await (await DeclarativeManager.create({ client: cluster.client() })).stop();
     await cluster.stop();
   });
 
-  it('comes to the same end, whichever request was the last one', async function () {
+  it('reaches the same state after a crash at any request', async function () {
     this.timeout(60_000);
     const report = await crashPoints(scenario, { sample: { count: 6, seed: 7 } });
     expect(report.results).to.have.length(6);

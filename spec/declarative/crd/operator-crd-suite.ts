@@ -11,7 +11,7 @@ const whole = {
   'price-b': { value: 'b' },
 };
 
-/** What a process makes of `Operator` objects, on any server. */
+/** Specs of the controller for `Operator` objects, for any server. */
 export function operatorCrdSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let scene: GroupScene;
@@ -42,7 +42,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     viewOf('Price', scene.namespace),
     configMapOf('Price', 'price', options),
   ];
-  /** Creates or changes the object. */
+  /** Creates or changes the Operator object. */
   const put = async (
     controllers: OperatorDocument['controllers'],
     annotations: Record<string, string> = {},
@@ -74,14 +74,14 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
       expect(await read()).to.equal(undefined);
       expect(scene.group.getOperator(name())).to.equal(undefined);
     });
-  /** Ends the process and begins another one. */
+  /** Stops the process and starts another one. */
   const restart = async (): Promise<void> => {
     await scene.end();
     scene = await GroupScene.begin(target, scene.namespace);
   };
   const policy = { [cleanUpAnnotation]: 'delete' };
 
-  it('runs an operator for an object, and tells of it once in its status', async () => {
+  it('runs an operator for an object, and writes its status once', async () => {
     scene.runObjects();
     await put(prices());
     await eventuallyMade(whole);
@@ -103,7 +103,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     ]);
   });
 
-  it('replaces what changed, and says which generation that is', async () => {
+  it('replaces changed controllers, and sets observedGeneration', async () => {
     scene.runObjects();
     await put(prices());
     await eventuallyMade(whole);
@@ -118,7 +118,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(scene.group.getOperator(name())?.listControllers()[0]).to.equal(first);
   });
 
-  it('removes an operator with its object; what it wrote stays', async () => {
+  it('removes the operator with its object, and keeps the objects it wrote', async () => {
     scene.runObjects();
     await put(prices());
     await eventuallyMade(whole);
@@ -128,7 +128,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(await scene.made()).to.deep.equal(whole);
   });
 
-  it('removes what it wrote, too, where an annotation says so', async () => {
+  it('deletes the objects it wrote with the clean-up policy "delete"', async () => {
     scene.runObjects();
     await put(prices(), policy);
     await eventuallyMade(whole);
@@ -139,7 +139,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(await scene.made()).to.deep.equal({});
   });
 
-  it('lets the finalizer go when the annotation goes', async () => {
+  it('removes the finalizer when the clean-up annotation is removed', async () => {
     scene.runObjects();
     await put(prices(), policy);
     await eventuallyMade(whole);
@@ -152,7 +152,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(await scene.made()).to.deep.equal(whole);
   });
 
-  it('says what is wrong with a specification; repaired, it is ready', async () => {
+  it('reports an invalid specification in the status, and becomes ready after its repair', async () => {
     const bad = { ...configMapOf('Price', 'price'), pipeline: { '@projekt': {} } };
     scene.runObjects();
     await put([viewOf('Price', scene.namespace), bad]);
@@ -166,7 +166,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     await eventuallyMade(whole);
   });
 
-  it('tells errors of data, and that they are over', async () => {
+  it('reports data errors in the status until they are resolved', async () => {
     scene.runObjects();
     await put([viewOf('Price', scene.namespace, { number: { '@int': '$.data.value' } })]);
     await eventuallyReady('Unknown ReconciliationFailed of 1');
@@ -179,7 +179,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     await eventuallyReady('True Ready of 1');
   });
 
-  it('leaves an operator alone that the group has from elsewhere', async () => {
+  it('does not touch an operator of the same name that code added to the group', async () => {
     scene.runObjects();
     const operator = await scene.group.addOperator(name(), { controllers: prices() });
     await eventuallyMade(whole);
@@ -194,7 +194,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(scene.group.getOperator(name())).to.equal(operator);
   });
 
-  it('writes nothing at all when the process is started again', async () => {
+  it('writes nothing after a restart', async () => {
     scene.runObjects();
     await put(prices(), policy);
     await eventuallyMade(whole);
@@ -208,14 +208,14 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     const operator = scene.group.getOperator(name());
     if (operator === undefined) throw new Error('no operator');
     await scene.synced(operator);
-    // What comes after it shows that there was nothing before.
+    // Its write would come after any write of the restart.
     await scene.put('Price', 'c', 'c');
     await eventuallyMade({ ...whole, 'price-c': { value: 'c' } });
     expect(await scene.writes()).to.deep.equal(['patch configmaps price-c']);
     expect(await ready()).to.equal('True Ready of 1');
   });
 
-  it('writes nothing again either where an operator reads views of one that comes after it', async () => {
+  it('writes nothing after a restart when an operator reads views of a later operator', async () => {
     const { namespace } = scene;
     const [maker, reader] = [scene.name('maker'), scene.name('a-reader')];
     const apiGroup = `${maker}.view.dcontroller.io`;

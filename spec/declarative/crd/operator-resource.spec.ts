@@ -20,11 +20,11 @@ describe('OperatorResource', () => {
   const create = (spec: object, name = 'shop'): Promise<UnstructuredObject> =>
     created(cluster().client(), spec, name);
 
-  it('is the definition of the file that kubectl loads', async () => {
+  it('equals the definition in the file for kubectl', async () => {
     expect(parse(await readFile(file, 'utf8'))).to.deep.equal(OperatorResource.crd);
   });
 
-  it('keeps a pipeline, a predicate and parameters as they are written', async () => {
+  it('stores pipeline, predicate and parameters as written', async () => {
     const source = {
       ...{ apiGroup: '', kind: 'Pod', predicate: { and: ['LabelChanged', { not: 'x' }] } },
       parameters: { period: '5m', more: [1] },
@@ -38,14 +38,14 @@ describe('OperatorResource', () => {
     ['the first form of dcontroller', { '@join': true, '@aggregate': [{ '@select': true }] }],
     ['an empty list', []],
   ] as const) {
-    it(`takes ${what} for a pipeline`, async () => {
+    it(`accepts ${what} as a pipeline`, async () => {
       const spec = { controllers: [{ ...base, pipeline }] };
       const name = what.replaceAll(' ', '-');
       expect(await create(spec, name)).to.have.deep.property('spec', spec);
     });
   }
 
-  it('takes a controller without a pipeline, and labels to select by', async () => {
+  it('accepts a controller without a pipeline, and a label selector', async () => {
     const labelSelector = { matchLabels: { app: 'web' } };
     const { name, target } = base;
     const sources = [{ kind: 'Price', labelSelector }];
@@ -59,12 +59,12 @@ describe('OperatorResource', () => {
     ['a controller without sources', one({ sources: [] }), 'spec.controllers[0].sources'],
     ['a source without a kind', one({ sources: [{}] }), 'spec.controllers[0].sources[0].kind'],
     [
-      'a type of sources that there is none of',
+      'an unknown source type',
       one({ sources: [{ kind: 'Pod', type: 'Follower' }] }),
       'spec.controllers[0].sources[0].type',
     ],
     [
-      'a type of targets that there is none of',
+      'an unknown target type',
       one({ target: { kind: 'Pod', type: 'Writer' } }),
       'spec.controllers[0].target.type',
     ],
@@ -77,7 +77,7 @@ describe('OperatorResource', () => {
     });
   }
 
-  it('has the status of dcontroller, and what it observed beside it', async () => {
+  it('stores the status of dcontroller, with observedGeneration', async () => {
     const client = cluster().client();
     const made = await create({ controllers: [base] }, 'told');
     const at = { observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' };

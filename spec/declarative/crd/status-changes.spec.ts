@@ -4,7 +4,7 @@ import { continued } from '../../../lib/declarative/crd/status-changes.js';
 
 type Status = 'True' | 'False' | 'Unknown';
 
-/** A status whose conditions are all alike. */
+/** A status whose conditions are all the same. */
 function statusOf(
   [status, reason, hour]: [Status, string, number],
   lastErrors: string[] = [],
@@ -20,36 +20,32 @@ function statusOf(
   };
 }
 
-describe('A status of an operator that says the same as the live one', () => {
+describe('continued', () => {
   const cases: readonly [string, OperatorStatus, OperatorStatus][] = [
+    ['written by another process', statusOf(['True', 'Ready', 2]), statusOf(['True', 'Ready', 1])],
     [
-      'where only its process is another one',
-      statusOf(['True', 'Ready', 2]),
-      statusOf(['True', 'Ready', 1]),
-    ],
-    [
-      'while its controllers begin again',
+      'while its controllers restart',
       statusOf(['Unknown', 'Starting', 2]),
       statusOf(['True', 'Ready', 1]),
     ],
     [
-      'where its errors come in another order',
+      'with the same errors in another order',
       statusOf(['Unknown', 'ReconciliationFailed', 2], ['b', 'a']),
       statusOf(['Unknown', 'ReconciliationFailed', 1], ['a', 'b']),
     ],
     [
-      'where a new process has met no errors yet',
+      'of a new process without errors yet',
       statusOf(['True', 'Ready', 2]),
       statusOf(['True', 'Ready', 1], ['a']),
     ],
   ];
   for (const [when, next, live] of cases) {
-    it(`is the live one ${when}`, () => {
+    it(`keeps the live status for an equal one ${when}`, () => {
       expect(continued(next, live)).to.deep.equal(live);
     });
   }
 
-  it('is another one where a condition flips, an error is new, or the generation is', () => {
+  it('returns the new status after a changed condition, error or generation', () => {
     const live = statusOf(['True', 'Ready', 1], ['a']);
     for (const next of [
       statusOf(['Unknown', 'ReconciliationFailed', 2], ['a']),

@@ -3,7 +3,7 @@ import { StatusPace } from '../../../lib/declarative/crd/status-pace.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 describe('StatusPace', () => {
-  it('lets the first status pass at once, and then one a second of each operator', async () => {
+  it('allows the first status at once, and then one per second and operator', async () => {
     const clock = new VirtualClock();
     const pace = new StatusPace(clock);
     expect(pace.waitMs('shop')).to.equal(0);
@@ -14,7 +14,7 @@ describe('StatusPace', () => {
     expect(pace.waitMs('shop')).to.equal(0);
   });
 
-  it('has what may be over in a moment wait a second once', async () => {
+  it('delays a possibly transient status by a second, once', async () => {
     const clock = new VirtualClock();
     const pace = new StatusPace(clock);
     expect([pace.calmMs('shop'), pace.waitMs('shop')]).to.deep.equal([1_000, 0]);

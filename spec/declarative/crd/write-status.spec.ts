@@ -28,7 +28,7 @@ const status: OperatorStatus = {
   controllers: [{ ...controller, target: { kind: 'View', type: 'Updater' } }],
 };
 
-/** A definition whose schema knows names, conditions and errors of controllers, and nothing else. */
+/** A CRD whose schema knows only names, conditions and errors of controllers. */
 function lesserDefinition(): CustomResourceDefinition {
   const text = { type: 'string' };
   const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
@@ -76,13 +76,13 @@ describe('The status of an Operator object', () => {
     return (operator) => writer.write(operator, { conditions, fields }, { context });
   }
 
-  it('is written as a whole where the definition is ours', async () => {
+  it('is written completely with our CRD', async () => {
     const operator = await operatorBy(OperatorResource.crd);
     const written = await writing()(operator);
     expect(written.object.status).to.deep.equal(status);
   });
 
-  it('is written as far as the definition of the cluster knows it, and no second time', async () => {
+  it('is written as far as the CRD in the cluster has its fields, and only once', async () => {
     const operator = await operatorBy(lesserDefinition());
     const write = writing();
     const { object } = await write(operator);
@@ -91,7 +91,7 @@ describe('The status of an Operator object', () => {
     expect(again.object.metadata.resourceVersion).to.equal(object.metadata.resourceVersion);
   });
 
-  it('is not written for an object that is gone', async () => {
+  it('is not written for a deleted object', async () => {
     const operator = await operatorBy(OperatorResource.crd);
     await client.delete(OperatorResource, { name: 'shop' });
     expect((await writing()(operator)).object).to.equal(operator);

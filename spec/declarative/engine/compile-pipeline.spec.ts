@@ -6,7 +6,7 @@ const join = { '@join': { '@eq': ['$.Pod.spec.x', '$.Service.spec.x'] } };
 
 describe('compilePipeline', () => {
   const good: [string, unknown, { kind: string; apiGroup?: string; as?: string }[]][] = [
-    ['nothing', undefined, [{ kind: 'Pod' }]],
+    ['an undefined pipeline', undefined, [{ kind: 'Pod' }]],
     ['one stage', { '@select': true }, [{ kind: 'Pod' }]],
     ['a list', [join, { '@project': { metadata: '$.Pod.metadata' } }], two],
     ["dcontroller's first form", { '@aggregate': [{ '@select': true }] }, [{ kind: 'Pod' }]],
@@ -25,7 +25,7 @@ describe('compilePipeline', () => {
     ],
   ];
   for (const [what, stages, sources] of good) {
-    it(`takes ${what}`, () => {
+    it(`accepts ${what}`, () => {
       expect(problemsOf(stages, sources)).to.deep.equal([]);
     });
   }
@@ -98,7 +98,7 @@ describe('compilePipeline', () => {
     });
   }
 
-  it('passes on what is wrong with expressions, each at its place', () => {
+  it('reports errors in expressions, each with its path', () => {
     const stages = [
       { '@select': { '@equal': [1, 1] } },
       { '@project': [{}, { name: { '@concat': 7 } }] },
@@ -112,13 +112,13 @@ describe('compilePipeline', () => {
     ]);
   });
 
-  it('wants a join of several sources', () => {
+  it('requires a join for several sources', () => {
     expect(problemsOf({ '@select': true }, two)).to.deep.equal([
       'pipeline: several sources (Pod, Service) want @join as the first stage',
     ]);
   });
 
-  it('tells the problems of a join once', () => {
+  it('reports each problem of a join once', () => {
     const condition = {
       '@and': [{ '@eq': ['$.Pod.x', '$.Servce.x'] }, { '@eq': ['$.Pod.x'] }, { '@gtt': [1, 2] }],
     };
@@ -134,7 +134,7 @@ describe('compilePipeline', () => {
     ]);
   });
 
-  it('wants a name of its own for each source', () => {
+  it('requires a distinct name for each source', () => {
     const sources = [
       { kind: 'Pod', apiGroup: '' },
       { kind: 'Pod' },
@@ -152,12 +152,12 @@ describe('compilePipeline', () => {
     ]);
   });
 
-  it('wants a source', () => {
+  it('requires a source', () => {
     expect(problemsOf([], [])).to.deep.equal(['sources: wants at least one source']);
   });
 });
 
-describe('a join without an index', () => {
+describe('a join condition', () => {
   const warnings = (condition: unknown, kinds = ['A', 'B', 'C']) =>
     planOf({ '@join': condition }, kinds).warnings.map(({ path, message }) => ({
       path: path.join('.'),
@@ -174,13 +174,13 @@ describe('a join without an index', () => {
     { '@eq': ['$.A.x', { '@concat': ['$.B.y', '@now'] }] },
     { '@eq': ['$.A.x', '$.B.list[?(@.y == $.A.y)].x'] },
   ]) {
-    it(`is told of when it is loaded: ${JSON.stringify(condition)}`, () => {
+    it(`warns when no index serves it: ${JSON.stringify(condition)}`, () => {
       const path = 'pipeline.@join';
       expect(warnings(condition, ['A', 'B'])).to.deep.equal([{ path, tied: 'B to A' }]);
     });
   }
 
-  it('is told of for each source that is not tied', () => {
+  it('warns for each source without an equality to another', () => {
     const condition = { '@and': [{ '@eq': ['$.A.x', '$.C.x'] }] };
     expect(warnings(condition)).to.deep.equal([{ path: 'pipeline.@join', tied: 'B to A' }]);
   });
@@ -191,7 +191,7 @@ describe('a join without an index', () => {
     { '@and': [{ '@and': [{ '@eq': ['$.B.x', '$.A.x'] }, { '@gt': ['$.B.y', 1] }] }, true] },
     { '@eq': ['$.A.x', "$.B.list[?(@.y == 'z')].x"] },
   ]) {
-    it(`is no matter of ${JSON.stringify(condition)}`, () => {
+    it(`gives no warning for ${JSON.stringify(condition)}`, () => {
       expect(warnings(condition, ['A', 'B'])).to.deep.equal([]);
     });
   }

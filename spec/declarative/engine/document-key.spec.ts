@@ -6,7 +6,7 @@ import { deepEqual } from '../../../lib/object/deep-equal.js';
 const json = fc.jsonValue({ maxDepth: 3 });
 
 describe('documentKey', () => {
-  it('is the same for equal documents alone', () => {
+  it('is the same for equal documents only', () => {
     const property = fc.property(json, json, (one, other) => {
       const same = documentKey({ one }) === documentKey({ one: other });
       expect(same).to.equal(deepEqual(plain(one), plain(other)));
@@ -14,39 +14,39 @@ describe('documentKey', () => {
     fc.assert(property);
   });
 
-  it('is the same for a copy with its members the other way round', () => {
+  it('does not depend on the order of members', () => {
     const property = fc.property(json, (value) => {
       expect(documentKey({ value: turned(value) })).to.equal(documentKey({ value }));
     });
     fc.assert(property);
   });
 
-  it('is short, however large the document', () => {
+  it('is short even for a large document', () => {
     const large = { list: Array.from({ length: 1_000 }, (_, number) => ({ number })) };
     expect(documentKey(large)).to.have.length.below(100);
     expect(documentKey(large)).not.to.equal(documentKey({ list: large.list.slice(1) }));
   });
 
-  it('is canonical JSON', () => {
+  it('is computed from canonical JSON', () => {
     const property = fc.property(json, (value) => {
       expect(JSON.parse(canonicalText(value))).to.deep.equal(plain(value));
     });
     fc.assert(property);
   });
 
-  it('leaves out what is undefined, and takes __proto__ for a name as any other', () => {
+  it('omits undefined members, and treats __proto__ as an ordinary name', () => {
     expect(canonicalText({ b: undefined, a: [undefined] })).to.equal('{"a":[null]}');
     const document = JSON.parse('{"__proto__":{"a":1}}') as Record<string, unknown>;
     expect(canonicalText(document)).to.equal('{"__proto__":{"a":1}}');
     expect(documentKey(document)).not.to.equal(documentKey({}));
   });
 
-  it('has a text for what JSON has none for', () => {
+  it('represents NaN and Infinity, which JSON lacks', () => {
     expect(canonicalText([NaN, Infinity, true])).to.equal('[NaN,Infinity,true]');
   });
 });
 
-/** As it comes back from JSON: -0 is 0. */
+/** Converts to JSON and back: -0 becomes 0. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -82,7 +82,7 @@ function metadataText(document: Document, member: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** undefined: the call failed. */
+/** Returns undefined when the call fails. */
 function tried<T>(act: () => T): T | undefined {
   try {
     return act();

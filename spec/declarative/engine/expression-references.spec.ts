@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { referencesOf } from '../../../lib/declarative/engine/expression-references.js';
 
-/** `a, b`, and what else there is to say. */
+/** Formats references as `a, b`, followed by `whole` and `volatile`. */
 function told(expression: unknown): string {
   const { members, whole, volatile } = referencesOf(expression);
   const more = [...(whole ? ['whole'] : []), ...(volatile ? ['volatile'] : [])];

@@ -15,11 +15,11 @@ import { inOrder, listed, planOf } from './pipelines.js';
 import { scenario } from './random-pipelines.js';
 import type { Batch, Scenario } from './random-pipelines.js';
 
-/** What each source has, kept in the plainest way. */
+/** The documents of each source, kept naively. */
 class Sources {
   readonly #counts = new Map<string, Map<string, { document: Document; count: number }>>();
 
-  /** What goes without being there is ignored. */
+  /** Applies changes; removals of absent documents are ignored. */
   change({ source, deltas }: Batch): void {
     const counts =
       this.#counts.get(source) ?? new Map<string, { document: Document; count: number }>();
@@ -62,7 +62,7 @@ function holds({ kinds, stages, batches }: Scenario): void {
   expectAsFromTheStart(new Pipeline(plan), { pipeline, collector, sources });
 }
 
-/** Each document once at most, and deletes first. */
+/** Expects each document at most once, and deletes first. */
 function expectNet(changes: readonly Delta[]): void {
   const keys = changes.map(({ document }) => documentKey(document));
   expect(new Set(keys).size).to.equal(keys.length);
@@ -70,7 +70,9 @@ function expectNet(changes: readonly Delta[]): void {
   expect(signs).to.deep.equal(signs.toSorted());
 }
 
-/** What came bit by bit is what would have come at once: result, failures and objects. */
+/**
+ * Compares result, failures and objects with those of a fresh pipeline given all documents at once.
+ */
 function expectAsFromTheStart(
   fresh: Pipeline,
   past: {
@@ -99,8 +101,8 @@ function failed(failures: readonly StageFailure[]): string[] {
     .sort();
 }
 
-describe('a pipeline, change by change', () => {
-  it('gives the same as the whole worked out anew, of groups with many members too', () => {
+describe('an incremental pipeline', () => {
+  it('equals a whole evaluation for groups with many members', () => {
     const change = fc.record({ n: fc.nat(300), v: fc.nat(20), isThere: fc.boolean() });
     const plan = planOf([{ '@gather': ['$.k', '$.v'] }], ['A']);
     fc.assert(
@@ -138,12 +140,12 @@ describe('a pipeline, change by change', () => {
     [3, 80],
     [4, 40],
   ] as const) {
-    it(`has the result of a whole evaluation: ${sources} sources`, () => {
+    it(`equals a whole evaluation for ${sources} sources`, () => {
       fc.assert(fc.property(scenario(sources), holds), { numRuns: tries(numRuns) });
     });
   }
 
-  it('is empty again once everything is gone, with no failure left', () => {
+  it('is empty and without failures once all documents are removed', () => {
     const property = fc.property(scenario(2), ({ kinds, stages, batches }) => {
       const pipeline = new Pipeline(planOf(stages, kinds));
       const adds = batches.map(({ source, deltas }) => ({
@@ -164,7 +166,7 @@ describe('a pipeline, change by change', () => {
   });
 });
 
-/** Pipelines in a row: what one wants of its target are the objects of the next. */
+/** Pipelines in a row: the target objects of one are the source of the next. */
 class Chain {
   readonly #links: readonly { source: string; pipeline: Pipeline; collector: OutputCollector }[];
   readonly #views: Map<string, Document>[];
@@ -190,7 +192,7 @@ class Chain {
     return this.#links.map(({ collector }) => Object.fromEntries(collector.desired()));
   }
 
-  /** A change of an object, as who follows the objects sees it. */
+  /** Converts a change of an object to the deltas that its watcher sees. */
   #seen(place: number, { type, key, document }: OutputChange): Delta[] {
     const views = this.#views[place];
     const name = keyString(key);
@@ -204,13 +206,13 @@ class Chain {
   }
 }
 
-describe('controllers in a row, change by change', () => {
+describe('incremental pipelines in a row', () => {
   for (const [sources, numRuns] of [
     [1, 100],
     [2, 100],
     [3, 40],
   ] as const) {
-    it(`want what they would want of all at once: ${sources} sources at the first`, () => {
+    it(`reach the same objects as with all documents at once, for ${sources} sources of the first`, () => {
       const property = fc.property(
         scenario(sources),
         fc.array(scenario(1), { minLength: 1, maxLength: 3 }),

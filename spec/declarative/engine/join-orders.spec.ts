@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { planJoinOrders } from '../../../lib/declarative/engine/join-orders.js';
 import type { Equality } from '../../../lib/declarative/engine/join-orders.js';
 
-/** An equality between two sources, by sides of their own. */
+/** An equality between two sides. */
 function equal(left: readonly [number, number], right: readonly [number, number]): Equality {
   return [
     { source: left[0], side: left[1] },
@@ -31,7 +31,7 @@ describe('planJoinOrders', () => {
     ]);
   });
 
-  it('follows a chain from either end, and from its middle', () => {
+  it('follows a chain from either end and from its middle', () => {
     const { steps, untied } = planJoinOrders(4, [
       equal([0, 0], [1, 0]),
       equal([1, 1], [2, 0]),
@@ -47,7 +47,7 @@ describe('planJoinOrders', () => {
     expect(untied).to.deep.equal([]);
   });
 
-  it('takes next what most equalities tie', () => {
+  it('continues with the source that most equalities tie', () => {
     const { steps } = planJoinOrders(3, [
       equal([0, 0], [1, 0]),
       equal([0, 1], [2, 0]),
@@ -56,7 +56,7 @@ describe('planJoinOrders', () => {
     expect(steps[0]?.map(({ source }) => source)).to.deep.equal([2, 1]);
   });
 
-  it('knows what can be looked up before its turn', () => {
+  it('marks the step after which a lookup is possible', () => {
     const star = planJoinOrders(4, [
       equal([0, 0], [1, 0]),
       equal([0, 0], [2, 0]),
@@ -66,7 +66,7 @@ describe('planJoinOrders', () => {
     expect(star.steps[3]?.map(({ readyAfter }) => readyAfter)).to.deep.equal([0, 1, 1]);
   });
 
-  it('tells what no equality ties: all of it is taken', () => {
+  it('reports sources that no equality ties, and scans them', () => {
     const { steps, untied } = planJoinOrders(4, [equal([0, 0], [1, 0]), equal([2, 0], [3, 0])]);
     expect(untied).to.deep.equal([2]);
     expect(steps[0]?.map(({ source, index }) => [source, index])).to.deep.equal([

@@ -54,7 +54,7 @@ describe('@join', () => {
     expect(run.push(removed(dep1), 'Dep')).to.deep.equal(['delete other/dep1--pod2']);
   });
 
-  it('joins what is in one namespace', () => {
+  it('joins by namespace', () => {
     const run = runner(
       [
         { '@join': { '@eq': ['$.Dep.metadata.namespace', '$.Pod.metadata.namespace'] } },
@@ -91,7 +91,7 @@ describe('@join', () => {
     ]);
   });
 
-  it('joins three', () => {
+  it('joins three sources', () => {
     const condition = [
       { '@eq': ['$.Dep.metadata.name', '$.Pod.spec.parent'] },
       { '@eq': ['$.Dep.metadata.name', '$.Rs.spec.dep'] },
@@ -122,7 +122,7 @@ describe('@join', () => {
     expect(run.desired('default/pod1')).to.include({ replicas: 1, ready: 2 });
   });
 
-  it('finds the routes of a gateway by their lists of parents', () => {
+  it('joins routes with a gateway by their lists of parents', () => {
     const stages = [
       {
         '@join': {
@@ -162,13 +162,13 @@ describe('@join', () => {
     expect(pipeline.push('Parent', removed(root)).map(({ weight }) => weight)).to.deep.equal([-1]);
   });
 
-  it('of one source is a document with that source', () => {
+  it('puts a single source under its name', () => {
     const pipeline = pipelineOf([{ '@join': { '@exists': '$.Pod.spec.parent' } }]);
     pipeline.push('Pod', added(pod1, object('ns/other')));
     expect(pipeline.snapshot().map(({ document }) => document)).to.deep.equal([{ Pod: pod1 }]);
   });
 
-  it('joins nothing by what is not there: two objects that lack a label do not meet', () => {
+  it('does not match missing values with each other', () => {
     const pipeline = pipelineOf({ '@join': { '@eq': ['$.A.x', '$.B.x'] } }, ['A', 'B']);
     pipeline.push('A', added({ a: 1 }, { a: 2, x: 0 }));
     pipeline.push('B', added({ b: 1 }, { b: 2, x: null }, { b: 3, x: 0 }));
@@ -178,7 +178,7 @@ describe('@join', () => {
     expect(pipeline.push('A', removed({ a: 1 }))).to.deep.equal([]);
   });
 
-  it('finds null in a list by @in, also where @eq compares the same', () => {
+  it('matches null in a list by @in, but not by @eq', () => {
     const condition = {
       '@and': [{ '@in': ['$.A.x', '$.B.list'] }, { '@eq': ['$.A.name', '$.B.name'] }],
     };
@@ -194,7 +194,7 @@ describe('@join', () => {
     expect(strict.snapshot()).to.deep.equal([]);
   });
 
-  it('leaves out what fails, once for each object, until that goes', () => {
+  it('drops a failing object and reports it once, until it is removed', () => {
     const pipeline = pipelineOf({ '@join': { '@eq': [{ '@add': ['$.A.x', 1] }, '$.B.x'] } }, [
       'A',
       'B',
@@ -213,14 +213,14 @@ describe('@join', () => {
     expect(pipeline.failures()).to.deep.equal([]);
   });
 
-  it('asks an object alone before it is looked up: what is kept out cannot fail', () => {
+  it('checks single-source conditions first, so that an excluded object cannot fail', () => {
     const condition = [{ '@eq': [{ '@add': ['$.A.x', 1] }, '$.B.x'] }, { '@exists': '$.A.x' }];
     const pipeline = pipelineOf({ '@join': { '@and': condition } }, ['A', 'B']);
     pipeline.push('A', added(object('ns/a')));
     expect(pipeline.failures()).to.deep.equal([]);
   });
 
-  it('works out each object once, however many there are of the other', () => {
+  it('evaluates each object once, independent of the size of the other side', () => {
     let calls = 0;
     const plan = planOf({ '@join': { '@eq': ['$.A.x', '$.B.x'] } }, ['A', 'B']);
     const [source] = plan.join?.sources ?? [];

@@ -52,11 +52,11 @@ describe('routes and their gateways', () => {
     metadata: { name, labels: { shared } },
   });
 
-  it('need no whole scan', () => {
+  it('need no full scan', () => {
     expect(planOf(stages, kinds).warnings).to.deep.equal([]);
   });
 
-  it('attach from all namespaces, the same one, or selected ones', () => {
+  it('attach from all namespaces, the same or selected ones', () => {
     const run = runner(stages, kinds);
     run.push(added(gateway('all', 'All'), gateway('same', 'Same'), gateway('some', 'Selector')));
     run.push(
@@ -146,7 +146,7 @@ describe('addresses of the ports of a service', () => {
 });
 
 describe('two pipelines that feed each other', () => {
-  // Grant n asks for request n + 1, which is granted: up to 3.
+  // Grant n requests n + 1, which is granted, up to 3.
   const asks = pipelineOf(
     [
       { '@select': { '@lt': ['$.n', 3] } },
@@ -172,7 +172,7 @@ describe('two pipelines that feed each other', () => {
   );
   const [requested, granted] = [new OutputCollector(), new OutputCollector()];
 
-  /** Goes round until nothing changes. */
+  /** Iterates until nothing changes. */
   function settle(start: readonly Delta[]): number {
     let rounds = 0;
     for (let deltas = start; deltas.length > 0; rounds++) {
@@ -186,7 +186,7 @@ describe('two pipelines that feed each other', () => {
     return changes.map(({ type, document }) => ({ document, weight: type === 'upsert' ? 1 : -1 }));
   }
 
-  it('come to rest, and take everything back', () => {
+  it('reach a fixed point, and remove everything with the seed', () => {
     const seed = { metadata: { name: 'seed' }, n: 0 };
     expect(settle(added(seed))).to.equal(4);
     expect([...granted.desired().keys()]).to.deep.equal(['g1', 'g2', 'g3']);

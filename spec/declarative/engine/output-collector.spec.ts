@@ -4,7 +4,7 @@ import { added, object, pipelineOf, removed, runner, updated } from './pipelines
 
 const [one, two] = [object('ns/a', { v: 1 }), object('ns/a', { v: 2 })];
 
-/** `upsert ns/a`. */
+/** Applies deltas; formats changes as `upsert ns/a`. */
 function told(
   collector: OutputCollector,
   deltas: Parameters<OutputCollector['apply']>[0],
@@ -15,7 +15,7 @@ function told(
 }
 
 describe('OutputCollector', () => {
-  it('takes what goes and comes for one upsert', () => {
+  it('merges a delete and an add of one name into one upsert', () => {
     const collector = new OutputCollector();
     expect(collector.apply(added(one))).to.deep.equal([
       { type: 'upsert', key: { namespace: 'ns', name: 'a' }, document: one },
@@ -28,7 +28,7 @@ describe('OutputCollector', () => {
     ]);
   });
 
-  it('says nothing of what stays the same', () => {
+  it('reports nothing for an unchanged object', () => {
     const collector = new OutputCollector();
     collector.apply(added(one));
     expect(collector.apply(updated(one, object('ns/a', { v: 1 })))).to.deep.equal([]);
@@ -37,7 +37,7 @@ describe('OutputCollector', () => {
     expect(told(collector, removed(one))).to.deep.equal(['delete ns/a']);
   });
 
-  it('takes the same of several documents with one name, in whatever order they come', () => {
+  it('selects the same of several documents with one name, in any order of arrival', () => {
     const orders = [
       [added(one), added(two)],
       [added(two), added(one)],
@@ -51,7 +51,7 @@ describe('OutputCollector', () => {
     }
   });
 
-  it('falls back to another of that name when the one taken goes', () => {
+  it('falls back to another document of that name when the selected one is removed', () => {
     const collector = new OutputCollector();
     collector.apply(added(one, two));
     expect(told(collector, removed(one))).to.deep.equal(['upsert ns/a']);
@@ -67,14 +67,14 @@ describe('OutputCollector', () => {
     expect(told(collector, deltas)).to.deep.equal(['delete ns/z', 'upsert ns/c', 'upsert ns/d']);
   });
 
-  it('knows objects without a namespace', () => {
+  it('supports objects without a namespace', () => {
     const collector = new OutputCollector();
     const [change] = collector.apply(added({ metadata: { name: 'a', namespace: '' } }));
     expect(change?.key).to.deep.equal({ name: 'a' });
     expect([...collector.desired().keys()]).to.deep.equal(['a']);
   });
 
-  it('reports a name that several documents have, as long as they do', () => {
+  it('reports a duplicate name while several documents have it', () => {
     const collector = new OutputCollector(['controllers', 0, 'target']);
     const others = [1, 2].map((n) => object('ns/a', { n }));
     collector.apply(added(...others));
@@ -90,7 +90,7 @@ describe('OutputCollector', () => {
     expect(collector.desired().get('ns/a')).to.deep.equal(others[1]);
   });
 
-  it('serialises documents of one name once, however often others of it change', () => {
+  it('serializes each document once, independent of changes to others with its name', () => {
     const collector = new OutputCollector();
     const counted = { reads: 0 };
     const documents = Array.from({ length: 50 }, (_, n) => ({
@@ -118,7 +118,7 @@ describe('OutputCollector', () => {
     { metadata: { name: 'a', namespace: 1 } },
   ];
   for (const misfit of misfits) {
-    it(`leaves out ${JSON.stringify(misfit)}, tells so, and goes on`, () => {
+    it(`drops ${JSON.stringify(misfit)} with a failure, and continues`, () => {
       const collector = new OutputCollector(['controllers', 0, 'target']);
       expect(told(collector, added(misfit, one))).to.deep.equal(['upsert ns/a']);
       const [failure] = collector.takeNewFailures();
@@ -131,7 +131,7 @@ describe('OutputCollector', () => {
 });
 
 describe('a pipeline and its target', () => {
-  it('deletes the old name and upserts the new one when the name is altered', () => {
+  it('deletes the old name and upserts the new one on a rename', () => {
     const name = { '@concat': ['$.metadata.name', ':', '$.c'] };
     const run = runner([{ '@project': { metadata: { name, namespace: '$.metadata.namespace' } } }]);
     const [c, d] = ['c', 'd'].map((value) => object('default/name', { c: value }));
@@ -142,7 +142,7 @@ describe('a pipeline and its target', () => {
     ]);
   });
 
-  it('collapses several adds of one name into one upsert', () => {
+  it('merge several adds of one name into one upsert', () => {
     const run = runner([{ '@project': { metadata: { name: 'fixed' }, from: '$.metadata.name' } }]);
     expect(run.push(added(object('ns/b'), object('ns/c'), object('ns/a')))).to.deep.equal([
       'upsert /fixed',
@@ -153,7 +153,7 @@ describe('a pipeline and its target', () => {
     expect(run.push(removed(object('ns/b')))).to.deep.equal(['delete /fixed']);
   });
 
-  it('is one upsert of a group that grows', () => {
+  it('merge the changes of a growing group into one upsert', () => {
     const pipeline = pipelineOf([{ '@gather': ['x', '$.v'] }]);
     const collector = new OutputCollector();
     const push = (...names: readonly string[]) =>

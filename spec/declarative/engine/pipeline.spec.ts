@@ -6,7 +6,7 @@ import { compileContext } from '../../../lib/declarative/spec-problem.js';
 import { added, listed, object, pipelineOf, removed, updated } from './pipelines.js';
 
 describe('Pipeline', () => {
-  it('ignores what goes without being there, and takes it when it comes then', () => {
+  it('ignores the removal of an absent document, and accepts it when added later', () => {
     const pipeline = pipelineOf([{ '@gather': ['x', '$.v'] }]);
     const a = object('ns/a', { v: 1 });
     expect(pipeline.push('Pod', removed(a))).to.deep.equal([]);
@@ -16,13 +16,13 @@ describe('Pipeline', () => {
     expect(pipeline.snapshot()).to.deep.equal([]);
   });
 
-  it('says nothing of an update that changes nothing', () => {
+  it('gives no change for an update without a difference', () => {
     const pipeline = pipelineOf([]);
     pipeline.push('Pod', added(object('ns/a')));
     expect(pipeline.push('Pod', updated(object('ns/a'), object('ns/a')))).to.deep.equal([]);
   });
 
-  it('counts a document that is there twice', () => {
+  it('counts duplicate documents', () => {
     const pipeline = pipelineOf([{ '@project': { same: 1 } }]);
     pipeline.push('Pod', added(object('ns/a'), object('ns/a'), object('ns/b')));
     const weights = () => pipeline.snapshot().map(({ weight }) => weight);
@@ -31,14 +31,14 @@ describe('Pipeline', () => {
     expect(weights()).to.deep.equal([2]);
   });
 
-  it('refuses a source that there is none of', () => {
+  it('refuses an unknown source', () => {
     const pipeline = pipelineOf([]);
     expect(() => pipeline.push('Service', []))
       .to.throw('no source Service, they are Pod')
       .with.property('code', 'InvalidValue');
   });
 
-  it('names stage, path and object of what it leaves out, and goes on with the rest', () => {
+  it('reports stage, path and object of dropped documents, and continues with the rest', () => {
     const pipeline = pipelineOf([
       { '@unwind': '$.list' },
       { '@project': { metadata: '$.metadata', sum: { '@add': ['$.list', 1] } } },
@@ -56,13 +56,13 @@ describe('Pipeline', () => {
     expect(pipeline.snapshot()).to.deep.equal([]);
   });
 
-  it('tells no failure that came and went in one batch', () => {
+  it('reports no failure that appears and disappears in one batch', () => {
     const pipeline = pipelineOf([{ '@select': '$.no' }]);
     pipeline.push('Pod', [...added(object('ns/a')), ...removed(object('ns/a'))]);
     expect(pipeline.takeNewFailures()).to.deep.equal([]);
   });
 
-  it('shows no value of an object that nobody may read', () => {
+  it('shows no values of Secrets in failures', () => {
     const stages = [{ '@unwind': '$.data' }, { '@gather': ['x', '$.a.b'] }];
     const pipeline = pipelineOf(stages, ['Secret'], { showValues: false });
     pipeline.push('Secret', added(object('ns/s', { data: 'hunter2' })));
@@ -72,7 +72,7 @@ describe('Pipeline', () => {
     expect(texts.join()).not.to.include('hunter');
   });
 
-  it('takes away what a volatile stage gave, not what it would give now', async () => {
+  it('retracts the earlier result of a volatile stage, not the current one', async () => {
     const clock = new VirtualClock();
     const stages = [
       { '@project': { metadata: '$.metadata', at: '@now' } },
@@ -87,7 +87,7 @@ describe('Pipeline', () => {
     expect(pipeline.snapshot()).to.deep.equal([]);
   });
 
-  it('keeps a join whose condition is volatile in balance', async () => {
+  it('keeps a join with a volatile condition balanced', async () => {
     const clock = new VirtualClock();
     const condition = [{ '@eq': ['$.A.k', '$.B.k'] }, { '@gt': ['$.A.until', '@now'] }];
     const pipeline = pipelineOf({ '@join': { '@and': condition } }, ['A', 'B'], { clock });
@@ -100,7 +100,7 @@ describe('Pipeline', () => {
     expect(pipeline.snapshot()).to.deep.equal([]);
   });
 
-  it('takes __proto__ and constructor for data', () => {
+  it('treats __proto__ and constructor as data', () => {
     const text =
       '{"metadata":{"name":"a"},"__proto__":{"polluted":1},"constructor":{"x":2},"list":[1]}';
     const document = JSON.parse(text) as Document;
@@ -115,7 +115,7 @@ describe('Pipeline', () => {
     expect(({} as Record<string, unknown>)['polluted']).to.equal(undefined);
   });
 
-  it('never changes what it is given', () => {
+  it('never changes its input', () => {
     const document = Object.freeze({
       metadata: Object.freeze({ name: 'a', namespace: 'ns' }),
       list: Object.freeze([1, 2]),
@@ -125,7 +125,7 @@ describe('Pipeline', () => {
     expect(listed(pipeline.snapshot())).to.deep.equal([object('ns/a-0', { list: [1, 2] })]);
   });
 
-  it('runs after compilePipeline, and tells its warnings', () => {
+  it('runs a compiled pipeline, which has the warnings of the compilation', () => {
     const context = compileContext([]);
     const sources = [{ kind: 'Pod' }, { kind: 'Pod', apiGroup: '', as: 'Core' }];
     const pipeline = compilePipeline([{ '@join': true }], sources, { context });

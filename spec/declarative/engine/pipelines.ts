@@ -12,7 +12,7 @@ import type { ExpressionOptions } from '../../../lib/declarative/expression/expr
 import { compileContext, formatSpecPath } from '../../../lib/declarative/spec-problem.js';
 import type { SpecProblem } from '../../../lib/declarative/spec-problem.js';
 
-/** The plan of a pipeline that has no problems. */
+/** Compiles a pipeline; throws on problems. */
 export function planOf(
   stages: unknown,
   kinds: readonly string[] = ['Pod'],
@@ -25,7 +25,7 @@ export function planOf(
   return plan;
 }
 
-/** A pipeline that runs. */
+/** Compiles a pipeline into one that runs. */
 export function pipelineOf(
   stages: unknown,
   kinds?: readonly string[],
@@ -34,7 +34,7 @@ export function pipelineOf(
   return new Pipeline(planOf(stages, kinds, options));
 }
 
-/** What is wrong with a pipeline: `path: message (suggestion)`. */
+/** Returns the problems of a pipeline as `path: message (suggestion)`. */
 export function problemsOf(
   stages: unknown,
   sources: readonly PipelineSource[] = [{ kind: 'Pod' }],
@@ -46,17 +46,17 @@ export function problemsOf(
   );
 }
 
-/** Something that comes. */
+/** Deltas that add documents. */
 export function added(...documents: readonly Document[]): Delta[] {
   return documents.map((document) => ({ document, weight: 1 }));
 }
 
-/** Something that goes. */
+/** Deltas that remove documents. */
 export function removed(...documents: readonly Document[]): Delta[] {
   return documents.map((document) => ({ document, weight: -1 }));
 }
 
-/** An object that is another one now. */
+/** Deltas that replace a document. */
 export function updated(from: Document, to: Document): Delta[] {
   return [...removed(from), ...added(to)];
 }
@@ -67,7 +67,7 @@ export function object(key: string, members: Document = {}): Document {
   return { metadata: { namespace, name }, ...members };
 }
 
-/** Documents, each as often as it is there, in a fixed order: to be compared. */
+/** Returns documents with their multiplicity, in a fixed order for comparison. */
 export function listed(deltas: readonly Delta[]): Document[] {
   const all = deltas.flatMap(({ document, weight }) =>
     Array.from({ length: weight }, () => document),
@@ -75,14 +75,16 @@ export function listed(deltas: readonly Delta[]): Document[] {
   return inOrder(all);
 }
 
-/** Documents in a fixed order. */
+/** Sorts documents into a fixed order. */
 export function inOrder(documents: readonly Document[]): Document[] {
   const texts = documents.map((document) => ({ document, text: canonicalText(document) }));
   texts.sort((one, other) => (one.text < other.text ? -1 : 1));
   return texts.map(({ document }) => document);
 }
 
-/** A pipeline and its target: pushes, and tells what is done to objects as `delete a/b`, `upsert a/c`. */
+/**
+ * A pipeline with its target; `push` returns the changes of objects as `delete a/b`, `upsert a/c`.
+ */
 export function runner(
   stages: unknown,
   kinds: readonly string[] = ['Pod'],
@@ -90,7 +92,7 @@ export function runner(
   readonly pipeline: Pipeline;
   readonly collector: OutputCollector;
   push(deltas: readonly Delta[], source?: string): string[];
-  /** What the object is to be. */
+  /** Returns the desired state of the object. */
   desired(key: string): Document | undefined;
 } {
   const pipeline = pipelineOf(stages, kinds);

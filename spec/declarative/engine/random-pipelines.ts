@@ -8,7 +8,7 @@ export interface Batch {
   readonly deltas: readonly Delta[];
 }
 
-/** A pipeline over sources, and what happens to them. */
+/** A pipeline over sources, with batches of changes. */
 export interface Scenario {
   readonly kinds: readonly string[];
   readonly stages: readonly unknown[];
@@ -17,7 +17,7 @@ export interface Scenario {
 
 const small = fc.nat(1);
 
-// Few values, so that they meet; some are missing or of another kind, so that expressions fail.
+// Few values, so that they match; some are missing or of another type, so that expressions fail.
 const spec = fc.record(
   {
     x: fc.oneof({ weight: 6, arbitrary: small }, fc.constantFrom(null, 'text')),
@@ -44,13 +44,13 @@ function valueOf(root: string): fc.Arbitrary<unknown> {
   const paths = fields.map((field) => `${root}.${field}`);
   return fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom(...paths) },
-    // Fails where x is missing, or no number.
+    // Fails where x is missing or not a number.
     fc.constant({ '@add': [`${root}.spec.x`, 1] }),
     fc.constant({ '@concat': [`${root}.metadata.namespace`, `${root}.spec.x`] }),
   );
 }
 
-/** A condition over two places, which may be in the same object. */
+/** A condition over two values, possibly of the same object. */
 function conditionOf(roots: readonly string[]): fc.Arbitrary<unknown> {
   const root = fc.constantFrom(...roots);
   const value = root.chain(valueOf);
@@ -69,7 +69,7 @@ function conditionOf(roots: readonly string[]): fc.Arbitrary<unknown> {
   );
 }
 
-/** Ties each source to an earlier one, as people do; with more conditions, which may keep all out. */
+/** Ties each source to an earlier one; further conditions may exclude everything. */
 function joinOf(kinds: readonly string[]): fc.Arbitrary<unknown> {
   const roots = kinds.map((kind) => `$.${kind}`);
   const ties = roots
@@ -108,7 +108,7 @@ const tie: fc.Arbitrary<(one: string, other: string) => unknown> = fc.constantFr
   }),
 );
 
-/** Makes an object again of what a join gives. */
+/** Projects the result of a join to an object again. */
 function flattened(kinds: readonly string[]): unknown {
   const [first = '', last = first] = [kinds[0], kinds.at(-1)];
   const names = kinds.map((kind) => `$.${kind}.metadata.name`);
@@ -147,7 +147,7 @@ const deltas = fc.array(fc.record({ document: object, weight: fc.constantFrom(1,
   maxLength: 4,
 });
 
-/** Batches in which what was there is likely to go again. */
+/** Batches that tend to undo earlier ones. */
 function batchesOf(kinds: readonly string[]): fc.Arbitrary<Batch[]> {
   const batch = fc.record({ source: fc.constantFrom(...kinds), deltas });
   const batches = fc.array(fc.record({ batch, undo: fc.boolean() }), { maxLength: 7 });
@@ -167,14 +167,14 @@ function batchesOf(kinds: readonly string[]): fc.Arbitrary<Batch[]> {
   });
 }
 
-/** A random pipeline over so many sources, and random changes of them. */
+/** A random pipeline over this number of sources, with random changes of them. */
 export function scenario(sources: number): fc.Arbitrary<Scenario> {
   const kinds = ['A', 'B', 'C', 'D'].slice(0, sources);
   const more = fc.array(stage, { maxLength: 3 });
   const joined = fc
     .tuple(joinOf(kinds), more)
     .map(([join, stages]) => [join, flattened(kinds), ...stages]);
-  // Of one source: now and then without a join, or with nothing but it.
+  // One source: sometimes without a join, sometimes with only the join.
   const stages = sources === 1 ? fc.oneof(more, joined) : joined;
   return fc.record({ kinds: fc.constant(kinds), stages, batches: batchesOf(kinds) });
 }

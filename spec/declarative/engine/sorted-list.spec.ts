@@ -5,7 +5,7 @@ import { SortedList } from '../../../lib/declarative/engine/sorted-list.js';
 const compare = (one: number, other: number): number => one - other;
 
 describe('SortedList', () => {
-  it('holds what was added and not deleted, in order, an item as often as it was added', () => {
+  it('keeps items sorted, with duplicates, through adds and deletes', () => {
     const change = fc.record({ item: fc.nat(400), isAdd: fc.boolean() });
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 3_000, size: 'max' }), (changes) => {
@@ -29,7 +29,7 @@ describe('SortedList', () => {
     );
   });
 
-  it('leaves the parts that it gave before as they were', () => {
+  it('does not change chunks returned earlier', () => {
     const list = new SortedList<number>(compare);
     for (let item = 0; item < 2_000; item++) list.add(item);
     const before = list.chunks;

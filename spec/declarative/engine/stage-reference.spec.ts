@@ -6,13 +6,13 @@ import { stageReference } from '../../../scripts/docs/reference/stage-reference.
 import { added, listed, planOf } from './pipelines.js';
 
 describe('The reference of stages', () => {
-  it('has every stage, and no other, once', () => {
+  it('has every stage exactly once', () => {
     const names = stageReference.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
     expect(names.toSorted()).to.deep.equal(stageNames.toSorted());
   });
 
   for (const { name, examples } of stageReference) {
-    it(`${name}: its examples give what they say`, () => {
+    it(`has examples with the right results for ${name}`, () => {
       expect(examples).to.not.be.empty;
       for (const { sources, pipeline, result } of examples) {
         const plan = planOf(pipeline, Object.keys(sources));

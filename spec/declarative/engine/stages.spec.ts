@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { added, listed, object, pipelineOf, removed, updated } from './pipelines.js';
 import type { Document } from '../../../lib/declarative/document.js';
 
-/** What a pipeline makes of documents that all come at once. */
+/** Returns the result of a pipeline for documents added at once. */
 function resultOf(stages: unknown, ...documents: readonly Document[]): Document[] {
   const pipeline = pipelineOf(stages);
   pipeline.push('Pod', added(...documents));
@@ -12,25 +12,25 @@ function resultOf(stages: unknown, ...documents: readonly Document[]): Document[
 const a = object('default/a', { spec: { a: 1, b: { c: 2 } }, c: 'c' });
 const b = object('default/b', { spec: { a: 2, b: { c: 3 } }, d: 'd' });
 
-describe('no stage', () => {
+describe('an empty pipeline', () => {
   for (const stages of [[], undefined, null]) {
-    it(`passes on what comes: ${String(stages)}`, () => {
+    it(`returns its input unchanged: ${String(stages)}`, () => {
       expect(resultOf(stages, a, b)).to.deep.equal([a, b]);
     });
   }
 });
 
 describe('@select', () => {
-  it('keeps the document as it is, where the condition holds', () => {
+  it('keeps documents unchanged where the condition holds', () => {
     const select = { '@select': { '@eq': ['$.metadata.name', 'a'] } };
     expect(resultOf(select, a, b)).to.deep.equal([a]);
   });
 
-  it('drops where a field is missing that is compared', () => {
+  it('drops documents without the compared field', () => {
     expect(resultOf({ '@select': { '@eq': ['$.spec.x', true] } }, a)).to.deep.equal([]);
   });
 
-  it('turns an update to a delete once the condition does not hold, and back', () => {
+  it('turns an update into a delete when the condition stops holding, and into an add when it holds again', () => {
     const pipeline = pipelineOf([{ '@select': { '@eq': ['$.spec.b', 1] } }]);
     const [one, two, three] = [1, 2, 3].map((value) => object('ns/x', { spec: { b: value } }));
     if (!one || !two || !three) throw new Error('three');
@@ -44,12 +44,12 @@ describe('@select', () => {
 });
 
 describe('@project', () => {
-  it('makes a new document', () => {
+  it('builds a new document', () => {
     const project = { '@project': { metadata: '$.metadata', old: '$.spec.a' } };
     expect(resultOf(project, a)).to.deep.equal([{ metadata: a['metadata'], old: 1 }]);
   });
 
-  it('evaluates each map of a list on the document, and merges what comes out', () => {
+  it('evaluates each map of a list on the input document and merges the results', () => {
     const project = {
       '@project': [
         { metadata: { name: 'name2' } },
@@ -62,14 +62,14 @@ describe('@project', () => {
     ]);
   });
 
-  it('counts documents that become the same', () => {
+  it('counts documents that become equal', () => {
     expect(resultOf({ '@project': { same: true } }, a, b)).to.have.length(2);
   });
 });
 
 for (const stage of ['@unwind', '@demux']) {
   describe(stage, () => {
-    it('makes a document of each element, with its number in the name', () => {
+    it('makes a document of each element, with its index in the name', () => {
       const document = object('default/name', { spec: { list: [1, 'a', true], more: 1 } });
       expect(resultOf([{ [stage]: '$.spec.list' }], document)).to.deep.equal([
         object('default/name-0', { spec: { list: 1, more: 1 } }),
@@ -78,7 +78,7 @@ for (const stage of ['@unwind', '@demux']) {
       ]);
     });
 
-    it('unwinds lists of lists', () => {
+    it('unwinds nested lists', () => {
       const document = object('default/name', {
         spec: {
           list: [
@@ -98,14 +98,14 @@ for (const stage of ['@unwind', '@demux']) {
     });
 
     for (const spec of [{}, { list: [] }, { list: null }]) {
-      it(`makes none of ${JSON.stringify(spec)}`, () => {
+      it(`makes no documents from ${JSON.stringify(spec)}`, () => {
         const pipeline = pipelineOf([{ [stage]: '$.spec.list' }]);
         expect(pipeline.push('Pod', added(object('default/name', { spec })))).to.deep.equal([]);
         expect(pipeline.failures()).to.deep.equal([]);
       });
     }
 
-    it('leaves a document out that has something else there, and says so', () => {
+    it('drops a document whose value is not a list, with a failure', () => {
       const pipeline = pipelineOf([{ [stage]: '$.spec.list' }]);
       pipeline.push('Pod', added(object('default/name', { spec: { list: 'text' } })));
       expect(pipeline.snapshot()).to.deep.equal([]);
@@ -114,7 +114,7 @@ for (const stage of ['@unwind', '@demux']) {
       expect(failure?.error.message).to.equal(`${stage}: wants a list, got "text"`);
     });
 
-    it('changes only what changed in the list', () => {
+    it('changes only the documents of changed elements', () => {
       const pipeline = pipelineOf([
         { [stage]: '$.spec.list' },
         { '@project': { metadata: { name: '$.spec.list' } } },
@@ -136,7 +136,7 @@ for (const stage of ['@unwind', '@demux']) {
 
 for (const stage of ['@gather', '@mux']) {
   describe(stage, () => {
-    it('makes a document for each key, with the sorted values in a list', () => {
+    it('makes a document per key, with the sorted values as a list', () => {
       const gather = [{ [stage]: ['$.metadata.namespace', '$.spec.a'] }];
       const other = object('other/c', { spec: { a: 3 } });
       expect(resultOf(gather, b, other, a)).to.deep.equal([
@@ -145,7 +145,7 @@ for (const stage of ['@gather', '@mux']) {
       ]);
     });
 
-    it('is the document of the lowest name, whatever the order', () => {
+    it('uses the document with the lowest name, in any order of arrival', () => {
       const gather = [{ [stage]: ['$.k', '$.v'] }];
       const documents = ['ns/b', 'ns/a', 'ns/a-1', 'ms/a'].map((key, v) =>
         object(key, { k: 1, v }),
@@ -155,7 +155,7 @@ for (const stage of ['@gather', '@mux']) {
       expect(resultOf(gather, ...documents.reverse())).to.deep.equal([result]);
     });
 
-    it('sorts numbers as numbers, texts as texts, and anything else too', () => {
+    it('sorts values of all types', () => {
       const values = [10, 9, 'b', 'B', { z: 1 }, { a: 2 }, [2], true, false, -1];
       const documents = values.map((v, number) => object(`ns/n${number}`, { v }));
       const [result] = resultOf([{ [stage]: ['x', '$.v'] }], ...documents);
@@ -171,7 +171,7 @@ for (const stage of ['@gather', '@mux']) {
       expect(result).to.deep.equal(object('ns/n0', { v: [1, 1] }));
     });
 
-    it('leaves out documents without a key or without a value, and comes back to them', () => {
+    it('drops documents without a key or value, and includes them once complete', () => {
       const bare = [{}, { k: null }, { k: 'x', v: null }, { k: 'x' }, { v: 1 }, { k: null, v: 1 }];
       const documents = bare.map((members, number) => object(`ns/n${number}`, members));
       const gather = [{ [stage]: ['$.k', '$.v'] }];
@@ -186,7 +186,7 @@ for (const stage of ['@gather', '@mux']) {
       expect(listed(pipeline.snapshot())).to.deep.equal([]);
     });
 
-    it('goes [1], [1, 2], [2, 3], [2], deleted', () => {
+    it('updates and deletes a group as its members change', () => {
       const pipeline = pipelineOf([
         { [stage]: ['$.metadata.namespace', '$.spec.a'] },
         { '@project': { metadata: { name: 'gathered' }, list: '$.spec.a' } },
@@ -214,13 +214,13 @@ for (const stage of ['@gather', '@mux']) {
       ]);
     });
 
-    it('says nothing when what changed is not in the result', () => {
+    it('gives no change when the change is not in the result', () => {
       const pipeline = pipelineOf([{ [stage]: ['$.metadata.namespace', '$.spec.a'] }]);
       pipeline.push('Pod', added(a, b));
       expect(pipeline.push('Pod', updated(b, { ...b, d: 'e' }))).to.deep.equal([]);
     });
 
-    it('leaves a document out whose list has no place, and says so', () => {
+    it('drops a document without a place for the list, with a failure', () => {
       const pipeline = pipelineOf([{ [stage]: ['x', '$.spec.a'] }]);
       const misfit = object('default/_', { spec: 'text' });
       pipeline.push('Pod', added(misfit, a));
@@ -233,7 +233,7 @@ for (const stage of ['@gather', '@mux']) {
 }
 
 describe('@unwind and @gather', () => {
-  it('give back what was there, with a stable name', () => {
+  it('restore the document under a stable name', () => {
     const pipeline = pipelineOf([
       { '@unwind': '$.spec.list' },
       { '@gather': ['$.spec.id', '$.spec.list'] },

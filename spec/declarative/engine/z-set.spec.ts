@@ -8,13 +8,13 @@ const delta = fc.record({
 });
 const zSet = fc.array(delta, { maxLength: 8 }).map((deltas) => new ZSet(deltas));
 
-/** Every document with its weight, in a fixed order. */
+/** Formats each document with its weight, in a fixed order. */
 function weights(set: ZSet): string[] {
   return [...set.entries()].map(({ key, weight }) => `${weight} ${key}`).sort();
 }
 
 describe('ZSet', () => {
-  it('counts a document that is there twice, whatever the order of its members', () => {
+  it('counts duplicates, independent of the order of members', () => {
     const set = new ZSet([
       { document: { a: 1, b: { c: 2, d: 3 } }, weight: 1 },
       { document: { b: { d: 3, c: 2 }, a: 1 }, weight: 1 },
@@ -29,7 +29,7 @@ describe('ZSet', () => {
     expect([...set.entries()]).to.deep.equal([]);
   });
 
-  it('adds up alike in any order and in any groups', () => {
+  it('adds commutatively and associatively', () => {
     const property = fc.property(zSet, zSet, zSet, (a, b, c) => {
       expect(weights(a.plus(b))).to.deep.equal(weights(b.plus(a)));
       expect(weights(a.plus(b).plus(c))).to.deep.equal(weights(a.plus(b.plus(c))));
@@ -37,7 +37,7 @@ describe('ZSet', () => {
     fc.assert(property);
   });
 
-  it('is nothing with its negative, and minus is what is missing', () => {
+  it('cancels with its negation, and subtracts', () => {
     const property = fc.property(zSet, zSet, (a, b) => {
       expect(a.plus(a.negated()).size).to.equal(0);
       expect(weights(b.plus(a.minus(b)))).to.deep.equal(weights(a));
@@ -47,7 +47,7 @@ describe('ZSet', () => {
     fc.assert(property);
   });
 
-  it('is distinct with each document once, and stays so', () => {
+  it('reduces each document to weight 1 with distinct, idempotently', () => {
     const property = fc.property(zSet, (a) => {
       const once = [...a.entries()].filter(({ weight }) => weight > 0);
       expect(weights(a.distinct())).to.deep.equal(once.map(({ key }) => `1 ${key}`).sort());
@@ -56,7 +56,7 @@ describe('ZSet', () => {
     fc.assert(property);
   });
 
-  it('integrates changes to the sum of all, and changes nothing it was made of', () => {
+  it('integrates changes to their sum without changing them', () => {
     const property = fc.property(fc.array(zSet), (changes) => {
       const before = changes.map(weights);
       const integral = new ZSet();
@@ -68,7 +68,7 @@ describe('ZSet', () => {
     fc.assert(property);
   });
 
-  it('nets changes: what cancels out is not there, deletes come first', () => {
+  it('nets changes: drops what cancels out and puts deletes first', () => {
     const net = netDeltas([
       { document: { a: 1 }, weight: 1 },
       { document: { a: 2 }, weight: 1 },

@@ -26,12 +26,12 @@ describe('Arithmetic', () => {
     [{ '@floor': { '@div': ['$.a', '$.b'] } }, 3],
     [{ '@floor': '-2.1' }, -3],
   ] as const) {
-    it(`${JSON.stringify(source)} is ${result}`, () => {
+    it(`evaluates ${JSON.stringify(source)} to ${result}`, () => {
       expect(evaluate(source, document)).to.equal(result);
     });
   }
 
-  it('-0 is 0', () => {
+  it('gives 0, never -0', () => {
     const results = [
       { '@mul': ['$.zero', -1] },
       { '@ceil': { '@div': [-1, '$.b'] } },
@@ -51,12 +51,12 @@ describe('Arithmetic', () => {
     [{ '@mul': ['$.huge', 10] }, '@mul: the result is beyond all numbers, got [1e+308,10]'],
     [{ '@abs': '$.missing' }, '@abs: wants a number, got null'],
   ] as const) {
-    it(`${JSON.stringify(source)} is an error`, () => {
+    it(`fails on ${JSON.stringify(source)}`, () => {
       expect(dataErrorOf(source, document).message).to.equal(message);
     });
   }
 
-  it('what is written like a number, and nothing else, is one in a string', () => {
+  it('accepts number literals in strings, and nothing else', () => {
     const texts = [
       '1',
       '-1.5',
@@ -81,7 +81,7 @@ describe('Arithmetic', () => {
     expect(numbers).to.deep.equal([1, -1.5, 2, 0.5, 1, 1000, ...Array<string>(6).fill('none')]);
   });
 
-  it('constants are calculated at load: what fails is refused', () => {
+  it('evaluates constants at load, and refuses those that fail', () => {
     expect(problemsOf({ x: { '@div': [1, { '@sub': [1, 1] }] } })).to.deep.equal([
       'x["@div"]: @div: division by zero',
     ]);
@@ -91,7 +91,7 @@ describe('Arithmetic', () => {
     ]);
   });
 
-  it('calculates as JavaScript does', () => {
+  it('gives the same results as JavaScript', () => {
     const finite = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e100, max: 1e100 });
     const property = fc.property(finite, finite, (a, b) => {
       expect(evaluate({ '@add': ['$.a', '$.b'] }, { a, b })).to.equal(a + b + 0);

@@ -38,13 +38,13 @@ describe('Comparison', () => {
     });
   }
 
-  it('equality holds for what is in documents, whatever strings say: it is data', () => {
+  it('compares strings in documents as data, not as paths', () => {
     const document = { a: { x: '$.b' }, b: { x: '$.b' }, c: '$.a' };
     expect(evaluate({ '@eq': ['$.a', '$.b'] }, document)).to.equal(true);
     expect(evaluate({ '@eq': ['$.a', '$.c'] }, document)).to.equal(false);
   });
 
-  it('equality is an equivalence, of all but null', () => {
+  it('defines equality as an equivalence on all values but null', () => {
     const property = fc.property(json, json, json, (a, b, c) => {
       const equal = (left: string, right: string): unknown =>
         evaluate({ '@eq': [`$.${left}`, `$.${right}`] }, { a, b, c });
@@ -59,7 +59,7 @@ describe('Comparison', () => {
     fc.assert(property, { numRuns: tries(200) });
   });
 
-  it('a null that is written out is refused at load, for it equals nothing', () => {
+  it('refuses a null literal in @eq and @ne at load', () => {
     expect(problemsOf({ '@eq': ['$.a', null] })).to.deep.equal([
       '["@eq"][1]: @eq: null equals nothing; whether a value is null tells @isnil (@isnil)',
     ]);
@@ -84,7 +84,7 @@ describe('Comparison', () => {
     });
   }
 
-  it('what is equal is neither below nor above', () => {
+  it('treats equal values as neither below nor above', () => {
     for (const [one, other] of [
       [1, 1],
       ['1.0', 1],
@@ -97,7 +97,7 @@ describe('Comparison', () => {
     }
   });
 
-  it('order among numbers, among their strings, and among other strings is total', () => {
+  it('orders numbers, numeric strings and other strings totally', () => {
     const value = fc.oneof(fc.integer(), fc.double({ noNaN: true }).map(String), fc.string());
     const property = fc.property(fc.array(value, { minLength: 2, maxLength: 6 }), (values) => {
       const lowest = (list: readonly unknown[]): unknown => {
@@ -116,7 +116,7 @@ describe('Comparison', () => {
     fc.assert(property, { numRuns: tries(200) });
   });
 
-  it('what has no order is an error with both values', () => {
+  it('fails with both values on values without an order', () => {
     const document = { a: null, b: true, c: 'x', d: 1, e: [1] };
     for (const pair of [
       ['$.a', '$.d'],
@@ -131,7 +131,7 @@ describe('Comparison', () => {
     );
   });
 
-  it('literals that have no order are refused at load', () => {
+  it('refuses literals without an order at load', () => {
     expect(problemsOf({ '@lt': [true, '$.a'] })).to.deep.equal([
       '["@lt"][0]: @lt: wants a number or a string, got true',
     ]);
@@ -140,7 +140,7 @@ describe('Comparison', () => {
     ]);
   });
 
-  it('an expression may give the pair', () => {
+  it('accepts an expression that gives the pair', () => {
     expect(evaluate({ '@eq': '$.pair' }, { pair: [1, 1] })).to.equal(true);
     expect(dataErrorOf({ '@eq': '$.pair' }, { pair: [1] }).message).to.equal(
       '@eq: wants a list of 2, got [1]',

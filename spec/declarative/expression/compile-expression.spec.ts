@@ -26,17 +26,17 @@ describe('compileExpression', () => {
     [1, [2, ['a']]],
     { a: { b: [null] } },
   ]) {
-    it(`${JSON.stringify(literal)} is itself`, () => {
+    it(`evaluates ${JSON.stringify(literal)} to itself`, () => {
       expect(evaluate(literal)).to.deep.equal(literal);
     });
   }
 
-  it('lists and maps are evaluated, all the way down', () => {
+  it('evaluates lists and maps recursively', () => {
     const source = { a: ['$.x', { b: { '@eq': [1, '$.x'] } }], c: { '@concat': ['x', '$.x'] } };
     expect(evaluate(source, { x: 1 })).to.deep.equal({ a: [1, { b: true }], c: 'x1' });
   });
 
-  it('reports everything that is wrong, each at its place', () => {
+  it('reports all problems, each with its path', () => {
     const source = {
       a: { '@concta': ['$.a'] },
       b: [{ '@eq': [1] }, { '@add': ['$.x', 'y'] }],
@@ -67,14 +67,14 @@ describe('compileExpression', () => {
     ['@if', '@cond'],
     ['@constructor', undefined],
   ]) {
-    it(`${wrong ?? ''} is unknown${meant === undefined ? '' : `, ${meant} was meant`}`, () => {
+    it(`refuses the unknown operator ${wrong ?? ''}${meant === undefined ? '' : ` and suggests ${meant}`}`, () => {
       const [problem] = problemsOf({ [wrong ?? '']: ['$.a', '$.b'] });
       expect(problem).to.contain(`there is no operator ${wrong ?? ''}`);
       if (meant !== undefined) expect(problem).to.contain(`(${meant})`);
     });
   }
 
-  it('refuses what is no JSON', () => {
+  it('refuses values that are not JSON', () => {
     expect(problemsOf({ a: NaN, b: [undefined], c: 1n, d: () => 1 })).to.deep.equal([
       'a: wants JSON, not NaN',
       'b[0]: wants JSON, not a value of type undefined',
@@ -83,18 +83,18 @@ describe('compileExpression', () => {
     ]);
   });
 
-  it('gives null for what has a problem', () => {
+  it('evaluates an invalid expression to null', () => {
     const compiled = compileExpression({ '@eq': [1] }, compileContext([]));
     expect(compiled({})).to.equal(null);
   });
 
-  it('constants are shared, and frozen', () => {
+  it('shares and freezes constants', () => {
     const compiled = compileExpression({ '@list': [1, { a: 2 }] }, compileContext([]));
     expect(compiled({})).to.equal(compiled({}));
     expect(Object.isFrozen((compiled({}) as unknown[])[1])).to.equal(true);
   });
 
-  it('a document may have any value at any place: what comes is a value or a data error', () => {
+  it('returns a value or a data error for any document, deterministically', () => {
     const names = [...operators.keys()].filter((name) => name !== '@literal');
     const leaf = fc.constantFrom<unknown>('$.a', '$.b', '$', '$.a[0]', '$..x', 1, 'x', null, true);
     const { source } = fc.letrec<{ source: unknown }>((tie) => ({
@@ -116,7 +116,7 @@ describe('compileExpression', () => {
       const document = deepFreeze({ a, b, x: [a, { x: b }] });
       const once = outcome(() => compiled(document));
       expect(once).to.match(/^(value|InvalidData)/);
-      // Compiled once, evaluated often, of frozen input: always the same, apart from chance.
+      // The same compiled expression gives the same result each time, except for @rnd.
       if (!JSON.stringify(expression).includes('@rnd')) {
         expect(outcome(() => compiled(document))).to.equal(once);
       }
@@ -126,14 +126,14 @@ describe('compileExpression', () => {
 });
 
 describe('compileCondition', () => {
-  it('is true or false', () => {
+  it('returns true or false', () => {
     const holds = compileCondition({ '@gt': ['$.a', 1] }, compileContext([]), {
       operation: '@select',
     });
     expect([holds({ a: 2 }), holds({ a: 1 })]).to.deep.equal([true, false]);
   });
 
-  it('refuses at load what is known to be anything else', () => {
+  it('refuses expressions of another type at load', () => {
     const problems: SpecProblem[] = [];
     for (const source of [{ '@len': '$.a' }, 'yes', { a: 1 }, '$.a', { '@eq': [1] }]) {
       compileCondition(source, compileContext(problems), { operation: '@select' });
@@ -146,7 +146,7 @@ describe('compileCondition', () => {
     ]);
   });
 
-  it('is an error for a document where it is anything else', () => {
+  it('fails on a document that gives another type', () => {
     const holds = compileCondition('$.a', compileContext([]), { operation: '@select' });
     expect(() => holds({ a: 'yes' })).to.throw('@select: wants true or false, got "yes"');
     expect(() => holds({})).to.throw('@select: wants true or false, got null');

@@ -13,14 +13,14 @@ const document = deepFreeze({
 });
 
 describe('compileProjection', () => {
-  it('builds a new document of a map', () => {
+  it('builds a new document from a map', () => {
     expect(project({ metadata: { name: '$.metadata.name' }, port: '$..port' })).to.deep.equal({
       metadata: { name: 'a' },
       port: 80,
     });
   });
 
-  it('merges the maps of a list at every depth, the later over the earlier, and appends lists', () => {
+  it('merges the maps of a list deeply, later ones over earlier ones, and appends lists', () => {
     const built = project([
       { '$.': '$.' },
       { metadata: { name: { '@concat': ['$.metadata.name', '-b'] } } },
@@ -32,12 +32,12 @@ describe('compileProjection', () => {
     });
   });
 
-  it('evaluates each map of a list on the document that came in', () => {
+  it('evaluates each map of a list on the input document', () => {
     const built = project([{ metadata: { name: 'new' } }, { was: '$.metadata.name' }]);
     expect(built).to.deep.equal({ metadata: { name: 'new' }, was: 'a' });
   });
 
-  it('reads @merge as dcontroller first had it: a list of maps, or one over the document', () => {
+  it('supports the earlier @merge of dcontroller: a list of maps, or one map over the document', () => {
     const list = project({ '@merge': [{ metadata: { name: 'b' } }, { was: '$.metadata.name' }] });
     expect(list).to.deep.equal({ metadata: { name: 'b' }, was: 'a' });
     expect(project({ '@merge': { metadata: { name: 'b' } } })).to.deep.equal({
@@ -46,17 +46,17 @@ describe('compileProjection', () => {
     });
   });
 
-  it('takes any expression that gives a map', () => {
+  it('accepts any expression that gives a map', () => {
     expect(project('$.metadata.labels')).to.deep.equal({ app: 'x' });
     expect(project(['$.metadata.labels', { '@dict': { b: 1 } }])).to.deep.equal({ app: 'x', b: 1 });
   });
 
-  it('is an error where it is no map', () => {
+  it('fails on a document that does not give a map', () => {
     expect(() => project('$.spec.ports')).to.throw('@project: wants a map, got [{"port":80}]');
     expect(() => project([{ a: 1 }, '$.missing'])).to.throw('@project: wants a map, got null');
   });
 
-  it('refuses at load what is known to be no map', () => {
+  it('refuses expressions that cannot give a map at load', () => {
     const problems: SpecProblem[] = [];
     for (const source of [1, [], [{ a: 1 }, 'x'], { '@len': '$.a' }, [{ a: { '@eqq': 1 } }]]) {
       compileProjection(source, compileContext(problems, ['@project']));
@@ -72,7 +72,7 @@ describe('compileProjection', () => {
     ]);
   });
 
-  it('keeps __proto__ as data when it merges', () => {
+  it('keeps __proto__ as data in merges', () => {
     const source = JSON.parse('[{"__proto__": {"a": 1}}, {"__proto__": {"b": 2}}]') as unknown;
     expect(JSON.stringify(project(source))).to.equal('{"__proto__":{"a":1,"b":2}}');
     const later = JSON.parse('[{"a": 1}, {"__proto__": {"b": 2}}]') as unknown;

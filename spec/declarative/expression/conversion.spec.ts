@@ -21,7 +21,7 @@ describe('Conversions', () => {
     [{ '@dict': '$.map' }, { a: 1 }],
     [{ '@dict': { '$.x.y': '$.n' } }, { x: { y: 12 } }],
   ] as const) {
-    it(`${JSON.stringify(source)} is ${JSON.stringify(result)}`, () => {
+    it(`evaluate ${JSON.stringify(source)} to ${JSON.stringify(result)}`, () => {
       expect(evaluate(source, document)).to.deep.equal(result);
     });
   }
@@ -37,14 +37,14 @@ describe('Conversions', () => {
     [{ '@list': '$.map' }, '@list: wants a list, got {"a":1}'],
     [{ '@dict': '$.list' }, '@dict: wants a map, got [[1],2]'],
   ] as const) {
-    it(`${JSON.stringify(source)} is an error`, () => {
+    it(`fail on ${JSON.stringify(source)}`, () => {
       const known = problemsOf(source);
       const found = known.length > 0 ? known[0]!.replace(/^\S+: /, '') : undefined;
       expect(found ?? dataErrorOf(source, document).message).to.equal(message);
     });
   }
 
-  it('literals that do not fit are refused at load', () => {
+  it('refuse invalid literals at load', () => {
     expect(
       [{ '@bool': 'yes' }, { '@int': 'x' }, { '@list': 1 }, { '@dict': [1] }].flatMap(problemsOf),
     ).to.deep.equal([

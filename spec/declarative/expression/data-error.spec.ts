@@ -3,7 +3,7 @@ import { DataError, isDataError } from '../../../lib/declarative/expression/data
 import { dataErrorOf } from './evaluate.js';
 
 describe('DataError', () => {
-  it('names the operation and the value', () => {
+  it('names operation and value', () => {
     const error = new DataError('@add', 'wants a number', { a: 1 });
     expect(error.message).to.equal('@add: wants a number, got {"a":1}');
     expect(error).to.deep.include({ code: 'InvalidData', operation: '@add', value: { a: 1 } });
@@ -11,12 +11,12 @@ describe('DataError', () => {
     expect(isDataError(new TypeError('x'))).to.equal(false);
   });
 
-  it('cuts the value short in the message', () => {
+  it('truncates the value in the message', () => {
     const error = dataErrorOf({ '@int': '$.a' }, { a: 'x'.repeat(1_000) });
     expect(error.message).to.have.lengthOf.below(200).and.match(/x…$/);
   });
 
-  it('shows nothing of the value where values are kept out: neither text nor cause', () => {
+  it('contains no value in text or cause with showValues: false', () => {
     const document = { password: 'hunter2(', selector: { 'hunter2(': 'x' } };
     for (const source of [
       { '@int': '$.password' },

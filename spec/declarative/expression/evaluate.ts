@@ -9,7 +9,7 @@ import {
 } from '../../../lib/declarative/spec-problem.js';
 import { deepFreeze } from '../../../lib/object/deep-freeze.js';
 
-/** What an expression is for a document; the document is frozen. */
+/** Evaluates an expression on a document, which is frozen. */
 export function evaluate(
   source: unknown,
   document: Readonly<Record<string, unknown>> = {},
@@ -21,7 +21,7 @@ export function evaluate(
   return expression(deepFreeze(document));
 }
 
-/** What is wrong with an expression, each as `path: message (suggestion)`. */
+/** Returns the problems of an expression, each as `path: message (suggestion)`. */
 export function problemsOf(source: unknown): string[] {
   const problems: SpecProblem[] = [];
   compileExpression(source, compileContext(problems));
@@ -31,7 +31,7 @@ export function problemsOf(source: unknown): string[] {
   });
 }
 
-/** The error that a document is for an expression. */
+/** Returns the error of an expression on a document. */
 export function dataErrorOf(
   source: unknown,
   document: Readonly<Record<string, unknown>> = {},

@@ -60,16 +60,17 @@ describe('Getters', () => {
     ['$..*', document.metadata],
     ['$.store..nothing', null],
   ] as const) {
-    it(`${path} is ${JSON.stringify(result)}`, () => {
+    it(`evaluate ${path} to ${JSON.stringify(result)}`, () => {
       expect(evaluate(path, document)).to.deep.equal(result);
     });
   }
 
   for (const path of ['$', '$.']) {
-    it(`${path} is the document`, () => expect(evaluate(path, document)).to.equal(document));
+    it(`return the document for ${path}`, () =>
+      expect(evaluate(path, document)).to.equal(document));
   }
 
-  it('only own members count, whatever they are called', () => {
+  it('read own members only, whatever their names', () => {
     for (const name of ['constructor', 'toString', '__proto__', 'length', 'hasOwnProperty']) {
       expect(evaluate(`$.${name}`, {}), name).to.equal(null);
       expect(evaluate(`$.a.${name}`, { a: [] }), name).to.equal(null);
@@ -83,7 +84,7 @@ describe('Getters', () => {
     expect(evaluate('$.a.0', { a: ['x'] })).to.equal(null);
   });
 
-  it('a string that a path leads to is data', () => {
+  it('treat a string at the end of a path as data', () => {
     expect(evaluate('$.a', { a: '$.b', b: 1 })).to.equal('$.b');
     expect(evaluate({ '@map': ['$$', '$.a'] }, { a: ['$.b', '@now'], b: 1 })).to.deep.equal([
       '$.b',
@@ -91,7 +92,7 @@ describe('Getters', () => {
     ]);
   });
 
-  it('finds any member by its name in quotes', () => {
+  it('find any member by its quoted name', () => {
     const property = fc.property(fc.string({ unit: 'grapheme' }), fc.jsonValue(), (name, value) => {
       const quoted = JSON.stringify(name);
       const document = Object.fromEntries([[name, value]]);
@@ -143,32 +144,32 @@ describe('Filters', () => {
     ["@ == 'x'", []],
   ] as const) {
     for (const text of [`$.ports[?(${filter})].name`, `$.ports[? ${filter} ].name`]) {
-      it(`${text} finds ${names[0] ?? 'nothing'}`, () => {
+      it(`find ${names[0] ?? 'nothing'} by ${text}`, () => {
         const [first = null] = names;
         expect(evaluate(text, document)).to.equal(first);
       });
     }
 
-    it(`${filter} is true of ${names.join(' and ') || 'nothing'}`, () => {
-      // Set in each match, then seen: getters show the first one only.
+    it(`match ${names.join(' and ') || 'nothing'} by ${filter}`, () => {
+      // Marks all matches, because getters return the first one only.
       const marked = evaluate({ '$.': '$', [`$.ports[?${filter}].mark`]: true }, document);
       const { ports } = marked as { ports: { name: string; mark?: true }[] };
       expect(ports.filter((port) => port.mark).map((port) => port.name)).to.deep.equal(names);
     });
   }
 
-  it('test the members of maps, too', () => {
+  it('test the members of maps', () => {
     expect(evaluate('$.store[?@.port].port', document)).to.equal(1);
   });
 
-  it('$ is the document, also below an element', () => {
+  it('resolve $ to the document, also below an element', () => {
     const source = { '@map': ['$$[?@.port > $.least].port', '$.lists'] };
     const lists = [[{ port: 1 }, { port: 5 }], [{ port: 9 }]];
     expect(evaluate(source, { least: 4, lists })).to.deep.equal([5, 9]);
   });
 });
 
-describe('What is no JSONPath', () => {
+describe('An invalid JSONPath', () => {
   for (const [path, problem] of [
     ['$.a[', "character 5: wants 'a name', an index, *, a slice or ?filter"],
     ['$.a.', "character 5: wants a name, or * (a name with other characters stands in ['…'])"],
@@ -193,18 +194,18 @@ describe('What is no JSONPath', () => {
     ['$.a[?1]', 'character 7: wants a comparison'],
     ['$a', 'character 2: wants . or [, not "a"'],
   ] as const) {
-    it(`${path} is refused, with the character`, () => {
+    it(`is refused with the position: ${path}`, () => {
       const [found, ...others] = problemsOf({ x: [path] });
       expect(others).to.deep.equal([]);
       expect(found).to.contain(`x[0]: ${JSON.stringify(path)} is no JSONPath: ${problem}`);
     });
   }
 
-  it('a text that only begins with $ may be meant as it is', () => {
+  it('suggests @literal for a string that only begins with $', () => {
     expect(problemsOf('$5')[0]).to.contain('({"@literal": "$5"})');
   });
 
-  it('whatever the text, it is a path or a problem', () => {
+  it('is refused without a crash, for arbitrary text', () => {
     const piece = fc.constantFrom(
       ...['$', '.', '[', ']', '?', '(', ')', '@', "'a'", '"', '==', '&&', '||', '!', '*', ':', ','],
       ...['a', '-', '1', ' ', 'in', 'count(', 'length(', 'match(', '<', '..', 'null', '\\'],

@@ -14,10 +14,10 @@ const document = {
 describe('Lists and maps', () => {
   for (const [title, source, result] of [
     ['@map: the item is $$', { '@map': ['$$', '$.nested'] }, document.nested],
-    ['@map: $$. is the item, too', { '@map': [{ '@add': ['$$.', 10] }, [1, 2]] }, [11, 12]],
-    ['@map makes maps', { '@map': [{ port: '$$' }, [80]] }, [{ port: 80 }]],
-    ['@map: what is missing is null', { '@map': ['$$.name', '$.pods'] }, ['a', 'b', null]],
-    ['@map: $ stays the document', { '@map': ['$.namespace', [1, 2]] }, ['web', 'web']],
+    ['@map: $$. is the item as well', { '@map': [{ '@add': ['$$.', 10] }, [1, 2]] }, [11, 12]],
+    ['@map builds maps', { '@map': [{ port: '$$' }, [80]] }, [{ port: 80 }]],
+    ['@map: a missing value is null', { '@map': ['$$.name', '$.pods'] }, ['a', 'b', null]],
+    ['@map: $ remains the document', { '@map': ['$.namespace', [1, 2]] }, ['web', 'web']],
     [
       '@map in @map: $$ is the nearest',
       { '@map': [{ '@map': [{ '@mul': ['$$', 2] }, '$$'] }, '$.nested'] },
@@ -34,33 +34,33 @@ describe('Lists and maps', () => {
       2,
     ],
     ['@any', { '@any': [{ '@gt': ['$$', 4] }, '$.numbers'] }, true],
-    ['@any looks no further', { '@any': [{ '@gt': ['$$', 0] }, [1, 'x']] }, true],
-    ['@any of nothing', { '@any': [true, '$.empty'] }, false],
+    ['@any stops at the first match', { '@any': [{ '@gt': ['$$', 0] }, [1, 'x']] }, true],
+    ['@any of an empty list', { '@any': [true, '$.empty'] }, false],
     ['@all', { '@all': [{ '@gt': ['$$', 0] }, '$.numbers'] }, true],
-    ['@all, but one', { '@all': [{ '@gt': ['$$', 1] }, '$.numbers'] }, false],
-    ['@all of nothing', { '@all': [false, '$.empty'] }, true],
+    ['@all with one exception', { '@all': [{ '@gt': ['$$', 1] }, '$.numbers'] }, false],
+    ['@all of an empty list', { '@all': [false, '$.empty'] }, true],
     ['@none', { '@none': [{ '@gt': ['$$', 9] }, '$.numbers'] }, true],
-    ['@none, but one', { '@none': [{ '@gt': ['$$', 4] }, '$.numbers'] }, false],
-    ['@in, deep', { '@in': [[3], '$.nested'] }, true],
-    ['@in, not there', { '@in': ['1', '$.numbers'] }, false],
-    ['@in: null', { '@in': ['$.missing', [1, null]] }, true],
+    ['@none with one exception', { '@none': [{ '@gt': ['$$', 4] }, '$.numbers'] }, false],
+    ['@in compares deeply', { '@in': [[3], '$.nested'] }, true],
+    ['@in without a match', { '@in': ['1', '$.numbers'] }, false],
+    ['@in matches null', { '@in': ['$.missing', [1, null]] }, true],
     ['@contains in a list', { '@contains': ['$.numbers', 3] }, true],
     ['@contains in a string', { '@contains': ['$.text', 'end'] }, true],
-    ['@contains, not there', { '@contains': ['$.text', 'END'] }, false],
+    ['@contains without a match', { '@contains': ['$.text', 'END'] }, false],
     ['@len of a getter', { '@len': '$.numbers' }, 5],
     ['@len of a getter in a list', { '@len': ['$.numbers'] }, 5],
-    ['@len of what is written out', { '@len': [1, '$.text', null] }, 3],
+    ['@len of literals', { '@len': [1, '$.text', null] }, 3],
     ['@len of one item', { '@len': ['$.text'] }, 1],
-    ['@len of nothing', { '@len': [] }, 0],
+    ['@len of an empty list', { '@len': [] }, 0],
     ['@first', { '@first': '$.numbers' }, 1],
-    ['@first of nothing', { '@first': '$.empty' }, null],
+    ['@first of an empty list', { '@first': '$.empty' }, null],
     ['@last', { '@last': '$.nested' }, [3]],
-    ['@last of nothing', { '@last': [] }, null],
+    ['@last of an empty list', { '@last': [] }, null],
     ['@min', { '@min': ['$.numbers'] }, 1],
     ['@min of strings', { '@min': ['b', '$.text'] }, 'b'],
     ['@max', { '@max': [3, '$.numbers[4]'] }, 5],
-    ['@max of strings that are numbers', { '@max': ['9', '10'] }, '10'],
-    ['@max of nothing', { '@max': '$.empty' }, null],
+    ['@max of numeric strings', { '@max': ['9', '10'] }, '10'],
+    ['@max of an empty list', { '@max': '$.empty' }, null],
     ['@keys', { '@keys': '$.map' }, ['a', 'b', 'constructor']],
     ['@values', { '@values': '$.map' }, [{ x: 2 }, 1, 3]],
     ['@range', { '@range': { '@len': '$.nested' } }, [1, 2]],
@@ -70,9 +70,9 @@ describe('Lists and maps', () => {
     ['@range from below 0', { '@range': [-1, 1] }, [-1, 0]],
     ['@range between equal numbers', { '@range': [5, 5] }, []],
     ['@range to a lower number', { '@range': [10, 5] }, []],
-    ['@set in one of a list', { '@set': ['$.numbers', '$[1]', 9] }, [1, 9, 3, 4, 5]],
+    ['@set at one index of a list', { '@set': ['$.numbers', '$[1]', 9] }, [1, 9, 3, 4, 5]],
     [
-      '@set by a filter, a value of the document',
+      '@set by a filter, with a value of the document',
       { '@set': ['$.pods', "$[?(@.name == 'b')].namespace", '$.namespace'] },
       [document.pods[0], { name: 'b', namespace: 'web' }, 12],
     ],
@@ -81,7 +81,7 @@ describe('Lists and maps', () => {
       { '@map': [{ '@set': ['$$', '$[0]', { '@len': '$$' }] }, '$.nested'] },
       [[2, 2], [1]],
     ],
-    ['@set where nothing is', { '@set': ['$.missing', '$.a.b', 1] }, { a: { b: 1 } }],
+    ['@set in a missing value', { '@set': ['$.missing', '$.a.b', 1] }, { a: { b: 1 } }],
     [
       '@set: a filter selects within the value',
       { '@set': ['$.map', '$[?(@ == $.b)]', 0] },
@@ -112,12 +112,12 @@ describe('Lists and maps', () => {
     ],
     [{ '@set': ['$.text', '$.a', 1] }, '@set: wants a map to set "a" in, got "frontend"'],
   ] as const) {
-    it(`${JSON.stringify(source)} is an error`, () => {
+    it(`fail on ${JSON.stringify(source)}`, () => {
       expect(dataErrorOf(source, document).message).to.equal(message);
     });
   }
 
-  it('literals that do not fit are refused at load', () => {
+  it('refuse invalid literals at load', () => {
     const problems = [
       { '@map': ['$$', 3] },
       { '@filter': [3, '$.a'] },
@@ -136,7 +136,7 @@ describe('Lists and maps', () => {
     ]);
   });
 
-  it('$$ is refused where there is no element, in the list of a list operator, too', () => {
+  it('refuse $$ where there is no element, also in the list operand of a list operator', () => {
     expect(problemsOf({ '@len': '$$.a' })).to.deep.equal([
       '["@len"]: $$.a: there is an element, $$, only in @map, @filter, @any, @all and @none ($.a)',
     ]);

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
 
-/** What fails as soon as it is evaluated. */
+/** Fails when it is evaluated. */
 const trap = { '@eq': '$.zero' };
 const document = { zero: 0, a: 1, no: false, yes: true };
 
 describe('Conditions and choices', () => {
-  it('the trap of this spec fails when it is evaluated', () => {
+  it('fail when the trap of this spec is evaluated', () => {
     expect(dataErrorOf(trap, document).operation).to.equal('@eq');
   });
 
@@ -16,14 +16,22 @@ describe('Conditions and choices', () => {
     ['@and takes a single condition', { '@and': '$.yes' }, true],
     ['@or stops at the first true', { '@or': ['$.no', '$.yes', trap] }, true],
     ['@or of false ones is false', { '@or': ['$.no', false] }, false],
-    ['@not is the opposite', { '@not': '$.no' }, true],
+    ['@not negates', { '@not': '$.no' }, true],
     ['@not takes a list of one', { '@not': ['$.yes'] }, false],
-    ['@cond leaves the else alone', { '@cond': ['$.yes', 'then', trap] }, 'then'],
-    ['@cond leaves the then alone', { '@cond': ['$.no', trap, 'else'] }, 'else'],
+    [
+      '@cond does not evaluate the else branch of a true condition',
+      { '@cond': ['$.yes', 'then', trap] },
+      'then',
+    ],
+    [
+      '@cond does not evaluate the then branch of a false condition',
+      { '@cond': ['$.no', trap, 'else'] },
+      'else',
+    ],
     ['@cond without an else is null', { '@cond': ['$.no', 'then'] }, null],
     ['@cond in a @cond', { '@cond': ['$.no', trap, { '@cond': ['$.yes', '$.a', trap] }] }, 1],
     [
-      '@switch evaluates nothing after the first case that is true, nor other values',
+      '@switch evaluates nothing after the first true case, and no values of false cases',
       {
         '@switch': [
           ['$.no', trap],
@@ -33,22 +41,22 @@ describe('Conditions and choices', () => {
       },
       'second',
     ],
-    ['@switch without a case that is true is null', { '@switch': [['$.no', 1]] }, null],
-    ['@definedOr stops at the first that is there', { '@definedOr': ['$.b', '$.a', trap] }, 1],
-    ['@definedOr: false is there', { '@definedOr': ['$.no', true] }, false],
-    ['@definedOr of nothing is null', { '@definedOr': ['$.b', '$.c', null] }, null],
-    ['@isnil of what is missing', { '@isnil': '$.b.c' }, true],
+    ['@switch without a true case is null', { '@switch': [['$.no', 1]] }, null],
+    ['@definedOr stops at the first defined value', { '@definedOr': ['$.b', '$.a', trap] }, 1],
+    ['@definedOr counts false as defined', { '@definedOr': ['$.no', true] }, false],
+    ['@definedOr without a defined value is null', { '@definedOr': ['$.b', '$.c', null] }, null],
+    ['@isnil of a missing value', { '@isnil': '$.b.c' }, true],
     ['@isnil of false', { '@isnil': '$.no' }, false],
-    ['@exists of what is missing', { '@exists': '$.b' }, false],
+    ['@exists of a missing value', { '@exists': '$.b' }, false],
     ['@exists of 0', { '@exists': '$.zero' }, true],
     ['@exists of a list of one', { '@exists': ['$.b'] }, false],
-    ['@has is @exists', { '@has': '$.a' }, true],
-    ['@noop is its operand', { '@noop': '$.a' }, 1],
+    ['@has is an alias of @exists', { '@has': '$.a' }, true],
+    ['@noop returns its operand', { '@noop': '$.a' }, 1],
   ] as const) {
     it(title, () => expect(evaluate(source, document)).to.equal(result));
   }
 
-  it('what is neither true nor false is an error that names the operator and the value', () => {
+  it('fail on a condition that is not a boolean, naming operator and value', () => {
     const sources = {
       '@and': ['$.a'],
       '@or': ['$.missing'],
@@ -68,7 +76,7 @@ describe('Conditions and choices', () => {
     ]);
   });
 
-  it('conditions that are known to be none are refused at load', () => {
+  it('refuse conditions that cannot be booleans at load', () => {
     expect(problemsOf({ '@and': ['$.a', 1, { '@len': '$.b' }] })).to.deep.equal([
       '["@and"][1]: @and: wants true or false, got 1',
       '["@and"][2]: @and: wants true or false, not a number',
@@ -89,7 +97,7 @@ describe('Conditions and choices', () => {
     ).to.deep.equal(['["@switch"][1][0]: @switch: wants true or false, got 3']);
   });
 
-  it('what would fail in a branch with every document is refused, though it may never run', () => {
+  it('refuse a branch that fails on every document, even if it never runs', () => {
     expect(problemsOf({ '@cond': ['$.a', { '@div': [1, 0] }] })).to.deep.equal([
       '["@cond"][1]["@div"]: @div: division by zero',
     ]);

@@ -10,34 +10,34 @@ import { compileContext } from '../../../lib/declarative/spec-problem.js';
 describe('@hash', () => {
   const spec = { a: 1, b: { c: 2 }, x: [1, 2, 3, 4, 5] };
 
-  it("is dcontroller's", () => {
+  it('equals the hash of dcontroller', () => {
     expect(evaluate({ '@hash': '$.spec' }, { spec })).to.equal('dorzm8');
     expect(evaluate({ '@hash': '$.spec' }, { spec: { ...spec, a: 2 } })).to.equal('9pxacx');
     expect(evaluate({ '@hash': spec })).to.equal('dorzm8');
   });
 
-  it('does not mind the order of members, but that of items', () => {
+  it('depends on the order of items, not of members', () => {
     const { x, b, a } = spec;
     expect(evaluate({ '@hash': '$.spec' }, { spec: { x, b, a } })).to.equal('dorzm8');
     expect(evaluate({ '@hash': [1, 2] })).to.not.equal(evaluate({ '@hash': [2, 1] }));
   });
 
-  it('takes the list that is alone in a list for the operand', () => {
+  it('treats a single list in a list as the operand', () => {
     const hash = evaluate({ '@hash': '$.x' }, spec);
     expect(evaluate({ '@hash': ['$.x'] }, spec)).to.equal(hash);
     expect(evaluate({ '@hash': ['$.a'] }, spec)).to.equal(evaluate({ '@hash': [1] }));
   });
 
-  it('escapes what Go escapes: < > &', () => {
+  it('escapes < > & as Go does', () => {
     // The first six digits of the MD5 of "\u003ca\u003e", the twelve characters of escapes included.
     expect(evaluate({ '@hash': '<a>' })).to.equal('die6m4');
   });
 
-  it('fills the digits up with zeros in front', () => {
+  it('pads the hash with leading zeros', () => {
     expect(evaluate({ '@hash': 27 })).to.equal('066s1a');
   });
 
-  it('is six letters and digits for anything', () => {
+  it('gives six letters and digits for any value', () => {
     const property = fc.property(fc.jsonValue(), (value) => {
       expect(evaluate({ '@hash': '$.value' }, { value })).to.match(/^[0-9a-z]{6}$/);
     });
@@ -78,7 +78,7 @@ describe('@selector', () => {
     expect(evaluate({ '@selector': [{}, '$.missing'] })).to.equal(false);
   });
 
-  it('one that is none is refused at load, with the reason, or an error', () => {
+  it('refuses an invalid selector, at load with the reason or with a data error', () => {
     const selector = { matchExpressions: [{ key: 'app', operator: 'Like', values: ['a'] }] };
     const [problem] = problemsOf({ '@selector': [selector, '$.labels'] });
     expect(problem).to.contain('["@selector"][0]: @selector: wants a label selector');
@@ -92,21 +92,21 @@ describe('@selector', () => {
 });
 
 describe('@rnd', () => {
-  it('draws whole numbers, the first at least, the second never', () => {
+  it('draws whole numbers from the first operand up to below the second', () => {
     const random = seededRandom(7);
     const compiled = compileExpression({ '@rnd': [2, '$.beyond'] }, compileContext([]), { random });
     const drawn = new Set(Array.from({ length: 200 }, () => compiled({ beyond: 5 })));
     expect([...drawn].toSorted()).to.deep.equal([2, 3, 4]);
   });
 
-  it('draws anew at each evaluation, also between constants', () => {
+  it('draws again at each evaluation, even with constant operands', () => {
     const next = { at: 0 };
     const random = { next: () => [0, 0.5, 0.99][next.at++ % 3] ?? 0, uuid: () => '' };
     const compiled = compileExpression({ '@rnd': [0, 10] }, compileContext([]), { random });
     expect([compiled({}), compiled({}), compiled({})]).to.deep.equal([0, 5, 9]);
   });
 
-  it('wants a range of whole numbers', () => {
+  it('requires a range of whole numbers', () => {
     expect(problemsOf({ '@rnd': [3, 3] })).to.deep.equal([
       '["@rnd"]: @rnd: wants [least, more than that], got [3,3]',
     ]);
@@ -117,7 +117,7 @@ describe('@rnd', () => {
 });
 
 describe('@now', () => {
-  it('is the time of the evaluation, in whole seconds of UTC', async () => {
+  it('gives the time of the evaluation in whole seconds of UTC', async () => {
     const clock = new VirtualClock(Date.parse('2026-01-02T03:04:05.678Z'));
     const compiled = compileExpression({ at: '@now' }, compileContext([]), { clock });
     expect(compiled({})).to.deep.equal({ at: '2026-01-02T03:04:05Z' });
@@ -125,25 +125,25 @@ describe('@now', () => {
     expect(compiled({})).to.deep.equal({ at: '2026-01-02T03:05:05Z' });
   });
 
-  it('may be written as an operator, without an operand', () => {
+  it('is allowed as an operator without an operand', () => {
     const clock = new VirtualClock(Date.parse('2026-01-02T03:04:05Z'));
     expect(evaluate({ '@now': null }, {}, { clock })).to.equal('2026-01-02T03:04:05Z');
     expect(problemsOf({ '@now': '$.a' })).to.deep.equal(['["@now"]: @now wants no operand']);
   });
 
-  it('is data where a document says it', () => {
+  it('is data in a document', () => {
     expect(evaluate('$.a', { a: '@now' })).to.equal('@now');
   });
 });
 
 describe('@literal', () => {
-  it('is its operand, unevaluated', () => {
+  it('returns its operand unevaluated', () => {
     const value = { $a: ['$.b', '@now', { '@eq': [1] }], n: null };
     expect(evaluate({ '@literal': value })).to.deep.equal(value);
     expect(evaluate({ '@concat': [{ '@literal': '$' }, '$.a'] }, { a: 5 })).to.equal('$5');
   });
 
-  it('is a copy: the source may be changed later, and is not frozen', () => {
+  it('copies its operand, so that later changes of the source have no effect', () => {
     const value = { list: [1] };
     const compiled = compileExpression({ '@literal': value }, compileContext([]));
     value.list.push(2);

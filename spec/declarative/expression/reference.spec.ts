@@ -10,7 +10,7 @@ const references = expressionReference.flatMap((group) => group.operators);
 const clock = new VirtualClock(Date.parse(timeOfExamples));
 
 describe('The reference of expressions', () => {
-  it('has every operator, and no other, once', () => {
+  it('has every operator exactly once', () => {
     const names = references.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
     expect(names.toSorted()).to.deep.equal([...operators.keys()].toSorted());
   });
@@ -19,7 +19,7 @@ describe('The reference of expressions', () => {
     ...references,
     ...languageNotes.map(({ title, examples }) => ({ name: title, examples })),
   ]) {
-    it(`${name}: its examples give what they say`, () => {
+    it(`has examples with the right results for ${name}`, () => {
       expect(examples).to.not.be.empty;
       for (const { expression, document = {}, result } of examples) {
         expect(evaluate(expression, document, { clock })).to.deep.equal(result);
@@ -29,11 +29,11 @@ describe('The reference of expressions', () => {
 
   for (const { name, operands } of references) {
     const { least, most } = operands;
-    // What these take is one value, of which they say more than how many.
+    // The documented operand of these is one value with a structure of its own.
     const special = ['@now', '@switch', '@dict'].includes(name);
     const wrong = [least - 1, most + 1].filter((count) => count >= 0 && count < Infinity);
     for (const count of special ? [] : wrong) {
-      it(`${name}: ${count} operands are refused`, () => {
+      it(`refuses ${name} with ${count} operands`, () => {
         const problems = problemsOf({ [name]: Array.from({ length: count }, () => '$.a') });
         expect(problems.join()).to.contain(`${name} wants`).and.contain(`not ${count}`);
       });

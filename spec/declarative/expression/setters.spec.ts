@@ -10,19 +10,19 @@ const document = {
 
 describe('Setters', () => {
   for (const [title, source, result] of [
-    ['make the parents', { '$.y.z': '$.spec.b' }, { y: { z: { c: 2 } } }],
-    ['take names in quotes', { "$['a.b']['c/d']": 1 }, { 'a.b': { 'c/d': 1 } }],
+    ['create the parents', { '$.y.z': '$.spec.b' }, { y: { z: { c: 2 } } }],
+    ['accept quoted names', { "$['a.b']['c/d']": 1 }, { 'a.b': { 'c/d': 1 } }],
     ['pad lists', { '$.y[3]': 12 }, { y: [null, null, null, 12] }],
-    ['make lists of maps', { '$.y[1].z': 1 }, { y: [null, { z: 1 }] }],
-    ['set in turn', { '$.spec.y': 'a', '$.spec.b.d': 12 }, { spec: { y: 'a', b: { d: 12 } } }],
-    ['build in the map they stand in', { q: { '$.y.z': 1 } }, { q: { y: { z: 1 } } }],
+    ['create lists of maps', { '$.y[1].z': 1 }, { y: [null, { z: 1 }] }],
+    ['apply in order', { '$.spec.y': 'a', '$.spec.b.d': 12 }, { spec: { y: 'a', b: { d: 12 } } }],
+    ['build within their map', { q: { '$.y.z': 1 } }, { q: { y: { z: 1 } } }],
     [
-      'set in what was copied, and leave the rest',
+      'set in a copy, and keep its other fields',
       { metadata: '$.metadata', '$.metadata.labels.tier': 'front' },
       { metadata: { name: 'a', labels: { app: 'web', tier: 'front' } } },
     ],
     [
-      'set in a list that was copied',
+      'set in a copied list',
       { list: '$.spec.list', '$.list[1].x': 3, '$.list[-2].y': 4 },
       { list: [{ x: 1, y: 4 }, { x: 3 }] },
     ],
@@ -32,7 +32,7 @@ describe('Setters', () => {
       { list: [{ x: 1 }, { x: 9 }] },
     ],
     [
-      'set in all items',
+      'set in all items of a list',
       { list: '$.spec.list', '$.list[*].y': 0 },
       {
         list: [
@@ -41,38 +41,38 @@ describe('Setters', () => {
         ],
       },
     ],
-    ['set in all members', { b: '$.spec.b', '$.b.*': 'new' }, { b: { c: 'new' } }],
+    ['set in all members of a map', { b: '$.spec.b', '$.b.*': 'new' }, { b: { c: 'new' } }],
     ['set in a slice', { list: '$.spec.list', '$.list[1:].x': 0 }, { list: [{ x: 1 }, { x: 0 }] }],
-    ['set nothing where nothing matches', { a: 1, '$.list[*].x': 1 }, { a: 1, list: undefined }],
-    ['overwrite', { a: 1, '$.a': 2 }, { a: 2 }],
-    ['set what is missing to null', { '$.a.b': '$.missing' }, { a: { b: null } }],
+    ['set nothing without a match', { a: 1, '$.list[*].x': 1 }, { a: 1, list: undefined }],
+    ['overwrite earlier values', { a: 1, '$.a': 2 }, { a: 2 }],
+    ['set a missing value to null', { '$.a.b': '$.missing' }, { a: { b: null } }],
     ['copy a map', { '$.': '$.metadata' }, document.metadata],
     ['copy the document', { '$.': '$' }, document],
-    ['copy a map that is written out', { '$.': { a: 1 } }, { a: 1 }],
+    ['copy a literal map', { '$.': { a: 1 } }, { a: 1 }],
     [
-      'copy over what stands before',
+      'copy over earlier members',
       { name: 'b', x: 1, '$.': '$.metadata' },
       { ...document.metadata, x: 1 },
     ],
     [
-      'are overwritten by what stands after',
+      'are overwritten by later members',
       { '$.': '$.metadata', name: 'b' },
       { ...document.metadata, name: 'b' },
     ],
-    ['$ is $.', { $: '$.spec.b' }, { c: 2 }],
+    ['treat $ like $.', { $: '$.spec.b' }, { c: 2 }],
   ] as const) {
     it(title, () => {
-      // As JSON: a member that is undefined is absent.
+      // Compares as JSON, so that an undefined member counts as absent.
       const built = JSON.parse(JSON.stringify(evaluate(source, document))) as unknown;
       expect(built).to.deep.equal(JSON.parse(JSON.stringify(result)));
     });
   }
 
-  it('what they set is data', () => {
+  it('set values as data, not as paths', () => {
     expect(evaluate({ '$.a': '$.b' }, { b: '$.c', c: 1 })).to.deep.equal({ a: '$.c' });
   });
 
-  it('__proto__ is a name like any other', () => {
+  it('treat __proto__ as an ordinary name', () => {
     const built = evaluate({ '$.__proto__.x': 1, '$.a.constructor.y': 2 });
     expect(JSON.stringify(built)).to.equal('{"__proto__":{"x":1},"a":{"constructor":{"y":2}}}');
     expect(({} as { x?: unknown }).x).to.equal(undefined);
@@ -89,12 +89,12 @@ describe('Setters', () => {
     [{ '$.': '$.spec.a' }, '$.: copies a map, got 1'],
     [{ '$.': '$.missing' }, '$.: copies a map, got null'],
   ] as const) {
-    it(`${JSON.stringify(source)} is an error`, () => {
+    it(`fail on ${JSON.stringify(source)}`, () => {
       expect(dataErrorOf(source, document).message).to.equal(message);
     });
   }
 
-  it('what can set nothing is refused at load', () => {
+  it('are refused at load when they cannot set anything', () => {
     expect(
       problemsOf({
         '$..a': 1,
@@ -116,7 +116,7 @@ describe('Setters', () => {
     ]);
   });
 
-  it('what was set is what is got', () => {
+  it('set what a getter of the same path reads', () => {
     const step = fc.oneof(
       fc.string().map((name) => `[${JSON.stringify(name)}]`),
       fc.nat(20).map((index) => `[${index}]`),
@@ -133,7 +133,7 @@ describe('Setters', () => {
     fc.assert(property, { numRuns: tries(200) });
   });
 
-  it('what is set at one place leaves the others', () => {
+  it('do not affect other paths', () => {
     const name = fc.constantFrom('a', 'b', 'c');
     const names = fc.array(name, { minLength: 1, maxLength: 3 });
     const property = fc.property(names, names, (one, other) => {

@@ -31,7 +31,7 @@ describe('Strings', () => {
     [{ '@lower': 'ÄB' }, 'äb'],
     [{ '@upper': ['$.name'] }, 'WEB'],
   ] as const) {
-    it(`${JSON.stringify(source)} is ${JSON.stringify(result)}`, () => {
+    it(`evaluate ${JSON.stringify(source)} to ${JSON.stringify(result)}`, () => {
       expect(evaluate(source, document)).to.deep.equal(result);
     });
   }
@@ -45,12 +45,12 @@ describe('Strings', () => {
     [{ '@regex': ['a', '$.missing'] }, '@regex: wants a string, got null'],
     [{ '@lower': '$.port' }, '@lower: wants a string, got 80'],
   ] as const) {
-    it(`${JSON.stringify(source)} is an error`, () => {
+    it(`fail on ${JSON.stringify(source)}`, () => {
       expect(dataErrorOf(source, document).message).to.equal(message);
     });
   }
 
-  it('literals that do not fit are refused at load, patterns with the reason', () => {
+  it('refuse invalid literals at load, patterns with the reason', () => {
     const problems = [
       { '@concat': ['a', null, '$.a', { b: 1 }] },
       { '@upper': 3 },
@@ -70,7 +70,7 @@ describe('Strings', () => {
     expect(problem).to.contain('missing closing )');
   });
 
-  it('patterns and texts from documents can not stop the process', () => {
+  it('evaluate hostile patterns and strings from documents in linear time', () => {
     const text = `${'a'.repeat(5_000)}!`;
     for (const pattern of ['(a+)+$', '(a|aa)+$', '(?:a*)*b']) {
       expect(evaluate({ '@regex': [pattern, '$.text'] }, { text })).to.equal(false);
@@ -79,7 +79,7 @@ describe('Strings', () => {
     }
   });
 
-  it('patterns from documents may change from one to the next', () => {
+  it('accept a different pattern from each document', () => {
     const matches = { '@map': [{ '@regex': ['$$', '$.name'] }, ['^w', 'x', '^w', 'b$']] };
     expect(evaluate(matches, document)).to.deep.equal([true, false, true, true]);
   });

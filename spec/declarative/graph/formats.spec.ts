@@ -57,7 +57,7 @@ flowchart LR
   classDef stage fill:#ffffff,stroke:#777777,color:#111
 `;
 
-// Names may have any characters: letters that mean something to a format come often.
+// Names may have any characters; characters with a meaning in a format come often.
 const text = fc.string({
   unit: fc.oneof(
     fc.constantFrom(
@@ -86,11 +86,11 @@ const text = fc.string({
 });
 
 describe('A graph', () => {
-  it('as Mermaid has frames, boxes and arrows', () => {
+  it('has subgraphs, boxes and arrows as Mermaid', () => {
     expect(toMermaid(graphOf(operator))).to.equal(mermaid.trimStart());
   });
 
-  it('as DOT has them too', () => {
+  it('has clusters, boxes and arrows as DOT', () => {
     const lines = toDot(graphOf(operator)).split('\n');
     for (const line of [
       '  subgraph "cluster operator op" {',
@@ -106,20 +106,20 @@ describe('A graph', () => {
     expect(arrows(lines, ' -> ')).to.equal(arrows(mermaid.split('\n'), ' -->'));
   });
 
-  it('as SVG has every text', async () => {
+  it('contains every text as SVG', async () => {
     const texts = textsOf(await toSvg(graphOf(operator)));
     expect(texts).to.include.members([
       ...['op', 'pods', 'Pod', 'every 90 s', '$.p.a = $.Far.a', '@unwind', 'passes through'],
     ]);
   });
 
-  it('is the same text whenever it is drawn', async () => {
+  it('has the same text in every rendering', async () => {
     for (const format of [toMermaid, toDot, toSvg]) {
       expect(await format(graphOf(operator))).to.equal(await format(graphOf(operator)));
     }
   });
 
-  it('as Mermaid has nothing in quotes that Mermaid could take for its own', () => {
+  it('escapes names as Mermaid, so that none is parsed as syntax', () => {
     const property = fc.property(text, (name) => {
       const drawn = toMermaid(graphWith(name));
       const labels = [...drawn.matchAll(/"(.*?)"/g)].map(([, label = '']) => label);
@@ -134,7 +134,7 @@ describe('A graph', () => {
     fc.assert(property);
   });
 
-  it('as SVG, and so as DOT, says exactly what things are called', async () => {
+  it('shows exact names as SVG, and thus as DOT', async () => {
     const property = fc.asyncProperty(text, async (name) => {
       const texts = textsOf(await toSvg(graphWith(name)));
       const shown = [`as ${name}`, `V${name}`, `a${name}`].map(plain);
@@ -143,7 +143,7 @@ describe('A graph', () => {
     await fc.assert(property, { numRuns: tries(25) });
   });
 
-  it('leave room in a picture for a font that is wider than the one that was measured', async () => {
+  it('uses smaller fonts in SVG than measured, as a reserve for wider fonts', async () => {
     const svg = await toSvg(graphOf(operator));
     const sizes = [...svg.matchAll(/ font-size="([\d.]+)"/g)].map(([, size]) => Number(size));
     expect(sizes.length).to.be.greaterThan(5);
@@ -152,7 +152,7 @@ describe('A graph', () => {
   });
 });
 
-/** The texts of a picture. */
+/** Returns the texts of a picture. */
 function textsOf(svg: string): string[] {
   return [...svg.matchAll(/<text [^>]*>(.*?)<\/text>/gs)].map(([, inner = '']) => decoded(inner));
 }
@@ -166,7 +166,7 @@ function decoded(text: string): string {
   );
 }
 
-/** Control characters are drawn as spaces; how many spaces there are does not count. */
+/** Normalizes spaces: control characters are drawn as spaces. */
 function plain(name: string): string {
   return name.replaceAll(/[\p{Cc}\p{Zs}]+/gu, ' ').trimEnd();
 }

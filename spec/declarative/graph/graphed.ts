@@ -2,13 +2,13 @@ import { operatorGraph } from '../../../lib/declarative/graph/operator-graph.js'
 import type { OperatorGraph } from '../../../lib/declarative/graph/operator-graph.js';
 import { loadOperators } from '../../../lib/declarative/spec/load-operator.js';
 
-/** The graph of the operators of a YAML text; one without a name is called `op`. */
+/** Returns the graph of the operators of a YAML text; an unnamed operator is called `op`. */
 export function graphOf(text: string): OperatorGraph {
   const operators = loadOperators(text, 'operator.yaml');
   return operatorGraph(operators.map(({ name = 'op', spec }) => ({ name, spec })));
 }
 
-/** A graph of one controller, with these things called so. */
+/** Returns the graph of one controller in which everything has the name `text`. */
 export function graphWith(text: string): OperatorGraph {
   const source = { apiGroup: '', kind: 'Pod', type: 'Watcher', as: text, periodMs: 0 } as const;
   const controller = {

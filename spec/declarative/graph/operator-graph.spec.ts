@@ -31,7 +31,7 @@ spec:
 `;
 
 describe('operatorGraph', () => {
-  it('has every kind once; a view by its operator, whoever reads it', () => {
+  it('has every kind once, and each view with its operator', () => {
     expect(graphOf(health).resources).to.deep.equal([
       { id: '/Pod', apiGroup: '', kind: 'Pod' },
       { id: '/Service', apiGroup: '', kind: 'Service' },
@@ -46,7 +46,7 @@ describe('operatorGraph', () => {
     ]);
   });
 
-  it('has what a controller reads, does and writes', () => {
+  it('has sources, stages and target of a controller', () => {
     const [pods] = graphOf(health).operators[0]?.controllers ?? [];
     expect(pods).to.deep.equal({
       id: 'health/pods',
@@ -66,7 +66,7 @@ describe('operatorGraph', () => {
     });
   });
 
-  it('links who writes a kind with who reads it: across operators, and with itself', () => {
+  it('links writers of a kind with its readers, across operators and to the same controller', () => {
     expect(graphOf(health).links).to.deep.equal([
       {
         ...{ from: 'health/pods', to: 'health/services' },
@@ -80,7 +80,7 @@ describe('operatorGraph', () => {
     ]);
   });
 
-  it('takes no trigger for the kind of its name', () => {
+  it('does not confuse a trigger with the kind of its name', () => {
     const { links, resources } = graphOf(`
       controllers:
         - name: a
@@ -91,7 +91,7 @@ describe('operatorGraph', () => {
     expect(resources.map(({ id }) => id)).to.deep.equal(['op.view.dcontroller.io/Tick']);
   });
 
-  it("has the stages of a single stage, and of dcontroller's first form", () => {
+  it('has the stages of a single-stage pipeline and of the first form of dcontroller', () => {
     const graph = graphOf(`
       controllers:
         - name: one

@@ -4,12 +4,12 @@ import { allSettled } from '../../../lib/declarative/operator/all-settled.js';
 describe('allSettled', () => {
   const failing = (text: string) => Promise.reject(new Error(text));
 
-  it('resolves where nothing fails', async () => {
+  it('resolves when nothing fails', async () => {
     await allSettled([]);
     await allSettled([Promise.resolve(1), Promise.resolve(undefined)]);
   });
 
-  it('throws the error of the only one that fails, once all have settled', async () => {
+  it('throws a single error once all promises have settled', async () => {
     const settled: string[] = [];
     const slow = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
       settled.push('slow');
@@ -20,7 +20,7 @@ describe('allSettled', () => {
     expect(settled).to.deep.equal(['slow']);
   });
 
-  it('throws all errors of several that fail', async () => {
+  it('throws an AggregateError of several errors', async () => {
     const work = [failing('one'), Promise.resolve(), failing('two')];
     const error: unknown = await allSettled(work).catch((e: unknown) => e);
     expect(error).to.be.instanceOf(AggregateError).with.property('message', 'one; two');

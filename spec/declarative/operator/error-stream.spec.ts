@@ -7,7 +7,7 @@ import type { ReportedError } from '../../../lib/declarative/runtime/controller-
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 describe('ErrorStream', () => {
-  it('lets the first three pass, and then three in two seconds', async () => {
+  it('passes the first three errors, then three per two seconds', async () => {
     const clock = new VirtualClock();
     const errors = new ErrorStream({ clock });
     for (let number = 1; number <= 10; number++) {
@@ -30,7 +30,7 @@ describe('ErrorStream', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('never lets a noisy operator silence another one', async () => {
+  it('limits each operator separately', async () => {
     const errors = new ErrorStream({ clock: new VirtualClock() });
     for (let number = 1; number <= 5; number++) errors.push(errorOf(`noisy ${number}`, 'noisy'));
     errors.push(errorOf('quiet', 'quiet'));
@@ -38,7 +38,7 @@ describe('ErrorStream', () => {
     expect(await messages(errors)).to.deep.equal(['noisy 1', 'noisy 2', 'noisy 3', 'quiet']);
   });
 
-  it('lets at most 64 wait: the newest are dropped', async () => {
+  it('buffers at most 64 errors, and drops the newest', async () => {
     const errors = new ErrorStream({ clock: new VirtualClock() });
     for (let number = 1; number <= 70; number++) errors.push(errorOf(`${number}`, `${number}`));
     errors.end();
@@ -47,7 +47,7 @@ describe('ErrorStream', () => {
     expect(errors.suppressed).to.equal(6);
   });
 
-  it('hands an error to who waits for it', async () => {
+  it('passes an error to a waiting reader', async () => {
     const errors = new ErrorStream();
     const reader = errors[Symbol.asyncIterator]();
     const next = reader.next();
@@ -55,7 +55,7 @@ describe('ErrorStream', () => {
     expect((await next).value).to.have.property('message', 'now');
   });
 
-  it('ends the loops of its readers at the end', async () => {
+  it('ends its readers when it ends', async () => {
     const errors = new ErrorStream();
     const reading = Promise.all([messages(errors), messages(errors)]);
     errors.push(errorOf('one'));
@@ -64,7 +64,7 @@ describe('ErrorStream', () => {
     expect((await reading).flat()).to.deep.equal(['one']);
   });
 
-  it('loses nothing to a reader that has left', async () => {
+  it('loses no error to a reader that has returned', async () => {
     const errors = new ErrorStream();
     const leaving = errors[Symbol.asyncIterator]();
     const unread = leaving.next();

@@ -11,10 +11,9 @@ import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, Operator as Writer } from '../../builder/suite/target.js';
 import { isWrite } from '../../builder/suite/target.js';
 
-/** An object of a spec. */
 export type Thing = UnstructuredObject;
 
-/** A process that runs a group, on a namespace of its own. */
+/** A process that runs a group, in its own namespace. */
 export class GroupScene {
   readonly target: BuilderTarget;
   readonly namespace: string;
@@ -36,7 +35,7 @@ export class GroupScene {
     this.group = new Group({ manager });
   }
 
-  /** @param namespace - of an earlier process; absent: a new one */
+  /** @param namespace - namespace of an earlier process; a new one if absent */
   static async begin(target: BuilderTarget, namespace?: string): Promise<GroupScene> {
     const writer = await target.operator();
     const { clock } = target;
@@ -51,7 +50,7 @@ export class GroupScene {
 
   run(): void {
     this.#running = this.group.start(this.#over.signal);
-    this.#running.catch(() => undefined); // `end` tells.
+    this.#running.catch(() => undefined); // `end` reports it.
   }
 
   async end(): Promise<void> {
@@ -59,12 +58,12 @@ export class GroupScene {
     await (this.#running ?? this.manager.stop());
   }
 
-  /** The group's client for views, the administrator's for all else. */
+  /** A client for the group's views that uses the administrator's for everything else. */
   get client(): Client {
     return this.manager.views.route(this.target.admin);
   }
 
-  /** As the target's, but time that is the spec's goes on meanwhile. */
+  /** Retries like the target's `eventually`, and advances a virtual clock meanwhile. */
   eventually<T>(check: () => Promise<T> | T): Promise<T> {
     const { clock } = this.target;
     return this.target.eventually(async () => {
@@ -73,13 +72,13 @@ export class GroupScene {
     });
   }
 
-  /** Runs the group, and operators of `Operator` objects in it. */
+  /** Runs the group, with the controller for `Operator` objects. */
   runObjects(): void {
     this.manager.add(operatorCrdController({ group: this.group }), { requires: operatorCrdAccess });
     this.run();
   }
 
-  /** Resolves when the first full pass of all controllers of an operator is written. */
+  /** Resolves when the initial reconcile of all controllers of an operator is written. */
   async synced(operator: Operator): Promise<void> {
     const synced = { is: false };
     const waiting = operator.whenSynced().then(() => (synced.is = true));
@@ -89,31 +88,31 @@ export class GroupScene {
     await waiting;
   }
 
-  /** The writes of the group's process since the last call, as `verb resource name`. */
+  /** Returns the writes of the group's process since the last call, as `verb resource name`. */
   async writes(): Promise<readonly string[]> {
     const requests = await this.writer.requests();
     return (
       requests
-        // A review of access is a question, though it is created.
+        // Access reviews are created, but write nothing.
         .filter((request) => isWrite(request) && !request.resource.includes('review'))
         .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`)
     );
   }
 
-  /** Creates a ConfigMap of the namespace, with the label `of`, or brings it to this value. */
+  /** Creates or updates a ConfigMap in the namespace, with the label `of`. */
   async put(of: string, name: string, value: string): Promise<void> {
     const metadata = { name, namespace: this.namespace, labels: { of } };
     const object: Thing = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { value } };
     await this.target.admin.apply(object, { fieldManager: 'somebody', force: true });
   }
 
-  /** Deletes a ConfigMap of the namespace. */
+  /** Deletes a ConfigMap in the namespace. */
   async drop(name: string): Promise<void> {
     const { namespace } = this;
     await this.target.admin.delete({ apiVersion: 'v1', kind: 'ConfigMap' }, { name, namespace });
   }
 
-  /** The `data` of the ConfigMaps of the namespace that operators made, by name. */
+  /** Returns the `data` of ConfigMaps that operators made in the namespace, by name. */
   async made(): Promise<Record<string, unknown>> {
     const { items } = await this.target.admin.list<Thing>(
       { apiVersion: 'v1', kind: 'ConfigMap' },
@@ -124,7 +123,7 @@ export class GroupScene {
     return made;
   }
 
-  /** Names of the views of a kind; none where there is no such kind. */
+  /** Returns the names of the views of a kind; empty if the kind does not exist. */
   async views(operator: string, kind: string): Promise<readonly string[]> {
     const known = this.manager.views.types(operator).some((type) => type.kind === kind);
     if (!known) return [];
@@ -134,7 +133,7 @@ export class GroupScene {
   }
 }
 
-/** `True Ready`, for example: of a controller, or of the operator as a whole. */
+/** Formats the condition Ready of a controller, or of the whole operator, as `True Ready`. */
 export function readyOf(operator: Operator | undefined, controller?: string): string {
   const status = operator?.getStatus();
   const of =
@@ -147,7 +146,7 @@ type ControllerDocument = OperatorDocument['controllers'][number];
 
 const sameName = { name: '$.metadata.name', namespace: '$.metadata.namespace' };
 
-/** A view of each ConfigMap of a namespace that has the label `of: <kind>`. */
+/** A controller that makes a view of each ConfigMap in a namespace with the label `of: <kind>`. */
 export function viewOf(
   kind: string,
   namespace: string,
@@ -162,7 +161,7 @@ export function viewOf(
   };
 }
 
-/** A ConfigMap `<prefix>-<name>` of each view of a kind. */
+/** A controller that makes a ConfigMap `<prefix>-<name>` of each view of a kind. */
 export function configMapOf(
   kind: string,
   prefix: string,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { GroupScene, configMapOf, readyOf, viewOf } from './group-scene.js';
 
-/** What groups of operators do, on any server. */
+/** Specs of groups of operators, for any server. */
 export function groupSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let scene: GroupScene;
@@ -18,7 +18,7 @@ export function groupSuite(newTarget: NewTarget): void {
   afterEach(() => scene.end());
   after(() => target.close());
 
-  /** One with two chains: prices and stocks. */
+  /** An operator with two chains: prices and stocks. */
   const shop = (...more: Parameters<typeof configMapOf>[2][]) => ({
     controllers: [
       viewOf('Price', scene.namespace),
@@ -38,7 +38,7 @@ export function groupSuite(newTarget: NewTarget): void {
       expect(await scene.made()).to.deep.equal(expected);
     });
 
-  it('runs what was added before its start, and what is added later', async () => {
+  it('runs operators added before and after its start', async () => {
     const { group, namespace } = scene;
     const [early, late] = [scene.name('early'), scene.name('late')];
     await group.addOperator(early, {
@@ -55,7 +55,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(readyOf(group.getOperator(early))).to.equal('True Ready');
   });
 
-  it('lets an operator read the views of another one, also of one that comes later', async () => {
+  it('lets an operator read the views of another one, even of one added later', async () => {
     const { group, namespace } = scene;
     const [maker, reader] = [scene.name('maker'), scene.name('reader')];
     const apiGroup = `${maker}.view.dcontroller.io`;
@@ -66,7 +66,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.views(maker, 'Price')).to.deep.equal(['a', 'b']);
   });
 
-  it('replaces only the controller that changed: no write is lost, none repeated', async () => {
+  it('replaces only the changed controller, without lost or repeated writes', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     scene.run();
@@ -95,7 +95,7 @@ export function groupSuite(newTarget: NewTarget): void {
     ]);
   });
 
-  it('writes nothing when an operator is upserted as it is', async () => {
+  it('writes nothing after an upsert without changes', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     scene.run();
@@ -108,7 +108,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('loses no change that comes while a controller is replaced', async () => {
+  it('loses no change that arrives while it replaces a controller', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     scene.run();
@@ -127,7 +127,7 @@ export function groupSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('removes an operator with its views; what it wrote stays by default', async () => {
+  it('removes an operator with its views, and keeps the objects it wrote by default', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     scene.run();
@@ -142,7 +142,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(scene.manager.status().controllers).to.deep.equal([]);
   });
 
-  it('removes what an operator wrote, and nothing else, when it is told to', async () => {
+  it('deletes exactly the objects an operator wrote with the clean-up policy "delete"', async () => {
     const { group } = scene;
     const [name, other] = [scene.name('shop'), scene.name('other')];
     scene.run();
@@ -156,7 +156,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.views(other, 'Stock')).to.deep.equal(['c']);
   });
 
-  it('takes from other operators what came from the views of a removed one; it can come again', async () => {
+  it('removes objects derived from views of a removed operator, and restores them with it', async () => {
     const { group, namespace } = scene;
     const [maker, reader] = [scene.name('maker'), scene.name('reader')];
     const apiGroup = `${maker}.view.dcontroller.io`;
@@ -171,7 +171,7 @@ export function groupSuite(newTarget: NewTarget): void {
     await eventuallyMade(both);
   });
 
-  it('cleans up after a controller that an upsert leaves out, by policy; its views always go', async () => {
+  it('cleans up after a removed controller by policy, and always removes its views', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     const stocks = shop().controllers.slice(2);
@@ -187,7 +187,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.views(name, 'Stock')).to.deep.equal(['c']);
   });
 
-  it('cleans up the old target of a controller that has another one', async () => {
+  it('cleans up the old target of a controller whose target changes', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     const [prices, make] = shop().controllers;
@@ -206,7 +206,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.views(name, 'Copy')).to.deep.equal(['price-a', 'price-b']);
   });
 
-  it('tells what is wrong with a specification, and runs the other controllers; repaired, all are ready', async () => {
+  it('reports an invalid controller and runs the others; after a repair all are ready', async () => {
     const { group, namespace } = scene;
     const name = scene.name('shop');
     const [prices, make] = shop().controllers;
@@ -236,7 +236,7 @@ export function groupSuite(newTarget: NewTarget): void {
     await scene.eventually(() => expect(readyOf(operator)).to.equal('True Ready'));
   });
 
-  it('keeps what a controller wrote while its specification is wrong, with either policy', async () => {
+  it('keeps the objects of a controller with an invalid specification, under either policy', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     const [prices, make] = shop().controllers;
@@ -260,7 +260,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.made()).to.deep.equal({});
   });
 
-  it('is Unknown while data does not fit, tells the error by name, and is Ready when it fits', async () => {
+  it('sets Ready to Unknown on a data error, reports it by name, and to True once resolved', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     scene.run();

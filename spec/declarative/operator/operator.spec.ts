@@ -41,7 +41,7 @@ spec:
       target: { kind: Stock }
 `;
 
-/** Of `file:line:column: …`. */
+/** Returns the line of `file:line:column: …`. */
 const lineOf = (text: string): number => Number(text.split(':')[1]);
 
 describe('Operator', () => {
@@ -63,7 +63,7 @@ describe('Operator', () => {
     return path;
   };
 
-  it('is made of a file, and runs with its manager until it is told to end', async () => {
+  it('loads from a file and runs with its manager until its signal aborts', async () => {
     const operator = await Operator.fromFile('shop', manager, await file(good));
     expect([operator.name, operator.manager]).to.deep.equal(['shop', manager]);
     const over = new AbortController();
@@ -82,7 +82,7 @@ describe('Operator', () => {
     expect(await operator.errors[Symbol.asyncIterator]().next()).to.have.property('done', true);
   });
 
-  it('takes the operator of its name, or the only one, of a file', async () => {
+  it('selects the operator of its name in a file, or the only one', async () => {
     const two = `${good}---${good.replace('shop', 'other').replace('prices', 'others')}`;
     const other = await Operator.fromFile('other', manager, await file(two));
     expect(other.listControllers().map(({ name }) => name)).to.deep.equal(['others']);
@@ -94,7 +94,7 @@ describe('Operator', () => {
     expect(failure).to.have.property('message').that.includes('did you mean other?');
   });
 
-  it('tells everything that is wrong with a file, each thing with its place', async () => {
+  it('reports all problems of a file, each with its position', async () => {
     const path = await file(bad);
     const error = await Operator.fromFile('shop', manager, path).catch((thrown: unknown) => thrown);
     if (!isInvalidSpec(error)) throw error;
@@ -110,7 +110,7 @@ describe('Operator', () => {
     expect(lines[2]).to.match(/^operator\.yaml:14:\d+: spec\.controllers\[1\]\.pipeline\[1\]/);
   });
 
-  it('names file and line of what only its controllers find out', () => {
+  it('reports file and line of problems found at creation of its controllers', () => {
     const mended = bad.replace(', typ: Watcher', '');
     const [loaded] = loadOperators(
       mended.replace('concatt', 'concat').replace('sell', 'sel'),
@@ -130,7 +130,7 @@ describe('Operator', () => {
     expect(readyOf(operator)).to.equal('False NotReady');
   });
 
-  it('gets a further controller while it runs, which may be wrong', async () => {
+  it('accepts further controllers while it runs, valid or not', async () => {
     const group = new Group({ manager });
     const over = new AbortController();
     const running = group.start(over.signal);
@@ -150,7 +150,7 @@ describe('Operator', () => {
     expect(late).to.have.property('code', 'Stopped');
   });
 
-  it('makes the kinds of its views, and has them served', async () => {
+  it('registers the kinds of its views and attaches them to the API server', async () => {
     const served: Views[] = [];
     const apiServer = { attach: (views: Views) => served.push(views) };
     const controllers = [viewOf('Price', 'default'), configMapOf('Price', 'price')];
@@ -160,12 +160,12 @@ describe('Operator', () => {
     expect(manager.views.types('shop').map(({ kind }) => kind)).to.deep.equal(['Price']);
   });
 
-  it('has a name that can be part of an API group', () => {
+  it('requires a name that is valid in an API group', () => {
     const create = () => Operator.create('My Shop', manager, { controllers: [] });
     expect(create).to.throw('My Shop').with.property('code', 'InvalidOption');
   });
 
-  it('says of an operator without controllers that it is not ready', () => {
+  it('is not ready without controllers', () => {
     const operator = Operator.create('shop', manager, { controllers: [] });
     expect(readyOf(operator)).to.equal('False NotReady');
     expect(operator.getStatus(3)).to.include({ observedGeneration: 3 });
@@ -175,7 +175,7 @@ describe('Operator', () => {
 describe('Group', () => {
   const cluster = testCluster();
 
-  it('refuses two operators of a name, and to be started twice', async () => {
+  it('refuses a second operator of the same name, and a second start', async () => {
     const manager = await DeclarativeManager.create({ client: cluster().client() });
     const group = new Group({ manager });
     await group.addOperator('shop', { controllers: [] });
@@ -189,7 +189,7 @@ describe('Group', () => {
     await manager.stop();
   });
 
-  it('keeps a controller whose place in the specification is another', async () => {
+  it('keeps a controller whose index in the specification changes', async () => {
     const { clock } = cluster();
     const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
     const group = new Group({ manager });
@@ -205,7 +205,7 @@ describe('Group', () => {
     await manager.stop();
   });
 
-  it('has problems of a controller say where it stands after its place is another', async () => {
+  it('updates the path in the problems of a controller whose index changes', async () => {
     const manager = await DeclarativeManager.create({ client: cluster().client() });
     const group = new Group({ manager });
     const wrong = { ...viewOf('Price', 'default'), pipeline: [{ '@projct': {} }] };
@@ -216,7 +216,7 @@ describe('Group', () => {
     await manager.stop();
   });
 
-  it('refuses a policy of cleaning up that is neither delete nor orphan', async () => {
+  it('refuses an unknown clean-up policy', async () => {
     const manager = await DeclarativeManager.create({ client: cluster().client() });
     const group = new Group({ manager });
     const cleanUp = 'remove' as 'delete';
@@ -226,7 +226,7 @@ describe('Group', () => {
     await manager.stop();
   });
 
-  it('ends its stream of errors when it ends', async () => {
+  it('ends its stream of errors when it stops', async () => {
     const { clock } = cluster();
     const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
     const group = new Group({ manager });
@@ -239,7 +239,7 @@ describe('Group', () => {
     expect(await next).to.have.property('done', true);
   });
 
-  it('ends its controllers in a manager that another one runs', async () => {
+  it('stops its controllers in a manager that continues to run', async () => {
     const { clock } = cluster();
     const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
     const ended = new AbortController();
@@ -257,7 +257,7 @@ describe('Group', () => {
     await running;
   });
 
-  it('leaves no timer when it has ended', async () => {
+  it('leaves no timer after it stops', async () => {
     const { clock } = cluster();
     const before = clock.pendingTimers;
     const manager = await DeclarativeManager.create({ client: cluster().client(), clock });

@@ -15,13 +15,12 @@ import type { ObjectKey, UnstructuredObject } from '../../../lib/object/kubernet
 import { systemClock } from '../../../lib/system/clock.js';
 import { ManagerSetup, rememberingLogger } from '../../manager/manager-setup.js';
 
-/** An object of a spec. */
 export type Thing = UnstructuredObject;
 
 /** The apiVersion of the views of the operator `op`. */
 export const views = 'op.view.dcontroller.io/v1alpha1';
 
-/** Declarative controllers of the operator `op`, on an embedded cluster, by a clock of the spec's own. */
+/** Declarative controllers of the operator `op` on an embedded cluster with a virtual clock. */
 export class ControllerScene {
   readonly base: ManagerSetup;
   readonly manager: DeclarativeManager;
@@ -40,7 +39,7 @@ export class ControllerScene {
     return ControllerScene.on(await ManagerSetup.start(cluster), options);
   }
 
-  /** One more process on a cluster that is there. */
+  /** Starts another process on an existing cluster. */
   static async on(
     base: ManagerSetup,
     options: Partial<DeclarativeManagerOptions> = {},
@@ -51,12 +50,12 @@ export class ControllerScene {
     return new ControllerScene(base, manager);
   }
 
-  /** As the administrator, and for views as anybody. */
+  /** A client of the administrator, which routes views to their server. */
   get client(): Client {
     return this.manager.views.route(this.base.person);
   }
 
-  /** A controller as YAML would have it; the API server is asked for nothing yet. */
+  /** Creates a controller from a specification as in YAML; sends no requests. */
   controller(
     spec: unknown,
     options: Partial<DeclarativeControllerOptions> = {},
@@ -69,7 +68,7 @@ export class ControllerScene {
     return controller;
   }
 
-  /** Starts controllers, runs the manager, and waits until what there is has been dealt with. */
+  /** Starts controllers, runs the manager, and waits for the initial reconcile. */
   async run(...specs: readonly object[]): Promise<readonly DeclarativeController[]> {
     const controllers = specs.map((spec) => this.controller(spec));
     for (const controller of controllers) await controller.start();
@@ -78,7 +77,7 @@ export class ControllerScene {
     return controllers;
   }
 
-  /** Lets things happen, without time, until `promise` has settled. */
+  /** Waits for `promise` without advancing time. */
   async during<T>(promise: Promise<T>): Promise<T> {
     const settled = { is: false };
     const note = (): void => void (settled.is = true);
@@ -87,7 +86,7 @@ export class ControllerScene {
     return promise;
   }
 
-  /** Lets things happen, `stepMs` at a time, until `check` throws no more. */
+  /** Retries `check` until it passes, advancing the clock by `stepMs` each time. */
   async eventually<T>(check: () => Promise<T> | T, stepMs = 0): Promise<T> {
     const endMs = systemClock.monotonicMs() + 10_000;
     for (;;) {
@@ -100,7 +99,7 @@ export class ControllerScene {
     }
   }
 
-  /** Lets things happen, without time, until nothing does any more. */
+  /** Waits without advancing time until the queues are empty. */
   async settled(): Promise<void> {
     const active = (): boolean =>
       this.manager.status().controllers.some(({ depth, active }) => depth + active.length > 0);
@@ -110,7 +109,7 @@ export class ControllerScene {
     }
   }
 
-  /** Creates an object, or writes over the one that is there. */
+  /** Creates or replaces an object. */
   async put(object: Thing): Promise<Thing> {
     const { client } = this;
     const live = await this.get(object, keyOf(object));
@@ -136,31 +135,31 @@ export class ControllerScene {
     await this.client.delete(object, keyOf(object));
   }
 
-  /** All objects of a kind, by name. */
+  /** Returns all objects of a kind by name. */
   async all(type: { apiVersion: string; kind: string }): Promise<Readonly<Record<string, Thing>>> {
     const { items } = await this.client.list<Thing>(type);
     return Object.fromEntries(items.map((item) => [item.metadata.name ?? '', item]));
   }
 
-  /** The names of all objects of a kind, sorted. */
+  /** Returns the sorted names of all objects of a kind. */
   async names(type: { apiVersion: string; kind: string }): Promise<readonly string[]> {
     return Object.keys(await this.all(type)).sort();
   }
 
-  /** The condition of a controller: its status and reason. */
+  /** Formats the condition of a controller as status and reason. */
   ready(controller: DeclarativeController): string {
     const [condition] = controller.status().conditions;
     return `${condition?.status ?? 'none'} ${condition?.reason ?? ''}`;
   }
 
-  /** Ends the process; nothing may be left of it. */
+  /** Stops the process, and expects no timers to remain. */
   async end(): Promise<void> {
     expect(await this.base.end()).to.equal(undefined);
     expect(this.base.clock.pendingTimers).to.equal(0);
   }
 }
 
-/** What a controller of an operator file is read as. */
+/** Parses a controller of an operator file. */
 export function readController(value: unknown): ControllerSpec {
   const problems: SpecProblem[] = [];
   const spec = readOperatorSpec({ controllers: [value] }, compileContext(problems));
@@ -175,7 +174,7 @@ function keyOf({ metadata }: Thing): ObjectKey {
   return namespace === '' ? { name } : { namespace, name };
 }
 
-/** A ConfigMap of the namespace `default`. */
+/** A ConfigMap in the namespace `default`. */
 export function configMap(
   name: string,
   data: Readonly<Record<string, string>> = {},
@@ -190,5 +189,5 @@ export function view(kind: string, name: string, fields: object = {}): Thing {
   return { apiVersion: views, kind, metadata: { name, namespace: 'default' }, ...fields };
 }
 
-/** Passes name and namespace on. */
+/** Copies name and namespace. */
 export const sameName = { name: '$.metadata.name', namespace: '$.metadata.namespace' };

@@ -5,16 +5,16 @@ import { crashSample, isSampled } from '../../sample.js';
 import { PatientClock } from '../suite/patient-clock.js';
 import { rolloutScenario } from '../suite/crash-scenario.js';
 
-describe('A declarative operator, killed at any request', function () {
+describe('A declarative operator', function () {
   this.timeout(120_000);
 
   const cluster = () => {
     return EmbeddedCluster.start({ simulateWorkloads: true, clock: new PatientClock() });
   };
 
-  it('comes to the same end', async () => {
+  it('reaches the same state after a crash at any request', async () => {
     const scenario = rolloutScenario<EmbeddedCluster<PatientClock>>();
-    // To the server, a write that was not answered is one that was.
+    // To the server, an unanswered write equals an answered one.
     const report = await crashPoints(
       { ...scenario, cluster },
       { modes: ['answered'], ...crashSample(3) },

@@ -4,7 +4,7 @@ import { ControllerScene, configMap, sameName, view, views } from './controller-
 const keyOfA = { namespace: 'default', name: 'a' };
 const Copies = { apiVersion: views, kind: 'Copy' };
 
-/** Makes a view Copy of each ConfigMap that its source selects. */
+/** A controller that makes a view Copy of each ConfigMap its source selects. */
 function copies(source: object = {}): object {
   return {
     name: 'copies',
@@ -18,7 +18,7 @@ describe('DeclarativeController', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
-  it('writes what comes out of its pipeline, at the start and as it changes', async () => {
+  it('writes the result of its pipeline at the start and after changes', async () => {
     scene = await ControllerScene.start();
     await scene.put(configMap('a', { x: '1' }));
     await scene.run(copies());
@@ -34,7 +34,7 @@ describe('DeclarativeController', () => {
     expect(scene.errors).to.deep.equal([]);
   });
 
-  it('follows its namespace, and what is labelled so: what falls out is deleted', async () => {
+  it('follows namespace and label selector, and deletes the results of objects that no longer match', async () => {
     scene = await ControllerScene.start();
     await scene.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } });
     await scene.run(copies({ labelSelector: { matchLabels: { app: 'x' } } }));
@@ -52,7 +52,7 @@ describe('DeclarativeController', () => {
     expect(await scene.names(Copies)).to.deep.equal(['a']);
   });
 
-  it('joins native kinds and views, and a kind with itself by an alias', async () => {
+  it('joins native kinds, views, and a kind with itself by an alias', async () => {
     scene = await ControllerScene.start();
     const watch = (as: string) => ({ apiGroup: '', kind: 'ConfigMap', as });
     await scene.run({
@@ -101,7 +101,7 @@ describe('DeclarativeController', () => {
     expect(await scene.names(Copies)).to.deep.equal(['b-a']);
   });
 
-  it('passes a change through 25 controllers in a row within 10 s', async () => {
+  it('propagates a change through 25 chained controllers within 10 s', async () => {
     scene = await ControllerScene.start();
     const link = (place: number) => ({
       name: `link-${place}`,
@@ -116,7 +116,7 @@ describe('DeclarativeController', () => {
     await scene.run(...Array.from({ length: 25 }, (_, place) => link(place)));
     const last = { apiVersion: views, kind: 'Link25' };
     await scene.put(configMap('a', { x: '1' }));
-    // The scene waits 10 s of the machine at most.
+    // The scene waits at most 10 s of real time.
     await scene.eventually(async () => {
       expect(await scene.all(last)).to.have.nested.property('a.data.x', '1');
     });
@@ -124,7 +124,7 @@ describe('DeclarativeController', () => {
     await scene.eventually(async () => expect(await scene.names(last)).to.deep.equal([]));
   });
 
-  it('settles where two controllers feed each other', async () => {
+  it('settles when two controllers feed each other a bounded value', async () => {
     scene = await ControllerScene.start();
     const towards = (from: string, to: string) => ({
       name: `${from}-${to}`.toLowerCase(),

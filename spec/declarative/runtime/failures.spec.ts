@@ -6,21 +6,21 @@ const Copies = { apiVersion: views, kind: 'Copy' };
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
 const Secrets = { apiVersion: 'v1', kind: 'Secret' };
 
-/** Makes a ConfigMap of each view Wanted. */
+/** A controller that makes a ConfigMap of each view Wanted. */
 const wanted = {
   ...{ name: 'wanted', sources: [{ kind: 'Wanted' }] },
   pipeline: [{ '@project': { metadata: sameName, data: '$.data' } }],
   target: { apiGroup: '', version: 'v1', kind: 'ConfigMap' },
 };
 
-/** Makes a view Copy with the sum of each view Wanted. */
+/** A controller that makes a view Copy with the sum of each view Wanted. */
 const sums = {
   ...{ name: 'sums', sources: [{ kind: 'Wanted' }] },
   pipeline: [{ '@project': { metadata: sameName, sum: { '@add': ['$.n', 1] } } }],
   target: { kind: 'Copy' },
 };
 
-/** Has every write of a ConfigMap by the operator fail, until it is removed. */
+/** Makes every write of a ConfigMap by the operator fail until removed. */
 function writesFail({ base }: ControllerScene): { remove(): void } {
   const faults = (['create', 'update', 'patch'] as const).map((verb) =>
     base.cluster.faults.add({
@@ -39,8 +39,8 @@ describe('failures of declarative controllers', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
-  describe('a write that fails', () => {
-    it('is tried again, and what comes later is not lost', async () => {
+  describe('a failing write', () => {
+    it('is retried without losing later changes', async () => {
       scene = await ControllerScene.start();
       const [controller] = (await scene.run(wanted)) as [DeclarativeController];
       const fault = writesFail(scene);
@@ -62,7 +62,7 @@ describe('failures of declarative controllers', () => {
       expect(controller.status().lastErrors.length).to.be.above(0);
     });
 
-    it('is tried again without a word where somebody else was quicker', async () => {
+    it('is retried after a conflict without a reported error', async () => {
       scene = await ControllerScene.start();
       await scene.run(wanted);
       const conflicts = (['create', 'update', 'patch'] as const).map((verb) =>
@@ -79,7 +79,7 @@ describe('failures of declarative controllers', () => {
       expect(scene.errors).to.deep.equal([]);
     });
 
-    it('counts what it adds once, however often it is tried', async () => {
+    it('does not count twice when retried: one delete removes the object', async () => {
       scene = await ControllerScene.start();
       await scene.run(wanted);
       const { clock } = scene.base;
@@ -94,7 +94,7 @@ describe('failures of declarative controllers', () => {
       expect(await scene.names(ConfigMaps)).to.not.include('a');
     });
 
-    it('is not tried again for what is not wanted any more', async () => {
+    it('is not retried for an object that is no longer desired', async () => {
       scene = await ControllerScene.start();
       await scene.run(wanted);
       const { clock } = scene.base;
@@ -108,7 +108,7 @@ describe('failures of declarative controllers', () => {
     });
   });
 
-  describe('a source object in quarantine', () => {
+  describe('a quarantined source object', () => {
     const periodic = {
       ...{ apiGroup: 'source.dcontroller.io', kind: 'Periodic' },
       parameters: { period: '30s' },
@@ -119,7 +119,7 @@ describe('failures of declarative controllers', () => {
       pipeline: { '@project': { metadata: sameName, data: '$.data' } },
     };
 
-    it('counts as it was when it was good, and all others go on', async () => {
+    it('counts in its last good state, and does not affect other objects', async () => {
       scene = await ControllerScene.start();
       await scene.put(configMap('a', { x: '1' }));
       await scene.run(copies);
@@ -142,7 +142,7 @@ describe('failures of declarative controllers', () => {
     });
   });
 
-  describe('a source object that was bad when the operator started', () => {
+  describe('a source object that is invalid at the start', () => {
     const copies = {
       ...{ name: 'copies', sources: [{ apiGroup: '', version: 'v1', kind: 'ConfigMap' }] },
       pipeline: [
@@ -156,7 +156,7 @@ describe('failures of declarative controllers', () => {
       return { ...rest, metadata: { ...metadata, labels } };
     };
 
-    it('holds back the removal of what an earlier process wrote, until it is good', async () => {
+    it('delays deletes of objects of earlier processes until it is valid', async () => {
       scene = await ControllerScene.start();
       for (const name of ['a', 'b', 'c']) await scene.put(source(name));
       const [first] = (await scene.run(copies)) as [DeclarativeController];
@@ -176,7 +176,7 @@ describe('failures of declarative controllers', () => {
       expect(scene.errors.map(({ message }) => message).join('\n')).to.match(
         /Secret default\/b: not removed, it may be wanted by ConfigMap default\/a, which is quarantined/,
       );
-      // What this process has wanted itself goes.
+      // An object of this process is deleted.
       await scene.delete(source('c'));
       await scene.base.clock.advance(1_000);
       expect(await scene.names(Secrets)).to.deep.equal(['a', 'b']);
@@ -187,8 +187,8 @@ describe('failures of declarative controllers', () => {
     });
   });
 
-  describe('data that does not fit', () => {
-    it('leaves its document out, names where and what it is, and stops nothing else', async () => {
+  describe('a data error', () => {
+    it('drops its document with path and value, and does not affect others', async () => {
       scene = await ControllerScene.start();
       await scene.put(view('Wanted', 'bad', { n: 'seven' }));
       await scene.put(view('Wanted', 'good', { n: 7 }));
@@ -208,7 +208,7 @@ describe('failures of declarative controllers', () => {
       expect(await scene.names(Copies)).to.deep.equal(['bad', 'good']);
     });
 
-    it('can be a result without a name, or one with a slash', async () => {
+    it('is reported for a result without a name, or with a slash in it', async () => {
       scene = await ControllerScene.start();
       const metadata = { name: '$.called', namespace: 'default' };
       await scene.run({ ...sums, pipeline: [{ '@project': { metadata } }] });
@@ -220,7 +220,7 @@ describe('failures of declarative controllers', () => {
       expect(messages[1]).to.contain('metadata.name has a slash');
     });
 
-    it('of Secrets is never shown, nor what the server says of it', async () => {
+    it("does not reveal data of Secrets, nor the server's answer about them", async () => {
       scene = await ControllerScene.start();
       const data = { n: Buffer.from('hush').toString('base64') };
       const metadata = { name: 's', namespace: 'default' };
@@ -234,7 +234,7 @@ describe('failures of declarative controllers', () => {
         target,
         pipeline: [{ '@project': added }],
       });
-      // A label that no server takes.
+      // An invalid label.
       const labels = { value: { '@concat': ['$.data.n', ' !'] } };
       const labelled = { metadata: { ...sameName, labels } };
       const second = scene.controller({
@@ -262,7 +262,7 @@ describe('failures of declarative controllers', () => {
   });
 
   describe('a status', () => {
-    it('is False where the specification is wrong, with its path; nothing runs', async () => {
+    it('is False with the path of an invalid specification, and the controller does not run', async () => {
       scene = await ControllerScene.start();
       const spec = { ...sums, pipeline: [{ '@project': { n: { '@concatt': [1, 2] } } }] };
       const controller = scene.controller(spec, { specPath: ['controllers', 3] });
@@ -284,7 +284,7 @@ describe('failures of declarative controllers', () => {
       );
     });
 
-    it('is False where a view can not be called so', async () => {
+    it('is False for an invalid kind of views', async () => {
       scene = await ControllerScene.start();
       const controller = scene.controller({ ...sums, target: { kind: 'no kind' } });
       await controller.start();
@@ -292,7 +292,7 @@ describe('failures of declarative controllers', () => {
       expect(scene.base.clock.pendingTimers).to.equal(0);
     });
 
-    it('says what is wrong with a source, and that it is told once', async () => {
+    it('reports a denied source once, until access is granted', async () => {
       scene = await ControllerScene.start();
       const refused = scene.base.cluster.faults.add({
         match: { resource: 'pods', user: 'operator' },
@@ -304,7 +304,7 @@ describe('failures of declarative controllers', () => {
       await scene.base.run(scene.manager);
       await scene.base.clock.advance(60_000);
       expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
-      // A streaming list is a watch; then it is tried without.
+      // A streaming list is a watch; after its failure a plain list follows.
       const denied = (verb: string) => `op/sums: source Pod: no permission to ${verb} Pod: `;
       const [first, second] = scene.errors.map(({ message }) => message);
       expect(first).to.contain(denied('watch'));
@@ -315,7 +315,7 @@ describe('failures of declarative controllers', () => {
       await scene.eventually(() => expect(scene.ready(controller)).to.equal('True Ready'));
     });
 
-    it('names a source by its place in the specification, beside one that sets the pace', () => {
+    it('names a source by its index in the specification, next to a Periodic source', () => {
       const sources = [
         { apiGroup: 'source.dcontroller.io', kind: 'Periodic' },
         { apiGroup: '', kind: 'Pod' },
@@ -328,7 +328,7 @@ describe('failures of declarative controllers', () => {
       });
     });
 
-    it('keeps the last ten errors, and says how much else is wrong', async () => {
+    it('keeps the last ten errors, and counts the others', async () => {
       scene = await ControllerScene.start();
       const [controller] = (await scene.run(sums)) as [DeclarativeController];
       for (let n = 0; n < 12; n++) await scene.put(view('Wanted', `bad-${n}`, { n: 'x' }));
@@ -340,7 +340,7 @@ describe('failures of declarative controllers', () => {
       expect(controller.status().conditions[0]?.message).to.contain('(and 11 more)');
     });
 
-    it('is told when it changes, and a listener that throws hinders nothing', async () => {
+    it('notifies its listener of changes, and survives one that throws', async () => {
       scene = await ControllerScene.start();
       const seen: string[] = [];
       const controller: DeclarativeController = scene.controller(sums, {

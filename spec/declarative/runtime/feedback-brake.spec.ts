@@ -12,7 +12,7 @@ function newBrake(): FeedbackBrake {
 }
 
 describe('FeedbackBrake', () => {
-  it('takes 10,000 objects of growth, and as many more as go', () => {
+  it('allows growth by 10,000 objects, and one more per deleted object', () => {
     const brake = newBrake();
     for (let n = 0; n < 10_000; n++) brake.wrote({ object: `o${n}`, depth }, 10);
     expect(brake.refuses({ object: 'another', depth }, 10)).to.equal(true);
@@ -22,7 +22,7 @@ describe('FeedbackBrake', () => {
     expect(brake.refuses({ object: 'another', depth }, 10)).to.equal(false);
   });
 
-  it('takes 64 MiB of growth, of which an object counts as it is now', () => {
+  it('allows growth by 64 MiB, counting the current size of each object', () => {
     const brake = newBrake();
     const most = 64 * 1024 ** 2;
     brake.wrote({ object: 'a', depth }, most - 10);

@@ -6,7 +6,7 @@ import { ControllerScene, configMap, sameName, view, views } from './controller-
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
 const Nodes = { apiVersion: views, kind: 'Node' };
 
-/** Keeps counting: each of two feeds the other. */
+/** A controller that increments a number; two of them feed each other. */
 const counter = (from: string, to: string) => ({
   name: `${from}-to-${to}`.toLowerCase(),
   sources: [{ kind: from }],
@@ -14,7 +14,7 @@ const counter = (from: string, to: string) => ({
   target: { kind: to },
 });
 
-/** Makes a Node of each Node, with another name. */
+/** A controller that makes a Node of each Node, under another name. */
 const growing = (name: object, fields: object = {}) => ({
   ...{ name: 'growing', sources: [{ kind: 'Node' }], target: { kind: 'Node' } },
   pipeline: { '@project': { metadata: { ...sameName, name }, ...fields } },
@@ -22,7 +22,7 @@ const growing = (name: object, fields: object = {}) => ({
 
 const longer = { '@concat': ['$.metadata.name', 'x'] };
 
-/** Makes two Nodes of each Node that is selected. */
+/** A controller that makes two Nodes of each selected Node. */
 const doubling = (select: object) => ({
   ...growing({}),
   pipeline: [
@@ -37,7 +37,7 @@ function codes({ errors }: ControllerScene): readonly unknown[] {
   return errors.map(({ error }) => (error as { readonly code?: unknown }).code);
 }
 
-/** Copies views into ConfigMaps. */
+/** A controller that copies views to ConfigMaps. */
 const copies = {
   ...{ name: 'copies', sources: [{ kind: 'Wish' }] },
   pipeline: { '@project': { metadata: sameName, data: '$.data' } },
@@ -53,7 +53,7 @@ describe('feedback of declarative controllers', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
-  it('is found in a circle that never settles, slowed down, and named with both controllers', async () => {
+  it('is detected in an endless loop, throttled, and reported with both controllers', async () => {
     scene = await ControllerScene.start();
     const [first] = await scene.run(counter('Ping', 'Pong'), counter('Pong', 'Ping'));
     await scene.put(view('Ping', 'a', { spec: { n: 0 } }));
@@ -73,7 +73,7 @@ describe('feedback of declarative controllers', () => {
     expect(count(after) - count(before)).to.be.below(10);
   });
 
-  it('is found where each write has another name, while the rest of the operator goes on', async () => {
+  it('is detected when each write has another name, without affecting other controllers', async () => {
     scene = await ControllerScene.start();
     const [looping, other] = await scene.run(growing(longer), copies);
     await scene.put(view('Node', 'n'));
@@ -84,13 +84,13 @@ describe('feedback of declarative controllers', () => {
     await scene.settled();
     expect(await scene.all(ConfigMaps)).to.have.nested.property('a.data.x', '1');
     expect([throttled(other), scene.ready(other!)]).to.deep.equal(['absent', 'True Ready']);
-    // What is not of the chain is not slowed.
+    // An object outside the chain is not throttled.
     await scene.put(view('Node', 'other'));
     await scene.settled();
     expect(await scene.names(Nodes)).to.include('otherx');
   });
 
-  it('ends where a name has 253 characters, with the document left out and reported', async () => {
+  it('stops at a name of 253 characters, with a reported error', async () => {
     scene = await ControllerScene.start();
     const [controller] = await scene.run(growing(longer));
     await scene.put(view('Node', 'n'.repeat(250)));
@@ -101,7 +101,7 @@ describe('feedback of declarative controllers', () => {
     expect(controller?.status().lastErrors.join()).to.contain('at most 253');
   });
 
-  it('ends where a view has 1.5 MiB', async () => {
+  it('stops at a view of 1.5 MiB, with a reported error', async () => {
     scene = await ControllerScene.start();
     const twice = { '@concat': ['$.text', '$.text'] };
     const [controller] = await scene.run(growing('$.metadata.name' as never, { text: twice }));
@@ -112,7 +112,7 @@ describe('feedback of declarative controllers', () => {
     expect(controller?.status().lastErrors.join()).to.contain('1.5 MiB');
   });
 
-  it('has its condition taken back when the circle is broken', async () => {
+  it('clears its condition when the loop is broken', async () => {
     scene = await ControllerScene.start();
     const [controller] = await scene.run(growing(longer));
     await scene.put(view('Node', 'n'));
@@ -126,7 +126,7 @@ describe('feedback of declarative controllers', () => {
     );
   });
 
-  it('is found where somebody undoes each write', async () => {
+  it('is detected when another client reverts each write', async () => {
     scene = await ControllerScene.start();
     const [controller] = await scene.run(copies);
     await scene.put(view('Wish', 'a', { data: { x: '1' } }));
@@ -141,7 +141,7 @@ describe('feedback of declarative controllers', () => {
     expect(scene.errors.at(-1)?.message).to.contain('somebody').and.contain('ConfigMap default/a');
   });
 
-  it('stays slowed where a Periodic source has everything looked at again and again', async () => {
+  it('remains throttled beside a Periodic source', async () => {
     scene = await ControllerScene.start();
     const periodic = { apiGroup: 'source.dcontroller.io', kind: 'Periodic', type: 'Periodic' };
     const rounds = { ...periodic, parameters: { period: '2s' } };
@@ -167,7 +167,7 @@ describe('feedback of declarative controllers', () => {
     expect((await n()) - before).to.be.below(20);
   });
 
-  it('stops what grows at a limit, reported, while others go on, and ends with a fix', async () => {
+  it('stops at a limit of objects without affecting other controllers, and recovers with a fix', async () => {
     scene = await ControllerScene.start();
     const [other] = await scene.run(copies);
     const growth = { objects: 20, bytes: 1024 ** 2 };
@@ -177,7 +177,7 @@ describe('feedback of declarative controllers', () => {
     await scene.eventually(() => expect(codes(scene)).to.include('GrowthLimit'));
     await scene.settled();
     const grown = await scene.names(Nodes);
-    // 15 before they count as growth, and 20 that do.
+    // 15 objects before growth counts, and 20 after.
     expect(grown.length).to.be.within(35, 40);
     expect(scene.errors.at(-1)?.message).to.match(/^op\/growing: .*20 objects or 1 MiB/);
     await scene.put(view('Wish', 'a', { data: { x: '1' } }));
@@ -194,7 +194,7 @@ describe('feedback of declarative controllers', () => {
     expect(scene.ready(mended)).to.equal('True Ready');
   });
 
-  it('stops what grows at a limit of bytes, and goes on when there is room again', async () => {
+  it('stops at a limit of bytes, and continues once there is room', async () => {
     scene = await ControllerScene.start();
     await scene.run(copies);
     const growth = { objects: 10_000, bytes: 10_000 };
@@ -209,7 +209,7 @@ describe('feedback of declarative controllers', () => {
     await scene.eventually(() => expect(scene.ready(runaway)).to.equal('True Ready'), 1_000);
   });
 
-  it('is not what a burst of changes of one group is: each is seen at once', async () => {
+  it('is not reported for a burst of changes of one group', async () => {
     scene = await ControllerScene.start();
     const [gathering, copying] = await scene.run(
       {
@@ -230,7 +230,7 @@ describe('feedback of declarative controllers', () => {
     );
     const names = ['a', 'b', 'c'];
     for (let n = 0; n < 150; n++) {
-      // It comes back to earlier states again and again, as the readiness of pods does.
+      // Earlier states return repeatedly, like the readiness of pods.
       await scene.put(configMap(names[n % 3] ?? '', { group: 'g', n: `${n % 5}` }));
       await scene.settled();
     }
@@ -241,7 +241,7 @@ describe('feedback of declarative controllers', () => {
     expect(scene.errors).to.deep.equal([]);
   });
 
-  it('is not what the rounds of a Periodic source are', async () => {
+  it('is not reported for the rounds of a Periodic source', async () => {
     scene = await ControllerScene.start();
     await scene.put(view('Wish', 'a', { data: { x: '1' } }));
     const period = { apiGroup: 'source.dcontroller.io', kind: 'Periodic' };

@@ -7,14 +7,14 @@ import { ControllerScene, configMap, sameName, view } from './controller-scene.j
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
 const keyOfA = { namespace: 'default', name: 'a' };
 
-/** Makes a Secret of each ConfigMap of the namespace. */
+/** A controller that makes a Secret of each ConfigMap in the namespace. */
 const secrets = {
   ...{ name: 'secrets', sources: [{ apiGroup: '', kind: 'ConfigMap', namespace: 'default' }] },
   pipeline: [{ '@project': { metadata: sameName, data: '$.data' } }],
   target: { apiGroup: '', kind: 'Secret' },
 };
 
-/** Annotates the ConfigMap of each view Note. */
+/** A controller that annotates the ConfigMap of each view Note. */
 const notes = {
   ...{ name: 'notes', sources: [{ kind: 'Note' }] },
   pipeline: [
@@ -29,11 +29,11 @@ async function annotationsOfA(scene: ControllerScene): Promise<unknown> {
   return (await scene.get(ConfigMaps, keyOfA))?.metadata.annotations ?? null;
 }
 
-describe('the life of declarative controllers', () => {
+describe('the lifecycle of declarative controllers', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
-  it('finds the versions of native kinds', async () => {
+  it('discovers the versions of native kinds', async () => {
     scene = await ControllerScene.start();
     await scene.put(configMap('a', { x: '1' }));
     await scene.run(secrets);
@@ -41,7 +41,7 @@ describe('the life of declarative controllers', () => {
     expect(secret?.['data']).to.deep.equal({ x: Buffer.from('1').toString('base64') });
   });
 
-  it('writes nothing in a steady state, and nothing after a restart', async () => {
+  it('writes nothing in a steady state or after a restart', async () => {
     scene = await ControllerScene.start();
     const { cluster, clock } = scene.base;
     for (const name of ['a', 'b', 'c']) await scene.put(configMap(name, { x: '1' }));
@@ -60,12 +60,12 @@ describe('the life of declarative controllers', () => {
     await again.start();
     await scene.during(again.whenSynced());
     expect(cluster.requests.since(mark).writes).to.equal(0);
-    // A read for each object at each tick, and one list.
+    // One read per object and tick, and one list.
     const gets = cluster.requests.since(mark).count(({ verb }) => verb === 'get');
     expect(gets).to.be.at.most(4 * 3);
   });
 
-  it('writes nothing, and takes nothing away, before all its sources are there', async () => {
+  it('writes and deletes nothing before all sources are synced', async () => {
     scene = await ControllerScene.start();
     const left = { ...Secrets, metadata: keyOfA, data: { x: 'MQ==' } };
     await scene.client.apply(left, { fieldManager: 'op/secrets' });
@@ -82,7 +82,7 @@ describe('the life of declarative controllers', () => {
     expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
   });
 
-  it('takes nothing away because views are empty that another controller is yet to fill', async () => {
+  it('deletes nothing while views are still empty because their writer has not run', async () => {
     scene = await ControllerScene.start();
     await scene.put(configMap('a', { x: '1' }));
     const written = { ...Secrets, metadata: keyOfA, type: 'Opaque', data: { x: 'MQ==' } };
@@ -106,7 +106,7 @@ describe('the life of declarative controllers', () => {
     expect((await scene.get(Secrets, keyOfA))?.metadata.uid).to.equal(before?.metadata.uid);
   });
 
-  it('waits for nothing that can not be written', async () => {
+  it('does not wait for objects that cannot be written', async () => {
     scene = await ControllerScene.start();
     await scene.put(view('Wish', 'a', { marks: { x: '1' } }));
     await scene.put(view('Wish', 'b', { marks: 'no labels' }));
@@ -124,7 +124,7 @@ describe('the life of declarative controllers', () => {
   });
 
   describe('a stop', () => {
-    it('leaves nothing behind, and what was written', async () => {
+    it('keeps the objects the controller wrote, and leaves no watches', async () => {
       scene = await ControllerScene.start();
       await scene.put(configMap('a', { x: '1' }));
       const [controller] = (await scene.run(secrets)) as [DeclarativeController];
@@ -137,7 +137,7 @@ describe('the life of declarative controllers', () => {
       expect(await failureOf(controller.start())).to.have.property('code', 'AlreadyStarted');
     });
 
-    it('takes whole objects away that it wrote, earlier processes included', async () => {
+    it('deletes the objects that the controller wrote with the clean-up policy, also in earlier processes', async () => {
       scene = await ControllerScene.start();
       await scene.put(configMap('a', { x: '1' }));
       await scene.put({ ...configMap('mine'), ...Secrets });
@@ -151,7 +151,7 @@ describe('the life of declarative controllers', () => {
       expect(await scene.names(Secrets)).to.deep.equal(['mine']);
     });
 
-    it('takes the fields away that it patched', async () => {
+    it('removes the fields that a Patcher set with the clean-up policy', async () => {
       scene = await ControllerScene.start();
       await scene.put(configMap('a', { x: '1' }));
       await scene.put(view('Note', 'a', { note: 'hello' }));
@@ -162,7 +162,7 @@ describe('the life of declarative controllers', () => {
       expect(await scene.get(ConfigMaps, keyOfA)).to.deep.include({ data: { x: '1' } });
     });
 
-    it('and a full pass leave what a process of another namespace wrote', async () => {
+    it('does not delete objects outside the namespaces of the cache, nor does the initial reconcile', async () => {
       scene = await ControllerScene.start({ cacheOptions: { namespaces: ['default'] } });
       const left = (namespace: string) => ({ ...Secrets, metadata: { name: 'left', namespace } });
       for (const namespace of ['default', 'kube-system']) {
@@ -177,7 +177,7 @@ describe('the life of declarative controllers', () => {
       expect(await there()).to.deep.equal(['kube-system']);
     });
 
-    it('takes away what earlier processes wrote, though it was not begun itself', async () => {
+    it('deletes objects of earlier processes with the clean-up policy, even without a start', async () => {
       scene = await ControllerScene.start();
       await scene.client.apply(
         { ...Secrets, metadata: { name: 'left', namespace: 'default' }, data: { x: 'MQ==' } },
@@ -187,7 +187,7 @@ describe('the life of declarative controllers', () => {
       expect(await scene.names(Secrets)).to.deep.equal([]);
     });
 
-    it('fails where it can not be found out what is to be taken away', async () => {
+    it('fails when the objects to delete cannot be listed', async () => {
       scene = await ControllerScene.start();
       const fault = scene.base.cluster.faults.add({
         match: { verb: 'list', resource: 'secrets' },
@@ -198,7 +198,7 @@ describe('the life of declarative controllers', () => {
       expect(fault.struck).to.be.above(0);
     });
 
-    it('ends the wait for a kind, and for the first pass', async () => {
+    it('ends the wait for a kind and for the initial reconcile', async () => {
       scene = await ControllerScene.start();
       const controller = scene.controller({
         ...secrets,
@@ -211,7 +211,7 @@ describe('the life of declarative controllers', () => {
       expect(await waiting).to.have.property('code', 'Stopped');
     });
 
-    it('before the start keeps it from starting', async () => {
+    it('prevents a later start', async () => {
       scene = await ControllerScene.start();
       const controller = scene.controller(secrets);
       await controller.stop();
@@ -219,7 +219,7 @@ describe('the life of declarative controllers', () => {
     });
   });
 
-  it('has annotations removed when the source is deleted', async () => {
+  it('removes patched annotations when the source is deleted', async () => {
     scene = await ControllerScene.start();
     await scene.put(configMap('a', { x: '1' }));
     await scene.run(notes);
@@ -231,7 +231,7 @@ describe('the life of declarative controllers', () => {
     expect(await annotationsOfA(scene)).to.equal(null);
   });
 
-  it('tries again to patch what is not there yet', async () => {
+  it('retries the patch of a missing object', async () => {
     scene = await ControllerScene.start();
     const controller = scene.controller(notes);
     await controller.start();
@@ -247,7 +247,7 @@ describe('the life of declarative controllers', () => {
     expect(await annotationsOfA(scene)).to.deep.equal({ 'example.com/note': 'hello' });
   });
 
-  it('writes as the leader only; a new leader looks at everything', async () => {
+  it('writes only as the leader, and reconciles everything as a new leader', async () => {
     const leadership = new ScriptedLeadership();
     scene = await ControllerScene.start({
       leaderElection: leadership,
@@ -263,7 +263,7 @@ describe('the life of declarative controllers', () => {
     await scene.eventually(async () => expect(await scene.names(Secrets)).to.deep.equal(['a']));
     leadership.lose();
     await scene.base.clock.advance(0);
-    // Nobody leads: what another does now is found by the next leader.
+    // Without a leader, changes wait for the next one.
     await scene.delete({ ...configMap('a'), ...Secrets });
     await scene.put(configMap('b', { x: '1' }));
     await scene.base.clock.advance(1_000);

@@ -16,7 +16,7 @@ import { seededRandom } from '../../../lib/system/random.js';
 import { ManagerSetup } from '../../manager/manager-setup.js';
 import { configMap } from './controller-scene.js';
 
-/** What a source gets of a controller that writes nothing. */
+/** The context of a source whose controller writes nothing. */
 class Context {
   readonly enqueued: string[] = [];
   readonly setup: ManagerSetup;
@@ -54,7 +54,7 @@ function partsOf(sources: PipelineRunParts['sources'], { enqueued }: Context): P
 }
 
 describe('PipelineRun', () => {
-  it('takes first lists in slices; what else waits in the process has its turn in between', async () => {
+  it('processes the initial lists in slices, and yields to other work between them', async () => {
     const count = 25 * documentsInTurn;
     let reads = 0;
     const perTurn: number[] = [];
@@ -87,13 +87,13 @@ describe('PipelineRun', () => {
     expect(reads).to.equal(count);
     expect(Math.max(...perTurn)).to.be.at.most(documentsInTurn);
     expect(run.desired?.size).to.equal(count);
-    // Nothing of the first lists by itself: the full pass has all of it.
+    // The initial reconcile covers all objects of the lists.
     expect(context.enqueued).to.deep.equal(['(full pass)']);
     await run.stop();
     await setup.end();
   });
 
-  it('knows nothing before the lists of all sources are there', async () => {
+  it('has no result before the lists of all sources are complete', async () => {
     const listed = new AbortController();
     const document = { metadata: { name: 'a' } };
     const documents = {
@@ -121,7 +121,7 @@ describe('PipelineRun', () => {
     await setup.end();
   });
 
-  it('has what a new round no longer wants looked at, where names depend on the time', async () => {
+  it('enqueues names that a replay no longer produces', async () => {
     const setup = await ManagerSetup.start();
     const context = new Context(setup);
     const document = { metadata: { name: 'a' } };
@@ -154,7 +154,7 @@ describe('PipelineRun', () => {
     await setup.end();
   });
 
-  it('shares objects with the cache; of Secrets it has decoded ones', async () => {
+  it('shares objects with the cache, except for decoded Secrets', async () => {
     const setup = await ManagerSetup.start();
     const data = { x: Buffer.from('hush').toString('base64') };
     await setup.person.create(configMap('a', { x: '1' }));

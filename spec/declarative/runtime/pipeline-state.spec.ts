@@ -7,7 +7,7 @@ import type { DocumentReader } from '../../../lib/declarative/runtime/pipeline-s
 import { compileContext } from '../../../lib/declarative/spec-problem.js';
 import { tries } from '../../sample.js';
 
-/** A source that is a map: what is in it changes under the pipeline, as a cache does. */
+/** A source backed by a map, which changes under the pipeline like a cache. */
 class Store implements DocumentReader {
   readonly name: string;
   readonly documents = new Map<string, Document>();
@@ -45,7 +45,7 @@ function numbers(state: PipelineState): object {
 }
 
 describe('PipelineState', () => {
-  it('reads a document when it is its turn: several changes of it are one', () => {
+  it('reads a document when it processes it, so that several changes count as one', () => {
     const store = new Store('A');
     const state = stateOf(doubled, [store]);
     for (const n of [1, 2, 3]) {
@@ -60,7 +60,7 @@ describe('PipelineState', () => {
     expect(state.work(100)?.keys).to.deep.equal([]);
   });
 
-  it('takes in no more than it is told to, the oldest change first', () => {
+  it('processes at most the given number of changes, oldest first', () => {
     const store = new Store('A');
     const state = stateOf(doubled, [store]);
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
@@ -73,7 +73,7 @@ describe('PipelineState', () => {
     expect(state.work(2)).to.equal(undefined);
   });
 
-  it('tells of an event only where it was the only one', () => {
+  it('returns an event only if it was the only one', () => {
     const store = new Store('A');
     const state = stateOf(doubled, [store]);
     const object = { apiVersion: 'v1', kind: 'A', metadata: { name: 'a' } };
@@ -87,7 +87,7 @@ describe('PipelineState', () => {
     expect(state.work(100)?.event).to.equal(undefined);
   });
 
-  it('finds by itself what has changed unheard', () => {
+  it('detects unreported changes by itself', () => {
     const store = new Store('A');
     const state = stateOf(doubled, [store]);
     for (const name of ['a', 'b']) {
@@ -103,7 +103,7 @@ describe('PipelineState', () => {
     expect(numbers(state)).to.deep.equal({ a: 4, c: 2 });
   });
 
-  it('has the documents of its sources, not copies of them', () => {
+  it('returns the documents of its sources, not copies', () => {
     const store = new Store('A');
     const state = stateOf([], [store]);
     store.put('a', 1);
@@ -112,7 +112,7 @@ describe('PipelineState', () => {
     expect(state.desired.get('a')?.document).to.equal(store.documents.get('a'));
   });
 
-  it('comes to the same in whatever slices and order changes come', () => {
+  it('reaches the same result for any slices and order of changes', () => {
     const joined = [
       { '@join': { '@eq': ['$.A.n', '$.B.n'] } },
       {

@@ -6,7 +6,7 @@ import { ApiError } from '../../../lib/object/api-error.js';
 const hiding = new Redaction(() => true);
 const context = { verb: 'apply', text: 'Secret: xyzzy' } as const;
 
-/** What is left to be seen of an answer. */
+/** Returns the visible text of a server's answer. */
 function hidden(code: number, message: string, field?: string): string {
   const details = { causes: [{ reason: 'FieldValueInvalid', message, field }] };
   const status = { apiVersion: 'v1', kind: 'Status', status: 'Failure', code, message } as const;
@@ -14,13 +14,13 @@ function hidden(code: number, message: string, field?: string): string {
   return inspect(hiding.ofWrite(new ApiError(body as never, context as never)), { depth: 9 });
 }
 
-describe('The words of a server about a Secret', () => {
-  it('are left out, but for the paths of fields', () => {
+describe("Redaction of a server's answer about a Secret", () => {
+  it('keeps only the paths of fields', () => {
     const said = hidden(422, 'data[a]: Invalid value: "xyzzy"', 'data[a]');
     expect(said).to.include('about data[a]').and.not.include('xyzzy');
   });
 
-  it('leave a field that the kind has not', () => {
+  it('keeps the path of a field that the schema does not declare', () => {
     const said = hidden(
       500,
       'failed: (default/xyzzy; /v1): .spec.binaryData: field not declared in schema',
@@ -30,7 +30,7 @@ describe('The words of a server about a Secret', () => {
     expect(keyed).to.not.include('xyzzy').and.not.include('about');
   });
 
-  it('are no matter of other errors', () => {
+  it('does not apply to other errors', () => {
     const error = new Error('no connection');
     expect(hiding.ofWrite(error)).to.equal(error);
   });

@@ -6,7 +6,7 @@ import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 const redaction = new Redaction(() => false);
 
 describe('ReportedErrors', () => {
-  it('keeps ten, the newest last, and tells of each', () => {
+  it('keeps the last ten errors, and notifies of each', () => {
     const told: ReportedError[] = [];
     const onError = (error: ReportedError): void => void told.push(error);
     const clock = new VirtualClock();
@@ -26,7 +26,7 @@ describe('ReportedErrors', () => {
     expect(errors.all().at(-1)).to.include({ message, atMs: clock.now(), controller: 'c' });
   });
 
-  it('keeps the last error of an object that fails again and again, beside those of others', () => {
+  it('keeps only the last error of a repeatedly failing object', () => {
     const told: ReportedError[] = [];
     const errors = new ReportedErrors({
       ...{ operator: 'op', controller: 'c', clock: new VirtualClock(), redaction },
@@ -47,7 +47,7 @@ describe('ReportedErrors', () => {
     ]);
   });
 
-  it('names objects as the condition does where values are hidden, capital letters included', () => {
+  it('keeps valid object names where values are hidden, including capital letters', () => {
     const errors = new ReportedErrors({
       ...{ operator: 'op', controller: 'c', clock: new VirtualClock() },
       ...{ redaction: new Redaction(() => true), onError: () => undefined },

@@ -5,7 +5,7 @@ import type { ReportedError } from '../../../lib/declarative/runtime/controller-
 import { ControllerScene, sameName, views } from './controller-scene.js';
 import type { Thing } from './controller-scene.js';
 
-/** Not even a part of it is to be seen. */
+/** A password of which no part may appear. */
 const password = 'xyzzy/stno1';
 
 const encoded = Buffer.from(password).toString('base64');
@@ -15,14 +15,14 @@ const secret: Thing = {
   data: { password: encoded },
 };
 
-/** Passes what is secret on from a source to a view. */
+/** A controller that copies secret data from a source to a view. */
 function passedOn(name: string, source: object, kind: string) {
   const metadata = sameName;
   const pipeline = [{ '@project': { metadata, data: '$.data' } }];
   return { name, sources: [source], pipeline, target: { kind } };
 }
 
-/** Whatever fails on the value: stages, the name of the result, and the server that refuses a write. */
+/** Controllers that fail on the value: in a stage, in the name of the result, and on the server. */
 function failing(source: object) {
   const projected = (metadata: object, data: object) => [{ '@project': { metadata, ...data } }];
   const configMaps = { apiGroup: '', version: 'v1', kind: 'ConfigMap' };
@@ -45,7 +45,7 @@ describe('Data of Secrets', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
-  /** All that is said anywhere, once each controller of `failing` has failed. */
+  /** Returns all status, logs, events and errors once each controller of `failing` has failed. */
   async function saidBy(group: Group, name: string): Promise<string> {
     const told: ReportedError[] = [];
     const reading = (async () => {
@@ -73,7 +73,7 @@ describe('Data of Secrets', () => {
 
   const secrets = { apiGroup: '', version: 'v1', kind: 'Secret' };
 
-  it('show nowhere when controllers two views further on fail on them', async () => {
+  it('do not appear in failures of controllers two views downstream', async () => {
     scene = await ControllerScene.start();
     await scene.put(secret);
     const group = new Group({ manager: scene.manager });
@@ -87,7 +87,7 @@ describe('Data of Secrets', () => {
     expect(said).to.not.include('xyz').and.not.include(encoded);
   });
 
-  it('show nowhere when another operator brings them into views', async () => {
+  it("do not appear in failures of readers of another operator's views", async () => {
     scene = await ControllerScene.start();
     await scene.put(secret);
     const group = new Group({ manager: scene.manager });
@@ -102,7 +102,7 @@ describe('Data of Secrets', () => {
     expect(said).to.not.include('xyz');
   });
 
-  it('show nowhere when the controller that reads them fails', async () => {
+  it('do not appear in failures of the controller that reads them', async () => {
     scene = await ControllerScene.start();
     await scene.put(secret);
     const group = new Group({ manager: scene.manager });

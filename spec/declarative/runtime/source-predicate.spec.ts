@@ -3,7 +3,7 @@ import type { CacheEvent } from '../../../lib/cache/informer.js';
 import { sourcePredicate } from '../../../lib/declarative/runtime/document-sources.js';
 import { readController } from './controller-scene.js';
 
-/** An update of an object from one metadata to another. */
+/** An update event between two states of metadata. */
 function updated(old: object, now: object): CacheEvent {
   const object = (metadata: object) => ({
     ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
@@ -20,7 +20,7 @@ const changes = {
   annotation: updated({}, { annotations: { a: '1' }, resourceVersion: '2' }),
 };
 
-// As it is written, and which of the changes matter.
+// The predicate as written, and the changes that pass it.
 const cases: readonly (readonly [predicate: unknown, heard: readonly (keyof typeof changes)[]])[] =
   [
     ['GenerationChanged', ['generation']],
@@ -46,7 +46,7 @@ const cases: readonly (readonly [predicate: unknown, heard: readonly (keyof type
 
 describe('sourcePredicate', () => {
   for (const [predicate, heard] of cases) {
-    it(`of ${JSON.stringify(predicate)} hears ${heard.join(', ') || 'nothing'}`, () => {
+    it(`passes ${heard.join(', ') || 'nothing'} for ${JSON.stringify(predicate)}`, () => {
       const { sources } = readController({
         name: 'c',
         sources: [{ apiGroup: 'apps', kind: 'Deployment', predicate }],

@@ -19,7 +19,7 @@ function deployment(image: string, metadata: object = {}): Thing {
   };
 }
 
-/** Makes a view Copy with the labels and the image of each Deployment. */
+/** A controller that makes a view Copy with labels and image of each Deployment. */
 function copies(source: object): object {
   return {
     name: 'copies',
@@ -35,7 +35,7 @@ function copies(source: object): object {
   };
 }
 
-/** Makes the ConfigMap `made` when it is started. */
+/** A controller that makes the ConfigMap `made` at its start. */
 function oneShot(more: readonly object[] = []): object {
   const trigger = { apiGroup: 'source.dcontroller.io', kind: 'OneShot' };
   const made = { metadata: { name: 'made', namespace: 'default' }, data: { by: '$.kind' } };
@@ -57,7 +57,7 @@ describe('sources of declarative controllers', () => {
   afterEach(async () => scene.end());
 
   describe('with a predicate', () => {
-    it('pass over an update that does not matter; what it brought comes with the next that does', async () => {
+    it('skip filtered updates, and include their changes in the next update that passes', async () => {
       scene = await ControllerScene.start();
       await scene.put(deployment('one'));
       await scene.run(copies({ predicate: 'GenerationChanged' }));
@@ -71,7 +71,7 @@ describe('sources of declarative controllers', () => {
       expect([heard?.['labels'], heard?.['image']]).to.deep.equal([{ x: '1' }, 'two']);
     });
 
-    it('hear of no status of a view, so that a controller may write that of its own source', async () => {
+    it('ignore the status of a view, so that a controller can write the status of its own source', async () => {
       scene = await ControllerScene.start();
       const named = { '@project': { metadata: sameName, status: { at: '@now' } } };
       await scene.run({
@@ -95,7 +95,7 @@ describe('sources of declarative controllers', () => {
       );
     });
 
-    it('hear of what falls out of their selector all the same, and of what comes in', async () => {
+    it('handle objects that leave or enter the label selector, even if the predicate filters the update', async () => {
       scene = await ControllerScene.start();
       const labelSelector = { matchLabels: { x: '1' } };
       await scene.put(deployment('one', { labels: { x: '1' } }));
@@ -108,7 +108,7 @@ describe('sources of declarative controllers', () => {
       expect(await scene.names(Copies)).to.deep.equal(['a']);
     });
 
-    it('hear of what comes and goes, whatever the predicate says of updates', async () => {
+    it('handle adds and deletes independent of the predicate', async () => {
       scene = await ControllerScene.start();
       await scene.run(copies({ predicate: { Not: 'ResourceVersionChanged' } }));
       await scene.put(deployment('one'));
@@ -124,13 +124,13 @@ describe('sources of declarative controllers', () => {
   });
 
   describe('of type OneShot', () => {
-    it('make their object at the start', async () => {
+    it('trigger one write at the start', async () => {
       scene = await ControllerScene.start();
       await scene.run(oneShot());
       expect(await scene.all(ConfigMaps)).to.have.nested.property('made.data.by', 'OneShot');
     });
 
-    it('have an object that is called one-shot-trigger, of the kind that they name', async () => {
+    it('provide an object named one-shot-trigger of the given kind', async () => {
       scene = await ControllerScene.start();
       const pipeline = { '@project': { metadata: '$.metadata', by: '$.kind' } };
       const sources = [{ type: 'OneShot', kind: 'FirstTable' }];
@@ -140,7 +140,7 @@ describe('sources of declarative controllers', () => {
   });
 
   describe('of type Periodic', () => {
-    it('take leftovers away at their pace, and do not delay what is made again', async () => {
+    it('delete leftovers at their period, without delaying other writes', async () => {
       scene = await ControllerScene.start();
       await scene.run(oneShot([periodic('30s')]));
       await scene.client.apply(configMap('left'), { fieldManager: 'op/made', force: true });
@@ -154,7 +154,7 @@ describe('sources of declarative controllers', () => {
       expect(await scene.names(ConfigMaps)).to.not.include('left');
     });
 
-    it('have what was changed by hand put right, and what is stale taken away', async () => {
+    it('correct manual changes and delete leftovers', async () => {
       scene = await ControllerScene.start();
       const spec = {
         ...{ name: 'copies', target: { apiGroup: '', version: 'v1', kind: 'ConfigMap' } },
@@ -166,7 +166,7 @@ describe('sources of declarative controllers', () => {
       await scene.run(spec);
       const live = await scene.get(ConfigMaps, { namespace: 'default', name: 'a' });
       await scene.put({ ...configMap('a', { x: '2' }), metadata: { ...live!.metadata } });
-      // As a process that ended before it could take it away would have left it.
+      // Simulates a leftover of a process that stopped before the delete.
       const left = configMap('left', { x: '1' });
       await scene.client.apply(left, { fieldManager: 'op/copies', force: true });
       await scene.settled();
@@ -178,7 +178,7 @@ describe('sources of declarative controllers', () => {
       expect(all).to.not.have.property('left');
     });
 
-    it('have heard what a predicate let pass unheard', async () => {
+    it('include changes that a predicate has filtered', async () => {
       scene = await ControllerScene.start();
       const spec = copies({ predicate: 'GenerationChanged' }) as { sources: object[] };
       await scene.put(deployment('one'));
@@ -189,7 +189,7 @@ describe('sources of declarative controllers', () => {
       expect(Object.values(await scene.all(Copies))[0]).to.deep.include({ labels: { x: '1' } });
     });
 
-    it('have expressions worked out again that depend on the time', async () => {
+    it('evaluate expressions again that depend on the time', async () => {
       scene = await ControllerScene.start();
       const spec = {
         ...{ name: 'copies', target: { kind: 'Copy' } },
@@ -207,7 +207,7 @@ describe('sources of declarative controllers', () => {
       expect(await scene.names(Copies)).to.deep.equal([]);
     });
 
-    it('have a document of their own where they are alone', async () => {
+    it('provide a document when they are the only source', async () => {
       scene = await ControllerScene.start();
       const { pipeline, target } = oneShot() as { pipeline: unknown; target: unknown };
       await scene.run({ name: 'made', sources: [periodic('1m')], pipeline, target });
@@ -215,7 +215,7 @@ describe('sources of declarative controllers', () => {
     });
   });
 
-  describe('of a kind that is not served yet', () => {
+  describe('of an unserved kind', () => {
     const widgets = (version: string | undefined) => ({
       ...{ name: 'widgets', target: { kind: 'Copy' } },
       sources: [{ apiGroup: 'example.com', ...(version && { version }), kind: 'Widget' }],
@@ -244,7 +244,7 @@ describe('sources of declarative controllers', () => {
     };
 
     for (const version of ['v1', undefined]) {
-      it(`are waited for, version ${version ?? 'to be discovered'}: Unknown until it is there`, async () => {
+      it(`wait for the kind with status Unknown, version ${version ?? 'to be discovered'}`, async () => {
         scene = await ControllerScene.start();
         const controller: DeclarativeController = scene.controller(widgets(version));
         await controller.start();

@@ -4,17 +4,17 @@ import { ControllerScene, configMap, sameName, view, views } from './controller-
 const Walls = { apiVersion: views, kind: 'Wall' };
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
 
-/** Has a wall in its colour for each of its wishes. */
+/** A controller that makes a wall in its color of each of its wishes. */
 const painter = (colour: string, target: object = { kind: 'Wall' }) => ({
   ...{ name: colour, sources: [{ kind: `Wish${colour}` }], target },
   pipeline: { '@project': { metadata: sameName, data: { [colour]: 'yes' } } },
 });
 
-describe('two controllers that write one object', () => {
+describe('two controllers with the same target object', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
-  /** Runs a red painter, then starts a blue one beside it. */
+  /** Runs a red painter, then starts a blue one. */
   async function painters(target?: object) {
     scene = await ControllerScene.start();
     await scene.put(view('Wishred', 'a'));
@@ -27,7 +27,7 @@ describe('two controllers that write one object', () => {
     return { red: red!, blue };
   }
 
-  it('are a conflict that names both and the object, and the first one keeps it', async () => {
+  it('report a conflict that names both and the object, which the first one keeps', async () => {
     const { red, blue } = await painters();
     const { a, b } = await scene.all(Walls);
     expect([a?.['data'], b?.['data']]).to.deep.equal([{ red: 'yes' }, { blue: 'yes' }]);
@@ -41,7 +41,7 @@ describe('two controllers that write one object', () => {
     expect(scene.errors[0]?.error).to.have.property('code', 'TargetConflict');
   });
 
-  it('have the object of the second restored when the first wants it no longer', async () => {
+  it('restore the object of the second when the first no longer wants it', async () => {
     const { blue } = await painters();
     await scene.delete(view('Wishred', 'a'));
     await scene.settled();
@@ -52,7 +52,7 @@ describe('two controllers that write one object', () => {
     expect(await scene.names(Walls)).to.deep.equal(['b']);
   });
 
-  it('have the object of the second restored when the first controller is removed', async () => {
+  it('restore the object of the second when the first controller is removed', async () => {
     const { red, blue } = await painters();
     await scene.during(red.stop({ cleanUp: 'delete' }));
     await scene.settled();
@@ -60,7 +60,7 @@ describe('two controllers that write one object', () => {
     expect(scene.ready(blue)).to.equal('True Ready');
   });
 
-  it('leave the first one alone when the second wants it no longer', async () => {
+  it('keep the object of the first when the second no longer wants it', async () => {
     const { blue } = await painters();
     await scene.delete(view('Wishblue', 'a'));
     await scene.settled();
@@ -68,7 +68,7 @@ describe('two controllers that write one object', () => {
     expect(scene.ready(blue)).to.equal('True Ready');
   });
 
-  it('leave no blend in a cluster, whoever wrote there before a restart', async () => {
+  it('leave no mixture of fields, whichever wrote before a restart', async () => {
     scene = await ControllerScene.start();
     await scene.client.apply(configMap('a', { blue: 'yes' }), { fieldManager: 'op/blue' });
     await scene.put(view('Wishred', 'a'));
@@ -93,7 +93,7 @@ describe('a Patcher on an object of an Updater', () => {
     pipeline: { '@project': { metadata: { ...sameName, labels } } },
   };
 
-  it('has its fields back when they are changed, and when the object is deleted', async () => {
+  it('restores its fields after a change and after a delete of the object', async () => {
     scene = await ControllerScene.start();
     await scene.put(view('Wishred', 'a'));
     await scene.run(painter('red', target), patcher);

@@ -12,7 +12,7 @@ describe('The field manager of a declarative controller', () => {
     expect(targetFieldManager('o'.repeat(63), 'c'.repeat(64))).to.have.length(128);
   });
 
-  it('is cut to what the server allows, and stays one of its own', () => {
+  it('is truncated to the limit of the server, and remains unique', () => {
     const names = ['a', 'b'].map((end) => targetFieldManager('shop', `${'c'.repeat(200)}${end}`));
     expect(names.map((name) => name.length)).to.deep.equal([128, 128]);
     expect(names[0]).not.to.equal(names[1]);

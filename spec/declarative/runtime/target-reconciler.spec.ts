@@ -8,8 +8,8 @@ import { ConfigMap } from '../../../lib/object/kinds.js';
 import { systemClock } from '../../../lib/system/clock.js';
 import { nextTurn } from '../../../lib/system/event-loop.js';
 
-describe('The writes of a declarative controller', () => {
-  it('let others in the process have their turn, though views are written without any I/O', async () => {
+describe('TargetReconciler', () => {
+  it('yields to other work between writes without I/O', async () => {
     const { reconcile } = new TargetReconciler({
       writer: {
         write: () => Promise.resolve('unchanged'),

@@ -6,7 +6,7 @@ import { ControllerScene, configMap, sameName } from './controller-scene.js';
 const Secrets = { apiVersion: 'v1', kind: 'Secret' };
 const metadata = { metadata: sameName };
 
-/** Makes a view Wanted of each ConfigMap of the label. */
+/** A controller that makes a view Wanted of each ConfigMap with the label. */
 const produces = {
   name: 'produces',
   sources: [
@@ -21,7 +21,7 @@ const produces = {
   target: { kind: 'Wanted' } as object,
 };
 
-/** Passes Wanted on to another view, and that to Secrets. */
+/** Controllers that copy Wanted to another view, and that view to Secrets. */
 const passes = {
   ...produces,
   name: 'passes',
@@ -35,7 +35,7 @@ const writes = {
 
 const operator = (...controllers: object[]): OperatorInput => ({ controllers }) as OperatorInput;
 
-describe('What was written through views before a restart', () => {
+describe('A Secret written through views before a restart', () => {
   let scene: ControllerScene;
   let over: AbortController;
   let running: Promise<void>;
@@ -45,7 +45,7 @@ describe('What was written through views before a restart', () => {
     await scene.end();
   });
 
-  /** Runs an operator in a process of its own. */
+  /** Runs an operator in its own process. */
   async function run(one: ControllerScene, input: OperatorInput): Promise<Group> {
     const group = new Group({ manager: one.manager });
     await group.addOperator('op', input);
@@ -54,7 +54,7 @@ describe('What was written through views before a restart', () => {
     return group;
   }
 
-  /** The first process writes, and ends. */
+  /** Runs a first process until it has written the Secret. */
   async function written(): Promise<void> {
     scene = await ControllerScene.start();
     await scene.put(configMap('a', {}, { labels: { on: 'yes' } }));
@@ -66,23 +66,20 @@ describe('What was written through views before a restart', () => {
   }
 
   for (const [what, unable] of [
-    ['whose pipeline is wrong', { ...produces, pipeline: [{ '@sellect': true }] }],
-    ['whose form is wrong', { ...produces, target: { kind: 'Wanted', type: 'Pather' } }],
-    ['whose target can not be read', { ...produces, target: {} }],
+    ['has an invalid pipeline', { ...produces, pipeline: [{ '@sellect': true }] }],
+    ['has an invalid field', { ...produces, target: { kind: 'Wanted', type: 'Pather' } }],
+    ['has an unreadable target', { ...produces, target: {} }],
+    ['has an unserved source', { ...produces, sources: [{ apiGroup: 'ex.com', kind: 'Widget' }] }],
     [
-      'whose source is not served',
-      { ...produces, sources: [{ apiGroup: 'ex.com', kind: 'Widget' }] },
-    ],
-    [
-      'whose source may come later',
+      'may be served later',
       { ...produces, sources: [{ apiGroup: 'ex.com', version: 'v1', kind: 'Widget' }] },
     ],
     [
-      'that reads what its readers write',
+      'reads what its readers write',
       { ...produces, pipeline: [{ '@sellect': true }], sources: [{ kind: 'Passed' }] },
     ],
   ] as const) {
-    it(`stays when the new one has a producer ${what}: its readers wait, and name it`, async () => {
+    it(`is kept while its producer ${what}; readers wait and name the producer`, async () => {
       await written();
       const group = await run(scene, operator(unable, passes, writes));
       const messages = (): (string | undefined)[] =>
@@ -103,14 +100,14 @@ describe('What was written through views before a restart', () => {
       });
       await scene.base.clock.advance(120_000);
       expect(await scene.names(Secrets)).to.deep.equal(['a']);
-      // Mended, it says what is wanted: nothing now.
+      // The repaired producer wants nothing.
       await scene.delete(configMap('a'));
       await group.upsertOperator('op', operator(produces, passes, writes));
       await scene.eventually(async () => expect(await scene.names(Secrets)).to.deep.equal([]));
     });
   }
 
-  it('stays when the specification can not be read at all, for readers of other operators', async () => {
+  it('is kept while the specification of another operator is unreadable', async () => {
     await written();
     const group = new Group({ manager: scene.manager });
     const source = { apiGroup: 'broken.view.dcontroller.io', kind: 'Passed' };

@@ -21,7 +21,7 @@ describe('Views as targets', () => {
   after(() => views.stop());
 
   for (const key of [{ name: 'web' }, { namespace: 'nowhere', name: 'web-TCP-80' }]) {
-    it(`are written and deleted as they are: ${keyString(key)}`, async () => {
+    it(`are written and deleted unchanged as ${keyString(key)}`, async () => {
       const labels = { 'any/thing at all': 'a value, too' };
       const document = { metadata: { ...key, labels }, status: 'ok', list: [{ a: 1 }], n: 1 };
       expect(await writer.write(key, document, context)).to.equal('created');
@@ -40,7 +40,7 @@ describe('Views as targets', () => {
     });
   }
 
-  it('are told from one another by their namespaces', async () => {
+  it('are distinguished by namespace', async () => {
     const keys = [
       { name: 'one' },
       { namespace: 'x', name: 'one' },
@@ -53,7 +53,7 @@ describe('Views as targets', () => {
     expect(await writer.written(context)).to.deep.equal([]);
   });
 
-  it('are patched', async () => {
+  it('are patched without affecting other fields', async () => {
     const key = { name: 'patched' };
     const options = { type, fieldManager: 'shop/patch' } as const;
     const patcher = createTargetWriter({ ...options, target: { type: 'Patcher' } });

@@ -55,7 +55,7 @@ describe('An Updater of views', () => {
     { metadata, n: 1.5 },
   ];
 
-  it('leaves what a server-side apply leaves, managedFields too', async () => {
+  it('gives the same result as a server-side apply, including managedFields', async () => {
     const others = await Views.start({ clock });
     try {
       await others.ensure('shop', 'Health');
@@ -75,7 +75,7 @@ describe('An Updater of views', () => {
     }
   });
 
-  it('counts a generation for each change but those of metadata and status', async () => {
+  it('increments the generation for changes outside metadata and status', async () => {
     const labels = { l: 'v' };
     const documents = [
       { n: 1 },
@@ -90,7 +90,7 @@ describe('An Updater of views', () => {
     expect(generations).to.deep.equal([1, 1, 1, 2, 3]);
   });
 
-  it('asks the server for nothing, as long as nobody else writes the view', async () => {
+  it('sends no request unless another client writes the view', async () => {
     const before = requests();
     await stored.write(key, { metadata, n: 1 }, context);
     await stored.write(key, { metadata, n: 2 }, context);
@@ -98,7 +98,7 @@ describe('An Updater of views', () => {
     expect(await views.client.get(type, key)).to.include({ n: 2 });
   });
 
-  it('keeps the labels that somebody else has set, and undoes other changes', async () => {
+  it('keeps labels of other clients, and reverts their other changes', async () => {
     await stored.write(key, { metadata, n: 1 }, context);
     const body = { metadata: { labels: { by: 'hand' } }, n: 3, more: true };
     await views.client.patch(type, key, { type: 'merge', body }, { fieldManager: 'hand' });
@@ -108,7 +108,7 @@ describe('An Updater of views', () => {
     expect(live.metadata.labels).to.deep.equal({ by: 'hand' });
   });
 
-  it('shows a watch the stored object itself, and a client over HTTP the same as JSON', async () => {
+  it('passes the stored object itself to an in-process watch, and equal JSON to an HTTP client', async () => {
     await stored.write(key, { metadata, n: 1 }, context);
     const [within, without] = await Promise.all([
       firstEvent(views.client.watch(type)),
@@ -120,8 +120,8 @@ describe('An Updater of views', () => {
   });
 
   for (const where of ['of the view', 'below']) {
-    it(`neither makes nor reads a long list ${where} that nobody asks for`, async () => {
-      // Not that of the views: what loads on demand is another copy of the modules here.
+    it(`neither builds nor reads an unused lazy list ${where}`, async () => {
+      // A separate server: modules loaded on demand are another copy here.
       const server = new EmbeddedApiServer({
         clock,
         looseCustomResources: true,
@@ -165,7 +165,7 @@ describe('An Updater of views', () => {
     });
   }
 
-  it('knows whether a view is in the desired state, and leaves it alone', async () => {
+  it('detects the desired state of a view without writing it', async () => {
     await stored.write(key, { metadata, n: 1 }, context);
     const live = await views.client.get(type, key);
     expect(stored.isCurrent(live, { metadata, n: 1 })).to.equal(true);
@@ -173,10 +173,10 @@ describe('An Updater of views', () => {
     expect(await views.client.get(type, key)).to.include({ n: 1 });
   });
 
-  it('counts what it stores in the bytes of the history', async () => {
+  it('counts its writes in the bytes of the history', async () => {
     await stored.write(key, { metadata, n: 1 }, context);
     const { resourceVersion } = (await views.client.get(type, key)).metadata;
-    // 64 MiB are kept; each of these is a whole one.
+    // The history keeps 64 MiB; each version counts fully.
     const text = 'x'.repeat(1024 ** 2);
     for (let n = 0; n < 70; n++) await stored.write(key, { metadata, n, text }, context);
     const late = firstEvent(views.client.watch(type, { resourceVersion }));
@@ -196,7 +196,7 @@ async function firstEvent(events: AsyncIterable<{ readonly type: string }>): Pro
   throw new Error('the watch ended');
 }
 
-/** All but what each server makes by chance, and the generation: an apply may take several writes. */
+/** Omits what differs between servers, and the generation: an apply may take several writes. */
 function comparable({ metadata: own, ...rest }: KubernetesObject): unknown {
   const { uid, resourceVersion, generation, ...kept } = own;
   expect([uid, resourceVersion, generation]).not.to.include(undefined);

@@ -16,13 +16,13 @@ describe('watchedDocuments', () => {
     await scene.end();
   });
 
-  /** What a source uses of its context. */
+  /** The part of the context that a source uses. */
   function context(): SourceContext {
     const { cache, client } = scene.manager;
     return { cache, client } as unknown as SourceContext;
   }
 
-  it('of views have caught up when all that is there was seen', async () => {
+  it('of views catch up once all existing views are seen', async () => {
     await scene.put(view('Copy', 'a'));
     const source = watchedDocuments('Copy', {
       ...{ type: { apiVersion: views, kind: 'Copy' }, spec },
@@ -40,7 +40,7 @@ describe('watchedDocuments', () => {
     started.stop();
   });
 
-  it('name what is missing where their kind is not served', async () => {
+  it('name the missing kind when it is not served', async () => {
     const type = { apiVersion: 'nowhere.example.com/v1', kind: 'Gizmo' };
     const { targetWrites: writes } = scene.manager;
     const told = { times: 0 };
@@ -57,7 +57,7 @@ describe('watchedDocuments', () => {
     started.stop();
   });
 
-  it('of a kind of the cluster are not waited for: nobody here fills them', async () => {
+  it('of native kinds have no catch-up, because no controller here writes them', async () => {
     await scene.put(configMap('a'));
     const type = { apiVersion: 'v1', kind: 'ConfigMap' };
     const { targetWrites: writes } = scene.manager;

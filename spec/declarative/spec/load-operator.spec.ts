@@ -27,7 +27,7 @@ kind: Pod
 metadata: { name: beside }
 `;
 
-/** The problems of a text, a line each. */
+/** Returns the problems of a text, one per line. */
 function problemsOf(text: string): string[] {
   try {
     loadOperators(text, 'operator.yaml');
@@ -38,19 +38,19 @@ function problemsOf(text: string): string[] {
   return [];
 }
 
-/** One controller with these fields in place of the usual ones. */
+/** A controller with these fields over the defaults. */
 function controller(fields: object): string {
   const usual = { name: 'one', sources: [{ apiGroup: '', kind: 'Pod' }], target: { kind: 'V' } };
   return JSON.stringify({ controllers: [{ ...usual, ...fields }] });
 }
 
-/** A selector of one expression. */
+/** A selector with one expression. */
 function selecting(fields: object): object {
   return { matchExpressions: [{ key: 'a', operator: 'In', ...fields }] };
 }
 
-describe('Operators in files', () => {
-  it('refuses a text that nests too deeply, by itself or by its aliases', () => {
+describe('loadOperators', () => {
+  it('refuses a text that nests too deeply, directly or by aliases', () => {
     const levels = (from: string, open: number) => '['.repeat(open) + from + ']'.repeat(open);
     const aliased = ['a: &a 1', `b: &b ${levels('*a', 300)}`, `c: ${levels('*b', 300)}`];
     for (const text of ['- '.repeat(5_000), aliased.join('\n')]) {
@@ -58,7 +58,7 @@ describe('Operators in files', () => {
     }
   });
 
-  it('are read with all their fields; other objects are left out', () => {
+  it('reads all fields, and skips other objects', () => {
     const [operator, ...others] = loadOperators(whole, 'operator.yaml');
     expect(others).to.have.length(0);
     expect(operator?.name).to.equal('svc-health');
@@ -78,7 +78,7 @@ describe('Operators in files', () => {
     expect(once).to.deep.include({ type: 'OneShot', periodMs: 0 });
   });
 
-  it('may leave parts of a selector empty', () => {
+  it('accepts empty parts of a selector', () => {
     const labelSelector = {
       matchLabels: null,
       matchExpressions: [{ key: 'a', operator: 'Exists' }],
@@ -94,7 +94,7 @@ describe('Operators in files', () => {
     expect(read).to.deep.equal([{ matchExpressions }, {}]);
   });
 
-  it('may name virtual sources by their group', () => {
+  it('reads virtual sources by their group', () => {
     const parameters = { period: '10ms' };
     const sources = [
       { apiGroup: 'oneshot.virtual-source.dcontroller.io', kind: 'Once' },
@@ -110,13 +110,13 @@ describe('Operators in files', () => {
     ]);
   });
 
-  it('may be a bare list of controllers, in YAML or JSON', () => {
+  it('accepts a bare list of controllers, in YAML or JSON', () => {
     const [operator] = loadOperators(controller({}), 'one.json');
     expect(operator?.name).to.equal(undefined);
     expect(operator?.spec.controllers).to.have.length(1);
   });
 
-  it('have a period of five minutes where none is given', () => {
+  it('defaults the period to five minutes', () => {
     const [operator] = loadOperators(
       controller({ sources: [{ kind: 'T', type: 'Periodic' }] }),
       'one.json',
@@ -124,7 +124,7 @@ describe('Operators in files', () => {
     expect(operator?.spec.controllers[0]?.sources[0]?.periodMs).to.equal(300_000);
   });
 
-  it('name file, line, path and what was meant, all problems at once', () => {
+  it('reports all problems with file, line, path and suggestion', () => {
     const text = whole.replace('Patcher', 'Pather').replace('namespace: shop', 'namspace: shop');
     expect(problemsOf(text)).to.deep.equal([
       'operator.yaml:12:21: spec.controllers[0].sources[0].namspace: namspace is no field here: want apiGroup, version, kind, type, as, namespace, labelSelector, predicate, parameters; did you mean namespace?',
@@ -132,7 +132,7 @@ describe('Operators in files', () => {
     ]);
   });
 
-  it('have the pipelines of all controllers looked at, in the order of the file', () => {
+  it('checks the pipelines of all controllers, in the order of the file', () => {
     const text = `
 controllers:
   - name: form
@@ -161,37 +161,37 @@ controllers:
   });
 
   for (const [what, text, want] of [
-    ['no YAML', 'a: [', 'Flow sequence'],
-    ['no operator', 'kind: Pod', 'there is no operator'],
+    ['invalid YAML', 'a: [', 'Flow sequence'],
+    ['a text without an operator', 'kind: Pod', 'there is no operator'],
     ['no controllers', 'controllers: []', 'want a list with at least one entry'],
-    ['a controller that is a text', 'controllers: [a]', 'want a map with name'],
+    ['a controller that is a string', 'controllers: [a]', 'want a map with name'],
     ['a controller without a name', controller({ name: '' }), 'name is missing'],
     ['no sources', controller({ sources: [] }), 'sources: want a list'],
     ['no target', controller({ target: undefined }), 'want a map with apiGroup'],
     ['a source without a kind', controller({ sources: [{ apiGroup: '' }] }), 'kind is missing'],
     ['a kind that is a number', controller({ target: { kind: 1 } }), 'kind is missing'],
     [
-      'a period that is none',
+      'an invalid period',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '5 min' } }] }),
       'period "5 min": want a duration',
     ],
     [
-      'a parameter that Periodic sources do not have',
+      'an unknown parameter of a Periodic source',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { perid: '5m' } }] }),
       'did you mean period?',
     ],
     [
-      'parameters that are no map',
+      'parameters that are not a map',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: '5m' }] }),
       'want a map with period',
     ],
     [
-      'a period of nothing',
+      'a negative period',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '-1s' } }] }),
       'period "-1s": want a duration of 10ms at least',
     ],
     [
-      'a period that is too short',
+      'a too short period',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '1ns' } }] }),
       'period "1ns": want a duration of 10ms at least',
     ],
@@ -201,7 +201,7 @@ controllers:
       'did you mean GenerationChanged?',
     ],
     [
-      'a predicate called as a property of every object',
+      'a predicate with the name of a property of every object',
       controller({ sources: [{ kind: 'T', predicate: { constructor: [] } }] }),
       'constructor is no combination',
     ],
@@ -213,12 +213,12 @@ controllers:
       'want one predicate, not 2',
     ],
     [
-      'a predicate that combines nothing',
+      'an empty combination of predicates',
       controller({ sources: [{ kind: 'T', predicate: { and: [] } }] }),
       'want a list of predicates',
     ],
     [
-      'two predicates without a word between them',
+      'two combinations in one predicate',
       controller({ sources: [{ kind: 'T', predicate: { and: ['LabelChanged'], or: [] } }] }),
       'want a predicate, or one of and, or, not',
     ],
@@ -228,27 +228,27 @@ controllers:
       'namespace: want a text',
     ],
     [
-      'a selector that is a text',
+      'a selector that is a string',
       controller({ sources: [{ kind: 'T', labelSelector: 'a=b' }] }),
       'want a map with matchLabels, matchExpressions',
     ],
     [
-      'a label that is no text',
+      'a label that is not a string',
       controller({ sources: [{ kind: 'T', labelSelector: { matchLabels: { on: true } } }] }),
       'labelSelector.matchLabels.on: true: labels are texts; did you mean "true"?',
     ],
     [
-      'labels that are no map',
+      'labels that are not a map',
       controller({ sources: [{ kind: 'T', labelSelector: { matchLabels: ['a'] } }] }),
       'labelSelector.matchLabels: want a map of texts',
     ],
     [
-      'a value of a selector that is no text',
+      'a value of a selector that is not a string',
       controller({ sources: [{ kind: 'T', labelSelector: selecting({ values: ['a', 1] }) }] }),
       'labelSelector.matchExpressions[0].values[1]: 1: labels are texts; did you mean "1"?',
     ],
     [
-      'values that are no list',
+      'values that are not a list',
       controller({ sources: [{ kind: 'T', labelSelector: selecting({ values: 'a' }) }] }),
       'labelSelector.matchExpressions[0].values: want a list of texts',
     ],
@@ -263,7 +263,7 @@ controllers:
       'In: wants at least one value',
     ],
     [
-      'expressions that are no list',
+      'expressions that are not a list',
       controller({ sources: [{ kind: 'T', labelSelector: { matchExpressions: { key: 'a' } } }] }),
       'labelSelector.matchExpressions: want a list of maps with key, operator, values',
     ],
@@ -282,12 +282,12 @@ controllers:
       'Twice is no virtual source',
     ],
   ] as const) {
-    it(`are refused: ${what}`, () => {
+    it(`refuses ${what}`, () => {
       expect(problemsOf(text).join('\n')).to.include(want);
     });
   }
 
-  it('are refused when two controllers have one name, or there are more than 255', () => {
+  it('refuses duplicate controller names, and more than 255 controllers', () => {
     const one = { name: 'a', sources: [{ kind: 'A' }], target: { kind: 'B' } };
     const twins = JSON.stringify({ controllers: [one, one] });
     expect(problemsOf(twins).join()).to.include('two controllers are called a');

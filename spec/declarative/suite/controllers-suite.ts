@@ -12,7 +12,7 @@ import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { readController, sameName } from '../runtime/controller-scene.js';
 import { restartsSuite } from './restarts.js';
 
-/** Controllers of the operator `suite`, in a process of their own. */
+/** A process with controllers of the operator `suite`. */
 class Process {
   readonly errors: ReportedError[] = [];
   readonly controllers: DeclarativeController[] = [];
@@ -35,7 +35,7 @@ class Process {
     const synced = { is: false };
     void Promise.all(this.controllers.map((each) => each.whenSynced())).then(
       () => (synced.is = true),
-      () => undefined, // The wait below is in vain then.
+      () => undefined, // The wait below fails then.
     );
     await target.eventually(async () => expect(synced.is).to.equal(true));
   }
@@ -46,7 +46,7 @@ class Process {
   }
 }
 
-/** Makes a view of each ConfigMap of a namespace, and a Secret of each view. */
+/** Controllers that make a view of each ConfigMap in a namespace, and a Secret of each view. */
 function chain(namespace: string): readonly object[] {
   const passed = { '@project': { metadata: sameName, data: '$.data' } };
   return [
@@ -61,7 +61,7 @@ function chain(namespace: string): readonly object[] {
   ];
 }
 
-// A namespace has a ConfigMap of its own on a real server.
+// Excludes the ConfigMap that a real server adds to each namespace.
 const labelSelector = { matchLabels: { suite: 'controllers' } };
 
 function configMap(namespace: string, name: string, text: string): ConfigMap {
@@ -71,7 +71,7 @@ function configMap(namespace: string, name: string, text: string): ConfigMap {
 
 const byPerson = { fieldManager: 'person', force: true };
 
-/** What declarative controllers do: the same on the embedded server and on a real one. */
+/** Specs of declarative controllers, for the embedded server and a real one. */
 export function declarativeControllersSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
 
@@ -93,7 +93,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     return Object.fromEntries(decoded);
   };
 
-  it('write what comes out; a restart writes what is needed, and nothing where nothing is', async () => {
+  it('write their results, and after a restart only what has changed', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     for (const name of ['a', 'b']) await target.admin.create(configMap(namespace, name, 'one'));
@@ -132,7 +132,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     expect([first, second, third].flatMap(({ errors }) => errors)).to.deep.equal([]);
   });
 
-  it('undo what others change or delete in their target at once, and then ask for nothing', async () => {
+  it('revert changes and deletes of their target at once, and then send no requests', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     await target.admin.create(configMap(namespace, 'a', 'one'));
@@ -147,7 +147,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     await isRight();
     await target.admin.delete(Secret, { namespace, name: 'a' });
     await isRight();
-    // What our own writes bring about, and what others set beside them, needs no call.
+    // Own writes and unrelated changes cause no requests.
     await target.eventually(async () => expect(await operator.requests()).to.deep.equal([]));
     const metadata = { labels: { theirs: '1' } };
     await target.admin.patch(
@@ -165,7 +165,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     expect(started.errors).to.deep.equal([]);
   });
 
-  it('bring a field of a Patcher back, and patch a missing object as soon as it is there', async () => {
+  it('restore a field of a Patcher, and patch a missing object as soon as it exists', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     await target.admin.create(configMap(namespace, 'a', 'one'));
@@ -192,7 +192,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
   });
 
   it('wait for a kind that is not served yet', async () => {
-    // On the embedded server the time of the spec would have to be moved on; others do that.
+    // The embedded server would need virtual time to advance; other specs cover it.
     if (!target.real) return;
     const namespace = await target.namespace();
     const operator = await target.operator();

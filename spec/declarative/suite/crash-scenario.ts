@@ -15,7 +15,10 @@ import { deployment } from './updater.js';
 const configMap = { apiGroup: '', kind: 'ConfigMap' };
 const namespaceOf = '$.metadata.namespace';
 
-/** A list in a ConfigMap becomes views, each of them a ConfigMap, and a Deployment rolls by its version. */
+/**
+ * Controllers that split a list in a ConfigMap to views, make a ConfigMap of each, and roll a
+ * Deployment by its version.
+ */
 const shop: readonly ControllerDocument[] = [
   {
     name: 'items',
@@ -60,7 +63,7 @@ const shop: readonly ControllerDocument[] = [
   },
 ];
 
-/** A rollout of several documents by a declarative operator, of all that it does to them. */
+/** A scenario in which a declarative operator rolls out several documents and deletes them. */
 export function rolloutScenario<C extends CrashCluster>(): CrashScenario<C> {
   return {
     name: 'a rollout of several documents',
@@ -86,7 +89,7 @@ async function runShop(stage: OperatorStage<CrashCluster>): Promise<void> {
     ...{ client, clock, random, rbacPreflight: 'off' },
     cacheOptions: { namespaces: [keyIn(stage.cluster, '').namespace] },
   });
-  // It loads the server of views.
+  // Creation loads the server of views on demand.
   const manager = await (clock instanceof PatientClock ? clock.hold(creation) : creation);
   await Operator.create('shop', manager, { controllers: [...shop] }).start(signal);
 }

@@ -19,7 +19,10 @@ async function unlessGone<T>(read: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** Makes a SizeView of each ConfigMap, in a namespace that no cluster has: its name's first letter. */
+/**
+ * A controller that makes a SizeView of each ConfigMap, in a namespace that no cluster has: its
+ * first letter.
+ */
 function toViews(): Controller {
   return controllerFor(ConfigMap).complete(async ({ key, client }) => {
     const source = await unlessGone(client.get(ConfigMap, key));
@@ -35,7 +38,7 @@ function toViews(): Controller {
   });
 }
 
-/** Makes a Secret of each SizeView, in the namespace `home`. */
+/** A controller that makes a Secret of each SizeView, in the namespace `home`. */
 function toSecrets(home: string): Controller {
   return controllerFor(SizeView).complete(async ({ key, client }) => {
     const view = await unlessGone(client.get<UnstructuredObject>(SizeView, key));
@@ -51,7 +54,7 @@ function toSecrets(home: string): Controller {
   });
 }
 
-/** What a manager does that has views beside its cluster: the same on the embedded server and on a real one. */
+/** Specs of a manager with views beside its cluster, for the embedded server and a real one. */
 export function declarativeManagerSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
 
@@ -62,7 +65,7 @@ export function declarativeManagerSuite(newTarget: NewTarget): void {
     await target.close();
   });
 
-  it('chains controllers through views, of which the cluster hears nothing', async () => {
+  it('chains controllers through views without sending them to the cluster', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     const stop = new AbortController();
@@ -93,7 +96,7 @@ export function declarativeManagerSuite(newTarget: NewTarget): void {
     await running;
 
     const asked = (await operator.requests()).map(({ resource }) => resource);
-    // Where reviews are served is looked up.
+    // Discovery for access reviews uses paths.
     const resources = new Set(asked.filter((resource) => !resource.startsWith('/')));
     const native = ['configmaps', 'leases', 'secrets', 'selfsubjectaccessreviews'];
     expect([...resources].sort()).to.deep.equal(native);

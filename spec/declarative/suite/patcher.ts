@@ -5,7 +5,7 @@ import { Gadget, Widget } from './target-scene.js';
 import type { OpenTargetScene } from './target-scene.js';
 import { deployment } from './updater.js';
 
-/** What `work` throws. */
+/** Returns the error that `work` throws. */
 export async function thrownBy(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;
@@ -16,7 +16,7 @@ export async function thrownBy(work: Promise<unknown>): Promise<unknown> {
 }
 
 export function patcherSuite(open: OpenTargetScene): void {
-  it('sets the fields of the document, and leaves all others', async () => {
+  it('sets the fields of the document, and keeps all others', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { metadata: { labels: { a: '1' } }, data: { a: '1', b: '1' } });
     const document = { metadata: { annotations: { c: '1' } }, data: { b: '2' } };
@@ -26,7 +26,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(metadata).to.deep.include({ labels: { a: '1' }, annotations: { c: '1' } });
   });
 
-  it('takes away exactly what it set', async () => {
+  it('removes exactly the fields it set', async () => {
     const scene = await open();
     await scene.create(Gadget, {
       metadata: { labels: { a: '1' } },
@@ -43,7 +43,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(await patcher.remove()).to.equal('unchanged');
   });
 
-  it('takes away what a former process set', async () => {
+  it('removes fields that an earlier process set', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { a: '1' } });
     await scene.patcher(ConfigMap).write({ data: { b: '2', c: '3' } });
@@ -53,7 +53,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });
 
-  it('leaves a field to whoever has set it to the same, and brings no former value back', async () => {
+  it('keeps a field on removal that another manager set to the same value, and restores no earlier values', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { same: '1', taken: '1' } });
     const patcher = scene.patcher(ConfigMap);
@@ -62,7 +62,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ same: '1' });
   });
 
-  it('puts back what somebody has changed or removed', async () => {
+  it('restores fields that another client changed or removed', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { a: '1' } });
     const patcher = scene.patcher(ConfigMap);
@@ -73,7 +73,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2', c: '3' });
   });
 
-  it('takes a field away that the document has as null, whoever has set it', async () => {
+  it('removes a field that is null in the document, regardless of its manager', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { metadata: { labels: { a: '1', b: '1' } }, data: { c: '1' } });
     const patcher = scene.patcher(ConfigMap);
@@ -87,7 +87,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('never makes an object, and says which one is missing', async () => {
+  it('creates no object, and reports which one is missing', async () => {
     const scene = await open();
     const patcher = scene.patcher(ConfigMap);
     const error = await thrownBy(patcher.write({ data: { a: '1' } }));
@@ -99,7 +99,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(await patcher.write({ data: { a: '1' } })).to.equal('updated');
   });
 
-  it('does not fight with another Patcher whose fields differ', async () => {
+  it('does not conflict with another Patcher of other fields', async () => {
     const scene = await open();
     await scene.create(Widget, { spec: {} });
     const [one, other] = [scene.patcher(Widget, 'shop/one'), scene.patcher(Widget, 'shop/other')];
@@ -115,7 +115,7 @@ export function patcherSuite(open: OpenTargetScene): void {
   });
 
   for (const type of [Widget, Gadget]) {
-    it(`leaves a map of others empty, of which it takes the last field (${type.kind})`, async () => {
+    it(`keeps an empty map of another manager after removing its last field (${type.kind})`, async () => {
       const scene = await open();
       await scene.create(type, { spec: { color: 'blue' } });
       const patcher = scene.patcher(type);
@@ -128,7 +128,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('annotates the template of a Deployment, so that it rolls', async () => {
+  it('annotates the template of a Deployment, which starts a rollout', async () => {
     const scene = await open();
     await scene.create(Deployment, deployment());
     const patcher = scene.patcher(Deployment);

@@ -1,13 +1,13 @@
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 /**
- * A virtual clock that stands still while there is work that takes time of the machine, such as loading a
- * module: other clocks would run on.
+ * A virtual clock that waits for work in real time, such as loading a module, which other clocks
+ * would overtake.
  */
 export class PatientClock extends VirtualClock {
   readonly #work = new Set<Promise<unknown>>();
 
-  /** Has time wait for `work`. @returns `work` */
+  /** Stops time until `work` settles. @returns `work` */
   hold<T>(work: Promise<T>): Promise<T> {
     this.#work.add(work);
     const over = (): void => void this.#work.delete(work);

@@ -6,7 +6,7 @@ import { isOperatorError } from '../../../lib/system/operator-error.js';
 import { thrownBy } from './patcher.js';
 import type { OpenTargetScene, TargetScene } from './target-scene.js';
 
-/** A client after whose next read something happens. */
+/** Returns a client that runs `happens` after its next read. */
 function afterNextRead(scene: TargetScene, happens: () => Promise<unknown>): Client {
   const { client } = scene.context;
   let left = 1;
@@ -27,7 +27,7 @@ async function remake(scene: TargetScene, data: Record<string, string>): Promise
 
 export function racesSuite(open: OpenTargetScene): void {
   for (const how of ['Updater', 'Patcher'] as const) {
-    it(`does not have an ${how} hit an object that was made again`, async () => {
+    it(`prevents an ${how} from writing to a recreated object`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const writing = scene.writing(ConfigMap, how);
@@ -38,7 +38,7 @@ export function racesSuite(open: OpenTargetScene): void {
       expect((await scene.get(ConfigMap))['data']).to.deep.equal({ b: '2' });
     });
 
-    it(`does not have an ${how} make an object again that was deleted`, async () => {
+    it(`prevents an ${how} from recreating a deleted object`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const key = { namespace: scene.namespace, name: 'web' };
@@ -50,7 +50,7 @@ export function racesSuite(open: OpenTargetScene): void {
       expect(await scene.find(ConfigMap)).to.equal(undefined);
     });
 
-    it(`does not have an ${how} take away from an object that was made again`, async () => {
+    it(`prevents an ${how} from removing fields of a recreated object`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const writing = scene.writing(ConfigMap, how);
@@ -62,7 +62,7 @@ export function racesSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('is a conflict for an Updater that takes out what is foreign', async () => {
+  it('is a conflict for an Updater that removes foreign fields', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     await updater.write({ data: { a: '1' } });
@@ -76,7 +76,7 @@ export function racesSuite(open: OpenTargetScene): void {
   });
 
   for (const how of ['Updater', 'Patcher'] as const) {
-    it(`has a late write of an ${how} refused where another replica has written since`, async () => {
+    it(`causes a conflict for a late write of an ${how} after a write of another replica`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const newer = scene.writing(ConfigMap, how);
@@ -88,7 +88,7 @@ export function racesSuite(open: OpenTargetScene): void {
       expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: 'new' });
     });
 
-    it(`has a late deletion of an ${how} refused where another replica has written since`, async () => {
+    it(`causes a conflict for a late removal of an ${how} after a write of another replica`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const former = scene.writing(ConfigMap, how);
@@ -100,7 +100,7 @@ export function racesSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('does not keep a Patcher from its fields: it meets a conflict once', async () => {
+  it('causes a Patcher at most one conflict', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { a: '1' } });
     const client = afterNextRead(scene, () => scene.edit(ConfigMap, { data: { b: '2' } }));
@@ -112,7 +112,7 @@ export function racesSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2', c: '3' });
   });
 
-  it('is a conflict where the object was made between the read and the first write, then takes it over', async () => {
+  it('is a conflict if it creates the object before the first write; the next write takes it over', async () => {
     const scene = await open();
     const { client } = scene.context;
     const late: Client = {
@@ -129,7 +129,7 @@ export function racesSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });
 
-  it('leaves an object alone that is being deleted, and makes it again when it is gone', async () => {
+  it('that deletes the object postpones the write until the object is gone', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { metadata: { finalizers: ['shop.example.com/wait'] } });
     const key = { namespace: scene.namespace, name: 'web' };

@@ -14,11 +14,11 @@ import type { BuilderTarget, Operator } from '../../builder/suite/target.js';
 import { sameName } from '../runtime/controller-scene.js';
 import { Gadget, Widget, installKinds } from './target-scene.js';
 
-/** A kind of objects with a text, and how an operator names it. */
+/** A kind of objects with a text, and its name in operators. */
 interface Texts {
   readonly type: ResourceType<KubernetesObject>;
   readonly named: object;
-  /** The content with a text; in a pipeline the text is an expression. */
+  /** Returns the content with a text, which is an expression in a pipeline. */
   readonly content: (text: string) => object;
   readonly textOf: (object: UnstructuredObject) => unknown;
 }
@@ -57,7 +57,7 @@ const widgets: Texts = {
 
 const labels = { suite: 'restarts' };
 
-/** The process of an operator, which is started again and again. */
+/** A process of an operator, which is restarted repeatedly. */
 class Process {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
@@ -71,7 +71,7 @@ class Process {
     );
   }
 
-  /** Starts it, and waits until it has written what is missing. */
+  /** Starts it, and waits for the initial reconcile. */
   static async start(
     target: BuilderTarget,
     client: Client,
@@ -92,7 +92,7 @@ class Process {
   }
 }
 
-/** Operators that end and start again, while the cluster changes. */
+/** Specs of operators that stop and restart while the cluster changes. */
 export function restartsSuite(target: () => BuilderTarget): void {
   let namespace: string;
   let operator: Operator;
@@ -103,7 +103,7 @@ export function restartsSuite(target: () => BuilderTarget): void {
   });
 
   const start = (controller: object): Promise<Process> => {
-    // What an earlier process of its name wrote goes, in whatever namespace: a name of its own.
+    // A process deletes leftovers of its name in all namespaces, so the name must be unique.
     const named = { name: `restarts-${namespace}`, controllers: [controller] };
     return Process.start(target(), operator.client, named);
   };
@@ -137,7 +137,7 @@ export function restartsSuite(target: () => BuilderTarget): void {
       { ...from.named, namespace, labelSelector: { matchLabels: labels } },
     ];
 
-    it(`operators of ${title} repair what changed meanwhile, remove what is left over, and then write nothing`, async () => {
+    it(`operators of ${title} repair changes, delete leftovers, and then write nothing`, async () => {
       const updater = {
         ...{ name: 'copies', sources: sources(), target: to.named },
         pipeline: [{ '@project': { metadata: { ...sameName, labels }, ...to.content(text) } }],
@@ -161,7 +161,7 @@ export function restartsSuite(target: () => BuilderTarget): void {
       expect((await operator.requests()).filter(isWrite)).to.deep.equal([]);
     });
 
-    it(`operators of ${title} repair the fields of a Patcher, and take back those of sources that are gone`, async () => {
+    it(`operators of ${title} repair the fields of a Patcher, and remove those of deleted sources`, async () => {
       const onto = from === configMaps ? secrets : widgets;
       const patch = { checked: 'yes' };
       const patcher = {

@@ -93,7 +93,7 @@ const documents: readonly (readonly [ResourceType<KubernetesObject>, Document])[
 
 export function steadySuite(open: OpenTargetScene): void {
   for (const [type, document] of documents) {
-    it(`of a ${type.kind} needs no write, whatever the server fills in`, async () => {
+    it(`needs no write for a ${type.kind}, whatever the server defaults`, async () => {
       const scene = await open();
       const updater = scene.updater(type);
       expect(await updater.write({ ...document, spec: document['spec'] })).to.equal('created');
@@ -109,7 +109,7 @@ export function steadySuite(open: OpenTargetScene): void {
     });
   }
 
-  it('needs no write in a new process, where values are what the server stores', async () => {
+  it('needs no write in a new process for values as the server stores them', async () => {
     const scene = await open();
     const env = [{ name: 'EMPTY', value: '' }];
     const resources = { requests: { cpu: '1000m', memory: '1024Mi' }, limits: { cpu: 2.5 } };
@@ -117,7 +117,7 @@ export function steadySuite(open: OpenTargetScene): void {
     const containers = [main];
     const spec = { containers, hostNetwork: false };
     const pods = { spec: { replicas: 0, selector, template: { metadata: { labels }, spec } } };
-    // By its keys an entry is found that lacks one, with the default, whatever stands before it.
+    // An entry is found by its keys with their defaults, in any position.
     const ports = [
       { name: 'sctp', port: 53, protocol: 'SCTP' },
       { name: 'tcp', port: 53 },
@@ -131,11 +131,11 @@ export function steadySuite(open: OpenTargetScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('needs no write where somebody annotates what has nothing but a name', async () => {
+  it('needs no write when another client annotates an object with only a name', async () => {
     const scene = await open();
     await scene.updater(ConfigMap).write({});
     await scene.edit(ConfigMap, { metadata: { annotations: { theirs: '1' } } });
-    // The first annotation takes the trace.
+    // The first annotation removes the entry in managedFields.
     await scene.updater(ConfigMap).write({});
     await scene.edit(ConfigMap, { metadata: { annotations: { theirs: '2' } } });
     await scene.writes();
@@ -144,7 +144,7 @@ export function steadySuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap)).metadata.annotations).to.deep.equal({ theirs: '2' });
   });
 
-  it('needs no write where the cluster binds a claim', async () => {
+  it('needs no write when the cluster binds a claim', async () => {
     const scene = await open();
     const resources = { requests: { storage: '1Gi' } };
     const claim = { spec: { accessModes: ['ReadWriteOnce'], storageClassName: '', resources } };
@@ -156,7 +156,7 @@ export function steadySuite(open: OpenTargetScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('of what somebody else had made, with all defaults, needs one write at most', async () => {
+  it('needs at most one write for an object that another client created with all defaults', async () => {
     const scene = await open();
     const document = { spec: { replicas: 0, selector, template } };
     await scene.create(Deployment, document);
@@ -168,7 +168,7 @@ export function steadySuite(open: OpenTargetScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('comes back after somebody has cleared the managers', async () => {
+  it('is reached again after another client has cleared managedFields', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     await updater.write({ data: { a: '1', b: '2' } });

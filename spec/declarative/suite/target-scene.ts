@@ -20,18 +20,18 @@ import { isWrite } from '../../builder/suite/target.js';
 
 const group = 'targets.example.com';
 
-/** With a schema, defaults, lists of all types and a status of its own. */
+/** A kind with a schema, defaults, lists of all types and a status subresource. */
 export const Widget: ResourceType = customType('Widget', true);
-/** Without a schema or subresources. */
+/** A kind without a schema or subresources. */
 export const Gadget: ResourceType = customType('Gadget', true);
-/** Without a schema or namespaces. */
+/** A kind without a schema or namespaces. */
 export const Realm: ResourceType = customType('Realm', false);
 
 function customType(kind: string, namespaced: boolean): ResourceType {
   return { group, version: 'v1', kind, plural: `${kind.toLowerCase()}s`, namespaced };
 }
 
-/** The kinds that the suite brings along. */
+/** Installs the kinds of the suite. */
 export async function installKinds(client: Client, clock: BuilderTarget['clock']): Promise<void> {
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   const definitions = [
@@ -95,7 +95,7 @@ function definition(
 /** Opens a {@link TargetScene}. */
 export type OpenTargetScene = () => Promise<TargetScene>;
 
-/** A namespace of its own, and an operator who writes to targets. */
+/** A separate namespace, and an operator that writes to targets. */
 export class TargetScene {
   readonly target: BuilderTarget;
   readonly namespace: string;
@@ -121,7 +121,7 @@ export class TargetScene {
     return { client: this.#operator.client, signal: new AbortController().signal };
   }
 
-  /** A target as a new process has it. */
+  /** Creates a writer as a new process has it. */
   writing(type: ResourceType<KubernetesObject>, how: TargetType, manager = 'shop/web'): Writing {
     const resource = type as ResourceType;
     const writer = createTargetWriter({
@@ -138,7 +138,7 @@ export class TargetScene {
     return this.writing(type, 'Patcher', manager);
   }
 
-  /** What somebody else makes, as `kubectl create` does. */
+  /** Creates an object as another client, like `kubectl create`. */
   create(type: ResourceType<KubernetesObject>, content: Document, name = 'web'): Promise<unknown> {
     const { group: ofType, version, kind } = type;
     const apiVersion = ofType === '' ? version : `${ofType}/${version}`;
@@ -148,7 +148,7 @@ export class TargetScene {
     return this.admin.create<UnstructuredObject>(object, { fieldManager: 'kubectl-create' });
   }
 
-  /** What somebody else changes, as `kubectl edit` does. */
+  /** Changes an object as another client, like `kubectl edit`. */
   edit(
     type: ResourceType<KubernetesObject>,
     body: Document,
@@ -159,7 +159,7 @@ export class TargetScene {
     return this.admin.patch(type, key, { type: 'merge', body }, options);
   }
 
-  /** Any object named `web`; undefined: there is none. */
+  /** Returns the object named `web`, or undefined if absent. */
   async find(type: ResourceType<KubernetesObject>): Promise<UnstructuredObject | undefined> {
     try {
       return await this.get(type);
@@ -174,7 +174,7 @@ export class TargetScene {
     return this.admin.get(type as ResourceType, key);
   }
 
-  /** The writes that the server got from the operator since the last look. */
+  /** Returns the operator's writes since the last call. */
   async writes(): Promise<readonly string[]> {
     const requests = await this.#operator.requests();
     return requests
@@ -183,7 +183,7 @@ export class TargetScene {
   }
 }
 
-/** Kinds that a controller of the cluster writes, too. */
+/** Kinds that a controller of the cluster also writes. */
 const controlledKinds: ReadonlySet<string> = new Set([
   ...['CronJob', 'Deployment', 'PersistentVolumeClaim', 'Service', 'StatefulSet'],
 ]);
@@ -200,7 +200,7 @@ export class Writing {
     this.writer = writer;
   }
 
-  /** Writes the document, given without its name, through `client` where one is given. */
+  /** Writes the document, given without its name. */
   write(document: Document, client = this.#scene.context.client): Promise<TargetOutcome> {
     const key = this.#key;
     const { metadata = {}, ...rest } = document as { readonly metadata?: object };
@@ -213,7 +213,7 @@ export class Writing {
     return this.#queued(() => this.writer.write(this.#key, undefined, context));
   }
 
-  /** Where a controller of the cluster writes meanwhile, a conflict is tried again, as by the queue. */
+  /** Retries conflicts with controllers of the cluster, as the queue would. */
   #queued(write: () => Promise<TargetOutcome>): Promise<TargetOutcome> {
     return controlledKinds.has(this.#type.kind)
       ? retryOnConflict(write, { maxAttempts: 10 })

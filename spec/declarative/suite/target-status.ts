@@ -6,7 +6,7 @@ import { deployment } from './updater.js';
 
 export function updaterStatusSuite(open: OpenTargetScene): void {
   for (const type of [Widget, Gadget]) {
-    const where = type === Widget ? 'as a subresource' : 'as a field like any other';
+    const where = type === Widget ? 'as a subresource' : 'as an ordinary field';
 
     it(`is written ${where}`, async () => {
       const scene = await open();
@@ -23,7 +23,7 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
       expect(await scene.writes()).to.deep.equal([]);
     });
 
-    it(`goes when its document has none any more, ${where}`, async () => {
+    it(`is removed when its document no longer has one, ${where}`, async () => {
       const scene = await open();
       await scene.updater(type).write({ spec: { size: 4 }, status: { phase: 'Ready' } });
       await scene.updater(type).write({ spec: { size: 4 } });
@@ -57,7 +57,7 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('is left to its controller by an Updater that has none', async () => {
+  it('is kept by an Updater whose document has none', async () => {
     const scene = await open();
     const updater = scene.updater(Widget);
     await updater.write({ spec: { size: 4 } });
@@ -66,7 +66,7 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
     expect((await scene.get(Widget))['status']).to.deep.equal({ phase: 'Theirs' });
   });
 
-  it('of a built-in kind is patched by conditions of its own', async () => {
+  it('of a built-in kind is patched with additional conditions', async () => {
     const scene = await open();
     await scene.create(Deployment, deployment({ paused: true }));
     const patcher = scene.patcher(Deployment);

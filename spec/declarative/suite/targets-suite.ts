@@ -11,7 +11,7 @@ import { updaterSuite } from './updater.js';
 import { updaterStatusSuite } from './target-status.js';
 import { racesSuite } from './races.js';
 
-/** How targets are written, on whatever server. */
+/** Specs of writing targets, for any server. */
 export function targetsSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   before(async () => {
@@ -27,7 +27,7 @@ export function targetsSuite(newTarget: NewTarget): void {
   describe('a status', () => updaterStatusSuite(open));
   describe('a Secret', () => secretsSuite(open));
   describe('a steady state', () => steadySuite(open));
-  describe('what somebody else does meanwhile', () => racesSuite(open));
-  describe('what was written by earlier processes', () => leftoversSuite(open));
-  describe('what can not be written', () => refusalsSuite(open));
+  describe('a concurrent change', () => racesSuite(open));
+  describe('leftovers of earlier processes', () => leftoversSuite(open));
+  describe('an invalid write', () => refusalsSuite(open));
 }

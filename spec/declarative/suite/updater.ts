@@ -6,7 +6,7 @@ import type { OpenTargetScene } from './target-scene.js';
 
 const podSpec = { containers: [{ name: 'main', image: 'registry.example/main:1' }] };
 
-/** A Deployment's content, with `more` in its specification. */
+/** The content of a Deployment, with `more` in its spec. */
 export function deployment(more: object = {}) {
   const template = { metadata: { labels: { app: 'web' } }, spec: podSpec };
   return { spec: { selector: { matchLabels: { app: 'web' } }, template, ...more } };
@@ -17,7 +17,7 @@ function labelsOf({ metadata }: UnstructuredObject): object {
 }
 
 export function updaterSuite(open: OpenTargetScene): void {
-  it('makes the object, whatever apiVersion and kind its document has', async () => {
+  it('creates the object independent of apiVersion and kind in its document', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     const document = { apiVersion: 'shop.view.dcontroller.io/v1alpha1', kind: 'Health' };
@@ -25,7 +25,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(await scene.get(ConfigMap)).to.deep.include({ kind: 'ConfigMap', data: { a: '1' } });
   });
 
-  it('takes nothing from the metadata that only the server sets', async () => {
+  it('ignores metadata that only the server sets', async () => {
     const scene = await open();
     const metadata = {
       ...{ uid: 'other', resourceVersion: '1', generation: 7, managedFields: [], selfLink: '/x' },
@@ -36,7 +36,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap)).metadata).to.deep.include({ labels: { app: 'web' } });
   });
 
-  it('takes no finalizers and no owners from the metadata of another object, but its own', async () => {
+  it('ignores finalizers and owners copied from another object, but writes its own', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'no-such-uid' };
@@ -51,7 +51,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap)).metadata).not.to.have.property('finalizers');
   });
 
-  it('takes what the document no longer has out of the content', async () => {
+  it('removes fields that the document no longer has', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     await updater.write({ data: { a: '1', b: '2' }, binaryData: { c: 'AA==' } });
@@ -60,7 +60,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect({ data, binaryData }).to.deep.equal({ data: { b: '3' }, binaryData: undefined });
   });
 
-  it('puts right what somebody has changed, added or removed by hand', async () => {
+  it('reverts changes, additions and removals by other clients', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     await updater.write({ data: { a: '1', b: '2' } });
@@ -69,7 +69,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2' });
   });
 
-  it('replaces an object that somebody else has made, but for its metadata', async () => {
+  it('replaces an object that another client created, except for its metadata', async () => {
     const scene = await open();
     const metadata = { labels: { theirs: '1' }, finalizers: ['shop.example.com/theirs'] };
     await scene.create(Gadget, { metadata, spec: { old: true, list: [1] }, other: 'x' });
@@ -81,7 +81,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     await scene.edit(Gadget, { metadata: { finalizers: null } });
   });
 
-  it('takes labels and annotations of its own away again, and leaves those of others', async () => {
+  it('removes its own labels and annotations, and keeps those of other clients', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     await updater.write({ metadata: { labels: { a: '1', b: '1' }, annotations: { c: '1' } } });
@@ -92,7 +92,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(after.metadata.annotations).to.deep.equal({ d: '1' });
   });
 
-  it('leaves a label that it no longer wants to whoever wants it, too', async () => {
+  it('keeps a label that another manager also sets', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { metadata: { labels: { app: 'web' } } });
     const updater = scene.updater(ConfigMap);
@@ -101,7 +101,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(labelsOf(await scene.get(ConfigMap))).to.deep.equal({ app: 'web' });
   });
 
-  it('empties a map that its document has empty', async () => {
+  it('empties a map or list that is empty in its document', async () => {
     const scene = await open();
     const updater = scene.updater(Gadget);
     await updater.write({ spec: { a: 1, map: { b: 1 }, list: ['x'] } });
@@ -111,7 +111,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(Gadget))['spec']).to.deep.equal({});
   });
 
-  it('takes null for absent', async () => {
+  it('treats null as absent', async () => {
     const scene = await open();
     const updater = scene.updater(Widget);
     await updater.write({ metadata: { labels: { a: '1' } }, spec: { color: 'red', size: 4 } });
@@ -121,7 +121,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(after['spec']).to.deep.equal({ size: 3 });
   });
 
-  it('keeps what the server fills in, and what came through a subresource', async () => {
+  it('keeps defaults of the server and fields written through a subresource', async () => {
     const scene = await open();
     const updater = scene.updater(Deployment);
     await updater.write(deployment());
@@ -134,7 +134,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(spec).to.include({ replicas: 4, minReadySeconds: 5, revisionHistoryLimit: 10 });
   });
 
-  it('changes the type of a strategy, though a default of the former one is in the way', async () => {
+  it('changes the type of a strategy despite the defaults of the earlier one', async () => {
     const scene = await open();
     const updater = scene.updater(Deployment);
     await updater.write(deployment());
@@ -146,7 +146,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(rolling.spec?.strategy).to.include({ type: 'RollingUpdate' });
   });
 
-  it('keeps the address of a Service', async () => {
+  it('keeps the cluster IP of a Service', async () => {
     const scene = await open();
     const updater = scene.updater(Service);
     await updater.write({
@@ -160,7 +160,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(spec?.selector).to.equal(undefined);
   });
 
-  it('leaves fields to a Patcher that works on the same object', async () => {
+  it('keeps the fields of a Patcher on the same object', async () => {
     const scene = await open();
     const [updater, patcher] = [scene.updater(Widget), scene.patcher(Widget, 'shop/paint')];
     await updater.write({ spec: { size: 4 } });
@@ -180,7 +180,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(await updater.remove()).to.equal('deleted');
   });
 
-  it('deletes what it wrote, with what depends on it, and takes nothing there for done', async () => {
+  it('deletes its object with dependents, and treats a missing object as done', async () => {
     const scene = await open();
     const updater = scene.updater(Deployment);
     await updater.write(deployment());
@@ -191,14 +191,14 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(await updater.remove()).to.equal('unchanged');
   });
 
-  it('deletes nothing that it did not write', async () => {
+  it('deletes no object that it did not write', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { a: '1' } });
     expect(await scene.updater(ConfigMap).remove()).to.equal('unchanged');
     expect(await scene.find(ConfigMap)).not.to.equal(undefined);
   });
 
-  it('deletes an object of which it set nothing but the name', async () => {
+  it('deletes an object of which it wrote only the name', async () => {
     const scene = await open();
     await scene.updater(ConfigMap).write({});
     expect((await scene.get(ConfigMap)).metadata.annotations ?? {}).to.deep.equal({});

@@ -44,7 +44,10 @@ class Setup {
     await this.base.run(this.manager);
   }
 
-  /** Ends all; nothing may be left. @returns the error of the manager, or undefined */
+  /**
+   * Stops everything, and expects nothing to remain.
+   * @returns the error of the manager, or undefined
+   */
   async end(): Promise<unknown> {
     const { clock } = this.base;
     const error = await this.base.end();
@@ -58,7 +61,7 @@ class Setup {
   }
 }
 
-/** Makes a view of each ConfigMap of the cluster, with its data. */
+/** A controller that makes a view of each ConfigMap, with its data. */
 const toViews = controllerFor(ConfigMap).complete(async ({ key, client }) => {
   const source = await client.get(ConfigMap, key).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
@@ -69,7 +72,7 @@ const toViews = controllerFor(ConfigMap).complete(async ({ key, client }) => {
   return done();
 });
 
-/** Tells of each view that it reconciles, as the cache has it. */
+/** A controller that records each view it reconciles, as cached. */
 function watcherOfViews(seen: string[]): Controller {
   return controllerFor(HealthView).complete(async ({ key, client }) => {
     const view = await client.get(HealthView, key).catch(() => undefined);
@@ -79,7 +82,7 @@ function watcherOfViews(seen: string[]): Controller {
 }
 
 describe('DeclarativeManager', () => {
-  it('runs controllers on the cluster and on views, which end with it', async () => {
+  it('runs controllers on the cluster and on views, which stop with it', async () => {
     const setup = await Setup.start();
     const seen: string[] = [];
     await setup.manager.views.ensure('op', 'HealthView');
@@ -93,7 +96,7 @@ describe('DeclarativeManager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('reads what it has just written, of views too', async () => {
+  it('reads its own writes, including those of views', async () => {
     const setup = await Setup.start();
     await setup.manager.views.ensure('op', 'HealthView');
     await setup.run(watcherOfViews([]));
@@ -105,7 +108,7 @@ describe('DeclarativeManager', () => {
       expect(await client.get(HealthView, at)).to.deep.include({ data: 2 });
       await client.delete(HealthView, at);
       expect(isNotFound(await failureOf(client.get(HealthView, at)))).to.equal(true);
-      // Deleted and made again before the watch shows it.
+      // Recreated before the watch shows it.
       await client.create(healthView(at, { data: 3 }));
       expect(await client.get(HealthView, at)).to.deep.include({ data: 3 });
     }
@@ -114,7 +117,7 @@ describe('DeclarativeManager', () => {
     await setup.end();
   });
 
-  it('has its lease and its events in the cluster, which hears nothing of views', async () => {
+  it('keeps its lease and events in the cluster, to which it sends nothing about views', async () => {
     const leaderElection = { name: 'operator', namespace: 'default' };
     const setup = await Setup.start({ leaderElection });
     const seen: string[] = [];
@@ -140,7 +143,7 @@ describe('DeclarativeManager', () => {
     }
   });
 
-  it('needs no permission for views', async () => {
+  it('needs no permissions for views', async () => {
     const setup = await Setup.start({ rbacPreflight: 'fail' }, true);
     const { base, manager } = setup;
     await grant(base.person, [
@@ -159,7 +162,7 @@ describe('DeclarativeManager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('sees views of all namespaces and of none, where it is limited to some of the cluster', async () => {
+  it('watches views in all namespaces and none, while the cache is limited to some namespaces', async () => {
     const seen: string[] = [];
     const setup = await Setup.start({ cacheOptions: { namespaces: ['default'] } });
     const { base, manager } = setup;
@@ -175,7 +178,7 @@ describe('DeclarativeManager', () => {
     await setup.end();
   });
 
-  it('finds a key that keeps writing one view', async () => {
+  it('detects a key that repeatedly writes one view', async () => {
     const events: ControllerEvent[] = [];
     const setup = await Setup.start({ onEvent: (event) => void events.push(event) });
     await setup.manager.views.ensure('op', 'HealthView');
@@ -197,7 +200,7 @@ describe('DeclarativeManager', () => {
     await setup.end();
   });
 
-  it('parks what watches views that are dropped, until they come again', async () => {
+  it('parks informers of dropped views until the views exist again', async () => {
     const seen: string[] = [];
     const setup = await Setup.start();
     const { base, manager } = setup;
@@ -214,7 +217,7 @@ describe('DeclarativeManager', () => {
     expect(manager.cache.informer(HealthView).list()).to.deep.equal([]);
 
     await manager.views.client.create(healthView({ name: 'b' }));
-    // An informer looks again every five seconds.
+    // An informer checks every five seconds.
     await base.clock.advance(5_000);
     await base.until(() => seen.includes('b'));
     expect(informer()).to.include({ parked: false, synced: true });
@@ -222,10 +225,10 @@ describe('DeclarativeManager', () => {
     await setup.end();
   });
 
-  it('leaves nothing that would keep the process alive, however often it starts', async () => {
+  it('keeps no process alive after it stops, for repeated starts', async () => {
     const cluster = await EmbeddedCluster.start();
     const client = cluster.client();
-    for (let n = 0; n < 1_000; n++) await turn(); // What began before is over then.
+    for (let n = 0; n < 1_000; n++) await turn(); // Lets earlier work finish.
     const before = openResources();
     for (let n = 0; n < 10; n++) {
       const stop = new AbortController();
@@ -244,7 +247,7 @@ describe('DeclarativeManager', () => {
     await cluster.stop();
   });
 
-  it('refuses what Manager refuses, and leaves no views then', async () => {
+  it('refuses the options that Manager refuses, without leaving views', async () => {
     const { base } = await Setup.start();
     const { client, clock } = base;
     const failed = await failureOf(
@@ -254,7 +257,7 @@ describe('DeclarativeManager', () => {
     await base.cluster.stop();
   });
 
-  it('runs once; a second call does not end the views of the first', async () => {
+  it('runs once; a second call does not stop the views of the first', async () => {
     const setup = await Setup.start();
     await setup.run();
     const again = await failureOf(setup.manager.run(new AbortController().signal));
@@ -264,7 +267,7 @@ describe('DeclarativeManager', () => {
     await setup.end();
   });
 
-  it('ends its views by stop, where it was never run', async () => {
+  it('stops its views by stop without a run', async () => {
     const { base, manager } = await Setup.start();
     await manager.views.client.create(healthView(key));
     await manager.stop();
@@ -276,7 +279,7 @@ describe('DeclarativeManager', () => {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** What keeps the process alive, by its kind, once it is as `wanted`, or 10 s later. */
+/** Returns the resources that keep the process alive, once they equal `wanted` or after 10 s. */
 async function settledResources(wanted: Record<string, number>): Promise<Record<string, number>> {
   const deadlineMs = systemClock.monotonicMs() + 10_000;
   let found = openResources();
@@ -288,6 +291,6 @@ async function settledResources(wanted: Record<string, number>): Promise<Record<
 }
 
 function openResources(): Record<string, number> {
-  // Without what is over in a moment.
+  // Without short-lived resources.
   return omit(countBy(process.getActiveResourcesInfo()), 'Immediate', 'FSReqCallback');
 }

@@ -6,7 +6,7 @@ import type { Views } from '../../../lib/declarative/views/index.js';
 import { failureOf } from '../../client/scripted-transport.js';
 import { HealthView, eventsOf, healthView, keysOf, withViews } from './view-objects.js';
 
-/** The definitions that the server has. */
+/** Returns the names of the CRDs on the server. */
 async function definitions(views: Views): Promise<(string | undefined)[]> {
   const client = createClient({ transport: views.server.transport() });
   const { items } = await client.list(CustomResourceDefinition);
@@ -15,7 +15,7 @@ async function definitions(views: Views): Promise<(string | undefined)[]> {
 }
 
 describe('Views.drop', () => {
-  it('drops objects and kinds of the operator, and no other', () =>
+  it('drops objects and kinds of the given operator only', () =>
     withViews(async ({ views }) => {
       await views.client.create(healthView({ name: 'a' }));
       await views.ensure('op', 'Second');
@@ -29,7 +29,7 @@ describe('Views.drop', () => {
       expect(isNotFound(await failureOf(views.client.list(type)))).to.equal(true);
     }));
 
-  it('leaves nothing of them in the history: watches from before list again', () =>
+  it('removes them from the history, so that earlier watches list again', () =>
     withViews(async ({ views }) => {
       const { metadata } = await views.client.create(healthView({ name: 'a' }));
       await views.ensure('other', 'HealthView');
@@ -40,7 +40,7 @@ describe('Views.drop', () => {
       expect(await failureOf(events.next())).to.have.property('code', 'ApiError');
     }));
 
-  it('does nothing where there are none', () =>
+  it('does nothing without views', () =>
     withViews(async ({ views }) => {
       await views.drop('op');
       await views.ensure('op', 'A');
@@ -48,7 +48,7 @@ describe('Views.drop', () => {
       expect(views.types()).to.deep.equal([]);
     }));
 
-  it('does not wait for finalizers, in a namespace or in none', () =>
+  it('does not wait for finalizers, with or without a namespace', () =>
     withViews(async ({ views }) => {
       const finalizers = ['example.com/never'];
       await views.client.create(healthView({ name: 'a', finalizers }));
@@ -61,7 +61,7 @@ describe('Views.drop', () => {
       expect(await keysOf(views.client)).to.deep.equal([]);
     }));
 
-  it('ends watches once they have shown that all is gone; those of others go on', () =>
+  it('ends watches after their DELETED events, and keeps those of other operators', () =>
     withViews(async ({ views }) => {
       const other = { ...HealthView, apiVersion: 'other.view.dcontroller.io/v1alpha1' };
       await views.client.create(healthView({ name: 'a' }));
@@ -77,7 +77,7 @@ describe('Views.drop', () => {
       await stays.return?.();
     }));
 
-  it('is waited for by what asks for the kind meanwhile, which gets a new one', () =>
+  it('delays calls for the kind, which then get a new one', () =>
     withViews(async ({ views }) => {
       const { metadata } = await views.client.create(healthView({ name: 'a' }));
       const dropping = views.drop('op');
@@ -91,7 +91,7 @@ describe('Views.drop', () => {
       expect(await keysOf(views.client)).to.deep.equal(['a']);
     }));
 
-  it('waits for what is being made', () =>
+  it('waits for a kind under creation', () =>
     withViews(async ({ views }) => {
       const ensuring = views.ensure('op', 'HealthView');
       await views.drop('op');

@@ -16,7 +16,7 @@ async function drain(events: AsyncIterable<unknown>): Promise<void> {
   for await (const event of events) if (event !== undefined) return;
 }
 
-/** An object that is there, and its type. */
+/** An existing object and its type. */
 interface Subject {
   readonly type: TypeReference;
   readonly object: UnstructuredObject;
@@ -63,10 +63,10 @@ describe('Views.route', () => {
     await cluster.stop();
   });
 
-  /** What each of the servers was asked by `call`: methods of resources. */
+  /** Returns the number of requests that `call` sends to each server. */
   async function asked(call: Call, subject: Subject): Promise<{ native: number; views: number }> {
     const before = { native: cluster.requests.mark(), views: views.server.requests.mark() };
-    // There is no log, and there are no scales; who was asked is what counts.
+    // Logs and scales do not exist; only the addressed server counts.
     await call(views.route(native), subject).catch(() => undefined);
     return {
       native: cluster.requests.since(before.native).entries.length,
@@ -75,7 +75,7 @@ describe('Views.route', () => {
   }
 
   for (const [name, call] of Object.entries(calls)) {
-    it(`has the views' server answer ${name} of a view, whichever way it is named`, async () => {
+    it(`sends ${name} of a view to the server of views, by either form of type`, async () => {
       const object = await views.client.create(healthView(key));
       const type = await views.ensure('op', 'HealthView');
       const named = await asked(call, { type: HealthView, object, key });
@@ -85,14 +85,14 @@ describe('Views.route', () => {
       expect(typed).to.deep.equal({ native: 0, views: 1 });
     });
 
-    it(`has the cluster answer ${name} of all else`, async () => {
+    it(`sends ${name} of other kinds to the cluster`, async () => {
       const object = (await native.create(configMap)) as UnstructuredObject;
       const seen = await asked(call, { type: ConfigMap, object, key });
       expect(seen).to.deep.equal({ native: 1, views: 0 });
     });
   }
 
-  it('knows where kinds are served, without asking the cluster about views', async () => {
+  it('resolves kinds of views without requests to the cluster', async () => {
     const client = views.route(native);
     const type = await views.ensure('op', 'HealthView');
     const mark = cluster.requests.mark();
@@ -108,7 +108,7 @@ describe('Views.route', () => {
     });
   });
 
-  it('allows all with views, and asks the cluster about all else', async () => {
+  it('allows all access to views, and sends other access reviews to the cluster', async () => {
     const outsider = views.route(cluster.client({ user: 'nobody' }));
     const review = (group: string) => {
       const resourceAttributes = { group, resource: 'things', verb: 'list' };
@@ -124,7 +124,7 @@ describe('Views.route', () => {
     expect(cluster.requests.since(mark).writes).to.equal(1);
   });
 
-  it('ends calls about views by their signal, as all calls', async () => {
+  it('aborts calls about views by their signal', async () => {
     const stop = new AbortController();
     await views.ensure('op', 'HealthView');
     const watching = failureOf(
@@ -136,7 +136,7 @@ describe('Views.route', () => {
   });
 });
 
-describe('A client that knows views', () => {
+describe('A client with views', () => {
   let cluster: EmbeddedCluster;
   let views: Views;
 
@@ -152,9 +152,9 @@ describe('A client that knows views', () => {
   clientContract({
     newClient: () => views.route(cluster.client()),
     skip: {
-      'a token of a service account is requested': 'no tokens yet',
-      'a Pod is evicted': 'no evictions yet',
-      'a watch ends when its time is over': 'takes a second',
+      'a token of a service account can be requested': 'no tokens yet',
+      'a Pod can be evicted': 'no evictions yet',
+      'a watch ends when its timeout expires': 'takes a second',
     },
   });
 });

@@ -20,7 +20,7 @@ interface Resource {
   readonly namespaced: boolean;
 }
 
-/** What kubectl finds a kind by: its name in URLs, the singular and the short ones. */
+/** Returns the names by which kubectl finds each kind: plural, singular and short names. */
 async function namesOf(views: Views): Promise<Record<string, readonly string[]>> {
   const { resources } = await get<{ resources: readonly Resource[] }>(views, group);
   const named = resources.map(({ kind, name, singularName, shortNames = [] }) => {
@@ -30,7 +30,7 @@ async function namesOf(views: Views): Promise<Record<string, readonly string[]>>
 }
 
 describe('The names of a kind of views', () => {
-  it('are the kind in lower case, as in URLs, and its plural', () =>
+  it('are the kind in lower case and its plural', () =>
     withViews(async ({ views }) => {
       for (const kind of ['HealthView', 'Policy', 'Class']) await views.ensure('op', kind);
       expect(await namesOf(views)).to.deep.equal({
@@ -42,7 +42,7 @@ describe('The names of a kind of views', () => {
       expect(resources.map(({ namespaced }) => namespaced)).to.deep.equal([true, true, true]);
     }));
 
-  it('leave a plural to a kind that is called so, whichever came first', () =>
+  it('omit a plural that is the name of another kind, in any order of registration', () =>
     withViews(async ({ views }) => {
       for (const kind of ['Pod', 'Pods', 'Nodes', 'Node']) await views.ensure('op', kind);
       expect(await namesOf(views)).to.deep.equal({
@@ -53,7 +53,7 @@ describe('The names of a kind of views', () => {
       });
     }));
 
-  it('may have up to 59 letters', () =>
+  it('have up to 59 letters', () =>
     withViews(async ({ views }) => {
       const kind = `K${'x'.repeat(58)}`;
       await views.ensure('op', kind);
@@ -63,7 +63,7 @@ describe('The names of a kind of views', () => {
       expect(error.message).to.include('at most 63');
     }));
 
-  it('are known from discovery without asking for each group, and the schema allows any field', () =>
+  it('appear in aggregated discovery, with a schema that allows any field', () =>
     withViews(async ({ views }) => {
       await views.ensure('op', 'HealthView');
       const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -79,7 +79,7 @@ describe('The names of a kind of views', () => {
 });
 
 describe('A table of views', () => {
-  it('has a row for each, in a namespace or in none', () =>
+  it('has a row for each, with or without a namespace', () =>
     withViews(async ({ views, clock }) => {
       await views.client.create(healthView({ name: 'a' }));
       await views.client.create(healthView({ name: 'b', namespace: 'x' }));

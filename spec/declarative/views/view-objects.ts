@@ -14,18 +14,18 @@ export const apiVersion = 'op.view.dcontroller.io/v1alpha1';
 /** A kind of views, by its names. */
 export const HealthView = { apiVersion, kind: 'HealthView' };
 
-/** A HealthView: in a namespace or in none. */
+/** A HealthView, with or without a namespace. */
 export function healthView(key: ObjectMeta | ObjectKey, more: object = {}): UnstructuredObject {
   return { ...HealthView, metadata: { ...key } as ObjectMeta, ...more };
 }
 
-/** Views that live by a clock of the spec's own. */
+/** Views on a virtual clock. */
 export interface VirtualViews {
   readonly views: Views;
   readonly clock: VirtualClock;
 }
 
-/** Runs `test` with views; nothing may be left of them then. */
+/** Runs `test` with views, and expects no timers or watches to remain. */
 export async function withViews(test: (setup: VirtualViews) => Promise<void>): Promise<void> {
   const clock = new VirtualClock();
   const views = await Views.start({ clock });
@@ -38,18 +38,18 @@ export async function withViews(test: (setup: VirtualViews) => Promise<void>): P
   if (left.timers + left.watches > 0) throw new Error(`is left: ${JSON.stringify(left)}`);
 }
 
-/** `namespace/name`, or the name alone. */
+/** Returns `namespace/name`, or the name alone. */
 export function keyOf({ metadata: { namespace, name = '' } }: KubernetesObject): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-/** The keys of the HealthViews, in order. */
+/** Returns the sorted keys of the HealthViews. */
 export async function keysOf(client: Client, options: object = {}): Promise<string[]> {
   const { items } = await client.list(HealthView, options);
   return items.map(keyOf).sort();
 }
 
-/** `ADDED namespace/name`, … of the first events of a watch; fewer where it ends. */
+/** Returns the first events of a watch as `ADDED namespace/name`; fewer if it ends. */
 export async function eventsOf(client: Client, count: number): Promise<string[]> {
   const events: string[] = [];
   for await (const event of client.watch(HealthView)) {

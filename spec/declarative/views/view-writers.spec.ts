@@ -26,7 +26,7 @@ async function isWaiting(wait: Promise<void>): Promise<boolean> {
 describe('ViewWriters', () => {
   const { signal } = new AbortController();
 
-  it('have a reader wait until each writer of what it reads has written, or is gone', async () => {
+  it('delays a reader until each writer of its sources has written or left', async () => {
     const writers = new ViewWriters();
     const [one, other, reader] = [writer([], 'V'), writer([], 'W'), writer(['V', 'W'], 'X')];
     writers.add(one);
@@ -41,7 +41,7 @@ describe('ViewWriters', () => {
     expect(await isWaiting(wait)).to.equal(false);
   });
 
-  it('have those in a circle wait until all of them know their sources, and are fed', async () => {
+  it('delays a cycle until all its members are listed and its external writers have written', async () => {
     const writers = new ViewWriters();
     const circle = [writer(['A'], 'B'), writer(['B'], 'C'), writer(['C', 'D'], 'A')] as const;
     const [first, , last] = circle;
@@ -53,13 +53,13 @@ describe('ViewWriters', () => {
     for (const each of circle) {
       expect(await isWaiting(writers.whenWritten(each, signal))).to.equal(false);
     }
-    // What feeds the circle, wherever, is waited for by all of it.
+    // All members wait for each external writer of the cycle.
     writers.add(writer([], 'D'));
     expect(await isWaiting(writers.whenWritten(last, signal))).to.equal(true);
     expect(await isWaiting(writers.whenWritten(first, signal))).to.equal(true);
   });
 
-  it('have a reader wait for one that can not run, in a circle as well', async () => {
+  it('delays a reader of a writer that cannot run, also in a cycle', async () => {
     const writers = new ViewWriters();
     const reader = writer(['V'], 'W');
     writers.add(reader);
@@ -67,7 +67,7 @@ describe('ViewWriters', () => {
     expect(await isWaiting(writers.whenWritten(reader, signal))).to.equal(true);
   });
 
-  it('have it wait for one whose target is not known, if it may be what it reads', async () => {
+  it('delays a reader of a writer with an unknown target that may be its source', async () => {
     const writers = new ViewWriters();
     const [reader, foreign] = [writer(['V'], 'W'), writer([`${group}s/V`, 'ex/V'], 'x/W')];
     for (const each of [reader, foreign]) writers.add(each);
@@ -76,7 +76,7 @@ describe('ViewWriters', () => {
     expect(await isWaiting(writers.whenWritten(foreign, signal))).to.equal(false);
   });
 
-  it('name who keeps a reader waiting, however far away, circles or not', () => {
+  it('names the writer that delays a reader, directly or through others', () => {
     const writers = new ViewWriters();
     const [reader, near] = [writer(['V'], 'W'), writer(['U'], 'V')];
     const far = writer(['W'], 'U', { name: 'far' });
@@ -88,7 +88,7 @@ describe('ViewWriters', () => {
     expect(writers.troubleOf(reader)).to.equal(undefined);
   });
 
-  it('know to which operators data of Secrets may come', () => {
+  it('reports the operators whose views may contain data of Secrets', () => {
     const writers = new ViewWriters();
     writers.add(writer(['/ConfigMap'], 'V'));
     expect(writers.mayHoldSecrets('op')).to.equal(false);
@@ -104,7 +104,7 @@ describe('ViewWriters', () => {
     }
   });
 
-  it('let a wait end with its signal', async () => {
+  it('ends a wait with its signal', async () => {
     const writers = new ViewWriters();
     writers.add(writer([], 'V'));
     const ended = new AbortController();

@@ -8,7 +8,7 @@ const inNone = { name: 'a' };
 const inOne = { namespace: 'nowhere', name: 'a' };
 
 describe('Views', () => {
-  it('are made on first use: by ensure, by a create and by an apply', () =>
+  it('are registered on first use: by ensure, a create or an apply', () =>
     withViews(async ({ views }) => {
       expect(views.types()).to.deep.equal([]);
       const type = await views.ensure('op', 'HealthView');
@@ -24,7 +24,7 @@ describe('Views', () => {
       expect(views.types()).to.have.length(3);
     }));
 
-  it('are not made by what only reads or changes them', () =>
+  it('are not registered by calls that only read or change them', () =>
     withViews(async ({ views }) => {
       const { client } = views;
       const calls: (() => Promise<unknown>)[] = [
@@ -46,7 +46,7 @@ describe('Views', () => {
       expect(views.types()).to.deep.equal([]);
     }));
 
-  it('are made once, however many ask for them at once, and the same is told to all', () =>
+  it('are registered once for concurrent calls, with the same result', () =>
     withViews(async ({ views }) => {
       const asked = ['A', 'B', 'A', 'A'].map((kind) => views.ensure('op', kind));
       const [a, b, ...others] = await Promise.all(asked);
@@ -70,7 +70,7 @@ describe('Views', () => {
       }));
   }
 
-  it('refuse kinds that differ in capitals only, and go on', () =>
+  it('refuse kinds that differ in capitals only, without side effects', () =>
     withViews(async ({ views }) => {
       await views.ensure('op', 'HealthView');
       const error = await failureOf(views.ensure('op', 'Healthview'));
@@ -80,7 +80,7 @@ describe('Views', () => {
       await views.ensure('other', 'Healthview');
     }));
 
-  it('leave nothing of a kind whose names the server does not accept', () =>
+  it('leave nothing behind of a kind with names that the server refuses', () =>
     withViews(async ({ views }) => {
       await views.ensure('op', 'Foo');
       const error = await failureOf(views.ensure('op', 'FooList'));
@@ -91,7 +91,7 @@ describe('Views', () => {
       await views.ensure('op', 'FooList');
     }));
 
-  it('know only views', () =>
+  it('accept no other kinds', () =>
     withViews(async ({ views: { client } }) => {
       const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: inOne };
       expect(await failureOf(client.create(configMap))).to.have.property('code', 'UnknownKind');
@@ -102,7 +102,7 @@ describe('Views', () => {
       }
     }));
 
-  it('keep any fields, and their uid; the version and the generation grow', () =>
+  it('keep any fields and their uid; resourceVersion and generation increase', () =>
     withViews(async ({ views: { client } }) => {
       const fields = { spec: { a: [{ b: null }] }, status: { c: 1.5 }, pods: [1, 'x'], data: 'y' };
       const created = await client.create(healthView(inOne, fields));
@@ -122,14 +122,14 @@ describe('Views', () => {
       expect(versions).to.deep.equal([...new Set(versions)].sort((one, other) => one - other));
     }));
 
-  it('stay as they are when nothing of them changes', () =>
+  it('keep their resourceVersion in an update without changes', () =>
     withViews(async ({ views: { client } }) => {
       const created = await client.create(healthView(inOne, { pods: [1] }));
       const updated = await client.update({ ...created, pods: [1] });
       expect(updated.metadata.resourceVersion).to.equal(created.metadata.resourceVersion);
     }));
 
-  it('are in a namespace or in none, in one kind, for every call', () =>
+  it('exist with or without a namespace in one kind, for every call', () =>
     withViews(async ({ views: { client } }) => {
       for (const key of [inNone, inOne]) {
         const created = await client.create(healthView(key, { pods: [] }));
@@ -152,7 +152,7 @@ describe('Views', () => {
       expect(await keysOf(client)).to.deep.equal([]);
     }));
 
-  it('have names and labels that no other object could have', () =>
+  it('accept names and labels that other objects cannot have', () =>
     withViews(async ({ views: { client } }) => {
       const labels = { app: 'a/b c' };
       for (const at of [{ name: 'web-TCP-80' }, { namespace: 'Ü 1', name: '*' }]) {
@@ -168,7 +168,7 @@ describe('Views', () => {
       }
     }));
 
-  it('are selected by labels and by fields', () =>
+  it('are selected by label and field selectors', () =>
     withViews(async ({ views: { client } }) => {
       const labelled = { ...inNone, labels: { app: 'web' } };
       await client.create(healthView(labelled, { status: { phase: 'Up', ready: true } }));
@@ -184,7 +184,7 @@ describe('Views', () => {
       expect(await byField('status.ready=false')).to.deep.equal(['nowhere/a']);
     }));
 
-  it('show a new watch what exists, then what changes', () =>
+  it('are listed in a new watch before their changes', () =>
     withViews(async ({ views: { client } }) => {
       await client.create(healthView(inNone));
       await client.create(healthView(inOne));
@@ -194,14 +194,14 @@ describe('Views', () => {
       expect(await seen).to.deep.equal(['ADDED a', 'ADDED nowhere/a', 'DELETED a', 'ADDED b']);
     }));
 
-  it('are deleted at once, whatever is to become of dependents', () =>
+  it('are deleted at once under any propagation policy', () =>
     withViews(async ({ views: { client } }) => {
       await client.create(healthView(inNone));
       await client.delete(HealthView, inNone, { propagationPolicy: 'Foreground' });
       expect(await keysOf(client)).to.deep.equal([]);
     }));
 
-  it('can be generated names for', () =>
+  it('accept generateName', () =>
     withViews(async ({ views: { client } }) => {
       const { metadata } = await client.create(healthView({ generateName: 'x-' }));
       expect(metadata.name).to.match(/^x-/);
@@ -209,7 +209,7 @@ describe('Views', () => {
 });
 
 describe('Views.stop', () => {
-  it('ends watches and refuses calls; once more it does nothing', async () => {
+  it('ends watches and refuses calls; a repeated call does nothing', async () => {
     const views = await Views.start();
     await views.client.create(healthView(inNone));
     const watching = failureOf(eventsOf(views.client, 2));
@@ -227,7 +227,7 @@ describe('Views.stop', () => {
     await views.drop('op');
   });
 
-  it('is waited for by nothing that is under way', async () => {
+  it('does not wait for pending calls', async () => {
     const views = await Views.start();
     await views.client.create(healthView(inNone));
     const dropping = views.drop('op');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { outputProblem } from '../../../scripts/docs/walk/expected-output.js';
 
-describe('The output that a page shows', () => {
+describe('the output on a page', () => {
   const output = 'created a.ts\ncreated b.ts\n\n\u001b[32mdone\u001b[39m in 3 s\n';
 
   for (const shown of [
@@ -11,7 +11,7 @@ describe('The output that a page shows', () => {
     'created …\n…\n\n…\n',
     '…',
   ]) {
-    it(`is what was written: ${JSON.stringify(shown)}`, () => {
+    it(`matches as ${JSON.stringify(shown)}`, () => {
       expect(outputProblem(shown, output)).to.equal(undefined);
     });
   }
@@ -24,12 +24,12 @@ describe('The output that a page shows', () => {
     'created .*\n…\n',
     '',
   ]) {
-    it(`is something else: ${JSON.stringify(shown)}`, () => {
+    it(`does not match as ${JSON.stringify(shown)}`, () => {
       expect(outputProblem(shown, output)).to.include('but there was');
     });
   }
 
-  it('is told with the line that was nowhere', () => {
+  it('is reported with the missing line', () => {
     const problem = outputProblem('…\ncreated c.ts\n…\n', output);
     expect(problem).to.include('no line is: created c.ts').and.include('\n  created b.ts\n');
   });

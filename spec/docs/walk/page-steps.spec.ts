@@ -3,8 +3,8 @@ import { stepsOf } from '../../../scripts/docs/walk/page-steps.js';
 
 const fence = (info: string, text: string): string => `\`\`\`${info}\n${text}\`\`\`\n`;
 
-describe('The steps of a page', () => {
-  it('are its commands, with what they show, its files and their changes, in order', () => {
+describe('the steps of a page', () => {
+  it('are its commands with their output, its files and their changes, in order', () => {
     const page = [
       '# A page\n',
       fence('sh', 'npm test\n'),
@@ -31,18 +31,18 @@ describe('The steps of a page', () => {
     ]);
   });
 
-  it('are none of the blocks that are only shown', () => {
+  it('exclude blocks that are only shown', () => {
     const shown = ['ts', 'ts run', 'yaml', 'text'].map((info) => fence(info, 'text\n'));
     expect(stepsOf(shown.join('\n'))).to.deep.equal([]);
   });
 
   for (const [what, page] of [
-    ['words that mean nothing', fence('sh strat', 'npm start\n')],
-    ['words of a file that mean nothing', fence('ts file=a.ts twice', '\n')],
-    ['orders that mean nothing', '<!-- walk: pause -->\n'],
-    ['output of nothing', fence('text output', 'fine\n')],
+    ['unknown words of a command', fence('sh strat', 'npm start\n')],
+    ['unknown words of a file', fence('ts file=a.ts twice', '\n')],
+    ['unknown instructions', '<!-- walk: pause -->\n'],
+    ['output without a command', fence('text output', 'fine\n')],
   ] as const) {
-    it(`are refused for ${what}, with the line`, () => {
+    it(`are rejected for ${what}, with the line`, () => {
       expect(() => stepsOf(`\n${page}`)).to.throw('line 2: ');
     });
   }

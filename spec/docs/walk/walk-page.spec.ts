@@ -5,10 +5,10 @@ import { expect } from 'chai';
 import { Terminal } from '../../../scripts/docs/walk/terminal.js';
 import { walkPage } from '../../../scripts/docs/walk/walk-page.js';
 
-// Short sleeps: a signal may reach one that is not quite there yet, and be lost.
+// Short sleeps: a signal may reach a process that is not ready yet, and be lost.
 const trapped = "trap 'exit 3' INT; echo on; while :; do sleep 0.05; done";
 
-describe('Walking through a page', () => {
+describe('a walk through a page', () => {
   let folder: string;
 
   beforeEach(async () => {
@@ -27,7 +27,7 @@ describe('Walking through a page', () => {
     return done.map((text) => text.replace(/ \([\d.]+ s\)$/, ''));
   }
 
-  it('does all of it where the commands before have gone', async () => {
+  it('runs all steps, each in the directory of the previous command', async () => {
     const done = await walk(
       ...['```sh', 'mkdir sub && cd sub', '```'],
       ...['```text file=deep/a.txt', 'one', '```'],
@@ -51,16 +51,20 @@ describe('Walking through a page', () => {
 
   for (const [what, lines, problem] of [
     ['a command fails', ['```sh', 'echo no >&2', 'false', 'echo on', '```'], ':1: echo no'],
-    ['a command is fine that should fail', ['```sh exit=1', 'true', '```'], 'ended with 0'],
-    ['it shows another output', ['```sh', 'echo a', '```', '```text output', 'b', '```'], 'is: b'],
-    ['what goes on ends', ['```sh start', 'exit 0', '```', '```text output', 'b', '```'], 'with 0'],
+    ['a command succeeds that should fail', ['```sh exit=1', 'true', '```'], 'ended with 0'],
+    ['the output differs', ['```sh', 'echo a', '```', '```text output', 'b', '```'], 'is: b'],
     [
-      'Ctrl-C is no good end',
+      'a running command ends',
+      ['```sh start', 'exit 0', '```', '```text output', 'b', '```'],
+      'with 0',
+    ],
+    [
+      'Ctrl-C ends a command with an error',
       ['```sh start', trapped, '```', '```text output', 'on', '```', '<!-- walk: stop -->'],
       'ended with 3',
     ],
-    ['there is nothing to end', ['<!-- walk: stop -->'], 'nothing is left running'],
-    ['a file to change is not there', ['```diff file=a', '+b', '```'], ':1: ENOENT'],
+    ['no command is running at a stop', ['<!-- walk: stop -->'], 'nothing is left running'],
+    ['a file to change does not exist', ['```diff file=a', '+b', '```'], ':1: ENOENT'],
   ] as const) {
     it(`fails when ${what}`, async () => {
       const outcome = await walk(...lines).catch((error: unknown) => error);

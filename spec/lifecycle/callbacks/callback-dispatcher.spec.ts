@@ -42,7 +42,7 @@ describe('CallbackDispatcher', () => {
     return [dispatcher, calls];
   }
 
-  it('hands on all arguments, as they are', async () => {
+  it('passes all arguments on unchanged', async () => {
     const [dispatcher, calls] = noting();
     const args = told({ desired: object(ConfigMap), current: object(ConfigMap, 'live') });
     await dispatcher.invokeCallbacks(args);
@@ -50,7 +50,7 @@ describe('CallbackDispatcher', () => {
     expect(calls[0]?.current).to.equal(args.current);
   });
 
-  it('goes by the current object where none is desired', async () => {
+  it('selects by the kind of the current object if there is no desired one', async () => {
     const [dispatcher, calls] = noting();
     await dispatcher.invokeCallbacks(told({ state: 'PRE_DELETE', current: object(ConfigMap) }));
     await dispatcher.invokeCallbacks(told({ state: 'PRE_DELETE', current: object(Secret) }));
@@ -59,20 +59,20 @@ describe('CallbackDispatcher', () => {
     ]);
   });
 
-  it('reads the current object where it is missing', async () => {
+  it('reads a missing current object', async () => {
     const [dispatcher, calls] = noting();
     await dispatcher.invokeCallbacks(told({ desired: object(ConfigMap) }));
     expect(calls[0]?.current?.metadata.uid).to.be.a('string');
   });
 
-  it('has none where there is none, and before it is made', async () => {
+  it('passes undefined for a missing object, and before creation', async () => {
     const [dispatcher, calls] = noting();
     await dispatcher.invokeCallbacks(told({ desired: object(ConfigMap, 'none') }));
     await dispatcher.invokeCallbacks(told({ state: 'PRE_CREATE', desired: object(ConfigMap) }));
     expect(calls.map(({ current }) => current)).to.deep.equal([undefined, undefined]);
   });
 
-  it('has none of a kind that is not served', async () => {
+  it('passes undefined for an object of an unserved kind', async () => {
     const dispatcher = new CallbackDispatcher();
     const calls: unknown[] = [];
     dispatcher.addCallback(null, ({ current }) => void calls.push(current));
@@ -81,14 +81,14 @@ describe('CallbackDispatcher', () => {
     expect(calls).to.deep.equal([undefined]);
   });
 
-  it('reads nothing where nobody is called', async () => {
+  it('reads nothing when no callback matches', async () => {
     const [dispatcher] = noting();
     const mark = cluster.requests.mark();
     await dispatcher.invokeCallbacks(told({ desired: object(Secret) }));
     expect(cluster.requests.since(mark).entries).to.deep.equal([]);
   });
 
-  it('calls those of the kind in the order of registration, then those of every kind', async () => {
+  it("calls the kind's callbacks in order of registration, then those of every kind", async () => {
     const dispatcher = new CallbackDispatcher();
     const calls: string[] = [];
     const note = (name: string) => async () => {
@@ -104,12 +104,12 @@ describe('CallbackDispatcher', () => {
     expect(calls).to.deep.equal(['map 1', 'map 2', 'all 1', 'all 2']);
   });
 
-  it('ends with the first error, which reaches the caller as it is', async () => {
+  it('stops at the first error, and throws it unchanged', async () => {
     const [dispatcher, calls] = noting();
     const failure = { not: 'even an Error' };
     const broken = new CallbackDispatcher();
     broken.addCallback(ConfigMap, () => {
-      // eslint-disable-next-line @typescript-eslint/only-throw-error -- whatever it is
+      // eslint-disable-next-line @typescript-eslint/only-throw-error -- an error of any type
       throw failure;
     });
     broken.addCallback(ConfigMap, (args) => dispatcher.invokeCallbacks(args));
@@ -120,7 +120,7 @@ describe('CallbackDispatcher', () => {
     expect(calls).to.deep.equal([]);
   });
 
-  it('tells kinds apart by apiVersion and kind', async () => {
+  it('distinguishes kinds by apiVersion and kind', async () => {
     const [dispatcher, calls] = noting();
     const other = { apiVersion: 'example.com/v1', kind: 'ConfigMap' };
     await dispatcher.invokeCallbacks(told({ current: object(other) }));
@@ -131,7 +131,7 @@ describe('CallbackDispatcher', () => {
     expect(dispatcher.handles(object(other))).to.equal(true);
   });
 
-  it('refuses what is no function', () => {
+  it('rejects a callback that is not a function', () => {
     const add = (): void => new CallbackDispatcher().addCallback(ConfigMap, 'x' as never);
     expect(add).to.throw('want a function').with.property('code', 'InvalidOption');
   });

@@ -8,14 +8,14 @@ describe('conditionsChanged', () => {
   const changed = (before: LifecycleCondition[], after: LifecycleCondition[]): boolean =>
     conditionsChanged(conditionValues(before), conditionValues(after));
 
-  it('sees flips, additions, removals and replacements', () => {
+  it('is true for flips, additions, removals and replacements', () => {
     expect(changed([one], [{ ...one, status: 'False' }])).to.equal(true);
     expect(changed([one], [one, other])).to.equal(true);
     expect(changed([one, other], [one])).to.equal(true);
     expect(changed([one], [other])).to.equal(true);
   });
 
-  it('does not look at reasons, messages, times and order', () => {
+  it('ignores reasons, messages, times and order', () => {
     const touched = { ...one, reason: 'B', message: 'b', lastHeartbeatTime: 'x' };
     expect(changed([one, other], [other, touched])).to.equal(false);
     expect(conditionsChanged(conditionValues(undefined), conditionValues([]))).to.equal(false);

@@ -21,7 +21,7 @@ describe('explainedStatus', () => {
   };
   for (const phase of phases) {
     const [well, failing, blocked] = table[phase] ?? [];
-    it(`says in phase ${phase === '' ? '(none)' : phase}: well ${well}, failing ${failing}, blocked ${blocked}`, () => {
+    it(`reports in phase ${phase === '' ? '(none)' : phase}: healthy ${well}, failing ${failing}, blocked ${blocked}`, () => {
       const status: LifecycleStatus = { ...versions, phase };
       const said = (why: Trouble | undefined): string =>
         seen(explainedStatus(status, { trouble: why, clock })).conditions;
@@ -31,7 +31,7 @@ describe('explainedStatus', () => {
     });
   }
 
-  it('says the same when asked again, and writes nothing but conditions', () => {
+  it('is idempotent, and changes only conditions', () => {
     for (const phase of phases) {
       for (const why of [undefined, trouble]) {
         const findings = { trouble: why, clock };
@@ -49,7 +49,7 @@ describe('explainedStatus', () => {
     ['Available', 'Unknown'],
     ['Progressing', 'True'],
   ] as const) {
-    it(`corrects ${type}=${status} of what is Deployed and well`, () => {
+    it(`corrects ${type}=${status} of a healthy Deployed status`, () => {
       const well = explainedStatus({ ...versions, phase: 'Deployed' }, { clock });
       const conditions = well.conditions?.map((one) =>
         one.type === type ? { ...one, status } : one,
@@ -70,7 +70,7 @@ describe('explainedStatus', () => {
     expect(message).to.match(/; Job shop\/9: running; and 2 more$/);
   });
 
-  it('keeps Available of what is Deployed, and takes Degraded back', () => {
+  it('keeps Available in phase Deployed, and clears Degraded', () => {
     const well = explainedStatus({ ...versions, phase: 'Deployed' }, { clock });
     const ill = explainedStatus(well, { trouble, clock });
     expect(seen(ill).conditions).to.equal('T/F/T DeployCompleted Broken');

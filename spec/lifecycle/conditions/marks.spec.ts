@@ -34,7 +34,7 @@ describe('marks', () => {
     });
   }
 
-  it('take the reason from the condition that had it before', () => {
+  it('move the reason to the marked condition', () => {
     const clock = new VirtualClock();
     const { status } = markFailed({}, why, clock);
     const { conditions = [] } = markHealthy(status, why, clock).status;

@@ -7,7 +7,7 @@ describe('setLifecycleCondition', () => {
   const first = '2030-01-01T00:00:00Z';
   const later = '2030-01-01T00:00:05Z';
 
-  it('appends a new one, with both times', () => {
+  it('appends a new condition with both times', () => {
     const [available] = setLifecycleCondition([], { type: 'Available', status: 'True' }, clock());
     expect(available).to.deep.equal({
       ...{ type: 'Available', status: 'True' },
@@ -15,7 +15,7 @@ describe('setLifecycleCondition', () => {
     });
   });
 
-  it('keeps the order, always refreshes reason, message and heartbeat', async () => {
+  it('keeps the order, and always updates reason, message and heartbeat', async () => {
     const time = clock();
     const before = ['Available', 'Degraded', 'Custom'].reduce<
       ReturnType<typeof setLifecycleCondition>
@@ -34,7 +34,7 @@ describe('setLifecycleCondition', () => {
     expect(after[0]).to.equal(before[0]);
   });
 
-  it('moves the transition time when the status changes', async () => {
+  it('updates the transition time when the status changes', async () => {
     const time = clock();
     const before = setLifecycleCondition([], { type: 'Available', status: 'True' }, time);
     await time.advance(5_000);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createCrd } from '../../../lib/lifecycle/index.js';
 
 describe('createCrd', () => {
-  it('defines a cluster-scoped kind with a status of its own, and shows the phase', () => {
+  it('defines a cluster-scoped kind with a status subresource, and prints the phase', () => {
     const { metadata, spec } = createCrd({ group: 'example.com', kind: 'SampleConfig' });
     expect(metadata.name).to.equal('sampleconfigs.example.com');
     expect(spec).to.include({ scope: 'Cluster' });
@@ -15,14 +15,14 @@ describe('createCrd', () => {
     ]);
   });
 
-  it('takes another version, plural and scope', () => {
+  it('accepts version, plural and scope', () => {
     const options = { version: 'v2', plural: 'samples', scope: 'Namespaced' } as const;
     const { spec } = createCrd({ group: 'example.com', kind: 'SampleConfig' }, options);
     expect(spec).to.deep.include({ scope: 'Namespaced' });
     expect([spec.names.plural, spec.versions[0]?.name]).to.deep.equal(['samples', 'v2']);
   });
 
-  it('refuses what is no regular expression', () => {
+  it('rejects an invalid regular expression', () => {
     const create = () => createCrd({ group: 'example.com', kind: 'X' }, { nameRegex: '(' });
     expect(create).to.throw('is no regular expression').with.property('code', 'InvalidOption');
   });

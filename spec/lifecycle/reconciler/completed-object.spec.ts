@@ -10,8 +10,8 @@ function object(members: object, kind = 'Thing'): UnstructuredObject {
   return { apiVersion: 'example.com/v1', kind, metadata: { name: 'thing' }, ...members };
 }
 
-describe('A completed object', () => {
-  it('has nothing added to a template where there are no labels to add', () => {
+describe('a completed object', () => {
+  it('has an unchanged template when there are no labels to add', () => {
     const thing = object({ spec: { template: { size: 1 } } });
     expect(completedObject(thing, plain)).to.deep.equal(thing);
     expect(completedObject(thing, labelled)).to.deep.include({
@@ -19,7 +19,7 @@ describe('A completed object', () => {
     });
   });
 
-  it('leaves a Secret without texts as it is, and encodes the texts of one that has them', () => {
+  it('keeps a Secret without stringData, and encodes stringData into data', () => {
     const secret = { ...object({}, 'Secret'), apiVersion: 'v1' };
     expect(completedObject(secret, plain)).to.deep.equal(secret);
     const filled = { ...secret, data: { token: 'eA==' } };
@@ -28,7 +28,7 @@ describe('A completed object', () => {
     expect(completedObject(texts, plain)).to.deep.equal(filled);
   });
 
-  it('keeps the labels of a template by which its Pods are selected', () => {
+  it('keeps the template labels that its selector uses', () => {
     const own = { 'app.kubernetes.io/part-of': 'web' };
     const spec = { selector: { matchLabels: own }, template: { metadata: { labels: own } } };
     expect(completedObject(object({ spec }, 'Deployment'), labelled)).to.deep.equal({
@@ -37,7 +37,7 @@ describe('A completed object', () => {
     });
   });
 
-  it('has no status, and no rules where they are gathered from other roles', () => {
+  it('has no status, and no rules if they are aggregated', () => {
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { of: 'shop' } }] };
     const role = object({ aggregationRule, rules: [], status: {} }, 'ClusterRole');
     expect(completedObject(role, plain)).to.deep.equal(object({ aggregationRule }, 'ClusterRole'));

@@ -15,7 +15,7 @@ describe('whyDegraded', () => {
     Job: { conditions: [{ type: 'Complete', status: 'True' }] },
   };
   for (const [kind, status] of Object.entries(done)) {
-    it(`waits for a ${kind} of which nothing is known, and not for one that is ready`, () => {
+    it(`waits for a ${kind} of unknown status, and not for a ready one`, () => {
       const ready = workload(kind, { spec: {}, status: { observedGeneration: 2, ...status } });
       expect(whyDegraded([ready])).to.equal(undefined);
       expect(whyDegraded([workload(kind, { spec: {} })])).to.deep.include({
@@ -27,7 +27,7 @@ describe('whyDegraded', () => {
     });
   }
 
-  it('names each workload that has not rolled out, in words that do not change with its Pods', () => {
+  it('names each workload that has not rolled out, in a message that does not change with its Pods', () => {
     const set = (numberAvailable: number): UnstructuredObject => {
       const pods = { desiredNumberScheduled: 9, updatedNumberScheduled: 9, numberAvailable };
       return workload('DaemonSet', { spec: {}, status: { observedGeneration: 2, ...pods } });
@@ -46,7 +46,7 @@ describe('whyDegraded', () => {
     ]);
   });
 
-  it('says of a Deployment that somebody has paused that waiting does not help', () => {
+  it('reports a paused Deployment as blocked', () => {
     const status = { observedGeneration: 2, replicas: 1, availableReplicas: 1 };
     const why = whyDegraded([workload('Deployment', { spec: { paused: true }, status })]);
     expect(why).to.deep.include({ reason: 'DeploymentNotReady', stuck: true });
@@ -56,7 +56,7 @@ describe('whyDegraded', () => {
     expect(whyDegraded([done])).to.equal(undefined);
   });
 
-  it('names all that are not ready, and looks at nothing else', () => {
+  it('names all workloads that are not ready, and ignores other kinds', () => {
     const [one, other] = [workload('Deployment', {}), workload('StatefulSet', {})];
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } };
     const why = whyDegraded([map, one, other]);

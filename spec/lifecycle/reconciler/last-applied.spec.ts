@@ -12,7 +12,7 @@ const annotationsLimit = 256 * 1024;
 describe('the last-applied annotation', () => {
   const text = (object: UnstructuredObject): string => lastAppliedOf(object, kindSchema(object));
 
-  it('says what was set, by names of list entries, without any value', () => {
+  it('records the set fields, with list entries by name and without values', () => {
     const fields = readLastApplied(text(deployment('shop')), {});
     const containers = { 'k:{"name":"web"}': {} };
     const path = 'f:spec.f:template.f:spec.f:containers';
@@ -20,7 +20,7 @@ describe('the last-applied annotation', () => {
     expect(text(deployment('shop'))).to.not.include('nginx');
   });
 
-  it('stays small where the definition of a kind is too big for an annotation', () => {
+  it('stays small for the definition of a large kind', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, place) => [`property${place}`, { type: 'string' }]),
     );
@@ -35,7 +35,7 @@ describe('the last-applied annotation', () => {
     expect(text(definition)).to.include('f:openAPIV3Schema');
   });
 
-  it('reads what it writes, and what the Go SDK does', () => {
+  it('reads its own format and that of the Go SDK', () => {
     const object = deployment('shop');
     const schema = kindSchema(object);
     const fields = readLastApplied(text(object), schema);

@@ -9,8 +9,8 @@ import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { SampleConfig } from '../suite/stage.js';
 import type { Config } from '../suite/stage.js';
 
-describe('The live client of a reconcile', () => {
-  it('reads from the server what its cache shows otherwise, and writes through the cache', async () => {
+describe('the live client of a reconcile', () => {
+  it('reads from the server instead of the cache, and writes through the cache', async () => {
     const cluster = await EmbeddedCluster.start({ clock: new VirtualClock() });
     const live = cluster.client();
     const written: string[] = [];

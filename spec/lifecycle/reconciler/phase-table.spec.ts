@@ -23,7 +23,7 @@ describe('the phase table', () => {
     ['Deleted', 'ConfigError', 'Error'],
   ];
 
-  it('has these arrows, and no others', () => {
+  it('has these transitions and no others', () => {
     const events = new Set(transitions.map(({ on }) => on));
     const drawn = transitions.flatMap(({ from, on, to }) => from.map((one) => [one, on, to]));
     expect(drawn).to.have.deep.members(arrows.map((arrow) => [...arrow]));
@@ -35,7 +35,7 @@ describe('the phase table', () => {
     }
   });
 
-  it('has every phase within reach, and a way out of each but Deleted', () => {
+  it('reaches every phase, and leaves each but Deleted', () => {
     const reached = new Set<Phase>(['']);
     for (const phase of reached) {
       for (const [from, , to] of arrows) if (from === phase) reached.add(to);

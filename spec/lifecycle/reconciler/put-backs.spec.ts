@@ -10,7 +10,7 @@ function object(resourceVersion: string, members: object = {}): UnstructuredObje
 }
 
 describe('PutBacks', () => {
-  it('knows what was put back for an hour, while the object and what is desired are the same', async () => {
+  it('remembers a reverted write for an hour, while the object and the desired state are unchanged', async () => {
     const clock = new VirtualClock();
     const putBacks = new PutBacks(clock);
     const [current, merged] = [object('1'), object('1', { spec: {} })];
@@ -23,7 +23,7 @@ describe('PutBacks', () => {
     expect(putBacks.has(current, merged)).to.equal(false);
   });
 
-  it('counts the hour by a clock that nobody sets', async () => {
+  it('measures the hour by the monotonic clock', async () => {
     const machine = new VirtualClock();
     let offsetMs = 0;
     const clock: Clock = {

@@ -23,33 +23,39 @@ describe('LifecycleReconciler options', () => {
     });
 
   const wrong: Record<string, [Options, RegExp]> = {
-    'a label': [{ createVersionLabel: 'a b' }, /createVersionLabel a b/],
-    'another label': [{ updateVersionLabel: '' }, /updateVersionLabel/],
-    'an annotation': [{ lastAppliedAnnotation: '/' }, /lastAppliedAnnotation/],
-    'a legacy finalizer': [{ legacyFinalizers: ['x/y/z'] }, /legacyFinalizers x\/y\/z/],
-    'a pause annotation': [{ pauseAnnotations: { 'a b': 'true' } }, /pauseAnnotations a b/],
-    'a finalizer': [{ finalizer: 'x/y/z' }, /finalizer/],
-    'an interval': [
+    'an invalid createVersionLabel': [{ createVersionLabel: 'a b' }, /createVersionLabel a b/],
+    'an invalid updateVersionLabel': [{ updateVersionLabel: '' }, /updateVersionLabel/],
+    'an invalid lastAppliedAnnotation': [{ lastAppliedAnnotation: '/' }, /lastAppliedAnnotation/],
+    'an invalid legacy finalizer': [{ legacyFinalizers: ['x/y/z'] }, /legacyFinalizers x\/y\/z/],
+    'an invalid pause annotation': [
+      { pauseAnnotations: { 'a b': 'true' } },
+      /pauseAnnotations a b/,
+    ],
+    'an invalid finalizer': [{ finalizer: 'x/y/z' }, /finalizer/],
+    'an interval of 0': [
       { perishablesSyncIntervalMs: 0 },
       /perishablesSyncIntervalMs 0: want more than 0/,
     ],
-    'no number': [{ perishablesSyncIntervalMs: NaN }, /perishablesSyncIntervalMs NaN/],
-    'a time limit': [{ callbackTimeoutMs: -1 }, /callbackTimeoutMs -1: want more than 0/],
-    'a namespace': [{ namespace: 'A' }, /namespace/],
-    'a status that is not written': [
+    'an interval of NaN': [{ perishablesSyncIntervalMs: NaN }, /perishablesSyncIntervalMs NaN/],
+    'a negative callback timeout': [
+      { callbackTimeoutMs: -1 },
+      /callbackTimeoutMs -1: want more than 0/,
+    ],
+    'an invalid namespace': [{ namespace: 'A' }, /namespace/],
+    'a status without withStatus': [
       { crManager: { ...crManager, status: () => undefined } },
       /status, and no withStatus/,
     ],
   };
   for (const [name, [options, message]] of Object.entries(wrong)) {
-    it(`refuses ${name}`, () => {
+    it(`rejects ${name}`, () => {
       expect(() => make(options))
         .to.throw(message)
         .with.property('code', 'InvalidOption');
     });
   }
 
-  it('say what has to be allowed', () => {
+  it('list the permissions that they need', () => {
     const getDependantResourceTypes = () => [Deployment];
     const watch = ['get', 'list', 'watch'];
     for (const [subresourceEnabled, subresource] of [
@@ -78,7 +84,7 @@ describe('LifecycleReconciler options', () => {
     'no kind': [{ crManager: { ...crManager, type: undefined } }, 'crManager: no type'],
   };
   for (const [name, [given, message]] of Object.entries(lacking)) {
-    it(`refuses plain JavaScript with ${name}`, () => {
+    it(`rejects ${name} from plain JavaScript`, () => {
       const rest = {
         client: cluster.client(),
         namespace: 'x',
@@ -90,7 +96,7 @@ describe('LifecycleReconciler options', () => {
     });
   }
 
-  it('is of the kind of its CrManager, whatever dispatcher it has', () => {
+  it('take the kind of the CrManager, with any dispatcher', () => {
     const recorder = { record: () => undefined };
     const options = { client: cluster.client(), namespace: 'x', recorder, crManager };
     const reconciler: LifecycleReconciler<Config> = new LifecycleReconciler({
@@ -102,7 +108,7 @@ describe('LifecycleReconciler options', () => {
     expect(reconciler.ownedKinds.name).to.equal('owned kinds');
   });
 
-  it('takes undefined for the default', () => {
+  it('treat undefined as the default', () => {
     make({ createVersionLabel: undefined, callbackTimeoutMs: undefined, dispatcher: undefined });
   });
 });

@@ -9,7 +9,7 @@ const common = { 'app.kubernetes.io/part-of': 'shop', tier: 'web' };
 const operator = { 'app.kubernetes.io/part-of': 'shop-operator' };
 
 describe('ResourceBuilder', () => {
-  it("gives a system's objects the common labels, an operator's the operator's", () => {
+  it("adds common labels to a system's objects, and operator labels to an operator's", () => {
     const others = new Map(
       Object.entries(objectsOf('shop')).map(([method, { metadata }]) => [method, metadata.labels]),
     );
@@ -29,7 +29,7 @@ describe('ResourceBuilder', () => {
     });
   });
 
-  it('lets labels of an object override those of the builder, and what is matched override both', () => {
+  it('overrides its labels by those of the object, and both by matchLabels', () => {
     const labels = { tier: 'own', app: 'other' };
     const made = builder.deployment({ name: 'web', matchLabels, labels, podSpec });
     expect(made.metadata.labels).to.deep.equal({ ...common, tier: 'own', app: 'web' });
@@ -41,7 +41,7 @@ describe('ResourceBuilder', () => {
     expect(builder.withOperatorLabels({ ...own, a: 'b' })).to.deep.equal({ ...own, a: 'b' });
   });
 
-  it('makes a Deployment that selects by matchLabels alone; its pods have all of its labels', () => {
+  it('creates a Deployment that selects by matchLabels alone, with all labels on its pods', () => {
     const { metadata, spec } = builder.deployment({
       ...{ name: 'web', namespace: 'shop', matchLabels, podSpec, podLabels: { extra: '1' } },
     });
@@ -55,7 +55,7 @@ describe('ResourceBuilder', () => {
     });
   });
 
-  it('says nothing that was not asked for: no empty maps, no namespace, no placement', () => {
+  it('omits empty maps, namespace and placement', () => {
     const bare = new ResourceBuilder();
     expect(bare.serviceAccount({ name: 'web' })).to.deep.equal({
       ...{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'web' } },
@@ -71,7 +71,7 @@ describe('ResourceBuilder', () => {
     expect(bare.service({ name: 'web', spec: {} }).spec).to.deep.equal({});
   });
 
-  it('puts of a placement what is set in the place of what the pods say', () => {
+  it('overrides the placement of the pod spec by the given placement', () => {
     const placed = { ...podSpec, nodeSelector: { disk: 'ssd' }, serviceAccountName: 'given' };
     const nodePlacement = { tolerations: [{ operator: 'Exists' }], nodeSelector: undefined };
     const options = { name: 'web', matchLabels, podSpec: placed, nodePlacement };
@@ -86,14 +86,14 @@ describe('ResourceBuilder', () => {
     });
   });
 
-  it('encodes the texts of a Secret, over what is encoded already', () => {
+  it('encodes stringData of a Secret, over its data', () => {
     const { data } = builder.secret({
       ...{ name: 'web', data: { a: 'YQ==', b: 'YQ==' }, stringData: { b: 'ö' } },
     });
     expect(data).to.deep.equal({ a: 'YQ==', b: 'w7Y=' });
   });
 
-  it('binds a role to a ServiceAccount of the same namespace, or of another', () => {
+  it('binds a role to a ServiceAccount of the same or another namespace', () => {
     const roleRef = { kind: 'Role', name: 'reader' } as const;
     const options = { name: 'web', namespace: 'shop', roleRef, serviceAccount: 'web' };
     const { subjects, roleRef: bound } = builder.roleBinding(options);
@@ -103,7 +103,7 @@ describe('ResourceBuilder', () => {
     expect(other.subjects?.map(({ namespace }) => namespace)).to.deep.equal(['other']);
   });
 
-  it('shares nothing: neither between objects, nor with what they are made of', () => {
+  it('shares no part between objects or with its input', () => {
     const [once, again] = [objectsOf('shop'), objectsOf('shop')];
     const placed = Object.values(once).flatMap(partsOf);
     expect(new Set(placed).size, 'within').to.equal(placed.length);
@@ -113,7 +113,7 @@ describe('ResourceBuilder', () => {
     expect(parts.filter((part) => seen.has(part))).to.deep.equal([]);
   });
 
-  it('is not changed by what becomes of the labels that it was made of', () => {
+  it('keeps its labels when the input changes later', () => {
     const labels: Record<string, string> = { a: 'b' };
     const own = new ResourceBuilder({ commonLabels: labels, operatorLabels: labels });
     labels['a'] = 'changed';
@@ -126,15 +126,11 @@ describe('ResourceBuilder', () => {
 
   const refused: readonly [string, () => unknown, RegExp][] = [
     [
-      'a name that is none',
+      'an invalid name',
       () => builder.configMap({ name: 'Web', namespace: 'shop' }),
       /ConfigMap shop\/Web can't be built: name "Web" must be/,
     ],
-    [
-      'a namespace that is none',
-      () => builder.secret({ name: 'a', namespace: 'b.c' }),
-      /namespace/,
-    ],
+    ['an invalid namespace', () => builder.secret({ name: 'a', namespace: 'b.c' }), /namespace/],
     ['a Service by a name with a dot', () => builder.service({ name: 'a.b', spec: {} }), /a\.b/],
     [
       'a role by a name with a slash',
@@ -142,17 +138,17 @@ describe('ResourceBuilder', () => {
       /a\/b/,
     ],
     [
-      'a label that is none',
+      'an invalid label',
       () => builder.serviceAccount({ name: 'a', labels: { 'a b': '' } }),
       /label key "a b"/,
     ],
     [
-      'a label of pods that is none',
+      'an invalid pod label',
       () => builder.deployment({ name: 'a', matchLabels, podSpec, podLabels: { a: '-' } }),
       /Deployment a .*podLabels: label a/,
     ],
     [
-      'an annotation whose key is none',
+      'an invalid annotation key',
       () => builder.configMap({ name: 'a', annotations: { 'a b': '' } }),
       /annotation key "a b"/,
     ],
@@ -162,7 +158,7 @@ describe('ResourceBuilder', () => {
       /matchLabels: want at least one/,
     ],
     [
-      'a binding to a ServiceAccount of nowhere',
+      'a binding to a ServiceAccount without a namespace',
       () =>
         builder.roleBinding({
           name: 'a',
@@ -176,12 +172,12 @@ describe('ResourceBuilder', () => {
     ['an image with spaces', () => builder.container({ name: 'a', image: 'a ' }), /image "a "/],
   ];
   for (const [title, build, message] of refused) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(build).to.throw(message).with.property('code', 'InvalidObject');
     });
   }
 
-  it('takes annotations in capitals and names of roles with colons, as servers do', () => {
+  it('accepts annotations with capitals and role names with colons, like servers', () => {
     const annotations = { 'Example.com/Owner': 'us' };
     expect(
       builder.clusterRole({ name: 'system:a', annotations, rules: [] }).metadata,
@@ -190,7 +186,7 @@ describe('ResourceBuilder', () => {
     });
   });
 
-  it('refuses labels that are none when it is made', () => {
+  it('rejects invalid labels in its constructor', () => {
     for (const option of ['commonLabels', 'operatorLabels']) {
       const construct = () => new ResourceBuilder({ [option]: { a: 'b c' } });
       expect(construct).to.throw(option).with.property('code', 'InvalidOption');
@@ -198,7 +194,7 @@ describe('ResourceBuilder', () => {
   });
 });
 
-/** `value`, and all objects and lists in it. */
+/** Returns `value` and all objects and lists in it. */
 function partsOf(value: unknown): readonly object[] {
   if (Array.isArray(value)) return [value, ...value.flatMap(partsOf)];
   return isJsonObject(value) ? [value, ...Object.values(value).flatMap(partsOf)] : [];

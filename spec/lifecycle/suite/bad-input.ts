@@ -5,7 +5,10 @@ import { LocalConfig } from './stage.js';
 import { configMap, deployment, system } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
 
-/** Each is a condition and an event, nothing is half done, and nothing is written again and again. */
+/**
+ * Declares that each mistake yields a condition and an event, no partial work and no repeated
+ * writes.
+ */
 export function badInputSuite(open: OpenStage): void {
   const anything = (): unknown => undefined;
   const lists: Record<string, readonly [() => unknown, RegExp]> = {
@@ -22,20 +25,23 @@ export function badInputSuite(open: OpenStage): void {
       () => [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } }],
       /Secret x has no namespace/,
     ],
-    'one object twice': [() => [configMap('x'), configMap('x')], /is desired twice: leave one out/],
-    'a kind that nobody serves': [
+    'a duplicate object': [
+      () => [configMap('x'), configMap('x')],
+      /is desired twice: leave one out/,
+    ],
+    'an unserved kind': [
       () => [{ apiVersion: 'none.example.com/v1', kind: 'None', metadata: { name: 'x' } }],
       /None/,
     ],
   };
   for (const [name, [list, message]] of Object.entries(lists)) {
-    it(`is not begun: ${name}`, async () => {
+    it(`blocks the deployment: ${name}`, async () => {
       const stage = await open();
       stage.resources = list;
       await expectBlocked(stage, message);
     });
 
-    it(`begins no upgrade: ${name}`, async () => {
+    it(`blocks the upgrade: ${name}`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       const before = await stage.get('Deployment', 'web');
@@ -55,7 +61,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   }
 
-  it('waits where getAllResources throws, with its words in condition and event', async () => {
+  it('waits while getAllResources throws, with its message in condition and event', async () => {
     const stage = await open();
     stage.resources = () => {
       throw new Error('no such flavour');
@@ -67,7 +73,7 @@ export function badInputSuite(open: OpenStage): void {
     await expectCalm(stage);
   });
 
-  it('deploys a kind once it is installed', async () => {
+  it('deploys an object of a kind once the kind is installed', async () => {
     const stage = await open();
     const [name] = systemRandom.uuid().split('-');
     const kind = `Late${name}`;
@@ -82,7 +88,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   });
 
-  it('deploys a definition and objects of its kind together, and takes them away', async () => {
+  it('deploys a definition and objects of its kind together, and deletes them', async () => {
     const stage = await open();
     const [name] = systemRandom.uuid().split('-');
     const kind = `Own${name}`;
@@ -103,7 +109,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   });
 
-  it('does not touch what belongs to another configuration', async () => {
+  it('does not touch objects of another configuration', async () => {
     const [one, other] = [await open(), await open()];
     await one.deploy('1.0.0');
     other.resources = () => system(one.namespace, { image: 'nginx:2' });
@@ -111,7 +117,7 @@ export function badInputSuite(open: OpenStage): void {
     expect((await one.pass('1.0.0')).events).to.deep.equal([]);
   });
 
-  it('waits for objects that exist and are nobody’s, and names them', async () => {
+  it('waits for existing objects without an owner, and names them', async () => {
     const stage = await open();
     const { namespace } = stage;
     const touched = deployment(namespace, { image: 'nginx:0' });
@@ -136,7 +142,7 @@ export function badInputSuite(open: OpenStage): void {
     await stage.deploy('1.0.0');
   });
 
-  it('begins no upgrade over an object that is nobody’s', async () => {
+  it('does not start an upgrade over an object without an owner', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.admin.create(configMap(stage.namespace));
@@ -146,10 +152,10 @@ export function badInputSuite(open: OpenStage): void {
     });
   });
 
-  it('adopts objects that are nobody’s where that is the policy', async () => {
+  it('adopts objects without an owner if the policy allows', async () => {
     const stage = await open({ orphans: 'adopt' });
     await stage.admin.create(deployment(stage.namespace, { image: 'nginx:0', replicas: 0 }));
-    // What its controller writes meanwhile would be a conflict.
+    // A write of its controller in between would be a conflict.
     await stage.rolledOut();
     expect((await stage.pass('1.0.0')).events).to.deep.equal([
       'DeployStarted',
@@ -176,7 +182,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   }
 
-  it('deploys, upgrades and removes for a namespaced configuration, whatever kinds are pruned', async () => {
+  it('deploys, upgrades and removes for a namespaced configuration, with cluster-scoped kinds to prune', async () => {
     const stage = await open({ type: LocalConfig });
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
     stage.dependants = [...stage.dependants, role];
@@ -190,12 +196,12 @@ export function badInputSuite(open: OpenStage): void {
       await stage.pass('1.1.0');
       expect(await stage.exists()).to.equal(false);
     });
-    // It can own none, and may not even be allowed to look.
+    // It can own no cluster-scoped object, and may lack permission to list them.
     const asked = (await stage.operator.requests()).map(({ resource }) => resource);
     expect(asked).to.include('configmaps').and.not.include('clusterroles');
   });
 
-  it('says that a field can not change, and how to go on; the upgrade waits and completes then', async () => {
+  it('reports an immutable field with the remedy; the upgrade waits and completes afterwards', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const [account, workload, service] = system(stage.namespace, { name: 'web', image: 'nginx:2' });
@@ -219,7 +225,7 @@ export function badInputSuite(open: OpenStage): void {
     await stage.deploy('1.1.0');
   });
 
-  it('waits for a desired object that somebody deletes, and makes it anew', async () => {
+  it('waits for a desired object in deletion, and creates it again', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.touch('Service', 'web', { metadata: { finalizers: ['example.com/held'] } });
@@ -229,14 +235,14 @@ export function badInputSuite(open: OpenStage): void {
     expect(seen).to.include({ conditions: 'T/F/T DeployCompleted ResourceBeingDeleted' });
     expect(seen.events).to.deep.equal(['ResourceBeingDeleted']);
     await expectCalm(stage);
-    // What is about to go is not changed any more.
+    // An object in deletion is not updated.
     await stage.touch('Service', 'web', { spec: { selector: { app: 'other' } } });
     await expectCalm(stage);
     await stage.touch('Service', 'web', { metadata: { finalizers: null } });
     expect((await stage.pass('1.0.0')).events).to.deep.equal(['CreateResourceSuccess Service web']);
   });
 
-  it('never shows what is in a Secret', async () => {
+  it('never reveals the values of a Secret', async () => {
     const stage = await open();
     const metadata = { name: 'token', namespace: stage.namespace };
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token: 'hunter2' } };
@@ -249,7 +255,7 @@ export function badInputSuite(open: OpenStage): void {
     expect(told).to.include('bad token').and.include('(redacted)').and.not.include('hunter2');
   });
 
-  it('takes a version that is none for what it is: whatever differs is an upgrade', async () => {
+  it('compares invalid versions as text: any difference is an upgrade', async () => {
     const stage = await open();
     await stage.deploy('tip of the tree');
     expect(await stage.pass('!!')).to.include({
@@ -260,7 +266,7 @@ export function badInputSuite(open: OpenStage): void {
   });
 }
 
-/** Nothing was made, everything is said, and no more than that. */
+/** Expects that nothing was created and everything was reported, once. */
 async function expectBlocked(stage: Stage, message: RegExp): Promise<void> {
   expect(await stage.pass('1.0.0')).to.deep.equal({
     ...{ phase: undefined, versions: '- - -', conditions: 'F/F/T ConfigError' },
@@ -274,7 +280,7 @@ async function expectBlocked(stage: Stage, message: RegExp): Promise<void> {
   await expectCalm(stage);
 }
 
-/** What was said is not said again, and nothing is written. */
+/** Expects no repeated reports and no writes. */
 async function expectCalm(stage: Stage, version = '1.0.0'): Promise<void> {
   await stage.operator.requests();
   expect((await stage.pass(version)).events).to.deep.equal([]);

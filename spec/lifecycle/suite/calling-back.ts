@@ -7,9 +7,9 @@ import type { Config, OpenStage, Stage } from './stage.js';
 
 const Deployment = { apiVersion: 'apps/v1', kind: 'Deployment' };
 
-/** What callbacks are told, and what becomes of what they change. */
+/** Declares what callbacks receive, and the results of their changes. */
 export function callingBackSuite(open: OpenStage): void {
-  it('calls back before and after each thing that is done, in this order', async () => {
+  it('calls back before and after each step, in this order', async () => {
     const stage = await open();
     const calls = noteCalls(stage);
     stage.resources = () => [configMap(stage.namespace, 'old'), deployment(stage.namespace)];
@@ -40,7 +40,7 @@ export function callingBackSuite(open: OpenStage): void {
   });
 
   for (const state of ['POST_CREATE', 'POST_UPDATE', 'POST_DELETE'] as const) {
-    it(`calls ${state} again until it succeeds, though nothing is written again`, async () => {
+    it(`calls ${state} again until it succeeds, without repeating the write`, async () => {
       const stage = await open();
       const { namespace } = stage;
       stage.resources = () => [configMap(namespace), deployment(namespace)];
@@ -67,7 +67,7 @@ export function callingBackSuite(open: OpenStage): void {
     });
   }
 
-  it('hands over all that a callback may need', async () => {
+  it('passes every argument that a callback needs', async () => {
     const stage = await open();
     const all: CallbackArguments<Config>[] = [];
     stage.dispatcher.addCallback(Deployment, (told) => void all.push(told));
@@ -86,7 +86,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect(all[1]?.current?.metadata.uid).to.be.a('string');
   });
 
-  it('makes what PRE_CREATE has changed', async () => {
+  it('creates the object with the changes of PRE_CREATE', async () => {
     const stage = await open();
     stage.dispatcher.addCallback(Deployment, ({ state, desired }) => {
       if (state === 'PRE_CREATE') annotate(desired, 'made');
@@ -98,7 +98,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect((await stage.get('Deployment', 'web')).metadata.annotations).to.include({ by: 'made' });
   });
 
-  it('writes what POST_READ has changed in the live object, once', async () => {
+  it('writes the changes of POST_READ to the live object, once', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.dispatcher.addCallback(Deployment, ({ state, current }) => {
@@ -111,7 +111,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect((await stage.pass('1.0.0')).events).to.deep.equal([]);
   });
 
-  it('writes what PRE_UPDATE has changed, and calls it only where something is to be written', async () => {
+  it('writes the changes of PRE_UPDATE, and calls it only before a write', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.dispatcher.addCallback(Deployment, ({ state, current }) => {
@@ -126,7 +126,7 @@ export function callingBackSuite(open: OpenStage): void {
     });
   });
 
-  it('writes and tells nothing where PRE_UPDATE takes back all that would be written', async () => {
+  it('neither writes nor reports when PRE_UPDATE reverts all changes', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.dispatcher.addCallback(Deployment, ({ state, current }) => {
@@ -140,7 +140,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect(await stage.writes()).to.deep.equal([]);
   });
 
-  it('changes neither what was desired nor what others see', async () => {
+  it('keeps changes of callbacks out of the desired objects and the cache', async () => {
     const stage = await open();
     const wanted = system(stage.namespace);
     stage.resources = () => wanted;
@@ -153,7 +153,7 @@ export function callingBackSuite(open: OpenStage): void {
   });
 
   for (const state of ['PRE_CREATE', 'POST_CREATE', 'POST_READ', 'PRE_UPDATE', 'POST_UPDATE']) {
-    it(`has failed where ${state} throws: condition, event, error as it is; then goes on`, async () => {
+    it(`fails when ${state} throws, with condition, event and the original error, and recovers`, async () => {
       const stage = await open();
       const failure = new Error('no quota');
       let isBroken = true;
@@ -184,7 +184,7 @@ export function callingBackSuite(open: OpenStage): void {
     });
   }
 
-  it('does not wait for a callback that hangs: its signal is aborted, the pass has failed', async () => {
+  it('aborts the signal of a callback that hangs, and fails the reconcile', async () => {
     const stage = await open({ callbackTimeoutMs: 200 });
     const aborted: boolean[] = [];
     stage.dispatcher.addCallback(Deployment, async ({ signal }) => {

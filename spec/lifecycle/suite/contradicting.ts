@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { LifecycleStatus, Phase } from '../../../lib/lifecycle/index.js';
 import type { OpenStage } from './stage.js';
 
-/** A status that contradicts itself, as a phase without a version. */
+/** Declares how an inconsistent status, such as a phase without a version, is handled. */
 export function contradictingSuite(open: OpenStage): void {
   const reasons: [Phase, LifecycleStatus, RegExp][] = [
     ['Deployed', {}, /the phase is Deployed, and no version says what was deployed/],

@@ -24,9 +24,9 @@ const pruned = [ConfigMap];
 const kinds = [ConfigMap, ServiceAccount, Service, Deployment];
 
 /**
- * The life of a system: deployed, upgraded (an image changed, an object added, one removed), deleted.
+ * The life of a system: deployed, upgraded (image changed, object added, object removed), deleted.
  * The version of the operator is in the spec, so that one program can be both.
- * @param isLive - by an operator without a cache, for which each read is a request.
+ * @param isLive - runs an operator without a cache, for which each read is a request.
  */
 export function lifecycleScenario<C extends CrashCluster>(isLive = false): CrashScenario<C> {
   return {
@@ -71,7 +71,7 @@ export function lifecycleScenario<C extends CrashCluster>(isLive = false): Crash
   };
 }
 
-/** The callbacks that are called at least once, wherever the operator is killed. */
+/** Callbacks that run at least once, wherever the operator is killed. */
 const alwaysCalled = [
   ...['ServiceAccount', 'ConfigMap', 'Deployment', 'Service'].flatMap((kind) => [
     ...[`PRE_CREATE ${kind}`, `POST_READ ${kind}`, `OPERATOR_DELETE ${kind}`],
@@ -81,7 +81,7 @@ const alwaysCalled = [
 
 const calls = new WeakMap<CrashCluster, Set<string>>();
 
-/** The callbacks that the operators of a cluster have called, before and after a crash. */
+/** Callbacks that the operators of a cluster ran, before and after a crash. */
 function callsOf(cluster: CrashCluster): Set<string> {
   const known = calls.get(cluster) ?? new Set<string>();
   calls.set(cluster, known);
@@ -161,7 +161,7 @@ function isDeployed(version: string): (stage: CrashStage<CrashCluster>) => Promi
   };
 }
 
-/** Deployed is said of what has rolled out, and what the old pods need is there while they are. */
+/** Expects Deployed only after the rollout, and dependencies of old pods while these exist. */
 async function isTrue({ client, cluster }: CrashStage<CrashCluster>): Promise<void> {
   const key = keyIn(cluster);
   const config = await getIfExists(client, LocalConfig, key);

@@ -7,9 +7,9 @@ import type { OpenStage } from './stage.js';
 
 const group = 'defined.example.com';
 
-/** `openApi.lifecycleStatus` and `createCrd`, as the server takes them. */
+/** Declares how the server treats `openApi.lifecycleStatus` and `createCrd`. */
 export function definingSuite(open: OpenStage): void {
-  it('limits names where it is told to', async () => {
+  it('limits names by a pattern if configured', async () => {
     const { admin, target } = await open({ config: null });
     const kind = `Only${systemRandom.uuid().slice(0, 8)}`;
     const crd = createCrd({ group, kind }, { nameRegex: '^cluster-[a-z]+$' });
@@ -24,7 +24,7 @@ export function definingSuite(open: OpenStage): void {
       .that.matches(/metadata\.name/);
   });
 
-  it('requires type and status of a condition, and knows all phases', async () => {
+  it('requires type and status of a condition, and accepts all phases', async () => {
     const stage = await open();
     const set = (status: object) => stage.setStatus(status).then(String, String);
     const required = await set({ conditions: [{ type: 'Available' }] });
@@ -35,7 +35,7 @@ export function definingSuite(open: OpenStage): void {
     expect(await set({ phase: '' })).to.equal('undefined');
   });
 
-  it('is a schema for definitions that are written by hand', async () => {
+  it('provides a schema for handwritten definitions', async () => {
     const { admin, target } = await open({ config: null });
     const kind = `Hand${systemRandom.uuid().slice(0, 8)}`;
     const [singular, plural] = [kind.toLowerCase(), `${kind.toLowerCase()}s`];

@@ -6,22 +6,22 @@ import { LocalConfig } from './stage.js';
 import { ApiError } from '../../../lib/object/api-error.js';
 import type { Config, OpenStage, Seen, Stage } from './stage.js';
 
-/** "Deletion before and during an upgrade: Deleted, versions unchanged, never healthy". */
+/** Declares deletion before and during an upgrade: Deleted, versions unchanged, never healthy. */
 export function deletingSuite(open: OpenStage): void {
   const beginnings: Record<string, (stage: Stage) => Promise<void>> = {
     'a deployed system': async () => undefined,
-    'an upgrade that is under way': async (stage) => {
+    'an upgrade in progress': async (stage) => {
       const pods = { image: 'nginx:2', pod: nowhere };
       stage.resources = () => [deployment(stage.namespace, pods)];
       await stage.pass('1.1.0');
     },
   };
   for (const [name, begin] of Object.entries(beginnings)) {
-    it(`takes away ${name}: Deleting, Deleted, gone; versions unchanged, never healthy`, async () => {
+    it(`deletes ${name}: Deleting, Deleted, gone; versions unchanged, never healthy`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       await begin(stage);
-      // Somebody else's finalizer: it can be looked at when it is over.
+      // A foreign finalizer keeps the configuration readable after its deletion.
       const { metadata } = await stage.config();
       const held = [...(metadata.finalizers ?? []), 'example.com/held'];
       await stage.edit({ metadata: { finalizers: held } });
@@ -43,7 +43,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   }
 
-  it('deletes the last first, each when the one before is gone, and tells of each once', async () => {
+  it('deletes in reverse order, each after the one before is gone, and reports each once', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.touch('Service', 'web', { metadata: { finalizers: ['example.com/held'] } });
@@ -65,7 +65,7 @@ export function deletingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('deletes what an earlier version has made, too, and nothing of others', async () => {
+  it('deletes objects of earlier versions too, and none of others', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];
@@ -81,7 +81,7 @@ export function deletingSuite(open: OpenStage): void {
     expect(await stage.isGone('ConfigMap', 'of-somebody')).to.equal(false);
   });
 
-  it('calls OPERATOR_DELETE for each desired object once, before anything is deleted', async () => {
+  it('calls OPERATOR_DELETE for each desired object once, before any deletion', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const calls: string[] = [];
@@ -98,7 +98,7 @@ export function deletingSuite(open: OpenStage): void {
     );
   });
 
-  it('waits where a callback fails, says so, and goes on when it does not any more', async () => {
+  it('waits while a callback fails, reports it, and continues once it succeeds', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const calls: string[] = [];
@@ -124,11 +124,11 @@ export function deletingSuite(open: OpenStage): void {
   });
 
   for (const [what, newError] of [
-    ['a server that it can not reach', () => new OperatorError('ConnectionFailed', 'no route')],
+    ['an unreachable server', () => new OperatorError('ConnectionFailed', 'no route')],
     ['a busy server', () => newApiError(503, 'ServiceUnavailable')],
     ['a conflict', () => newApiError(409, 'Conflict')],
   ] as const) {
-    it(`calls a callback again that failed because of ${what}, before anything is deleted`, async () => {
+    it(`calls a callback again that failed because of ${what}, before any deletion`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       const calls = { failed: 0, succeeded: 0 };
@@ -150,7 +150,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   }
 
-  it('waits with a deletion while getAllResources can not reach a server, and then calls all callbacks', async () => {
+  it('waits while getAllResources cannot reach a server, and then calls all callbacks', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const told: (string | undefined)[] = [];
@@ -163,7 +163,7 @@ export function deletingSuite(open: OpenStage): void {
           if (!isReachable) throw new OperatorError('ConnectionFailed', 'no route to the registry');
           return stage.resources({} as Config) as UnstructuredObject[];
         },
-        // As after a restart: no kind is known by itself.
+        // As after a restart: no kind is known yet.
         getDependantResourceTypes: () => [],
       },
     });
@@ -179,7 +179,7 @@ export function deletingSuite(open: OpenStage): void {
   });
 
   for (const broken of ['getAllResources', 'getDependantResourceTypes'] as const) {
-    it(`takes away what it owns though ${broken} throws, calls callbacks before, and names the error`, async () => {
+    it(`deletes owned objects though ${broken} throws, calls callbacks first, and reports the error`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       const calls: string[] = [];
@@ -220,7 +220,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   }
 
-  it('calls OPERATOR_DELETE for none of the live objects of another configuration', async () => {
+  it('does not call OPERATOR_DELETE for live objects of another configuration', async () => {
     const stage = await open({ type: LocalConfig });
     await stage.deploy('1.0.0');
     const { apiVersion, kind } = stage.type as Config;
@@ -241,7 +241,7 @@ export function deletingSuite(open: OpenStage): void {
     expect(await stage.isGone('Service', 'web')).to.equal(false);
   });
 
-  it('takes away what it owns though what is desired makes no sense any more', async () => {
+  it('deletes owned objects although the desired ones are no longer valid', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const states = new Set<string>();
@@ -258,7 +258,7 @@ export function deletingSuite(open: OpenStage): void {
     expect([...states]).to.deep.equal(['OPERATOR_DELETE']);
   });
 
-  it('leaves a configuration alone that has not its finalizer, and one that it never began with', async () => {
+  it('ignores a configuration without its finalizer, and one that it never deployed', async () => {
     const stage = await open({ config: { metadata: { finalizers: ['example.com/held'] } } });
     await stage.delete();
     await stage.operator.requests();
@@ -267,7 +267,7 @@ export function deletingSuite(open: OpenStage): void {
     await stage.edit({ metadata: { finalizers: null } });
   });
 
-  it('gives back a finalizer that was removed by hand', async () => {
+  it('restores a finalizer that was removed by hand', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.edit({ metadata: { finalizers: null } });
@@ -275,7 +275,7 @@ export function deletingSuite(open: OpenStage): void {
     expect((await stage.config()).metadata.finalizers).to.have.length(1);
   });
 
-  it('is an older operator’s to do as well', async () => {
+  it('can be done by an older operator too', async () => {
     const stage = await open();
     await stage.deploy('1.1.0');
     expect((await stage.pass('1.0.0')).conditions).to.include('Downgrade');

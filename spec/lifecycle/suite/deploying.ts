@@ -7,9 +7,9 @@ const created = [
   'CreateResourceSuccess Service web',
 ];
 
-/** "Phase: init, error, version set, one finalizer; deploy: versions, T/F/F, the exact set of events". */
+/** Declares deployment: phase, versions, one finalizer, T/F/F, the exact set of events. */
 export function deployingSuite(open: OpenStage): void {
-  it('has no phase at first, and Deploying with versions and one finalizer after a pass', async () => {
+  it('starts without a phase, and is Deploying with versions and one finalizer after a reconcile', async () => {
     const stage = await open();
     expect((await stage.status()).phase).to.equal(undefined);
     expect(await stage.pass('1.0.0')).to.deep.equal({
@@ -20,7 +20,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(metadata.finalizers).to.deep.equal(['operator-builder.io/lifecycle']);
   });
 
-  it('is Deployed, T/F/F, in all versions once rolled out, and tells of it once', async () => {
+  it('is Deployed, T/F/F, in all versions once rolled out, and reports it once', async () => {
     const stage = await open();
     await stage.pass('1.0.0');
     await stage.rolledOut();
@@ -45,14 +45,14 @@ export function deployingSuite(open: OpenStage): void {
     expect(stage.events).to.deep.equal([]);
   });
 
-  it('is never Deployed in the pass that begins, though nothing has to roll out', async () => {
+  it('is never Deployed in its first reconcile, even without a rollout', async () => {
     const stage = await open();
     stage.resources = () => [];
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deployed' });
   });
 
-  it('writes in an order that a crash survives: finalizer, objects, status, once each', async () => {
+  it('writes finalizer, objects and status once each, in an order that survives a crash', async () => {
     const stage = await open();
     await stage.operator.requests();
     await stage.pass('1.0.0');
@@ -63,7 +63,7 @@ export function deployingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('calls preCreateHook once, before anything is made, and again only where it has failed', async () => {
+  it('calls preCreateHook once before it creates objects, and again only if it failed', async () => {
     const calls: string[] = [];
     const stage = await open({
       preCreateHook: async (_, { client }) => {
@@ -85,7 +85,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(calls).to.deep.equal(['0 Deployments', '0 Deployments']);
   });
 
-  it('goes on where a crash came between the finalizer, the objects and the status', async () => {
+  it('continues after a crash between finalizer, objects and status', async () => {
     const stage = await open();
     await stage.pass('1.0.0');
     await stage.setStatus({ phase: null, conditions: null } as never);
@@ -95,7 +95,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(seen.events).to.deep.equal(['DeployStarted']);
   });
 
-  it('has failed where an object can not be made, makes the others, and goes on once it can', async () => {
+  it('reports an object that cannot be created, creates the others, and recovers', async () => {
     const stage = await open();
     const bad = deployment(stage.namespace, { replicas: -1 });
     stage.resources = () => [bad, configMap(stage.namespace)];
@@ -113,7 +113,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ conditions: 'F/T/F DeployStarted' });
   });
 
-  it('reports all errors of a pass, with their causes', async () => {
+  it('throws all errors of a reconcile, with their causes', async () => {
     const stage = await open();
     stage.resources = () => [
       deployment(stage.namespace, { name: 'one', replicas: -1 }),
@@ -126,12 +126,12 @@ export function deployingSuite(open: OpenStage): void {
     expect((failed as AggregateError).errors).to.have.length(2);
   });
 
-  it('refuses an operator without a version', async () => {
+  it('rejects an operator without a version', async () => {
     const stage = await open();
     expect((await stage.pass('')).error).to.match(/operatorVersion is empty/);
   });
 
-  it('says nothing of a configuration that is not there', async () => {
+  it('does nothing for a missing configuration', async () => {
     const stage = await open({ config: null });
     expect(await stage.pass('1.0.0')).to.deep.equal({
       ...{ phase: undefined, versions: '- - -', conditions: '-/-/-', events: [] },

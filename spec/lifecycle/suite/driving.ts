@@ -14,7 +14,10 @@ import { group } from './stage.js';
 import type { Config, OpenStage, Stage } from './stage.js';
 import { deployment, service, system } from './system.js';
 
-/** The whole life of a system by watches alone, over restarts, with its kind given in each form. */
+/**
+ * Declares the whole life of a system driven by watches alone, over restarts, with each form of its
+ * kind.
+ */
 export function drivingSuite(open: OpenStage): void {
   const running: DrivenController[] = [];
   afterEach(async () => {
@@ -45,7 +48,7 @@ export function drivingSuite(open: OpenStage): void {
       await expectRepair(driven);
     });
 
-    it(`ends a deletion in time though it was restarted meanwhile: a ${form} kind, ${scope}`, async () => {
+    it(`completes a deletion in time despite a restart: a ${form} kind, ${scope}`, async () => {
       const driven = await begin();
       const { stage, controller } = driven;
       const names = ['a', 'b', 'c', 'd'];
@@ -124,7 +127,7 @@ async function isDeployed(stage: Stage, version: string): Promise<boolean> {
   return phase === 'Deployed' && observedVersion === version;
 }
 
-/** A Service that is removed comes back by its watch: no timer of an earlier reconcile is left. */
+/** Expects the watch to restore a deleted Service: no timer of an earlier reconcile is left. */
 async function expectRepair({ stage, controller }: Driven): Promise<void> {
   await controller.pass(stage.target.real ? 2_000 : 20_000);
   const { metadata } = await stage.get('Service', 'web');

@@ -11,9 +11,11 @@ import type { OpenStage, Stage } from './stage.js';
 
 const pruneAnnotation = 'operator-builder.io/prune';
 
-/** Objects of users, and objects that hold theirs, are neither taken over nor pruned. */
+/**
+ * Declares that users' objects, and objects that hold their data, are neither adopted nor pruned.
+ */
 export function guardingSuite(open: OpenStage): void {
-  it('keeps an object that is no longer desired where its annotation says so', async () => {
+  it('keeps an object that is no longer desired if its annotation says so', async () => {
     const stage = await open();
     await withOld(stage, [configMap(stage.namespace, 'old')]);
     await stage.touch('ConfigMap', 'old', {
@@ -26,7 +28,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(await refusal(stage)).to.equal(undefined);
   });
 
-  it('judges an object again that has changed since the cache saw it', async () => {
+  it('checks an object again that changed after the cache saw it', async () => {
     const stage = await open();
     await withOld(stage, [configMap(stage.namespace, 'old')]);
     stage.resources = () => [configMap(stage.namespace)];
@@ -41,7 +43,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(await stage.isGone('ConfigMap', 'old')).to.equal(false);
   });
 
-  it('deletes nothing after it was aborted', async () => {
+  it('deletes nothing after an abort', async () => {
     const stage = await open();
     const { namespace } = stage;
     await withOld(stage, [configMap(namespace, 'old'), configMap(namespace, 'older')]);
@@ -78,7 +80,7 @@ export function guardingSuite(open: OpenStage): void {
     PersistentVolumeClaim: ({ namespace }) => claim(namespace),
   };
   for (const [kind, make] of Object.entries(holders)) {
-    it(`keeps a ${kind} until it is allowed to go, and names it in a condition and one event`, async () => {
+    it(`keeps a ${kind} until pruning is allowed, and names it in a condition and one event`, async () => {
       const stage = await open();
       const holder = make(stage);
       const { apiVersion, metadata } = holder;
@@ -108,13 +110,13 @@ export function guardingSuite(open: OpenStage): void {
         expect(await refusal(stage)).to.equal(undefined);
         const { items } = await stage.admin.list(type);
         const left = items.filter((item) => item.metadata.uid === uid);
-        // Its protection waits for a controller that the embedded server has not.
+        // Its protection finalizer needs a controller that the embedded server lacks.
         for (const item of left) expect(item.metadata.deletionTimestamp).to.be.a('string');
       });
     });
   }
 
-  it('prunes what mayPrune allows without an annotation', async () => {
+  it('prunes an object that mayPrune allows without an annotation', async () => {
     const stage = await open({ mayPrune: ({ kind }) => kind === 'PersistentVolumeClaim' });
     stage.dependants = [...stage.dependants, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' }];
     await withOld(stage, [claim(stage.namespace)]);
@@ -130,7 +132,7 @@ export function guardingSuite(open: OpenStage): void {
   });
 
   for (const orphans of ['wait', 'adopt'] as const) {
-    it(`takes over no object of a user that the cache has not seen yet (orphans: ${orphans})`, async () => {
+    it(`adopts no user's object that the cache has not seen yet (orphans: ${orphans})`, async () => {
       const stage = await open({ orphans });
       const theirs = { ...configMap(stage.namespace), data: { password: 'theirs' } };
       stage.resources = () => [configMap(stage.namespace)];
@@ -156,7 +158,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(await stage.isGone('Service', 'web')).to.equal(true);
   });
 
-  it('waits for a kind that is defined among the objects, and names what waits', async () => {
+  it('waits for a kind that is defined among the objects, and names the waiting objects', async () => {
     const stage = await open();
     const kind = `Late${systemRandom.uuid().slice(0, 8)}`;
     const crd = createCrd({ group: 'late.example.com', kind });
@@ -173,7 +175,7 @@ export function guardingSuite(open: OpenStage): void {
   });
 }
 
-/** Deploys what there should be, `old` beside it. */
+/** Deploys the desired objects together with `old`. */
 async function withOld(stage: Stage, old: readonly UnstructuredObject[]): Promise<void> {
   stage.resources = () => [...old, configMap(stage.namespace)];
   await stage.deploy('1.0.0');
@@ -184,7 +186,7 @@ async function refusal(stage: Stage): Promise<string | undefined> {
   return conditions.find(({ type }) => type === 'PruneRefused')?.message;
 }
 
-/** A client whose cache shows ConfigMaps as they are now, whatever happens to them. */
+/** Returns a client whose cache shows ConfigMaps in their present state, whatever changes. */
 async function lagging(stage: Stage): Promise<Client> {
   const { client } = stage.operator;
   const { namespace } = stage;
@@ -194,7 +196,7 @@ async function lagging(stage: Stage): Promise<Client> {
   return Object.assign({ ...forwarding(client), list }, { live: client });
 }
 
-/** A client whose cache has seen no object of a kind. */
+/** Returns a client whose cache has seen no object of a kind. */
 async function unseen(stage: Stage, kind: string): Promise<Client> {
   const { client } = stage.operator;
   const missing = await client

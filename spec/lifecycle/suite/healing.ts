@@ -16,7 +16,7 @@ interface Template {
   };
 }
 
-/** "Restores", "Label change on the CR", "Merge". */
+/** Declares how drift is reverted, labels follow the configuration, and fields are merged. */
 export function healingSuite(open: OpenStage): void {
   const edits = {
     'env modified': (stage: Stage) =>
@@ -44,7 +44,7 @@ export function healingSuite(open: OpenStage): void {
     });
   }
 
-  it('tells of no update that the server has put back at once, as by a webhook', async () => {
+  it('reports no update that the server reverts at once, like a webhook', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const { client } = stage.operator;
@@ -56,7 +56,7 @@ export function healingSuite(open: OpenStage): void {
     expect(seen).to.deep.include({ conditions: 'T/F/F DeployCompleted', events: [] });
   });
 
-  it('makes anew what was deleted by hand', async () => {
+  it('creates an object again that was deleted by hand', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const key = { name: 'web', namespace: stage.namespace };
@@ -64,7 +64,7 @@ export function healingSuite(open: OpenStage): void {
     expect((await stage.pass('1.0.0')).events).to.deep.equal(['CreateResourceSuccess Service web']);
   });
 
-  it('stays Deployed while it heals: Degraded by the workload, then well again', async () => {
+  it('stays Deployed while it heals: Degraded by the workload, then healthy', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await patchContainer(stage, { image: 'nginx:evil' });
@@ -75,7 +75,7 @@ export function healingSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ conditions: 'T/F/F DeployCompleted' });
   });
 
-  it('has labels of the configuration on objects and pod templates, never in selectors', async () => {
+  it("adds the configuration's labels to objects and pod templates, never to selectors", async () => {
     const labels = {
       'app.kubernetes.io/part-of': 'shop',
       'app.kubernetes.io/version': '7',
@@ -103,7 +103,7 @@ export function healingSuite(open: OpenStage): void {
     expect(spec).to.have.deep.nested.property('selector.matchLabels', { app: 'web' });
   });
 
-  it('leaves the template of a Job as it is, for it could not change', async () => {
+  it('leaves the immutable template of a Job unchanged', async () => {
     const stage = await open({
       config: { metadata: { labels: { 'app.kubernetes.io/version': '1' } } },
     });
@@ -121,7 +121,7 @@ export function healingSuite(open: OpenStage): void {
     expect(seen).to.not.have.property('error');
   });
 
-  it('removes a field that it has applied and that is no longer desired', async () => {
+  it('removes a field that it applied and that is no longer desired', async () => {
     const stage = await open();
     stage.resources = () => [
       deployment(stage.namespace, { minReadySeconds: 1, revisionHistoryLimit: 3 }),
@@ -148,7 +148,7 @@ export function healingSuite(open: OpenStage): void {
     expect(after.spec).to.include({ minReadySeconds: 1 });
   });
 
-  it('keeps the definition of a kind as desired, with what the server has added', async () => {
+  it('reverts a CRD to the desired definition, with the fields that the server added', async () => {
     const stage = await open();
     const kind = `Healed${stage.namespace.replaceAll(/[^a-z0-9]/g, '')}`;
     const definition = createCrd({ group: 'healed.example.com', kind });
@@ -167,7 +167,7 @@ export function healingSuite(open: OpenStage): void {
     expect(JSON.stringify(healed['spec' as never])).to.not.include('"more"');
   });
 
-  it('knows what the Go SDK has applied: the whole last object', async () => {
+  it('reads the last-applied object of the Go SDK', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const last = deployment(stage.namespace, { minReadySeconds: 1 });
@@ -183,7 +183,7 @@ export function healingSuite(open: OpenStage): void {
   });
 
   for (const text of ['{', '"text"', 'null', '[]', '7', '{"f:spec":null}', '{"f:spec":"x"}']) {
-    it(`takes an annotation that reads ${text} for none, and writes it anew`, async () => {
+    it(`ignores the invalid annotation ${text}, and replaces it`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       const annotations = { 'operator-builder.io/last-applied': text };
@@ -199,7 +199,7 @@ export function healingSuite(open: OpenStage): void {
     });
   }
 
-  it('gives back labels, annotations and owners that somebody has taken away', async () => {
+  it('restores labels, annotations and owners that were removed', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const before = await stage.get('ServiceAccount', 'web');
@@ -222,7 +222,7 @@ export function healingSuite(open: OpenStage): void {
     expect(ownerReferences).to.deep.equal(before.metadata.ownerReferences);
   });
 
-  it('never overwrites the data of a ConfigMap, yet keeps its labels', async () => {
+  it('never overwrites the data of a ConfigMap, but keeps its labels', async () => {
     const stage = await open();
     stage.resources = () => [configMap(stage.namespace)];
     await stage.deploy('1.0.0');
@@ -238,7 +238,7 @@ export function healingSuite(open: OpenStage): void {
     expect((await stage.pass('1.1.0')).events).to.deep.equal([]);
   });
 
-  it('overwrites the data of a ConfigMap that is nobody else’s to change', async () => {
+  it('overwrites the data of a ConfigMap that is not mutable by others', async () => {
     const stage = await open({ isMutable: () => false });
     stage.resources = () => [configMap(stage.namespace)];
     await stage.deploy('1.0.0');
@@ -250,7 +250,7 @@ export function healingSuite(open: OpenStage): void {
     });
   });
 
-  it('notes no values: nothing secret is in the annotation', async () => {
+  it('records no values: the annotation contains no secrets', async () => {
     const stage = await open({ isMutable: () => false });
     const metadata = { name: 'token', namespace: stage.namespace };
     stage.resources = () => [

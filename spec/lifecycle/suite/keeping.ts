@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { system } from './system.js';
 import type { OpenStage, Options, Stage } from './stage.js';
 
-/** Perishables, as certificates, are renewed whatever else fails. */
+/** Declares that perishables, such as certificates, are renewed whatever else fails. */
 export function keepingSuite(open: OpenStage): void {
   const failures: Record<string, (broken: Broken) => void> = {
     'an object is refused': ({ stage }) => {
@@ -27,7 +27,7 @@ export function keepingSuite(open: OpenStage): void {
     'controllerConfigUpdater throws': (broken) => void (broken.hook = 'controllerConfigUpdater'),
   };
   for (const [name, fail] of Object.entries(failures)) {
-    it(`renews perishables once in each reconcile though ${name}, and reports that`, async () => {
+    it(`renews perishables once per reconcile though ${name}, and reports the failure`, async () => {
       const broken = await deployed(open);
       fail(broken);
       for (let pass = 0; pass < 2; pass++) {
@@ -39,7 +39,7 @@ export function keepingSuite(open: OpenStage): void {
     });
   }
 
-  it('reports both where an object and the synchronizer fail', async () => {
+  it('reports both failures, of an object and of the synchronizer', async () => {
     const broken = await deployed(open);
     for (const name of ['an object is refused', 'an object can not be described']) {
       failures[name]?.(broken);
@@ -53,7 +53,7 @@ export function keepingSuite(open: OpenStage): void {
     }
   });
 
-  it('does not renew before the first deployment, nor where the sanity check ends the reconcile', async () => {
+  it('does not renew before the first deployment, or when the sanity check ends the reconcile', async () => {
     const broken = newBroken();
     const stage = await open(optionsOf(broken, { sanityChecker: async () => ({}) }));
     stage.resources = () => undefined;
@@ -67,9 +67,9 @@ export function keepingSuite(open: OpenStage): void {
 
 interface Broken {
   stage: Stage;
-  /** How often perishables were looked after. */
+  /** Number of renewals. */
   calls: number;
-  /** The hook that throws. */
+  /** Hook that throws. */
   hook?: keyof Options;
 }
 

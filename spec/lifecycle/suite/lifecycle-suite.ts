@@ -17,7 +17,7 @@ import { upgradingSuite } from './upgrading.js';
 import { waitingSuite } from './waiting.js';
 import { watchingOverSuite } from './watching-over.js';
 
-/** The cases to hold of the lifecycle's page, on whatever server. */
+/** Declares the lifecycle page's cases, on either server. */
 export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
   const open = stages(newTarget);
 
@@ -32,7 +32,7 @@ export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('taking over', () => takingOverSuite(open));
   describe('waiting', () => waitingSuite(open));
   describe('watching over', () => watchingOverSuite(open));
-  describe('a phase, and no version', () => contradictingSuite(open));
+  describe('a phase without a version', () => contradictingSuite(open));
   describe('bad input', () => badInputSuite(open));
   describe('definitions', () => definingSuite(open));
   describe('driven', () => drivingSuite(open));

@@ -17,7 +17,7 @@ interface Running {
   stop(): Promise<void>;
 }
 
-/** The reconciler in a Manager: watches, the cache, leaders, several configurations. */
+/** Declares the reconciler in a Manager: watches, cache, leaders, several configurations. */
 export function managingSuite(open: OpenStage): void {
   const running: Running[] = [];
   afterEach(async () => {
@@ -29,7 +29,7 @@ export function managingSuite(open: OpenStage): void {
     return started;
   };
 
-  it('deploys, heals, upgrades and removes by what it watches, without a timer', async () => {
+  it('deploys, heals, upgrades and removes by watch events, without a timer', async () => {
     const stage = await open({ type: LocalConfig, perishablesSyncIntervalMs: 3_600_000 });
     const first = run(stage);
     await until(stage, () => isDeployed(stage, '1.0.0'));
@@ -45,7 +45,7 @@ export function managingSuite(open: OpenStage): void {
     expect(await stage.isGone('Deployment', 'web')).to.equal(true);
   });
 
-  it('writes and reads nothing in a pass over a healthy system', async () => {
+  it('neither writes nor reads while the system is healthy', async () => {
     let passes = 0;
     const stage = await open({
       type: LocalConfig,
@@ -57,7 +57,7 @@ export function managingSuite(open: OpenStage): void {
     stage.resources = () => [...system(stage.namespace), configMap(stage.namespace)];
     run(stage);
     await until(stage, () => isDeployed(stage, '1.0.0'));
-    // What followed from the last write is over.
+    // Reconciles that the last write triggered are over.
     for (let before = -1; before !== passes;) {
       before = passes;
       await pass(stage, 3_000);
@@ -71,17 +71,17 @@ export function managingSuite(open: OpenStage): void {
     expect(requests.filter(({ verb }) => verb !== 'watch')).to.deep.equal([]);
   });
 
-  it('writes its status once a pass, and not at all between two changes', async () => {
+  it('writes its status once per reconcile, and not between two changes', async () => {
     const stage = await open({ type: LocalConfig });
     const deployed = run(stage);
     await until(stage, () => isDeployed(stage, '1.0.0'));
     await deployed.stop();
     const writes = (await stage.writes()).filter((write) => write.endsWith('localconfigs'));
-    // The finalizer, Deploying, Deployed.
+    // Finalizer, Deploying, Deployed.
     expect(writes).to.deep.equal(Array.from({ length: 3 }, () => 'patch localconfigs'));
   });
 
-  it('writes through the client of the cache, so that its next read shows it, and reads live', async () => {
+  it('writes through the cached client, so that its next read sees the write', async () => {
     const stage = await open({ type: LocalConfig });
     const { client } = stage.operator;
     const past: string[] = [];
@@ -106,7 +106,7 @@ export function managingSuite(open: OpenStage): void {
     expect(past).to.deep.equal([]);
   });
 
-  it('watches kinds that appear later, from then on', async () => {
+  it('watches kinds that appear later', async () => {
     const stage = await open({ type: LocalConfig, perishablesSyncIntervalMs: 3_600_000 });
     run(stage);
     await until(stage, () => isDeployed(stage, '1.0.0'));
@@ -119,14 +119,14 @@ export function managingSuite(open: OpenStage): void {
     await stage.edit({ spec: { changed: 'yes' } });
     const find = () => stage.get('Role', 'web', role.apiVersion);
     const uid = await until(stage, async () => (await find()).metadata.uid);
-    // No timer of the pass that has made it is left.
+    // No timer of the reconcile that created it is left.
     await pass(stage, 3_000);
     const { apiVersion, kind } = role;
     await stage.admin.delete({ apiVersion, kind }, role.metadata);
     await until(stage, async () => (await find()).metadata.uid !== uid);
   });
 
-  it('tells watchRegistrator of each kind once, and watches none itself', async () => {
+  it('notifies watchRegistrator of each kind once, and watches none itself', async () => {
     const told: string[] = [];
     const stage = await open({
       type: LocalConfig,
@@ -138,7 +138,7 @@ export function managingSuite(open: OpenStage): void {
     expect(told).to.deep.equal(['ServiceAccount', 'Deployment', 'Service', 'ConfigMap']);
   });
 
-  it('goes on under the next leader with what the first has begun', async () => {
+  it('continues under the next leader', async () => {
     const stage = await open({ type: LocalConfig });
     await stage.deploy('1.0.0');
     stage.resources = () => system(stage.namespace, { image: 'nginx:2', pod: nowhere });
@@ -154,7 +154,7 @@ export function managingSuite(open: OpenStage): void {
     await until(stage, () => isDeployed(stage, '1.1.0'));
   });
 
-  it('looks after several configurations at once, each with its own objects', async () => {
+  it('reconciles several configurations at once, each with its own objects', async () => {
     const stage = await open({ type: LocalConfig, config: null });
     const names = ['a', 'b', 'c', 'd', 'e'];
     stage.resources = ({ metadata: { name = '' } }: Config) =>
@@ -199,17 +199,17 @@ export function managingSuite(open: OpenStage): void {
       (stage.resources = () => [
         { apiVersion: 'no.example.com/v1', kind: 'None', metadata: { name: 'x' } },
       ]),
-    'pods do not come': (stage) =>
+    'pods do not become ready': (stage) =>
       (stage.resources = () => system(stage.namespace, { pod: nowhere })),
   };
   for (const [name, begin] of Object.entries(endless)) {
-    it(`writes little where it never ends: ${name}`, async () => {
+    it(`writes rarely when an error persists: ${name}`, async () => {
       const stage = await open({ type: LocalConfig });
       begin(stage);
       run(stage);
       await pass(stage, stage.target.real ? 3_000 : 600_000);
       const writes = await stage.writes();
-      // The finalizer, the status, and each object, or an attempt at it after each longer wait.
+      // Finalizer, status, and each object, or an attempt per back-off.
       const limit = stage.target.real ? 40 : 60;
       expect(writes.length).to.be.within(1, limit, writes.join('\n'));
       const ofStatus = writes.filter((write) => write === 'patch localconfigs');
@@ -225,7 +225,7 @@ interface Parts {
   readonly reconciler?: LifecycleReconciler<Config>;
 }
 
-/** An operator's process: it remembers nothing of an earlier one. */
+/** A process of the operator, without the state of an earlier one. */
 function start(
   stage: Stage,
   { version = '1.0.0', maxConcurrentReconciles = 1, options = {} }: Parts,
@@ -265,12 +265,14 @@ async function isDeployed(stage: Stage, version: string): Promise<boolean> {
   return phase === 'Deployed' && observedVersion === version;
 }
 
-/** Lets time pass. */
+/** Advances time. */
 async function pass({ target: { clock } }: Stage, ms: number): Promise<void> {
   await (clock instanceof VirtualClock ? clock.advance(ms) : sleep(clock, ms));
 }
 
-/** Until `check` says so; what is not there yet is waited for. Time passes meanwhile. */
+/**
+ * Waits until `check` returns true, and treats missing objects as not yet. Time advances meanwhile.
+ */
 async function until<T>(stage: Stage, check: () => T | Promise<T>): Promise<T> {
   for (let round = 0; ; round++) {
     try {

@@ -4,9 +4,11 @@ import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js'
 import { system } from './system.js';
 import type { OpenStage } from './stage.js';
 
-/** What is as it should be stays so: no write that changes nothing, and none that can't succeed. */
+/**
+ * Declares that a settled system stays so: no write that changes nothing, none that cannot succeed.
+ */
 export function settlingSuite(open: OpenStage): void {
-  it('does not write again in each pass what the server puts back', async () => {
+  it('does not repeat a write that the server reverts', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const { client } = stage.operator;
@@ -25,7 +27,7 @@ export function settlingSuite(open: OpenStage): void {
     expect(writes).to.equal(2);
   });
 
-  it('changes nothing in the second pass, however much of an object the server fills up', async () => {
+  it('changes nothing in the second reconcile, whatever the server fills in', async () => {
     const stage = await open();
     const fieldRef = { fieldPath: 'metadata.name' };
     const env = [
@@ -48,7 +50,7 @@ export function settlingSuite(open: OpenStage): void {
     expect(await stage.writes()).to.deep.equal(['patch sampleconfigs']);
   });
 
-  it('keeps the texts of a Secret that is nobody else’s to change, and writes them once', async () => {
+  it("encodes a Secret's stringData that others may not change, and writes it once", async () => {
     const stage = await open({ isMutable: () => false });
     const metadata = { name: 'token', namespace: stage.namespace };
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token: 'x' } };
@@ -62,7 +64,7 @@ export function settlingSuite(open: OpenStage): void {
     expect((await stage.get('Secret', 'token'))['data']).to.deep.equal({ token: 'eA==' });
   });
 
-  it('heals a Service of which the number of a port was changed by hand', async () => {
+  it('reverts a Service whose port number was changed by hand', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const ports = [{ port: 81 }];

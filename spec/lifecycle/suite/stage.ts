@@ -25,7 +25,7 @@ import { system } from './system.js';
 
 export const group = 'lifecycle-specs.example.com';
 
-/** A configuration of the specs: cluster-scoped, or in a namespace. */
+/** Configuration kinds of the specs: cluster-scoped or namespaced. */
 export interface Config extends LifecycleObject {
   readonly spec?: Readonly<Record<string, unknown>>;
 }
@@ -39,19 +39,19 @@ export const LocalConfig: TypeReference<Config> = {
   kind: 'LocalConfig',
 };
 
-/** Installs the kinds of the specs. */
+/** Installs the specs' kinds. */
 export async function installKinds({ admin, clock }: BuilderTarget): Promise<void> {
   await ensureCrd(admin, createCrd({ group, kind: 'SampleConfig' }), { clock });
   const local = createCrd({ group, kind: 'LocalConfig' }, { scope: 'Namespaced' });
   await ensureCrd(admin, local, { clock });
 }
 
-/** The status of a pass, and what was told in it. */
+/** Result of a reconcile: its status and events. */
 export interface Seen {
   readonly phase: string | undefined;
-  /** operator, target, observed */
+  /** operator, target and observed version */
   readonly versions: string;
-  /** Available/Progressing/Degraded, and the reason of the one that has one. */
+  /** Available/Progressing/Degraded, and the reason of the condition that has one. */
   readonly conditions: string;
   /** `Reason Kind name`, in order. */
   readonly events: readonly string[];
@@ -60,7 +60,7 @@ export interface Seen {
 
 export type Options = Partial<LifecycleReconcilerOptions<Config>>;
 
-/** A namespace, a configuration, and an operator that looks after it, pass by pass. */
+/** Namespace, configuration, and an operator that reconciles it step by step. */
 export class Stage {
   readonly target: BuilderTarget;
   readonly operator: Operator;
@@ -69,16 +69,16 @@ export class Stage {
   readonly events: ObjectEvent[] = [];
   readonly dispatcher = new CallbackDispatcher<Config>();
   readonly logged: string[] = [];
-  /** What there should be; a spec may put something else here at any time. */
+  /** Desired objects; a spec may replace them at any time. */
   resources: (config: Config) => unknown;
-  /** Kinds that are pruned. */
+  /** Kinds to prune. */
   dependants: readonly TypeReference<KubernetesObject>[] = [
     { apiVersion: 'v1', kind: 'ConfigMap' },
     { apiVersion: 'v1', kind: 'Service' },
     { apiVersion: 'v1', kind: 'ServiceAccount' },
     { apiVersion: 'apps/v1', kind: 'Deployment' },
   ];
-  /** Of every reconciler that is made for the stage. */
+  /** Options of every reconciler of this stage. */
   readonly options: Options;
   reconciler: LifecycleReconciler<Config>;
 
@@ -109,13 +109,13 @@ export class Stage {
     return this.target.admin;
   }
 
-  /** Names the configuration: one that is cluster-scoped has the name of the namespace. */
+  /** Names the configuration; a cluster-scoped one has the name of the namespace. */
   get key(): { readonly name: string; readonly namespace?: string } {
     const { namespace } = this;
     return this.type.kind.startsWith('Local') ? { name: 'config', namespace } : { name: namespace };
   }
 
-  /** As another process of the operator would have it: it remembers nothing. */
+  /** Returns a reconciler as in a new process, without state. */
   newReconciler(options: Options = {}): LifecycleReconciler<Config> {
     return new LifecycleReconciler<Config>({
       client: this.operator.client,
@@ -146,7 +146,7 @@ export class Stage {
     return (await this.config()).status ?? {};
   }
 
-  /** Sets the status by hand, whole. */
+  /** Replaces the status by hand. */
   async setStatus(status: LifecycleStatus): Promise<void> {
     const patch = { type: 'merge', body: { status } } as const;
     await this.admin.patch(this.type, this.key, patch, { subresource: 'status' });
@@ -156,7 +156,7 @@ export class Stage {
     await this.admin.patch(this.type, this.key, { type: 'merge', body });
   }
 
-  /** One pass by the operator of `version`; another where a real server's controllers were faster. */
+  /** Reconciles once as operator `version`; again if a real server's controllers were faster. */
   async pass(version: string, reconciler = this.reconciler): Promise<Seen> {
     let error: unknown;
     for (let attempt = 0; attempt < (this.target.real ? 5 : 1); attempt++) {
@@ -183,7 +183,7 @@ export class Stage {
     return `${reason} ${related.kind} ${related.metadata.name ?? ''}`;
   }
 
-  /** Passes until the configuration is `Deployed` in `version`; what was told is dropped. */
+  /** Reconciles until the configuration is `Deployed` in `version`, and drops the events. */
   async deploy(version: string): Promise<void> {
     await this.target.eventually(async () => {
       const { phase, versions, error } = await this.pass(version);
@@ -193,7 +193,7 @@ export class Stage {
     await this.operator.requests();
   }
 
-  /** Until every Deployment of the namespace has rolled out. */
+  /** Waits until every Deployment of the namespace has rolled out. */
   async rolledOut(): Promise<void> {
     await this.target.eventually(async () => {
       const { items } = await this.admin.list(
@@ -238,7 +238,7 @@ export class Stage {
     await this.admin.patch({ apiVersion, kind }, key, { type: 'merge', body });
   }
 
-  /** `verb resource` of what was written since the last look. */
+  /** Returns `verb resource` of each write since the last call. */
   async writes(): Promise<readonly string[]> {
     const requests = await this.operator.requests();
     return requests.filter(isWrite).map(text);
@@ -259,16 +259,16 @@ export class Stage {
   }
 }
 
-/** What a spec begins with. */
+/** Initial state of a stage. */
 export interface Scene {
   readonly type?: TypeReference<Config>;
-  /** `null`: it is made later. */
+  /** `null`: created later. */
   readonly config?: Partial<Config> | null;
 }
 
 export type OpenStage = (options?: Options & Scene) => Promise<Stage>;
 
-/** Makes {@link OpenStage}, in a `describe`. */
+/** Creates {@link OpenStage} in a `describe`. */
 export function stages(newTarget: () => Promise<BuilderTarget>): OpenStage {
   let target: BuilderTarget;
   before(async () => {
@@ -276,7 +276,7 @@ export function stages(newTarget: () => Promise<BuilderTarget>): OpenStage {
     await installKinds(target);
   });
   let opened = 0;
-  // Most reads are of all namespaces: on a server of few they stay short.
+  // Most reads cover all namespaces: with few of them they stay short.
   beforeEach(async () => {
     if (target.real || ++opened % 20 !== 0) return;
     await target.close();
@@ -291,7 +291,7 @@ function text({ verb, resource }: ServedRequest): string {
   return `${verb} ${resource}`;
 }
 
-/** What a status says, in short. */
+/** Returns a status in short form. */
 export function seen(status: LifecycleStatus | undefined): Omit<Seen, 'events' | 'error'> {
   const { operatorVersion = '-', targetVersion = '-', observedVersion = '-' } = status ?? {};
   return {

@@ -1,6 +1,6 @@
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 
-/** The usual system: an account, a Deployment, a Service. */
+/** Returns the usual system: ServiceAccount, Deployment, Service. */
 export function system(namespace: string, workload: Workload = {}): UnstructuredObject[] {
   return [account(namespace), deployment(namespace, workload), service(namespace)];
 }
@@ -21,7 +21,7 @@ export function service(namespace: string): UnstructuredObject {
   };
 }
 
-/** Pods that fit on no node. */
+/** Pod spec that fits no node. */
 export const nowhere = { nodeSelector: { zone: 'none' } };
 
 export function deployment(
@@ -41,7 +41,7 @@ export function deployment(
   };
 }
 
-/** What differs from the usual Deployment. */
+/** Differences from the usual Deployment. */
 export interface Workload {
   readonly name?: string;
   readonly image?: string;

@@ -5,7 +5,7 @@ import type { OpenStage, Stage } from './stage.js';
 const legacy = 'operator.example.com/finalizer';
 const theirs = 'example.com/held';
 
-/** Configurations that are paused, and those that another operator had before. */
+/** Declares how paused configurations, and those of a previous operator, are handled. */
 export function takingOverSuite(open: OpenStage): void {
   const pausing: Record<string, string> = {
     'operator-builder.io/paused': 'true',
@@ -14,7 +14,7 @@ export function takingOverSuite(open: OpenStage): void {
   };
   const pauseAnnotations = { 'operatorkit.giantswarm.io/paused': 'yes' };
   for (const [name, value] of Object.entries(pausing)) {
-    it(`changes nothing while ${name} pauses it, and says so once`, async () => {
+    it(`changes nothing while ${name} pauses it, and reports the pause once`, async () => {
       const stage = await open({ pauseAnnotations });
       await stage.deploy('1.0.0');
       await stage.edit({ metadata: { annotations: { [name]: value } } });
@@ -33,7 +33,7 @@ export function takingOverSuite(open: OpenStage): void {
     });
   }
 
-  it('does not begin, nor pause for another value of the annotation', async () => {
+  it('does not start while paused, and ignores another value of the annotation', async () => {
     const annotations = { 'operator-builder.io/paused': 'true' };
     const stage = await open({ config: { metadata: { annotations } } });
     await stage.pass('1.0.0');
@@ -43,7 +43,7 @@ export function takingOverSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });
   });
 
-  it('waits with the deletion until the pause is over, and says so', async () => {
+  it('delays the deletion until the pause ends, and reports it', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.edit({ metadata: { annotations: { 'operator-builder.io/paused': 'true' } } });
@@ -61,7 +61,7 @@ export function takingOverSuite(open: OpenStage): void {
 
   const options = { legacyFinalizers: [legacy] };
 
-  it('takes the place of the finalizers of the operator before, in one write', async () => {
+  it('replaces the finalizers of the previous operator in one write', async () => {
     const stage = await open({
       ...options,
       config: { metadata: { finalizers: [legacy, theirs] } },
@@ -76,10 +76,10 @@ export function takingOverSuite(open: OpenStage): void {
     await stage.edit({ metadata: { finalizers: null } });
   });
 
-  it('goes on with a deletion that the operator before did not end', async () => {
+  it('completes a deletion that the previous operator started', async () => {
     const stage = await open(options);
     await stage.deploy('1.0.0');
-    // As the operator before would have left it.
+    // State that the previous operator would leave.
     await stage.edit({ metadata: { finalizers: [legacy] } });
     await stage.delete();
     await untilGone(stage);

@@ -4,7 +4,7 @@ import { forwarding } from '../../../lib/client/forwarding.js';
 import { configMap, deployment, nowhere, system } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
 
-/** "Upgrade: semver; devel→v1.9.5; unprefixed; ""→1.9.5", "No upgrade", "Downgrade", "Removes unused". */
+/** Declares upgrades by semver, without an upgrade, downgrades, and removal of unused objects. */
 export function upgradingSuite(open: OpenStage): void {
   const upgrades = [
     { from: 'v1.9.4', to: 'v1.9.5' },
@@ -14,7 +14,7 @@ export function upgradingSuite(open: OpenStage): void {
     { from: '', to: '1.9.5' },
   ];
   for (const { from, to } of upgrades) {
-    it(`goes from ${from === '' ? 'no version' : from} to ${to}: observed is old, then all are new`, async () => {
+    it(`goes from ${from === '' ? 'no version' : from} to ${to}: observed stays old, then all are new`, async () => {
       const stage = await open();
       await stage.deploy(from === '' ? '1.0' : from);
       if (from === '') await stage.setStatus({ observedVersion: '' });
@@ -46,7 +46,7 @@ export function upgradingSuite(open: OpenStage): void {
     });
   }
 
-  it('refuses a downgrade: a condition and an event, once; all else is as it was', async () => {
+  it('refuses a downgrade with a condition and one event, and changes nothing else', async () => {
     const stage = await open();
     await stage.deploy('1.9.5');
     const before = await stage.status();
@@ -64,12 +64,12 @@ export function upgradingSuite(open: OpenStage): void {
     expect(await stage.pass('1.9.4')).to.deep.include({ ...refused, events: [] });
     expect(await stage.writes()).to.deep.equal([]);
     expect(await imageOf(stage)).to.equal('nginx:1');
-    // Its successor says so no more.
+    // The next operator version clears it.
     stage.resources = () => system(stage.namespace);
     expect(await stage.pass('1.9.5')).to.include({ conditions: 'T/F/F DeployCompleted' });
   });
 
-  it('refuses a downgrade, too, where somebody has taken the phase away', async () => {
+  it('refuses a downgrade also after the phase was removed from the status', async () => {
     const stage = await open();
     await stage.deploy('1.9.5');
     await stage.setStatus({ phase: '' });
@@ -79,7 +79,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.9.5');
   });
 
-  it('is not complete while something superfluous is still there', async () => {
+  it('is not complete while an object to prune still exists', async () => {
     const stage = await open();
     stage.resources = () => [configMap(stage.namespace, 'old')];
     await stage.deploy('1.0.0');
@@ -92,7 +92,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.1.0');
   });
 
-  it('is not complete before what a cache does not show yet is gone; deletes by UID only', async () => {
+  it('prunes objects that the cache does not show yet before it completes, by UID only', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old')];
@@ -115,7 +115,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(deleted).to.deep.equal([uid]);
   });
 
-  it('does not ask for objects, nor touch them, in a downgrade', async () => {
+  it('neither computes nor changes objects in a downgrade', async () => {
     const stage = await open();
     await stage.deploy('1.9.5');
     stage.resources = () => {
@@ -124,7 +124,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(await stage.pass('1.9.4')).to.not.have.property('error');
   });
 
-  it('removes what is no longer used at the end: present while Upgrading, gone after', async () => {
+  it('prunes unused objects at its end: present while Upgrading, gone after', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), deployment(namespace)];
@@ -147,7 +147,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(await stage.isGone('ConfigMap', 'new')).to.equal(false);
   });
 
-  it('removes what is no longer desired without a new version, too', async () => {
+  it('prunes objects that are no longer desired without a new version too', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];
@@ -166,7 +166,7 @@ export function upgradingSuite(open: OpenStage): void {
     });
   });
 
-  it('deletes nothing that is not its own, not marked or not of a named kind', async () => {
+  it('prunes no object that it does not own, did not mark or whose kind is not listed', async () => {
     const stage = await open();
     const { namespace, admin } = stage;
     stage.resources = () => [
@@ -187,7 +187,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(kept).to.deep.equal([false, false, false]);
   });
 
-  it('can not be complete in the pass that begins it, though nothing changes', async () => {
+  it('does not complete in its first reconcile, even if nothing changes', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     expect(await stage.pass('1.1.0')).to.deep.equal({
@@ -197,7 +197,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect((await stage.pass('1.1.0')).events).to.deep.equal(['DeployCompleted']);
   });
 
-  it('is Upgrading and Degraded until the new pods are ready, then heals by a newer version', async () => {
+  it('is Upgrading and Degraded until the new pods are ready, and recovers by a newer version', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => [deployment(stage.namespace, { image: 'nginx:2', pod: nowhere })];
@@ -214,7 +214,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.2.0');
   });
 
-  it('lets the operator of the deployed version take back an upgrade that is not complete', async () => {
+  it('can be rolled back by the operator of the deployed version until it is complete', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => [deployment(stage.namespace, { pod: nowhere })];
@@ -231,7 +231,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.0.0');
   });
 
-  it('records UpgradeStarted once for each of two versions that take turns, then one warning', async () => {
+  it('records UpgradeStarted once per version for two competing operators, then one warning', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => [deployment(stage.namespace, { image: 'nginx:2', pod: nowhere })];
@@ -246,7 +246,7 @@ export function upgradingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('refuses to deploy an older version though the status was wiped', async () => {
+  it('refuses to deploy an older version although the status was wiped', async () => {
     const stage = await open();
     await stage.deploy('1.1.0');
     const wiped = Object.fromEntries(Object.keys(await stage.status()).map((key) => [key, null]));
@@ -263,7 +263,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(conditions.map(({ type }) => type)).to.not.include('DowngradeRefused');
   });
 
-  it('begins no upgrade of a first deployment that is not complete: it goes on in the new version', async () => {
+  it('continues an incomplete first deployment in the new version, without an upgrade', async () => {
     const stage = await open();
     await stage.pass('1.0.0');
     stage.resources = newer(stage);
@@ -272,7 +272,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(seen.events).to.deep.equal(['UpdateResourceSuccess Deployment web']);
   });
 
-  it('marks what it makes and changes with the version', async () => {
+  it('labels created and changed objects with the version', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = newer(stage);

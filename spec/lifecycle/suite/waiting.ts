@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { configMap, deployment, nowhere } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
 
-/** The conditions name what is waited for. */
+/** Declares that the conditions name the objects waited for. */
 export function waitingSuite(open: OpenStage): void {
   for (const [kind, apiVersion, state] of [
     ['Deployment', 'apps/v1', 'rolling out'],
     ['StatefulSet', 'apps/v1', 'rolling out'],
     ['Job', 'batch/v1', 'running'],
   ] as const) {
-    it(`names a ${kind} that hangs, in a deployment and in an upgrade`, async () => {
+    it(`names a ${kind} that is not ready, in a deployment and in an upgrade`, async () => {
       const stage = await open();
       stage.resources = () => [hanging(stage, kind, apiVersion)];
       await stage.pass('1.0.0');
@@ -29,7 +29,7 @@ export function waitingSuite(open: OpenStage): void {
     });
   }
 
-  it('names a pruned object that a finalizer holds, and reports it as deleted once it is gone', async () => {
+  it('names a pruned object held by a finalizer, and reports its deletion once it is gone', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];
@@ -59,7 +59,7 @@ export function waitingSuite(open: OpenStage): void {
     expect(await messageOf(stage, 'Available')).to.equal('1.1.0 is deployed');
   });
 
-  it('says no more of what was waited for once that is over', async () => {
+  it('clears the names from the conditions once the wait is over', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];

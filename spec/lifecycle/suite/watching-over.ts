@@ -5,11 +5,11 @@ import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { deployment, nowhere, system } from './system.js';
 import type { Config, OpenStage } from './stage.js';
 
-/** What a deployed system is looked at for, hooks, and what users keep in the status. */
+/** Declares health checks of a deployed system, hooks, and users' fields in the status. */
 export function watchingOverSuite(open: OpenStage): void {
   const broken = { pod: nowhere, image: 'nginx:2' };
 
-  it('stays Deployed when degraded, with a reason that names the workload, and is well again', async () => {
+  it('stays Deployed when degraded, with a reason that names the workload, and recovers', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => system(stage.namespace, broken);
@@ -27,7 +27,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ conditions: 'T/F/F DeployCompleted' });
   });
 
-  it('says of a deployment that is stuck why', async () => {
+  it('reports why a deployment is stuck', async () => {
     const stage = await open();
     stage.resources = () => [
       deployment(stage.namespace, { ...broken, progressDeadlineSeconds: 1 }),
@@ -69,7 +69,7 @@ export function watchingOverSuite(open: OpenStage): void {
     });
   }
 
-  it('keeps the transition time where nothing flips, and moves it where something does', async () => {
+  it('keeps the transition time of unchanged conditions, and updates it on a flip', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const times = async (): Promise<readonly unknown[]> =>
@@ -85,7 +85,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(after[2]).to.not.equal(before[2]);
   });
 
-  it('leaves Upgradeable, conditions of others and the rest of the status as they are', async () => {
+  it('keeps Upgradeable, foreign conditions and the rest of the status', async () => {
     const stage = await open();
     const conditions = [
       { type: 'Upgradeable', status: 'False', reason: 'Busy' },
@@ -101,7 +101,7 @@ export function watchingOverSuite(open: OpenStage): void {
     ]);
   });
 
-  it('calls the hooks of each pass in order, and looks again in time', async () => {
+  it('calls the hooks of each reconcile in order, and requeues after the shortest interval', async () => {
     const calls: string[] = [];
     const note = (what: string) => (config: Config) =>
       Promise.resolve(void calls.push(`${what} ${config.metadata.name === stage.namespace}`));
@@ -123,7 +123,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(calls).to.deep.equal(['sanity', 'config', 'perishables'].map((what) => `${what} true`));
   });
 
-  it('ends a pass where the sanity check says so, with nothing done', async () => {
+  it('ends a reconcile without changes when the sanity check requests it', async () => {
     const stage = await open({ sanityChecker: async () => ({ requeueAfterMs: 77 }) });
     const result = await stage.reconciler.reconcile({ key: stage.key }, '1.0.0');
     expect(result).to.deep.equal({ type: 'requeueAfter', afterMs: 77 });
@@ -135,7 +135,7 @@ export function watchingOverSuite(open: OpenStage): void {
     ...(['sanityChecker', 'controllerConfigUpdater'] as const),
     ...(['perishablesSynchronizer'] as const),
   ]) {
-    it(`has failed where ${hook} throws, keeps what is true, and is well again`, async () => {
+    it(`fails when ${hook} throws, keeps true conditions, and recovers`, async () => {
       let isBroken = false;
       const stage = await open({
         [hook]: () => {
@@ -159,7 +159,7 @@ export function watchingOverSuite(open: OpenStage): void {
     });
   }
 
-  it('is not degraded by a server that can not be reached for a moment', async () => {
+  it('is not degraded by a server that is briefly unreachable', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const { client } = stage.operator;
@@ -174,7 +174,7 @@ export function watchingOverSuite(open: OpenStage): void {
     });
   });
 
-  it('writes its status once a pass, and again where somebody has only set a label meanwhile', async () => {
+  it('writes its status once per reconcile, and retries after a mere label change', async () => {
     const stage = await open({
       perishablesSynchronizer: async () => {
         if (isMeddling) await stage.edit({ metadata: { labels: { touched: 'yes' } } });
@@ -188,7 +188,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect((await stage.config()).metadata.labels).to.deep.equal({ touched: 'yes' });
   });
 
-  it('throws the conflict where the spec has changed meanwhile, and tells of no status', async () => {
+  it('throws the conflict when the spec changed meanwhile, and records no status events', async () => {
     let edits = 0;
     const stage = await open({
       perishablesSynchronizer: () => stage.edit({ spec: { changed: `${edits++}` } }),
@@ -199,7 +199,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(seen.events).to.not.include('DeployStarted');
   });
 
-  it('keeps the status where CrManager says', async () => {
+  it('stores the status where CrManager defines', async () => {
     interface Kept extends Config {
       readonly spec?: { readonly kept?: Config['status'] };
     }
@@ -221,7 +221,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect((await stage.pass('1.0.0', reconciler)).events).to.deep.equal([]);
   });
 
-  it('takes another idea of what is being created, as one that looks at conditions', async () => {
+  it('accepts a custom definition of creating, such as one by conditions', async () => {
     const stage = await open();
     const crManager = {
       type: stage.type,

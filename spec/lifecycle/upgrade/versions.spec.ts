@@ -20,7 +20,7 @@ describe('isUpgrading', () => {
     [{ phase: 'Upgrading', targetVersion: 'devel', observedVersion: '1.1' }, true],
   ];
   for (const [status, expected] of statuses) {
-    it(`is ${expected}: ${JSON.stringify(status)}`, () => {
+    it(`is ${expected} for ${JSON.stringify(status)}`, () => {
       expect(isUpgrading(status)).to.equal(expected);
     });
   }
@@ -38,7 +38,7 @@ describe('shouldTakeUpdatePath', () => {
     ...[['latest', ''] as const, ['tip', 'tap'] as const, ['1.0.0+b', '1.0.0+a'] as const],
   ];
   for (const [target, current] of upgrades) {
-    it(`takes it from "${current}" to "${target}"`, () => {
+    it(`is true from "${current}" to "${target}"`, () => {
       expect(shouldTakeUpdatePath(target, current, false)).to.equal(true);
     });
   }
@@ -47,7 +47,7 @@ describe('shouldTakeUpdatePath', () => {
     ...[['1.9.5', '1.9.5'] as const, ['v1.9.5', '1.9.5'] as const, ['1.2', 'v1.2.0'] as const],
     ...[['devel', 'devel'] as const],
   ]) {
-    it(`does not from "${current}" to "${target}"`, () => {
+    it(`is false from "${current}" to "${target}"`, () => {
       expect(shouldTakeUpdatePath(target, current, false)).to.equal(false);
     });
   }
@@ -56,7 +56,7 @@ describe('shouldTakeUpdatePath', () => {
     ...[['1.9.4', '1.9.5'] as const, ['1.9.4', 'v1.9.5'] as const, ['1.9.9', '1.10.0'] as const],
     ...[['1.0.0-rc.1', '1.0.0'] as const],
   ]) {
-    it(`refuses a downgrade from "${current}" to "${target}"`, () => {
+    it(`rejects a downgrade from "${current}" to "${target}"`, () => {
       const take = (): boolean => shouldTakeUpdatePath(target, current, false);
       expect(take)
         .to.throw(DowngradeError, /is deployed, and .* is older/)
@@ -64,14 +64,14 @@ describe('shouldTakeUpdatePath', () => {
     });
   }
 
-  it('does nothing while deploying, whatever the versions', () => {
+  it('is false while deploying, whatever the versions', () => {
     expect(shouldTakeUpdatePath('1.0.0', '', true)).to.equal(false);
     expect(shouldTakeUpdatePath('1.0.0', '2.0.0', true)).to.equal(false);
   });
 });
 
 describe('isSameVersion', () => {
-  it('takes a leading v and missing numbers for nothing, and never two other texts for one', () => {
+  it('ignores a leading v and missing numbers, and compares other texts exactly', () => {
     expect(isSameVersion('v1', '1.0.0')).to.equal(true);
     expect(isSameVersion('1.0.0-a', '1.0.0-b')).to.equal(false);
     expect(isSameVersion('vdevel', 'devel')).to.equal(false);

@@ -8,8 +8,8 @@ import { silentLogger } from '../../../lib/system/logger.js';
 import { seededRandom } from '../../../lib/system/random.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
-describe('The watches of owned kinds', () => {
-  it('enqueue the owners again when a replica acquires keys, as after a shard has moved', async () => {
+describe('watches of owned kinds', () => {
+  it('enqueue the owners again when a replica acquires keys, for example after a shard moved', async () => {
     const clock = new VirtualClock();
     const cluster = await EmbeddedCluster.start({ clock });
     const client = cluster.client();

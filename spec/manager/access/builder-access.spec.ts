@@ -9,17 +9,17 @@ import {
 } from '../../../lib/object/kinds.js';
 
 describe('builderAccess', () => {
-  it('is to apply and prune what is owned', () => {
+  it('grants applying and pruning the owned kinds', () => {
     expect(builderAccess([ConfigMap])).to.deep.equal([{ type: ConfigMap, verbs: ownVerbs }]);
   });
 
-  it('is to look at the pods of workloads, too', () => {
+  it('also grants listing the pods of workloads', () => {
     expect(builderAccess([ConfigMap, Deployment]).slice(2)).to.deep.equal([
       { type: Pod, verbs: ['list'] },
     ]);
   });
 
-  it('is to grow the claims of StatefulSets, too, by whatever name they are given', () => {
+  it('also grants growing the claims of StatefulSets, however the type is given', () => {
     for (const type of [StatefulSet, { apiVersion: 'apps/v1', kind: 'StatefulSet' }]) {
       expect(builderAccess([type]).slice(1)).to.deep.equal([
         { type: Pod, verbs: ['list'] },

@@ -10,7 +10,7 @@ import { grant } from '../grant.js';
 import { ManagerSetup } from '../manager-setup.js';
 import { ownCertificate } from '../webhooks/suite/serving.js';
 
-/** What the operator needs: it watches ConfigMaps and Secrets, and writes Deployments. */
+/** Starts an operator that watches ConfigMaps and Secrets and writes Deployments. */
 async function setUp(options: Partial<ManagerOptions> = {}) {
   const setup = await ManagerSetup.start({ rbac: true });
   const manager = setup.manager(options);
@@ -26,7 +26,7 @@ const all = [
   { apiGroups: ['apps'], resources: ['deployments'], verbs: ownVerbs },
 ];
 
-describe('The preflight of permissions', () => {
+describe('The RBAC preflight', () => {
   it('fails with the rules to add', async () => {
     const { setup, manager } = await setUp({ rbacPreflight: 'fail' });
     await setup.run(manager);
@@ -51,7 +51,7 @@ describe('The preflight of permissions', () => {
     );
   });
 
-  it('names what is missing only, and nothing once all is granted', async () => {
+  it('lists only the missing rules, and passes once all are granted', async () => {
     const { setup, manager } = await setUp({ rbacPreflight: 'fail' });
     await grant(setup.person, all.slice(0, 1));
     await setup.run(manager);
@@ -67,7 +67,7 @@ describe('The preflight of permissions', () => {
     expect(await again.setup.end()).to.equal(undefined);
   });
 
-  it('warns, and goes on: the permission may come later', async () => {
+  it('warns and continues by default, because the permission may come later', async () => {
     const { setup, manager } = await setUp();
     await setup.run(manager);
     expect(setup.logged('warn').join('\n')).to.include('resources: ["configmaps", "secrets"]');
@@ -77,7 +77,7 @@ describe('The preflight of permissions', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('warns about events of quarantined objects, even where it is to fail for what is missing', async () => {
+  it('only warns about events of quarantined objects, even with rbacPreflight: fail', async () => {
     const { setup, manager } = await setUp({ rbacPreflight: 'fail' });
     await grant(setup.person, all);
     await setup.run(manager);
@@ -89,7 +89,7 @@ describe('The preflight of permissions', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('does not ask where it is off', async () => {
+  it('sends no review when it is off', async () => {
     const { setup, manager } = await setUp({ rbacPreflight: 'off' });
     await setup.run(manager);
     const reviews = setup.cluster.requests.entries.filter(({ resource }) =>
@@ -99,7 +99,7 @@ describe('The preflight of permissions', () => {
     await setup.end();
   });
 
-  it('wants no more than the namespaces that are cached, and the Lease', async () => {
+  it('requires only the cached namespaces and the Lease', async () => {
     const { setup, manager } = await setUp({
       rbacPreflight: 'fail',
       cacheOptions: { namespaces: ['shop'] },
@@ -115,7 +115,7 @@ describe('The preflight of permissions', () => {
     expect(message).to.match(/resourceNames: \["operator"\]\n {2}verbs: \["get", "update"\]/);
   });
 
-  it('asks about single objects by their names', async () => {
+  it('reviews access to single objects by name', async () => {
     const requires = [{ type: Secret, names: ['tls'], namespace: 'a', verbs: ['get'] }] as const;
     const [granted, refused] = [['tls'], ['other']].map((resourceNames) => ({
       ...{ apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames },
@@ -132,7 +132,7 @@ describe('The preflight of permissions', () => {
     }
   });
 
-  it('asks for what the certificate of the webhooks needs', async () => {
+  it('reviews the access that the webhook certificate needs', async () => {
     const { source } = await ownCertificate();
     const access = [{ type: Secret, names: ['tls'], namespace: 'a', verbs: ['update'] }] as const;
     const setup = await ManagerSetup.start({ rbac: true });
@@ -143,13 +143,13 @@ describe('The preflight of permissions', () => {
       ...{ rbacPreflight: 'fail', webhooks: { webhooks, certificates, ...listening } },
     });
     await setup.run(manager);
-    // A socket is opened in the machine's time.
+    // A socket opens in real time.
     while (!['running', 'stopped'].includes(manager.phase)) await setup.clock.advance(0);
     const { message } = (await setup.end()) as Error;
     expect(message).to.include('resourceNames: ["tls"]\n  verbs: ["update"]');
   });
 
-  it('goes on where the server can not say, unless it is to fail', async () => {
+  it('continues with a warning if reviews fail, unless rbacPreflight is fail', async () => {
     const match = { resource: 'selfsubjectaccessreviews' };
     for (const rbacPreflight of ['warn', 'fail'] as const) {
       const { setup, manager } = await setUp({ rbacPreflight });
@@ -161,7 +161,7 @@ describe('The preflight of permissions', () => {
     }
   });
 
-  it('leaves out kinds that are not served', async () => {
+  it('omits unserved kinds', async () => {
     const setup = await ManagerSetup.start({ rbac: true });
     const type = { apiVersion: 'example.com/v1', kind: 'Widget' };
     const requires = [{ type, verbs: ownVerbs }];
@@ -172,7 +172,7 @@ describe('The preflight of permissions', () => {
 });
 
 describe('roleManifest', () => {
-  it('writes a role for each namespace, a rule for each set of verbs', () => {
+  it('writes a role for each namespace and a rule for each set of verbs', () => {
     const missing = (resource: string, verb: 'get' | 'list', namespace: string) => ({
       ...{ group: '', resource, verb, namespace },
     });
@@ -191,7 +191,7 @@ describe('roleManifest', () => {
     expect(text).to.include('resources: ["secrets"]\n  verbs: ["get", "list"]');
   });
 
-  it('writes the names that a rule is for', () => {
+  it('writes the resource names of a rule', () => {
     const access = { group: '', resource: 'secrets', namespace: 'a' } as const;
     const text = roleManifest(
       [

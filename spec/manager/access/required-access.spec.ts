@@ -19,7 +19,7 @@ const Plain = defineResource({
   versions: [{ name: 'v1', schema: s.object({ spec }) }],
 });
 
-/** `shops.example/v1 Shop/status: update patch`, and where. */
+/** Formats access as `shops.example/v1 Shop/status: update patch`, with its place. */
 function line({ type, subresource, verbs, namespace, names = [] }: RequiredAccess): string {
   const kind = subresource === undefined ? type.kind : `${type.kind}/${subresource}`;
   const where = namespace === undefined ? '' : ` in ${namespace}`;
@@ -27,10 +27,10 @@ function line({ type, subresource, verbs, namespace, names = [] }: RequiredAcces
   return `${apiVersionOf(type)} ${kind}: ${verbs.join(' ')}${where}${of}`;
 }
 
-/** About objects in quarantine. */
+/** Access to Events about quarantined objects. */
 const events = 'events.k8s.io/v1 Event: create patch';
 
-describe('The access that a manager requires', () => {
+describe('Manager.requiredAccess', () => {
   let cluster: EmbeddedCluster;
 
   before(async () => {
@@ -43,7 +43,7 @@ describe('The access that a manager requires', () => {
     new Manager({ client: cluster.client(), ...options });
   const reconciler = () => Promise.resolve(done());
 
-  it('is what its controllers declare', () => {
+  it('returns the access that the controllers declare', () => {
     const manager = managerWith();
     manager.add(
       controllerFor(Shop)
@@ -61,7 +61,7 @@ describe('The access that a manager requires', () => {
     ]);
   });
 
-  it('has no status for a resource that has none', () => {
+  it('omits the status of a resource without a status subresource', () => {
     const manager = managerWith();
     manager.add(controllerFor(Plain).complete(reconciler));
     expect(manager.requiredAccess().map(line)).to.deep.equal([
@@ -71,7 +71,7 @@ describe('The access that a manager requires', () => {
     ]);
   });
 
-  it('is narrower where the operator says how it writes', () => {
+  it('narrows the access of kinds for which the operator lists its writes', () => {
     const manager = managerWith({ requires: [{ type: Pod, verbs: ['list'] }] });
     manager.add(controllerFor(Shop).owns(ConfigMap).complete(reconciler), {
       requires: [
@@ -89,7 +89,7 @@ describe('The access that a manager requires', () => {
     ]);
   });
 
-  it('is not narrower where the operator says that it reads some objects', () => {
+  it('does not narrow the access if the operator lists only reads of some objects', () => {
     const manager = managerWith();
     const requires: readonly RequiredAccess[] = [
       { type: ConfigMap, verbs: ['get'], namespace: 'kube-system' },
@@ -104,7 +104,7 @@ describe('The access that a manager requires', () => {
     ]);
   });
 
-  it('is that of several controllers once, in the namespaces that are cached, with the Lease', () => {
+  it('merges the access of several controllers, in the cached namespaces and with the Lease', () => {
     const manager = managerWith({
       cacheOptions: { namespaces: ['a', 'b'] },
       leaderElection: { namespace: 'system', name: 'shops' },
@@ -121,7 +121,7 @@ describe('The access that a manager requires', () => {
     expect(lines).to.have.lengthOf(new Set(lines).size);
   });
 
-  it('includes the reviews of who scrapes metrics, and the certificate of their server', () => {
+  it('includes the reviews of metrics clients and the certificate of the metrics server', () => {
     const secret = { namespace: 'system', name: 'metrics' };
     const manager = managerWith({
       metrics: {
@@ -143,7 +143,7 @@ describe('The access that a manager requires', () => {
     expect(open.requiredAccess()).to.deep.equal([]);
   });
 
-  it('asks no server', () => {
+  it('sends no request', () => {
     const since = cluster.requests.mark();
     const manager = managerWith();
     manager.add(controllerFor(Shop).owns(Deployment).complete(reconciler));

@@ -5,7 +5,7 @@ import { noMetrics } from '../../../lib/system/metrics.js';
 import { rememberingLogger } from '../manager-setup.js';
 import type { LogLine } from '../manager-setup.js';
 
-/** A clock whose timers fire when the spec says so, not when they are due. */
+/** Returns a clock whose timers fire on demand instead of at their due time. */
 function lateClock() {
   const state = { nowMs: 0, fire: (): void => undefined };
   const clock: Clock = {
@@ -41,14 +41,14 @@ function setUp() {
 }
 
 describe('EventLoopMonitor', () => {
-  it('passes while timers fire in time, or a little late', () => {
+  it('passes while timers fire in time or slightly late', () => {
     const { lines, passes, fireAt } = setUp();
     fireAt(1_000);
     fireAt(2_900);
     expect([passes(), lines]).to.deep.equal([true, []]);
   });
 
-  it('passes after one long stall, and logs it', () => {
+  it('passes after a single long stall and logs it', () => {
     const { lines, passes, fireAt } = setUp();
     fireAt(11_000);
     expect(lines[0]?.fields).to.deep.equal({ lagMs: 10_000 });
@@ -58,7 +58,7 @@ describe('EventLoopMonitor', () => {
     }
   });
 
-  it('fails for 20 s after a second stall that begins within 20 s', () => {
+  it('fails for 20 s after a second stall within 20 s', () => {
     const { passes, fireAt } = setUp();
     fireAt(11_000);
     for (let n = 1; n <= 19; n++) fireAt(11_000 + n * 1_000);
@@ -72,7 +72,7 @@ describe('EventLoopMonitor', () => {
     expect(passes()).to.equal(true);
   });
 
-  it('takes a stall for the first again when the one before is long over', () => {
+  it('treats a stall as the first again when the previous one is long over', () => {
     const { passes, fireAt } = setUp();
     fireAt(11_000);
     for (let n = 1; n <= 21; n++) fireAt(11_000 + n * 1_000);
@@ -80,7 +80,7 @@ describe('EventLoopMonitor', () => {
     expect(passes()).to.equal(true);
   });
 
-  it('fails between stalls as long as they come', () => {
+  it('keeps failing between repeated stalls', () => {
     const { passes, fireAt } = setUp();
     fireAt(11_000);
     const verdicts = [1, 2, 3].map((n) => {
@@ -90,7 +90,7 @@ describe('EventLoopMonitor', () => {
     expect(verdicts).to.deep.equal([false, false, false]);
   });
 
-  it('counts a stall once where a probe comes before the late timer', () => {
+  it('counts a stall once if a probe arrives before the late timer', () => {
     const { state, passes, fireAt } = setUp();
     state.nowMs = 11_000;
     expect(passes()).to.equal(true);

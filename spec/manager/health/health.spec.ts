@@ -16,7 +16,7 @@ async function setUp(options: Partial<ManagerOptions> = {}) {
   return { setup, manager };
 }
 
-/** Starts it; its server listens then, whatever else is missing. */
+/** Starts the manager and waits until its health server listens, whatever else is missing. */
 async function listening(setup: ManagerSetup, manager: Manager): Promise<void> {
   await setup.run(manager);
   const isUp = (): boolean =>
@@ -27,7 +27,7 @@ async function listening(setup: ManagerSetup, manager: Manager): Promise<void> {
   await setup.clock.advance(0);
 }
 
-describe('The check of caches', () => {
+describe('The cache check', () => {
   const cache = { kind: 'Thing', apiVersion: 'example.com/v1', synced: true };
   const checkOf = (changes: object) => {
     const clusters = [{ caches: [{ ...cache, ...changes }] }];
@@ -35,7 +35,7 @@ describe('The check of caches', () => {
   };
   const { signal } = new AbortController();
 
-  it('fails while a cache is not filled, also when the manager runs', () => {
+  it('fails while a cache is not synced, even if the manager is running', () => {
     const check = (changes: object) => () => checkOf(changes).check(signal);
     expect(check({})).not.to.throw();
     expect(check({ synced: false })).to.throw('Thing (example.com/v1): still listing');
@@ -46,7 +46,7 @@ describe('The check of caches', () => {
 });
 
 describe('Health endpoints', () => {
-  it('answer in the words of Kubernetes', async () => {
+  it('respond in the format of Kubernetes', async () => {
     const { setup, manager } = await setUp();
     manager.addHealthCheck({ name: 'database', check: () => undefined });
     await listening(setup, manager);
@@ -61,7 +61,7 @@ describe('Health endpoints', () => {
     await setup.end();
   });
 
-  it('list the checks where one fails, and say why where they are asked to', async () => {
+  it('list the checks if one fails, and give the reason on request', async () => {
     const { setup, manager } = await setUp();
     const remove = manager.addHealthCheck({
       name: 'database',
@@ -91,7 +91,7 @@ describe('Health endpoints', () => {
     await setup.end();
   });
 
-  it('fail a check that does not answer', async () => {
+  it('fail a check that does not respond in time', async () => {
     const { setup, manager } = await setUp({ health: { ...onLoopback, checkTimeoutMs: 3_000 } });
     const signals: AbortSignal[] = [];
     manager.addReadyCheck({
@@ -111,7 +111,7 @@ describe('Health endpoints', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('refuse a name that is taken or no path', async () => {
+  it('reject a name that is taken or that contains a slash', async () => {
     const { setup, manager } = await setUp();
     const check = (): void => undefined;
     const add = (name: string) => () => manager.addReadyCheck({ name, check });
@@ -121,8 +121,8 @@ describe('Health endpoints', () => {
   });
 });
 
-describe('Readiness', () => {
-  it('names the kind and the verb that is forbidden, and comes with the permission', async () => {
+describe('The readiness endpoint', () => {
+  it('names the kind and the verb that is forbidden, and recovers with the permission', async () => {
     const setup = await ManagerSetup.start({ rbac: true });
     const manager = setup.manager({ health: onLoopback });
     manager.add(watcher([]));
@@ -140,7 +140,7 @@ describe('Readiness', () => {
     await setup.end();
   });
 
-  it('names the kind that is not served', async () => {
+  it('names a kind that is not served', async () => {
     const { setup, manager } = await setUp();
     const type = { apiVersion: 'example.com/v1', kind: 'Widget' };
     manager.add(controllerFor(type).complete(async () => ({ type: 'done' })));
@@ -151,7 +151,7 @@ describe('Readiness', () => {
     await setup.end();
   });
 
-  it('is there on the leader and on who stands by, and gone as soon as it stops', async () => {
+  it('reports leader and standby as ready, and a stopping manager as not ready', async () => {
     const leadership = new ScriptedLeadership();
     const { setup, manager } = await setUp({ leaderElection: leadership });
     let finish: () => void = () => undefined;
@@ -172,7 +172,7 @@ describe('Readiness', () => {
     await setup.end();
   });
 
-  it('waits for the webhooks', async () => {
+  it('waits for the webhook servers', async () => {
     const { setup, manager } = await setUp();
     manager.add({ name: 'hooks', phase: 'webhook', run: ({ signal }) => aborted(signal) });
     await listening(setup, manager);
@@ -181,7 +181,7 @@ describe('Readiness', () => {
     await setup.end();
   });
 
-  it('names a key that is held past its time-out; liveness does after ten times of it', async () => {
+  it('names a key that exceeds its time-out; liveness fails after ten times as long', async () => {
     const { setup, manager } = await setUp();
     manager.add(
       controllerFor(ConfigMap, { predicate: ({ object }) => object.metadata.name === 'stuck' })

@@ -17,7 +17,7 @@ async function setUp(options: Partial<ManagerOptions> = {}) {
   return { setup, manager };
 }
 
-/** Runs it until it has started, and has seen who leads, or what keeps it from that. */
+/** Runs the manager until it has started and has observed a leader or an election problem. */
 async function candidate(setup: ManagerSetup, manager: Manager): Promise<void> {
   await setup.run(manager);
   await setup.until(() => manager.phase === 'running');
@@ -27,12 +27,12 @@ async function candidate(setup: ManagerSetup, manager: Manager): Promise<void> {
   });
 }
 
-/** Keeps the operator from its Lease. */
+/** Breaks the operator's requests for Leases. */
 function noLease(setup: ManagerSetup, effect: FaultEffect): Fault {
   return setup.cluster.faults.add({ match: { resource: 'leases', user: 'operator' }, effect });
 }
 
-/** Takes the API server away from the operator, watches included. */
+/** Breaks all requests of the operator, watches included. */
 function away(setup: ManagerSetup): Fault {
   const fault = setup.cluster.faults.add({
     match: { user: 'operator', resource: '*' },
@@ -52,8 +52,8 @@ async function heldBy(setup: ManagerSetup, holderIdentity: string): Promise<void
   });
 }
 
-describe('The check of the leader election', () => {
-  it('fails while the Lease is forbidden, and says which rule to add', async () => {
+describe('The leader-election check', () => {
+  it('fails while the Lease is forbidden, and names the rule to add', async () => {
     const { setup, manager } = await setUp();
     const fault = noLease(setup, { type: 'status', code: 403 });
     await candidate(setup, manager);
@@ -74,12 +74,12 @@ describe('The check of the leader election', () => {
     await setup.end();
   });
 
-  it('only remarks another problem, until nobody was seen to lead for 15 s', async () => {
+  it('only annotates another problem until there is no leader for 15 s', async () => {
     const { setup, manager } = await setUp();
     const fault = noLease(setup, reset);
     await setup.run(manager);
     await setup.until(() => manager.phase === 'running');
-    // So long the first attempt goes on.
+    // The first attempt takes this long.
     await setup.clock.advance(5_000);
     await setup.until(() => manager.status().election?.problem !== undefined);
     expect(await served(manager, '/readyz')).to.include({ status: 200, text: 'ok' });
@@ -101,8 +101,8 @@ describe('The check of the leader election', () => {
   });
 });
 
-describe('A manager whose API server is away for two minutes', () => {
-  /** Asks the probes every 10 s, for two minutes. */
+describe('A manager whose API server is unreachable for two minutes', () => {
+  /** Requests the probes every 10 s for two minutes and returns their distinct responses. */
   async function probed(setup: ManagerSetup, manager: Manager): Promise<Set<string>> {
     const answers = new Set<string>();
     for (let n = 0; n < 12; n++) {
@@ -115,7 +115,7 @@ describe('A manager whose API server is away for two minutes', () => {
     return answers;
   }
 
-  it('stays alive and ready while it stands by, and goes on from its caches', async () => {
+  it('stays live and ready as a standby, and resumes from its caches', async () => {
     const { setup, manager } = await setUp();
     await heldBy(setup, 'other');
     const seen: string[] = [];
@@ -140,7 +140,7 @@ describe('A manager whose API server is away for two minutes', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('leads again afterwards, without a restart, where a lost lease has it stand by', async () => {
+  it('leads again afterwards without a restart with whenLeadershipIsLost: standby', async () => {
     const { setup, manager } = await setUp({ whenLeadershipIsLost: 'standby' });
     const [seen, log]: [string[], string[]] = [[], []];
     manager.add(watcher(seen));
@@ -166,7 +166,7 @@ describe('A manager whose API server is away for two minutes', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('ends with LeadershipLost where it led and the default is kept', async () => {
+  it('stops with LeadershipLost by default if it was the leader', async () => {
     const { setup, manager } = await setUp();
     await candidate(setup, manager);
     await setup.until(() => manager.status().isLeading);
@@ -176,7 +176,7 @@ describe('A manager whose API server is away for two minutes', () => {
     await setup.end();
   });
 
-  it('is not ready, but alive, where it starts meanwhile, and starts when the server is back', async () => {
+  it('starts live but not ready during the outage, and completes its start afterwards', async () => {
     const { setup, manager } = await setUp();
     const seen: string[] = [];
     manager.add(watcher(seen));

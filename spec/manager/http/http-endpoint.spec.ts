@@ -45,7 +45,7 @@ async function statusOf(url: string, ca?: string): Promise<number> {
 }
 
 describe('HttpEndpoint', () => {
-  it('answers 400 to a request target that is no path, and goes on', async () => {
+  it('answers 400 to an invalid request target, and continues', async () => {
     const endpoint = await running();
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(endpoint.url).port) });
     socket.write('GET //[bad HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -57,14 +57,14 @@ describe('HttpEndpoint', () => {
   });
 
   for (const scheme of ['http', 'https']) {
-    it(`ends with a connection that has sent nothing: ${scheme}`, async () => {
+    it(`stops despite a connection that has sent nothing: ${scheme}`, async () => {
       const { source, authority } = await ownCertificate();
       const endpoint = await running(scheme === 'https' ? source : undefined);
       const { port, hostname } = new URL(endpoint.url);
       const socket = connect({ port: Number(port), host: hostname });
       await once(socket, 'connect');
-      socket.on('error', () => undefined); // The server hangs up: either a reset or an end is fine.
-      // The server knows of it when it has answered somebody who came later.
+      socket.on('error', () => undefined); // The server may close it by a reset or an end.
+      // A response to a later connection shows that the server has accepted this one.
       expect(await statusOf(endpoint.url, authority)).to.equal(200);
       const closed = once(socket, 'close');
       await endpoint.stop();

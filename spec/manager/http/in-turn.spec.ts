@@ -8,7 +8,7 @@ import { silentLogger } from '../../../lib/system/logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { onLoopback } from '../served.js';
 
-/** An endpoint whose answers wait until they are let go, and what it was asked. */
+/** An endpoint that records requests and holds its responses until they are released. */
 class Asked {
   readonly clock = new VirtualClock();
   readonly paths: string[] = [];
@@ -40,18 +40,18 @@ class Asked {
   async connect(): Promise<Socket> {
     const { port } = new URL(this.#endpoint.url ?? '');
     const socket = connect(Number(port), '127.0.0.1');
-    // The server may hang up in any way.
+    // The server may close the connection in any way.
     socket.on('error', () => undefined);
     await once(socket, 'connect');
     return socket;
   }
 
-  /** Resolves when `count` requests have come. */
+  /** Resolves when `count` requests have arrived. */
   async until(count: number): Promise<void> {
     while (this.paths.length < count) await turn();
   }
 
-  /** Lets the answer to the request that came first go. */
+  /** Releases the response to the oldest request. */
   letGo(): void {
     this.#answers.shift()?.();
   }
@@ -65,14 +65,14 @@ class Asked {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
-describe('Requests that a client sends without waiting for answers', () => {
+describe('Pipelined requests', () => {
   let asked: Asked;
 
   beforeEach(async () => {
     asked = new Asked();
     await asked.start();
   });
-  // By a clock that stands still: a stop that waits for one of them does not end.
+  // The clock stands still, so that a stop which waits for a timer would not end.
   afterEach(() => asked.stop());
 
   it('are answered one after the other', async () => {
@@ -104,7 +104,7 @@ describe('Requests that a client sends without waiting for answers', () => {
     other.destroy();
   });
 
-  it('end the connection when they are very many', async () => {
+  it('close the connection if there are too many', async () => {
     const socket = await asked.connect();
     const closed = once(socket, 'close');
     socket.write(get('/a').repeat(18));
@@ -113,8 +113,8 @@ describe('Requests that a client sends without waiting for answers', () => {
   });
 });
 
-describe('Very many requests at once', () => {
-  it('leave the signal of the stop alone', async () => {
+describe('Many concurrent requests', () => {
+  it('add no listener to the stop signal for each request', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error): void => void warnings.push(warning);
     process.on('warning', note);
@@ -126,7 +126,7 @@ describe('Very many requests at once', () => {
     await asked.stop();
     await turn();
     process.off('warning', note);
-    // Of other kinds there may be some that are no business of this one.
+    // Other warnings do not concern this spec.
     const names = warnings.map(({ name }) => name);
     expect(names).not.to.include('MaxListenersExceededWarning');
   });

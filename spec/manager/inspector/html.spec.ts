@@ -12,30 +12,30 @@ const names: Readonly<Record<string, string>> = {
   '&#96;': '`',
 };
 
-/** What a browser reads. */
+/** Decodes markup as a browser does. */
 function read(markup: string): string {
   return markup.replaceAll(/&[^;]+;/g, (name) => names[name] ?? name);
 }
 
 describe('html', () => {
-  it('escapes every value, in texts and attributes', () => {
+  it('escapes every value in texts and attributes', () => {
     const value = `<b>&"'\``;
     expect(html`<a href="${value}">${value}</a>`.text).to.equal(
       '<a href="&lt;b&gt;&amp;&quot;&#39;&#96;">&lt;b&gt;&amp;&quot;&#39;&#96;</a>',
     );
   });
 
-  it('joins lists, leaves out what is undefined, and keeps markup of its own', () => {
+  it('joins lists, omits undefined, and keeps trusted markup', () => {
     const items = ['<', 2, html`<i>${'>'}</i>`, undefined, trusted('<hr>')];
     expect(html`${items}`.text).to.equal('&lt;2<i>&gt;</i><hr>');
   });
 
-  it('takes nothing for markup that only looks like it', () => {
+  it('rejects an object that only looks like markup', () => {
     const forged = { text: '<script>' } as never;
     expect(() => html`${forged}`.text).to.throw(TypeError);
   });
 
-  it('lets no text out of its place, and loses nothing of it', () => {
+  it('keeps escaped text within its place without loss', () => {
     const hostile = fc.array(fc.constantFrom('<', '>', '&', '"', "'", '`', '&lt;', 'a', ' ', ';'));
     const property = fc.property(
       fc.oneof(
@@ -51,7 +51,7 @@ describe('html', () => {
     fc.assert(property, { numRuns: tries(1_000) });
   });
 
-  it('shows marks that make a name look like another', () => {
+  it('replaces characters that make a name look like another', () => {
     expect(escapeHtml('a\u202eb\u2066c\u0000d\u0085e\tf\n')).to.equal(
       'a\ufffdb\ufffdc\ufffdd\ufffde\tf\n',
     );

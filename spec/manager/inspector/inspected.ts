@@ -3,14 +3,14 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Manager } from '../../../lib/manager/manager.js';
 
-/** What the inspector answered. */
+/** A response of the inspector. */
 export interface Inspected {
   readonly status: number;
   readonly text: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Where the inspector of a manager listens. */
+/** Returns the URL of a manager's inspector, or an empty string. */
 export function inspectorUrl(manager: Manager): string {
   return manager.status().runnables.find(({ name }) => name === 'inspector')?.url ?? '';
 }
@@ -20,7 +20,7 @@ interface AskOptions {
   readonly headers?: Record<string, string>;
 }
 
-/** Asks the inspector, over a connection of its own; any header can be sent. */
+/** Sends a request to the inspector over a connection of its own. Any header can be sent. */
 export function inspected(
   manager: Manager,
   path: string,
@@ -29,7 +29,7 @@ export function inspected(
   return askedAt(inspectorUrl(manager) + path, options);
 }
 
-/** Asks a server, over a connection of its own: `fetch` remembers every origin for ever. */
+/** Sends a request over a connection of its own, because `fetch` keeps every origin in memory. */
 export function askedAt(
   url: string,
   { method = 'GET', headers = {} }: AskOptions = {},
@@ -49,7 +49,7 @@ export function askedAt(
   });
 }
 
-/** The text of a section of a page, without its markup and spaces in a row. */
+/** Returns the text of a page section, without markup and repeated spaces. */
 export function sectionText(page: string, id: string): string {
   const [, after = ''] = page.split(`<h2 id="${id}-title">`);
   const [section = ''] = after.split('</section>');
@@ -59,7 +59,7 @@ export function sectionText(page: string, id: string): string {
     .trim();
 }
 
-/** A live page: what it was told, in order. */
+/** A live page that records its updates in order. */
 export class LivePage {
   readonly #told: { readonly id: string; readonly markup: string }[] = [];
   readonly #stop = new AbortController();
@@ -81,17 +81,17 @@ export class LivePage {
     return new LivePage(Readable.toWeb(answer) as ReadableStream<Uint8Array>);
   }
 
-  /** The ids of the sections that it was told of so far. */
+  /** The ids of the sections updated so far. */
   get ids(): string[] {
     return this.#told.map(({ id }) => id);
   }
 
-  /** The latest markup of a section. */
+  /** Returns the latest markup of a section. */
   latest(id: string): string {
     return this.#told.findLast((each) => each.id === id)?.markup ?? '';
   }
 
-  /** Resolves when the condition holds; the clock is moved on by `turn` meanwhile. */
+  /** Resolves when the condition holds. Meanwhile `turn` advances the clock. */
   async until(condition: () => boolean, turn: () => Promise<void>): Promise<void> {
     while (!condition()) {
       const more = new Promise<void>((resolve) => (this.#whenMore = resolve));
@@ -117,7 +117,7 @@ export class LivePage {
         { signal: this.#stop.signal },
       );
     } catch {
-      // Closed by either side.
+      // Either side has closed the connection.
     }
   }
 

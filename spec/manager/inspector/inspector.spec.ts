@@ -46,7 +46,7 @@ describe('The inspector', () => {
     expect(inspectorUrl(manager)).to.equal('');
   });
 
-  it('listens on loopback only, unless it is told otherwise, and then it is said', async () => {
+  it('listens only on loopback unless configured otherwise, which it logs as a warning', async () => {
     manager = setup.manager({ inspector: { port: 0 } });
     await started();
     expect(inspectorUrl(manager)).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -60,7 +60,7 @@ describe('The inspector', () => {
     await running;
   });
 
-  it('shows what is reconciled now, and why', async () => {
+  it('shows current reconciles with their triggers', async () => {
     manager = setup.manager({ inspector: onLoopback });
     manager.add(
       controllerFor(ConfigMap).complete(async ({ key, signal }) => {
@@ -82,7 +82,7 @@ describe('The inspector', () => {
     expect(await section('controllers')).to.include('1');
   });
 
-  it('shows recent reconciles with what changed, by its path and not its value', async () => {
+  it('shows recent reconciles with the paths of changes, without values', async () => {
     manager = setup.manager({ inspector: onLoopback });
     manager.add(watcher([]));
     await started();
@@ -98,7 +98,7 @@ describe('The inspector', () => {
     expect(await page()).to.not.include('hush');
   });
 
-  it('still tells the listener of the manager of each reconcile', async () => {
+  it('forwards each reconcile event to the listener of the manager', async () => {
     const outcomes: string[] = [];
     manager = setup.manager({ inspector: onLoopback, onEvent: ({ type }) => outcomes.push(type) });
     manager.add(watcher([]));
@@ -125,7 +125,7 @@ describe('The inspector', () => {
     expect(await section('recent')).to.include('error out of beans');
   });
 
-  it('names keys that are held', async () => {
+  it('lists held keys', async () => {
     manager = setup.manager({ inspector: onLoopback, gracefulShutdownMs: 0 });
     let end: () => void = () => undefined;
     manager.add(
@@ -146,7 +146,7 @@ describe('The inspector', () => {
     expect(await section('held')).to.equal('Held keys No key is held.');
   });
 
-  it('shows hot loops with the fields that are written, without values', async () => {
+  it('shows hot loops with the written fields, without values', async () => {
     manager = setup.manager({ inspector: onLoopback });
     manager.add(
       controllerFor(ConfigMap)
@@ -167,7 +167,7 @@ describe('The inspector', () => {
     expect(await page()).to.not.match(/10000\d\d/);
   });
 
-  it('shows caches, and what is missing', async () => {
+  it('shows caches and what they lack', async () => {
     manager = setup.manager({ inspector: onLoopback, rbacPreflight: 'off' });
     manager.add(watcher([]));
     const widget = { apiVersion: 'shop.example/v1', kind: 'Widget' };
@@ -181,7 +181,7 @@ describe('The inspector', () => {
     expect(await section('sources')).to.match(/widget not served/);
   });
 
-  it('shows who leads', async () => {
+  it('shows the leader', async () => {
     const leadership = new ScriptedLeadership();
     manager = setup.manager({ inspector: onLoopback, leaderElection: leadership });
     await started();
@@ -216,7 +216,7 @@ describe('The inspector', () => {
     expect(await section('caches')).to.match(/ConfigMap v1 home .*ConfigMap v1 away/);
   });
 
-  it('tells the same as JSON', async () => {
+  it('serves the same data as JSON', async () => {
     manager = setup.manager({ inspector: onLoopback });
     manager.add(watcher([]));
     await setup.create('a');
@@ -232,7 +232,7 @@ describe('The inspector', () => {
     expect(overview.recent.items.map(({ key }) => key)).to.include('default/a');
   });
 
-  it('shows 10,000 waiting keys as few, and quickly', async () => {
+  it('shows the first of 10,000 waiting keys in less than a second of CPU time', async () => {
     manager = setup.manager({ inspector: onLoopback });
     const flood: Source = {
       name: 'flood',
@@ -251,7 +251,7 @@ describe('The inspector', () => {
         }),
     );
     await started();
-    // Not the time of the machine, which has other things to do.
+    // CPU time, because the machine has other work.
     const before = process.cpuUsage();
     const text = await page();
     const { user, system } = process.cpuUsage(before);
@@ -261,7 +261,7 @@ describe('The inspector', () => {
     expect(sectionText(text, 'controllers')).to.match(/configmap .* 1 (9999|10\d\d\d) 0/);
   });
 
-  it('has no link for what a controller that is gone has reconciled: its kind is not known', async () => {
+  it('shows no link for the reconciles of a removed controller, whose kind is unknown', async () => {
     manager = setup.manager({ inspector: onLoopback });
     const added = manager.add(watcher([]));
     await setup.create('a');
@@ -272,7 +272,7 @@ describe('The inspector', () => {
     expect(await page()).to.not.include('href="/object?namespace=');
   });
 
-  it('shows errors whose message is no text', async () => {
+  it('shows errors whose message is not a string', async () => {
     manager = setup.manager({ inspector: onLoopback });
     const thrown = [{ message: { code: 1 } }, { message: undefined }];
     for (const [n, fields] of thrown.entries()) {
@@ -290,7 +290,7 @@ describe('The inspector', () => {
     expect(recent).to.include('a value of type object').and.to.include('undefined');
   });
 
-  it('escapes whatever it shows', async () => {
+  it('escapes all values', async () => {
     manager = setup.manager({ inspector: onLoopback });
     const named = controllerFor(ConfigMap).withOptions({ name: hostile });
     manager.add(

@@ -10,7 +10,7 @@ import { ManagerSetup, rememberingLogger, watcher } from '../manager-setup.js';
 import { onLoopback } from '../served.js';
 import { LivePage, inspected } from './inspected.js';
 
-/** Takes what it is given, or leaves it pending. */
+/** A sink that records pieces, or leaves them pending. */
 class Reader {
   readonly pieces: string[] = [];
   pendingBytes = 0;
@@ -23,7 +23,7 @@ function sections(texts: Record<string, string>): readonly Section[] {
   return Object.entries(texts).map(([id, text]) => ({ id, title: id, body: trusted(text) }));
 }
 
-/** The sections that a piece tells of. */
+/** Returns the ids of the sections in a piece. */
 function idsIn(piece: string | undefined): string[] {
   return [...(piece ?? '').matchAll(/^data: (.*)$/gm)].map(
     ([, data = '']) => (JSON.parse(data) as { id: string }).id,
@@ -43,14 +43,14 @@ describe('LivePages', () => {
     [stop, reader, shown] = [new AbortController(), new Reader(), { a: '1', b: '1' }];
   });
 
-  /** Opens a page. @returns resolves when it is over */
+  /** Opens a page. @returns resolves when the page is closed */
   function open(sink = reader): Promise<void> {
     const { body } = pages.answer(() => sections(shown), { signal: stop.signal });
     if (typeof body !== 'function') throw new Error('it was refused');
     return body(sink);
   }
 
-  it('tells everything first, then what has changed', async () => {
+  it('sends all sections first, then those that changed', async () => {
     const over = open();
     await clock.advance(1_000);
     expect(reader.pieces.map(idsIn)).to.deep.equal([['a', 'b']]);
@@ -62,7 +62,7 @@ describe('LivePages', () => {
     expect([clock.pendingTimers, pages.open]).to.deep.equal([0, 0]);
   });
 
-  it('keeps nothing for a slow reader, and tells it the latest once it has caught up', async () => {
+  it('buffers nothing for a slow reader, and sends the latest state once it catches up', async () => {
     const over = open();
     await clock.advance(0);
     reader.pendingBytes = 100;
@@ -79,7 +79,7 @@ describe('LivePages', () => {
     await over;
   });
 
-  it('gives up a reader that takes nothing for 10 s', async () => {
+  it('closes a page whose reader takes nothing for 10 s', async () => {
     const over = open();
     await clock.advance(0);
     reader.pendingBytes = 100;
@@ -90,7 +90,7 @@ describe('LivePages', () => {
     expect([clock.pendingTimers, pages.open]).to.deep.equal([0, 0]);
   });
 
-  it('tells a page in which nothing changes that it is still there, every 15 s', async () => {
+  it('sends a keep-alive every 15 s while nothing changes', async () => {
     const over = open();
     await clock.advance(31_000);
     expect(reader.pieces.slice(1)).to.deep.equal([': still here\n\n', ': still here\n\n']);
@@ -98,7 +98,7 @@ describe('LivePages', () => {
     await over;
   });
 
-  it('ends when what it reads is broken off with the page, and fails when it is not', async () => {
+  it('ends when a read is aborted with the page, and fails when a read fails by itself', async () => {
     const broken = (signal: AbortSignal) => {
       const { body } = pages.answer(() => Promise.reject(new Error('broken off')), { signal });
       return typeof body === 'function' ? body(reader) : undefined;
@@ -114,7 +114,7 @@ describe('LivePages', () => {
     expect(pages.open).to.equal(0);
   });
 
-  it('refuses more pages than are allowed, and says so', async () => {
+  it('answers 503 to pages beyond maxLivePages', async () => {
     const opened = [open(), open(new Reader())];
     const refused = pages.answer(() => [], { signal: stop.signal });
     expect([refused.status, refused.body]).to.deep.equal([
@@ -127,10 +127,10 @@ describe('LivePages', () => {
 });
 
 describe('A live page over a connection', () => {
-  it('is dropped when its reader reads nothing, and nothing more is rendered for it meanwhile', async () => {
+  it('is dropped when its client stops reading, and renders nothing meanwhile', async () => {
     const clock = new VirtualClock();
     const pages = new LivePages({ clock, updateMs: 1_000, maxLivePages: 1 });
-    // Each update is more than sockets take without a reader.
+    // Each update exceeds what socket buffers take without a reader.
     const rendered = { count: 0 };
     const render = () => sections({ a: String(rendered.count++).repeat(8_000_000) });
     const endpoint = new HttpEndpoint({
@@ -175,7 +175,7 @@ describe('Live pages of the inspector', () => {
 
   const turn = (): Promise<void> => setup.clock.advance(500);
 
-  it('hear of a reconcile', async () => {
+  it('show a reconcile', async () => {
     const page = await LivePage.open(manager);
     await page.until(() => page.ids.includes('recent'), turn);
     expect(page.latest('recent')).to.not.include('default/late');
@@ -184,7 +184,7 @@ describe('Live pages of the inspector', () => {
     await page.close();
   });
 
-  it('leave no timer, socket or listener behind, however often a manager is started', async () => {
+  it('leave no timer, socket or listener behind after repeated starts of a manager', async () => {
     const timers = setup.clock.pendingTimers;
     const before = sockets();
     for (let n = 0; n < 20; n++) {
@@ -198,19 +198,19 @@ describe('Live pages of the inspector', () => {
       await running;
       await page.over;
     }
-    // The client's end of the last connection may take a turn more. What is left over times out here.
+    // The client's end of the last connection may take another turn. A leak times out here.
     while (sockets() > before) await new Promise((resolve) => setImmediate(resolve));
     expect(setup.clock.pendingTimers).to.equal(timers);
   });
 
-  it('end with the manager, at once', async () => {
+  it('close at once with the manager', async () => {
     const page = await LivePage.open(manager);
     await page.until(() => page.ids.length > 0, turn);
     expect(await setup.end()).to.equal(undefined);
     await page.over;
   });
 
-  it('leave nothing behind when they are closed', async () => {
+  it('leave nothing behind when closed', async () => {
     const timers = setup.clock.pendingTimers;
     const pages = [await LivePage.open(manager), await LivePage.open(manager)];
     expect((await inspected(manager, '/events')).status).to.equal(503);
@@ -223,7 +223,7 @@ describe('Live pages of the inspector', () => {
   });
 });
 
-/** Servers and connections that were accepted, which this process holds. */
+/** Counts the listening and accepted sockets of this process. */
 function sockets(): number {
   return process
     .getActiveResourcesInfo()

@@ -12,7 +12,7 @@ import { ManagerSetup, configMap } from '../manager-setup.js';
 import { onLoopback } from '../served.js';
 import { inspected, sectionText } from './inspected.js';
 
-/** A reference to an object, as its controller. */
+/** Returns a controller reference to an object. */
 function ownedBy({ apiVersion, kind, metadata }: KubernetesObject) {
   const { name = '', uid = '' } = metadata;
   return { apiVersion, kind, name, uid, controller: true };
@@ -23,7 +23,7 @@ describe('The ownership tree of the inspector', () => {
   let manager: Manager;
 
   beforeEach(async () => {
-    // No garbage collector: what has lost its owner stays.
+    // Without the garbage collector an object that has lost its owner stays.
     setup = await ManagerSetup.start({ controllers: { garbageCollector: false } });
     manager = setup.manager({ inspector: onLoopback });
     manager.add(
@@ -55,7 +55,7 @@ describe('The ownership tree of the inspector', () => {
 
   const shop = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'shop' };
 
-  it('goes up by owner references, and down by the index of the caches', async () => {
+  it('follows owner references upwards and the cache index downwards', async () => {
     const top = await create(configMap('top'));
     const middle = await create(configMap('shop'), top);
     const low = await create(configMap('low'), middle);
@@ -70,7 +70,7 @@ describe('The ownership tree of the inspector', () => {
     expect(sectionText(text, 'object')).to.include('Read from the cache');
   });
 
-  it('reads from the server what is not cached', async () => {
+  it('reads uncached objects from the server', async () => {
     const labels = { app: 'shop' };
     const deployment = await create<Deployment>({
       ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
@@ -89,7 +89,7 @@ describe('The ownership tree of the inspector', () => {
     expect(sectionText(missing.text, 'object')).to.include('nowhere: there is no such object');
   });
 
-  it('reads no more than the metadata where the kind is nothing but data', async () => {
+  it('reads only the metadata of kinds that contain nothing but data', async () => {
     const asked: string[] = [];
     const client: Client = {
       ...forwarding(setup.client),
@@ -116,7 +116,7 @@ describe('The ownership tree of the inspector', () => {
     expect(asked).to.deep.equal(['Secret key true', 'ConfigMap map true', 'Service none false']);
   });
 
-  it('shows conditions, and nothing else of an object', async () => {
+  it('shows conditions, and no other part of an object', async () => {
     const labels = { app: 'never-shown' };
     const web = await create<Deployment>({
       ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
@@ -150,7 +150,7 @@ describe('The ownership tree of the inspector', () => {
     }
   });
 
-  it('says that an owner is gone when another object has its name', async () => {
+  it('reports an owner as gone if another object has its name', async () => {
     const earlier = await create(configMap('owner'));
     await setup.person.delete(ConfigMap, { namespace: 'default', name: 'owner' });
     await create(configMap('owner'));
@@ -160,7 +160,7 @@ describe('The ownership tree of the inspector', () => {
     expect(sectionText(text, 'owners')).to.include('the object of this name is another one');
   });
 
-  it('does not go in circles', async () => {
+  it('ends at a cycle of owners', async () => {
     const one = await create(configMap('shop'));
     const two = await create(configMap('other'), one);
     await setup.person.update({
@@ -173,7 +173,7 @@ describe('The ownership tree of the inspector', () => {
     expect(sectionText(text, 'owners')).to.equal('Owned by ConfigMap default/other');
   });
 
-  it('takes an object that owns itself for what it is', async () => {
+  it('handles an object that owns itself', async () => {
     const one = await create(configMap('shop'));
     const ownerReferences = [ownedBy(one)];
     await setup.person.update({ ...one, metadata: { ...one.metadata, ownerReferences } });
@@ -183,7 +183,7 @@ describe('The ownership tree of the inspector', () => {
     expect(sectionText(text, 'dependents')).to.include('Nothing that is cached');
   });
 
-  it('keeps apart objects of one name in several clusters', async () => {
+  it('distinguishes objects of the same name in several clusters', async () => {
     const east = await EmbeddedCluster.start({ clock: setup.clock });
     const clusters = [
       { name: 'home', client: setup.client },
@@ -224,7 +224,7 @@ describe('The ownership tree of the inspector', () => {
     await east.stop();
   });
 
-  it('shows 50 dependents of many, and how many there are more', async () => {
+  it('shows the first 50 dependents and the number of the others', async () => {
     const owner = await create(configMap('shop'));
     for (let n = 0; n < 60; n++) await create(configMap(`child-${n}`), owner);
     await setup.clock.advance(0);
@@ -233,7 +233,7 @@ describe('The ownership tree of the inspector', () => {
     expect(dependents).to.include('and 10 more');
   });
 
-  it('lists objects of a cached kind, to choose from', async () => {
+  it('lists the objects of a cached kind to choose from', async () => {
     await create(configMap('shop'));
     await setup.clock.advance(0);
     const { status, text } = await inspected(manager, '/objects?apiVersion=v1&kind=ConfigMap');
@@ -245,11 +245,11 @@ describe('The ownership tree of the inspector', () => {
   for (const [what, query, status] of [
     ['names no object', { apiVersion: 'v1', kind: 'ConfigMap' }, 400],
     ['names an unknown cluster', { ...shop, cluster: 'moon' }, 404],
-    ['names a kind that is not served', { ...shop, kind: 'Nothing' }, 502],
-    ['has a name that is none', { ...shop, kind: 'Service', name: '../secrets' }, 502],
-    ['names a namespace that is none', { ...shop, kind: 'Service', namespace: 'a/b' }, 502],
+    ['names an unserved kind', { ...shop, kind: 'Nothing' }, 502],
+    ['has an invalid name', { ...shop, kind: 'Service', name: '../secrets' }, 502],
+    ['has an invalid namespace', { ...shop, kind: 'Service', namespace: 'a/b' }, 502],
   ] as const) {
-    it(`says so when a request ${what}`, async () => {
+    it(`reports an error if a request ${what}`, async () => {
       expect((await treeOf(query)).status).to.equal(status);
     });
   }

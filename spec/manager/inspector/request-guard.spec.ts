@@ -20,7 +20,7 @@ describe('The server of the inspector', () => {
   });
   afterEach(() => setup.end());
 
-  it('refuses other hosts on every path', async () => {
+  it('rejects other hosts on every path', async () => {
     for (const path of ['/', '/events', '/status.json', '/object', '/objects', '/other']) {
       const headers = { host: 'evil.example' };
       const { status, text } = await inspected(manager, path, { headers });
@@ -32,7 +32,7 @@ describe('The server of the inspector', () => {
     expect(status).to.equal(200);
   });
 
-  it('answers GET and HEAD only', async () => {
+  it('answers only GET and HEAD', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       const { status, headers } = await inspected(manager, '/', { method });
       expect([status, headers.allow]).to.deep.equal([405, 'GET, HEAD']);
@@ -41,7 +41,7 @@ describe('The server of the inspector', () => {
     expect([status, text]).to.deep.equal([200, '']);
   });
 
-  it('lets in the style and the script of the page, by a nonce that is new each time', async () => {
+  it('allows the style and the script of the page by a nonce that changes with each response', async () => {
     const answers = [await inspected(manager, '/'), await inspected(manager, '/')];
     const nonces = answers.map(({ headers, text }) => {
       const policy = String(headers['content-security-policy']);
@@ -61,13 +61,13 @@ describe('The server of the inspector', () => {
     });
   });
 
-  it('knows no other page', async () => {
+  it('answers 404 to an unknown path', async () => {
     expect((await inspected(manager, '/secrets')).status).to.equal(404);
   });
 });
 
-describe('The options of the inspector', () => {
-  it('have it listen on loopback', () => {
+describe('The inspector options', () => {
+  it('default to loopback', () => {
     expect(resolveInspectorOptions({})).to.deep.equal({
       ...{ port: 8082, host: '127.0.0.1', allowedHosts: new Set(), maxLivePages: 8 },
       updateMs: 1_000,
@@ -80,7 +80,7 @@ describe('The options of the inspector', () => {
     ...[{ port: -1 }, { port: 65_536 }, { port: 1.5 }, { host: '' }, { maxLivePages: 0 }],
     ...[{ maxLivePages: NaN }, { updateMs: 99 }, { updateMs: NaN }, { updateMs: Infinity }],
   ]) {
-    it(`refuse ${JSON.stringify(options)}`, () => {
+    it(`reject ${JSON.stringify(options)}`, () => {
       expect(() => resolveInspectorOptions(options))
         .to.throw('inspector')
         .with.property('code', 'InvalidOption');

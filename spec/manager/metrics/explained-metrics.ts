@@ -3,7 +3,7 @@ import type { ScrapedMetric } from './scraped-manager.js';
 
 const page = new URL('../../../docs/metrics.md', import.meta.url);
 
-/** The rows of the tables in docs/metrics.md: name, type, labels. */
+/** Returns the rows of the tables in docs/metrics.md: name, type, labels. */
 export async function explainedMetrics(): Promise<ReadonlyMap<string, ScrapedMetric>> {
   const text = await readFile(page, 'utf8');
   const rows = text.matchAll(/^\| `(\w+)` +\| (\w+) +\| ([^|]*?) *\|/gm);

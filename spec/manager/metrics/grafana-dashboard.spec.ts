@@ -38,12 +38,12 @@ async function dashboard(): Promise<Dashboard> {
   return JSON.parse(await readFile(page, 'utf8')) as Dashboard;
 }
 
-/** The metrics that an expression names: what is followed by a selector. */
+/** Returns the metric names in an expression: names with a selector. */
 function metricsOf(expression: string): string[] {
   return [...expression.matchAll(/([a-z_:][a-z0-9_:]*)\{/g)].map(([, name = '']) => name);
 }
 
-/** The labels that an expression selects and groups by, but those that Prometheus adds. */
+/** Returns the labels that an expression selects and groups by, without those of Prometheus. */
 function labelsOf(expression: string): string[] {
   const grouped = [...expression.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = '']) =>
     list.split(',').map((label) => label.trim()),
@@ -53,7 +53,7 @@ function labelsOf(expression: string): string[] {
 }
 
 describe('The Grafana dashboard', () => {
-  it('asks for metrics and labels that are exported only', async () => {
+  it('queries only exported metrics and labels', async () => {
     const known = await explainedMetrics();
     const { panels } = await dashboard();
     const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
@@ -78,7 +78,7 @@ describe('The Grafana dashboard', () => {
     }
   });
 
-  it('is one that Grafana can import', async () => {
+  it('can be imported by Grafana', async () => {
     const { title, schemaVersion, panels, templating } = await dashboard();
     expect([title, schemaVersion >= 36]).to.deep.equal(['operator-builder', true]);
     const ids = panels.map(({ id }) => id);
@@ -93,7 +93,7 @@ describe('The Grafana dashboard', () => {
     }
   });
 
-  it('has no two panels in one place', async () => {
+  it('has no overlapping panels', async () => {
     const { panels } = await dashboard();
     const taken = new Map<string, string>();
     for (const { title, gridPos } of panels) {

@@ -1,4 +1,4 @@
-/** What dashboards rely on of a metric. */
+/** The parts of a metric that dashboards rely on. */
 export interface KnownMetric {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
@@ -11,8 +11,8 @@ function known(type: KnownMetric['type'], ...labels: string[]): KnownMetric {
 const queue = ['name', 'controller'];
 
 /**
- * The metrics of controller-runtime 0.24: the facts that dashboards and alarms know. Left out are those
- * of its own runtime (`go_…`) and of files of certificates (`certwatcher_…`).
+ * The metrics of controller-runtime 0.24, which dashboards and alerts use.
+ * Without those of the Go runtime (`go_…`) and of certificate files (`certwatcher_…`).
  */
 export const theirMetrics: Readonly<Record<string, KnownMetric>> = {
   controller_runtime_reconcile_total: known('counter', 'controller', 'result'),

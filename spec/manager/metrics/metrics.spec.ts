@@ -24,7 +24,7 @@ import { theirMetrics } from './known-metrics.js';
 import { scrape, scrapedManager } from './scraped-manager.js';
 
 describe('Metrics endpoint', () => {
-  it("shows controller-runtime's metrics with its names, types and labels", async () => {
+  it("exports controller-runtime's metrics with their names, types and labels", async () => {
     const { setup, manager, registry } = await scrapedManager();
     const shown = await scrape(manager, registry);
     for (const [name, expected] of Object.entries(theirMetrics)) {
@@ -33,7 +33,7 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
-  it('shows what docs/metrics.md explains, and nothing else', async () => {
+  it('exports exactly the metrics that docs/metrics.md explains', async () => {
     const { setup, manager, registry } = await scrapedManager();
     const shown = await scrape(manager, registry);
     const explained = await explainedMetrics();
@@ -44,7 +44,7 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
-  it('is compressed for who asks for it', async () => {
+  it('compresses the response on request', async () => {
     const { setup, manager } = await scrapedManager();
     const { url = '' } =
       manager.status().runnables.find(({ name }) => name === 'metrics-server') ?? {};
@@ -64,7 +64,7 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
-  it('speaks OpenMetrics where its registry does', async () => {
+  it('serves OpenMetrics if its registry does', async () => {
     const registry = new Registry();
     registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);
     const { setup, manager } = await scrapedManager(registry);
@@ -74,7 +74,7 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
-  it('has the numbers of the process that the system tells', async () => {
+  it('exports the process metrics of the system', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ metrics: onLoopback });
     await setup.run(manager);
@@ -96,7 +96,7 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
-  it('has the requests of clients that were made without metrics', async () => {
+  it('exports the requests of clients that were created without metrics', async () => {
     const setup = await ManagerSetup.start();
     const registry = new Registry();
     const manager = setup.manager({ metrics: { ...onLoopback, registry, processMetrics: false } });
@@ -117,7 +117,7 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
-  it('keeps what was counted before it ran, and shows metrics of the user', async () => {
+  it('keeps counts from before its start, and exports metrics of the user', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ metrics: { ...onLoopback, processMetrics: false } });
     const sales = manager.metrics.counter({ name: 'sales_total', help: 'Sales.' });
@@ -140,7 +140,7 @@ describe('Metrics of caches', () => {
   const options = { metrics: { ...onLoopback, processMetrics: false } };
   const objects = /operator_builder_cache_objects{[^}]*} \d+/g;
 
-  it('have no cluster where there is one without a name', async () => {
+  it('have no cluster label for a single cluster without a name', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const manager = setup.manager(options);
@@ -154,7 +154,7 @@ describe('Metrics of caches', () => {
     await setup.end();
   });
 
-  it('are told apart by named clusters, and go with theirs', async () => {
+  it('have a cluster label for named clusters, and are removed with their cluster', async () => {
     const setup = await ManagerSetup.start();
     const east = await EmbeddedCluster.start({ clock: setup.clock });
     await setup.create('a');
@@ -186,10 +186,10 @@ describe('Metrics of caches', () => {
   });
 });
 
-describe('Metrics of a controller that is removed', () => {
+describe('Metrics of a removed controller', () => {
   const options = { metrics: { ...onLoopback, processMetrics: false } };
 
-  it('go with it: a hundred of them leave nothing behind', async () => {
+  it('are removed with it, so that a hundred controllers leave nothing behind', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const manager = setup.manager(options);
@@ -209,12 +209,12 @@ describe('Metrics of a controller that is removed', () => {
     for (let n = 0; n < 100; n++) await round(`round-${n}`);
     const { text } = await served(manager, '/metrics');
     expect(text).not.to.include('round-');
-    // Digits of what is counted of the cache.
+    // Only the digits of cache counters may grow.
     expect(text.length - before.text.length).to.be.below(100);
     await setup.end();
   });
 
-  it('stay while a reconcile of it goes on that does not end', async () => {
+  it('stay while one of its reconciles does not end', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const manager = setup.manager(options);
@@ -257,7 +257,7 @@ describe('Metrics endpoint with reviewed access', () => {
     return { setup, manager };
   }
 
-  it('lets in who may get /metrics, and nobody else', async () => {
+  it('allows only users who may get /metrics', async () => {
     const { setup, manager } = await protectedManager();
     const statusWith = async (headers: Record<string, string>): Promise<number> =>
       (await served(manager, '/metrics', headers)).status;
@@ -269,7 +269,7 @@ describe('Metrics endpoint with reviewed access', () => {
     await setup.end();
   });
 
-  it('is not got around by other spellings of the path, the method or the header', async () => {
+  it('is not bypassed by other spellings of the path, the method or the header', async () => {
     const { setup, manager } = await protectedManager();
     const { url = '' } =
       manager.status().runnables.find(({ name }) => name === 'metrics-server') ?? {};
@@ -308,7 +308,7 @@ describe('Metrics endpoint with reviewed access', () => {
     await setup.end();
   });
 
-  it('asks once a minute for who may, and every 10 s for who may not', async () => {
+  it('caches a permission for a minute and a refusal for 10 s', async () => {
     const { setup, manager } = await protectedManager();
     const reviews = (): number =>
       setup.cluster.requests.entries.filter(({ resource }) => resource === 'tokenreviews').length;
@@ -329,7 +329,7 @@ describe('Metrics endpoint with reviewed access', () => {
     await setup.end();
   });
 
-  it('lets nobody in while the reviews fail, and asks again', async () => {
+  it('allows no user while reviews fail, and retries the review', async () => {
     const { setup, manager } = await protectedManager();
     const match = { resource: 'tokenreviews' };
     const fault = setup.cluster.faults.add({ match, effect: { type: 'status', code: 500 } });
@@ -341,7 +341,7 @@ describe('Metrics endpoint with reviewed access', () => {
 });
 
 describe('Metrics endpoint over HTTPS', () => {
-  it('shows a certificate that was replaced meanwhile', async () => {
+  it('presents a replaced certificate', async () => {
     const nowMs = systemClock.now();
     const validity = { fromMs: nowMs - 60_000, untilMs: nowMs + 3_600_000 };
     const options = { validity, random: systemRandom };
@@ -365,7 +365,10 @@ describe('Metrics endpoint over HTTPS', () => {
   });
 });
 
-/** The serial number of what the server shows to who trusts the authority. */
+/**
+ * Returns the serial number of the certificate that the server presents to a client that trusts the
+ * authority.
+ */
 async function shownCertificate(manager: Manager, ca: string): Promise<string> {
   const { runnables } = manager.status();
   const { url = '' } = runnables.find(({ name }) => name === 'metrics-server') ?? {};

@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js'
 import { silentLogger } from '../../../lib/system/logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
-/** Reviews that are answered when the spec says so; tokens that begin with `good` are allowed. */
+/** Sets up reviews that the spec answers. Tokens that begin with `good` are allowed. */
 function setUp() {
   const clock = new VirtualClock();
   const waiting: (() => void)[] = [];
@@ -44,25 +44,25 @@ function setUp() {
 }
 
 describe('ReviewedAccess', () => {
-  it('has ten tokens reviewed at once, and refuses more of them for now', async () => {
+  it('reviews at most ten tokens at once, and answers 429 to others', async () => {
     const { state, ask, answer, asked } = setUp();
     state.isHeld = true;
     const answers = Array.from({ length: 5_000 }, (_, n) => ask(`bad${n}`));
     const refused = await Promise.all(answers.slice(10));
     expect(new Set(refused.map((each) => each?.status))).to.deep.equal(new Set([429]));
     expect(refused[0]?.headers).to.deep.equal({ 'retry-after': '1' });
-    // The same token again costs nothing.
+    // A concurrent review of the same token is shared.
     const same = ask('bad3');
     expect([state.most, asked.length]).to.deep.equal([10, 10]);
     answer();
     const first = await Promise.all([...answers.slice(0, 10), same]);
     expect(new Set(first.map((each) => each?.status))).to.deep.equal(new Set([401]));
-    // What was put off is not remembered as refused.
+    // A postponed token is not cached as refused.
     state.isHeld = false;
     expect(await ask('good')).to.equal(undefined);
   });
 
-  it('reviews again when reviews have failed', async () => {
+  it('repeats a review that failed', async () => {
     const { state, ask, times } = setUp();
     state.isBroken = true;
     for (let n = 0; n < 30; n++) expect(await ask('good')).to.have.property('status', 500);
@@ -71,7 +71,7 @@ describe('ReviewedAccess', () => {
     expect(times('good')).to.equal(31);
   });
 
-  it('lets in during a flood who was let in before, also when the minute is over', async () => {
+  it('allows a known user during a flood, even after the permission has expired', async () => {
     const { clock, state, ask, askAll, answer, times } = setUp();
     expect(await ask('good')).to.equal(undefined);
     await askAll(3_000, 'bad');
@@ -85,7 +85,7 @@ describe('ReviewedAccess', () => {
     await Promise.all(flood);
   });
 
-  it('remembers a thousand refusals, those that were asked for last', async () => {
+  it('caches the thousand most recently used refusals', async () => {
     const { askAll, ask, times } = setUp();
     await askAll(1_000, 'bad');
     await ask('bad0');
@@ -96,7 +96,7 @@ describe('ReviewedAccess', () => {
     expect([times('bad0'), times('bad1')]).to.deep.equal([1, 2]);
   });
 
-  it('remembers a thousand permissions, those that were used last', async () => {
+  it('caches the thousand most recently used permissions', async () => {
     const { askAll, ask, times } = setUp();
     await askAll(1_000, 'good');
     await ask('good0');
@@ -106,7 +106,7 @@ describe('ReviewedAccess', () => {
     expect([times('good0'), times('good1')]).to.deep.equal([1, 2]);
   });
 
-  it('notices a permission that was taken away when its minute is over, and one that is back', async () => {
+  it('notices a revoked permission after a minute, and a restored one after 10 s', async () => {
     const { clock, state, ask, times } = setUp();
     expect(await ask('good')).to.equal(undefined);
     state.isRevoked = true;

@@ -10,13 +10,13 @@ import { ManagerSetup, aborted, watcher } from '../manager-setup.js';
 import { onLoopback, served } from '../served.js';
 import { staticCertificate } from './static-certificate.js';
 
-/** A metric that was scraped. */
+/** A scraped metric. */
 export interface ScrapedMetric {
   readonly type: string;
   readonly labels: readonly string[];
 }
 
-/** A manager with everything that is counted, after a while. */
+/** Returns a manager that has run for a while with everything that has metrics. */
 export async function scrapedManager(registry = new Registry()) {
   const setup = await ManagerSetup.start();
   const client = setup.cluster.client({ user: 'operator', metrics: promMetrics(registry) });
@@ -46,7 +46,7 @@ export async function scrapedManager(registry = new Registry()) {
   return { setup, manager, registry };
 }
 
-/** The types that a scrape shows, and the labels that their metrics have. */
+/** Returns the types of a scrape, with the labels of their metrics. */
 export async function scrape(
   manager: Manager,
   registry: Registry,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { CertificateSource } from '../../../lib/manager/webhooks/certificate-source.js';
 
-/** The certificate of the specs, of a file; it says nothing about whom to trust. */
+/** Returns a certificate from the files of the specs, without an authority to trust. */
 export function staticCertificate(): CertificateSource {
   const read = (name: string): Promise<string> =>
     readFile(new URL(`../../system/certificates/${name}`, import.meta.url), 'utf8');

@@ -6,15 +6,16 @@ const repository = new URL('../../../', import.meta.url);
 const bundles = new Map<string, string>();
 
 /**
- * A program of these specs as one file of JavaScript, made once in each process: dozens of processes
- * begin with it, and to load hundreds of modules takes each a second of a core.
+ * Bundles a program of these specs into one JavaScript file, once in each process.
+ * Dozens of processes start with it, and loading hundreds of modules takes each a second of CPU
+ * time.
  * @param program - a TypeScript file that reads no files beside it; those of lib/ are found
  */
 export function bundleOf(program: URL): string {
   const path = fileURLToPath(program);
   const known = bundles.get(path);
   if (known !== undefined) return known;
-  // Within node_modules, so that it finds packages; each process has its own.
+  // Within node_modules, so that the bundle finds packages. Each process has its own.
   const name = path.replaceAll(/[^\w-]+/g, '-').slice(-60);
   const outfile = fileURLToPath(
     new URL(`node_modules/.cache/specs/${process.pid}${name}.mjs`, repository),
@@ -22,7 +23,7 @@ export function bundleOf(program: URL): string {
   buildSync({
     ...{ entryPoints: [path], outfile, bundle: true, packages: 'external' },
     ...{ platform: 'node', format: 'esm', target: 'node20', logLevel: 'silent' },
-    // A project outside finds this package in lib/, too.
+    // An external project finds this package in lib/, too.
     tsconfig: fileURLToPath(new URL('tsconfig.json', repository)),
     // Modules of lib/ read data files by a path relative to their own, which is two folders deep.
     define: {

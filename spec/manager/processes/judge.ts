@@ -1,4 +1,4 @@
-/** A request as the server logged it, by its own clock. */
+/** A request in the server's log, with the server's timestamp. */
 export interface LoggedRequest {
   readonly user: string;
   readonly verb: string;
@@ -8,44 +8,48 @@ export interface LoggedRequest {
   readonly receivedAtMs: number;
 }
 
-/** What a round came to. */
+/** The verdict on a round. */
 export interface Verdict {
-  /** Writes of who should not have written any more. */
+  /** Writes of a process that had to be fenced. */
   readonly violations: readonly string[];
-  /** Writes that the server got, of whomever. */
+  /** The number of writes that the server received from any process. */
   readonly writes: number;
-  /** From `sinceMs` to the first write of another than `former`; Infinity: there was none. */
+  /** The time from `sinceMs` to the first write of another process than `former`, or Infinity. */
   readonly gapMs: number;
 }
 
 const renewDeadlineMs = 2_000;
 
 /**
- * How long a write may be on its way: from the look at the fence, through a proxy of this process, to
- * the server's handler, on a machine that has other things to do as well. The server takes note of a
- * renewal later than it was begun, by as much. Who does not heed its fence is later by seconds.
+ * The longest way of a write: from the check of the fence, through a proxy of this process, to the
+ * server's handler, on a busy machine.
+ * The server records a renewal later than it was begun, by as much. A process that ignores its
+ * fence is later by seconds.
  */
 const wayMs = 500;
 
-/** A Lease that nobody gave back is nobody else's for so long since its last renewal. */
+/** An unreleased Lease cannot be taken for this time since its last renewal. */
 const leaseDurationMs = 3_000;
 
-/** By so much the server's clock may be wrong about a time. */
+/** The possible error of the server's clock. */
 const clockMs = 50;
 
-/** What happened in a round, as the processes tell. */
+/** The events of a round, as the processes report them. */
 export interface RoundFacts {
-  /** Who led first. */
+  /** The first leader. */
   readonly former: string;
-  /** When something befell it. */
+  /** The time at which the fault struck it. */
   readonly sinceMs: number;
-  /** Its writes between whose last look at the fence and the system call the process was stopped. */
+  /**
+   * The number of its writes for which the process was stopped between the check of the fence and
+   * the system call.
+   */
   readonly overtaken: number;
-  /** The former leader gives the Lease back, which nobody has to wait for then. */
+  /** The former leader releases the Lease, so that no candidate has to wait for it. */
   readonly givesBack: boolean;
 }
 
-/** Judges a round of `lease` by the server's log. */
+/** Returns the verdict on a round of `lease` by the server's log. */
 export function judge(log: readonly LoggedRequest[], lease: string, facts: RoundFacts): Verdict {
   const { former, sinceMs, givesBack } = facts;
   const violations: string[] = [];
@@ -73,7 +77,7 @@ export function judge(log: readonly LoggedRequest[], lease: string, facts: Round
     if (user !== former && receivedAtMs > sinceMs) gapMs = Math.min(gapMs, receivedAtMs - sinceMs);
     const lateMs = receivedAtMs - (renewedMs.get(user) ?? -Infinity) - renewDeadlineMs;
     const isUsurped = holder.user !== user && receivedAtMs - holder.sinceMs > wayMs;
-    // Until all is up, the machine is so busy that nobody can tell what is late.
+    // Until all processes are up, the machine is too busy to tell what is late.
     if (receivedAtMs < sinceMs || (lateMs <= wayMs && !isUsurped)) continue;
     if (user === former && overtaken-- > 0) continue;
     violations.push(`${user} wrote ${lateMs} ms too late, when ${holder.user} held the Lease`);

@@ -7,12 +7,12 @@ import { ReplicaProcess } from './replica-process.js';
 
 const renewDeadlineMs = 2_000;
 
-describe('a write that waits for its connection', function () {
+describe('A write that waits for its connection', function () {
   this.timeout(60_000);
   let cluster: EmbeddedCluster;
   let listener: Listener;
   let replica: ReplicaProcess;
-  /** The ConfigMaps whose writes came. */
+  /** The ConfigMaps whose writes arrived. */
   let came: string[];
   let busyCame: Promise<void>;
   let answerBusy: () => void;
@@ -45,15 +45,15 @@ describe('a write that waits for its connection', function () {
     await cluster.stop();
   });
 
-  it('is sent when the connection is free, while the Lease is held', async () => {
+  it('is sent when the connection is free while the Lease is held', async () => {
     answerBusy();
     await replica.when('settled', () => replica.count('sent') + replica.count('refused') > 0);
     expect(came).to.deep.equal(['busy', 'queued']);
   });
 
-  it('never reaches the server when the process is stopped until its deadline is over', async () => {
+  it('never reaches the server if the process is stopped until its deadline is over', async () => {
     replica.signal('SIGSTOP');
-    // The connection is free from now on, but nobody is awake to use it.
+    // The connection is free from now on, but the process is stopped.
     answerBusy();
     await sleep(systemClock, renewDeadlineMs + 100);
     replica.signal('SIGCONT');

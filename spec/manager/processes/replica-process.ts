@@ -4,10 +4,10 @@ import { SpecProcess } from './spec-process.js';
 
 const program = new URL('./replica.ts', import.meta.url);
 
-/** Longer than anything takes that is waited for; then it is told what there was instead. */
+/** Longer than any awaited event takes. Afterwards the error reports the events so far. */
 const patienceMs = 60_000;
 
-/** A replica in a process of its own, and what it tells. */
+/** A replica in a process of its own, and its events. */
 export class ReplicaProcess {
   readonly identity: string;
   readonly #process: SpecProcess;
@@ -25,7 +25,7 @@ export class ReplicaProcess {
     this.#process = new SpecProcess(settings.identity, program, { args, onLine });
   }
 
-  /** Whether it leads, as far as it told. */
+  /** True while it leads, according to its events. */
   get leads(): boolean {
     return this.count('leads') > this.count('lost') + this.count('gave back');
   }
@@ -38,18 +38,18 @@ export class ReplicaProcess {
     this.#process.signal(signal);
   }
 
-  /** Resolves when it told `event` `times` more times. @throws Error: it does not. */
+  /** Resolves after `times` more occurrences of `event`. @throws Error: they do not occur */
   until(event: ReplicaEvent, times = 1): Promise<this> {
     const target = this.count(event) + times;
     return this.when(`${event} ${times} more times`, () => this.count(event) >= target);
   }
 
-  /** Resolves when it has told `event`, before or from now on. @throws Error: it does not. */
+  /** Resolves once `event` has occurred. @throws Error: it does not occur */
   once(event: ReplicaEvent): Promise<this> {
     return this.when(event, () => this.count(event) > 0);
   }
 
-  /** Resolves when `holds`. @throws Error: it takes too long. */
+  /** Resolves when `holds` returns true. @throws Error: it takes too long */
   when(what: string, holds: () => boolean): Promise<this> {
     return new Promise((resolve, reject) => {
       const settle = (settled: () => void): void => {
@@ -73,7 +73,7 @@ export class ReplicaProcess {
 
   async end(): Promise<void> {
     await this.#process.kill();
-    // Nobody waits for it any more.
+    // The process has ended, so no event can follow.
     this.#isOver = true;
     for (const check of this.#waiting) check();
   }

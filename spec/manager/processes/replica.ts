@@ -8,7 +8,7 @@ import type { Transport } from '../../../lib/system/transport.js';
 import { UndiciTransport } from '../../../lib/system/undici-transport.js';
 import type { ReplicaSettings, ReplicaEvent } from './replica-settings.js';
 
-/** A process that stands for election, and writes as long as it may: with its lease or without. */
+/** Runs a candidate that writes as long as its fence allows, even after its term. */
 async function main(): Promise<void> {
   const settings = JSON.parse(process.argv[2] ?? '') as ReplicaSettings;
   const { url, ca, token, namespace, lease, identity, wallSkewMs, queues } = settings;
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   const writer = fenced(client, elector.fence);
   const ending = new AbortController();
   process.once('SIGTERM', () => ending.abort());
-  // Whoever started it is gone.
+  // The parent process is gone.
   process.stdin.once('end', () => process.exit()).resume();
   let written = 0;
   const write = async (): Promise<void> => {
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   };
   const keepWriting = async (): Promise<void> => {
     for (;;) {
-      // Not awaited, and not told to stop: only the fence stands between it and the server.
+      // Neither awaited nor stopped, so that only the fence prevents the write.
       void write().catch(() => undefined);
       await sleep(clock, 40);
     }
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   let isWriting = false;
   const onStartedLeading = (): void => {
     tell('leads');
-    // From its first term on, and whatever becomes of that.
+    // From its first term on, even after the term has ended.
     if (!isWriting) void (queues === true ? queueUp(newClient(1), elector) : keepWriting());
     isWriting = true;
   };
@@ -57,21 +57,21 @@ async function main(): Promise<void> {
       await elector.run({ onStartedLeading, onNewLeader: () => tell('sees') }, ending.signal);
       tell('gave back');
     } catch {
-      // Who lost it stands again, as a process that is started again.
+      // Runs for election again, like a restarted process.
       tell('lost');
     }
   }
   process.exit();
 }
 
-/** Writes the ConfigMaps `busy` and `queued` of one connection. */
+/** Writes the ConfigMaps `busy` and `queued` over one connection. */
 async function queueUp(client: Client, { fence }: LeaderElector): Promise<void> {
   const writer = fenced(client, fence);
   const write = (name: string): Promise<unknown> =>
     writer.patch(ConfigMap, { namespace: 'default', name }, { type: 'merge', body: {} });
   void write('busy').catch(() => undefined);
   const queued = write('queued');
-  // Until both are with the connection.
+  // Until the connection has both writes.
   await new Promise(setImmediate);
   tell('queued');
   await queued.then(
@@ -80,16 +80,19 @@ async function queueUp(client: Client, { fence }: LeaderElector): Promise<void> 
   );
 }
 
-/** How long a look at the fence and the system call after it take at most, where nobody interferes. */
+/**
+ * The longest time from the check of the fence to the end of the system call, unless the process is
+ * stopped.
+ */
 const longestSendMs = 100;
 
-/** `transport`, telling when this process was stopped after it looked at its fence, before it sent. */
+/** Wraps `transport` to report when the process was stopped between the check of the fence and the send. */
 function timed(transport: Transport): Transport {
   const request: Transport['request'] = (sent) => {
     const beforeSend = (): void => {
       sent.beforeSend?.();
       const askedMs = systemClock.monotonicMs();
-      // It is sent in this turn of the event loop.
+      // The request is sent in this turn of the event loop.
       process.nextTick(() => {
         if (systemClock.monotonicMs() - askedMs > longestSendMs) tell('overtaken');
       });

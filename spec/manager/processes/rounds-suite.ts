@@ -5,7 +5,7 @@ import { RoundCast, rounds } from './rounds.js';
 import type { RoundTarget } from './rounds.js';
 
 /**
- * Declares the five rounds against a server, all at once: most of a round is waiting.
+ * Defines the five rounds against a server. They run concurrently, because a round mostly waits.
  * @param start - is called once; `target.close` at the end
  */
 export function roundsSuite(
@@ -20,11 +20,11 @@ export function roundsSuite(
     const target = await start();
     close = target.close;
     casts = rounds.map((round) => new RoundCast(target, round));
-    // Fifteen processes that start keep a machine so busy that nobody could keep to the times.
+    // Fifteen starting processes keep a machine too busy for the times of a round.
     await Promise.all(casts.map((cast) => cast.start()));
     lateness.enable();
     for (const [at, { name }] of rounds.entries()) verdicts.set(name, casts[at]!.play());
-    // Each spec reports its own.
+    // Each spec reports its own verdict.
     await Promise.allSettled(verdicts.values());
     lateness.disable();
   });
@@ -35,7 +35,7 @@ export function roundsSuite(
   });
 
   for (const { name, mostMs } of rounds) {
-    it(`passes to another within ${mostMs} ms, and no former leader writes, when the leader ${name}`, async () => {
+    it(`elects another leader within ${mostMs} ms, without late writes of the former one, when the leader ${name}`, async () => {
       const { violations, writes, gapMs } = await verdicts.get(name)!;
       expect(violations).to.deep.equal([]);
       expect(writes).to.be.above(10);
@@ -43,7 +43,7 @@ export function roundsSuite(
     });
   }
 
-  // On a busy machine each step is late by as much as this process, which also carries the requests:
-  // the signal, the last renewal, the look at the Lease, the first write.
+  // On a busy machine each of four steps is late by as much as this process, which also carries the
+  // requests: the signal, the last renewal, the look at the Lease, the first write.
   const busyMs = (): number => (4 * lateness.max) / 1e6;
 }

@@ -9,7 +9,7 @@ const verbs: Readonly<Record<string, string>> = { GET: 'get', POST: 'create', PU
 async function embeddedTarget() {
   const cluster = await EmbeddedCluster.start();
   const log: LoggedRequest[] = [];
-  // Users are given at the start: a token is its user's name.
+  // The token of a user is the user's name.
   const listener = await listenHttp(async (request) => {
     const receivedAtMs = Date.now();
     const user = (request.headers['authorization'] ?? '').replace(/^Bearer /i, '');
@@ -37,7 +37,7 @@ async function embeddedTarget() {
   };
 }
 
-describe('leader election of real processes on the embedded server', function () {
+describe('Leader election of real processes on the embedded server', function () {
   this.timeout(90_000);
   roundsSuite(embeddedTarget);
 });

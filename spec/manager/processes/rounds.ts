@@ -4,35 +4,35 @@ import { ReplicaProcess } from './replica-process.js';
 import { startSilentProxy } from './silent-proxy.js';
 import type { SilentProxy } from './silent-proxy.js';
 
-/** A server that replicas are run against. */
+/** A server for the replicas. */
 export interface RoundTarget {
   readonly port: number;
   readonly scheme: 'http' | 'https';
   readonly ca: string | undefined;
   readonly namespace: string;
-  /** Makes a user of that name. @returns its token */
+  /** Creates a user. @returns its token */
   token(user: string): Promise<string>;
-  /** Makes the ConfigMap that the leader writes. */
+  /** Creates the ConfigMap that the leader writes. */
   prepare(lease: string): Promise<void>;
   log(): Promise<readonly LoggedRequest[]>;
 }
 
-/** What befalls the leader of a round, and within what time another one must write, in milliseconds. */
+/** The fault of a round, and the time in milliseconds within which another leader must write. */
 export interface Round {
   readonly name: string;
   readonly mostMs: number;
-  /** @returns what ends it, so that the former leader comes back; undefined: it does not */
+  /** @returns a function that ends the fault so that the former leader returns, or undefined */
   readonly befall: (leader: ReplicaProcess, proxy: SilentProxy) => (() => void) | undefined;
-  /** By how much the wall clock of each replica is wrong; it jumps back and forth by twice as much. */
+  /** The error of each replica's wall clock, which jumps back and forth by twice as much. */
   readonly skewsMs?: readonly number[];
-  /** It gives the Lease back. @defaultValue false */
+  /** True if the leader releases the Lease. @defaultValue false */
   readonly givesBack?: boolean;
 }
 
 const cleanMs = 2.2 * 400 + 1_000;
 const brokenMs = 3_000 + cleanMs;
 
-/** The five. */
+/** The five rounds. */
 export const rounds: readonly Round[] = [
   {
     name: 'is killed',
@@ -78,7 +78,7 @@ export const rounds: readonly Round[] = [
   },
 ];
 
-/** The three processes of a round, and the way of each to the server. */
+/** The three processes of a round, with a proxy to the server for each. */
 export class RoundCast {
   readonly #target: RoundTarget;
   readonly #round: Round;
@@ -92,7 +92,7 @@ export class RoundCast {
     this.#lease = round.name.replaceAll(' ', '-');
   }
 
-  /** Resolves when all are up, and have seen who leads. */
+  /** Resolves when all processes are up and have observed a leader. */
   async start(): Promise<void> {
     const { scheme, ca, namespace, port } = this.#target;
     const lease = this.#lease;
@@ -110,7 +110,7 @@ export class RoundCast {
     await Promise.all(this.#replicas.map((replica) => replica.once('sees')));
   }
 
-  /** Has it befall the leader, and lets others take over. */
+  /** Applies the fault to the leader and waits until another process takes over. */
   async play(): Promise<Verdict> {
     const replicas = this.#replicas;
     const leader = await steadyLeader(replicas);
@@ -142,8 +142,8 @@ export class RoundCast {
 }
 
 /**
- * One that leads, and writes. Where the machine has so much to do that a leader loses its Lease before
- * anything befalls it, the next one is waited for.
+ * Returns a leader that writes.
+ * If a busy machine makes a leader lose its Lease before the fault, waits for the next one.
  */
 async function steadyLeader(replicas: readonly ReplicaProcess[]): Promise<ReplicaProcess> {
   for (;;) {

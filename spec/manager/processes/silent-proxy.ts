@@ -1,22 +1,22 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A way to a server that can fall silent: connections stay up, and nothing comes through. */
+/** A proxy to a server that can go silent: connections stay open, and no bytes get through. */
 export interface SilentProxy {
   readonly port: number;
   silence(): void;
-  /** Connections of before are reset, as by a firewall that forgot them; new ones get through. */
+  /** Resets the old connections, like a firewall that lost their state. New ones get through. */
   heal(): void;
   close(): Promise<void>;
 }
 
-/** Starts one to `port` of 127.0.0.1. */
+/** Starts a proxy to `port` of 127.0.0.1. */
 export async function startSilentProxy(port: number): Promise<SilentProxy> {
   const sockets = new Set<Socket>();
   let isSilent = false;
-  // Half open: Node would answer the end of one side by shutting down its own, and a connection that is
-  // shutting down cannot be reset: `resetAndDestroy` leaves it open for ever, without an error, so that
-  // the listener never closes, and the process spins when it exits.
+  // Half open: otherwise Node answers the end of one side by shutting down its own, and a
+  // connection that is shutting down cannot be reset. `resetAndDestroy` would leave it open without
+  // an error, so that the listener never closes and the process spins when it exits.
   const server = createServer({ allowHalfOpen: true }, (outer) => {
     const inner = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     for (const [from, to] of [
@@ -24,7 +24,7 @@ export async function startSilentProxy(port: number): Promise<SilentProxy> {
       [inner, outer],
     ] as const) {
       sockets.add(from);
-      // What comes in silence is gone, the end of a connection, too.
+      // Everything that arrives in silence is dropped, even the end of a connection.
       from.on('data', (data) => isSilent || to.write(data));
       from.on('end', () => isSilent || from.destroy());
       from.on('error', () => to.destroy());

@@ -4,15 +4,15 @@ import { bundleOf } from './bundle-of.js';
 
 /** Options of {@link SpecProcess}. */
 export interface SpecProcessOptions {
-  /** What it is told, beside this process' own environment. @defaultValue nothing */
+  /** Environment variables, in addition to those of this process. @defaultValue nothing */
   readonly env?: Readonly<Record<string, string>>;
-  /** @defaultValue none */
+  /** Arguments of the program. @defaultValue none */
   readonly args?: readonly string[];
-  /** Gets each whole line of its standard output. @defaultValue nobody does */
+  /** Receives each whole line of standard output. @defaultValue no listener */
   readonly onLine?: (line: string) => void;
 }
 
-/** A program of these specs in a process of its own: it can be killed, stopped and continued. */
+/** A program of these specs in a process of its own, which can be killed, stopped and continued. */
 export class SpecProcess {
   readonly name: string;
   readonly #child: ChildProcess;
@@ -23,7 +23,7 @@ export class SpecProcess {
   constructor(name: string, program: URL, options: SpecProcessOptions = {}) {
     const { env = {}, args = [], onLine } = options;
     this.name = name;
-    // Its standard input ends when this process does.
+    // Its standard input ends with this process.
     this.#child = spawn(process.execPath, [bundleOf(program), ...args], {
       env: { ...process.env, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -42,7 +42,7 @@ export class SpecProcess {
     this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()));
   }
 
-  /** The end of what it said, for messages. */
+  /** The last part of its output, for messages. */
   get output(): string {
     return this.#output;
   }
@@ -51,12 +51,12 @@ export class SpecProcess {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** @param signal - SIGSTOP pauses it, SIGCONT has it go on. */
+  /** @param signal - SIGSTOP pauses the process, SIGCONT resumes it */
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
 
-  /** Ends it without any warning. */
+  /** Kills the process without warning. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#ended;

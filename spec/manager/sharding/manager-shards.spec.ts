@@ -18,7 +18,7 @@ describe('Manager with shards', () => {
 
   afterEach(() => setup.end());
 
-  it('reconciles each key on one replica, and on the other when that one ends', async () => {
+  it('reconciles each key on one replica, and on the other one after the first has stopped', async () => {
     const seen: string[][] = [[], []];
     const managers = seen.map((keys, n) => {
       const manager = setup.manager({ shards: { ...shards, identity: `replica-${n}` } });
@@ -43,11 +43,11 @@ describe('Manager with shards', () => {
     ending.abort();
     await setup.clock.advance(3_000);
     await ended;
-    // What it had, and nothing else.
+    // Exactly the keys of the first replica.
     expect(seen[1]?.sort()).to.deep.equal(firsts.sort());
   });
 
-  it('refuses the writes of a reconcile whose key went to another replica', async () => {
+  it('fences the writes of a reconcile whose key moved to another replica', async () => {
     const outcomes: unknown[] = [];
     const begun: string[] = [];
     const slow = controllerFor(ConfigMap).complete(async ({ key, client, signal }) => {
@@ -82,7 +82,7 @@ describe('Manager with shards', () => {
     expect(manager.status().shards?.member).to.match(/^elected-/);
   });
 
-  it('runs a controller of shards on the leader, where the keys are not shared', async () => {
+  it('runs a sharded controller on the leader if shards is false', async () => {
     const seen: string[] = [];
     const manager = setup.manager({ shards: false });
     manager.add(watcher(seen), { shards: true });
@@ -92,7 +92,7 @@ describe('Manager with shards', () => {
     expect(manager.status().shards).to.equal(undefined);
   });
 
-  it('refuses shards without a place for the Leases, and together with a phase', () => {
+  it('rejects shards without a Lease namespace, and shards together with a phase', () => {
     const add = (options: ConstructorParameters<typeof Manager>[0], phase?: 'leader') => () =>
       setup.manager(options).add(watcher([]), { shards: true, phase });
     expect(add({})).to.throw('where are the Leases').with.property('code', 'InvalidOption');

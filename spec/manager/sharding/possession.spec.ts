@@ -2,7 +2,10 @@ import { expect } from 'chai';
 import type { StoredAssignment } from '../../../lib/manager/sharding/assignment.js';
 import { Possession } from '../../../lib/manager/sharding/possession.js';
 
-/** Slots by holders: `a`, `b`, `-` for nobody; in upper case: it is to be given up. */
+/**
+ * Returns a record of slots by holder: `a`, `b` or `-` for none. Upper case means that the slot is
+ * to be released.
+ */
 function record(epoch: number, slots: string, uid = 'r'): StoredAssignment {
   const holders = slots.split('').map((at) => (at === '-' ? undefined : at.toLowerCase()));
   const targets = slots.split('').map((at) => (/[A-Z]/.test(at) ? 'other' : undefined));
@@ -17,13 +20,13 @@ function memberA(slots: string): Possession {
 }
 
 describe('Possession', () => {
-  it('owns what the record names it the holder of, and acknowledges that at once', () => {
+  it('owns the slots that the record assigns to it, and acknowledges the record at once', () => {
     const possession = memberA('aab-');
     expect(possession.owned).to.deep.equal([0, 1]);
     expect(possession.acknowledged).to.deep.equal({ record: 'r', epoch: 1 });
   });
 
-  it('acknowledges an epoch when the work on what it takes has ended', () => {
+  it('acknowledges an epoch once the work on the slots that it takes away has ended', () => {
     const possession = memberA('aa');
     const { drain = 0 } = possession.see(record(2, 'aA'));
     expect([possession.owns(1), possession.holds(1)]).to.deep.equal([false, true]);
@@ -32,7 +35,7 @@ describe('Possession', () => {
     expect([possession.holds(1), possession.acknowledged?.epoch]).to.deep.equal([false, 2]);
   });
 
-  it('acknowledges none of the epochs that it missed before that', () => {
+  it('skips the epochs that it missed', () => {
     const possession = memberA('aa');
     const { drain = 0 } = possession.see(record(9, 'aA'));
     expect(possession.acknowledged?.epoch).to.equal(1);
@@ -40,7 +43,7 @@ describe('Possession', () => {
     expect(possession.acknowledged?.epoch).to.equal(9);
   });
 
-  it('acknowledges what is done while more is to be given up', () => {
+  it('acknowledges a finished epoch while more slots are to be released', () => {
     const possession = memberA('aaa');
     const first = possession.see(record(2, 'aaA'));
     possession.see(record(3, 'aAA'));
@@ -48,7 +51,7 @@ describe('Possession', () => {
     expect(possession.acknowledged?.epoch).to.equal(2);
   });
 
-  it('takes nothing back by a record that is older than one that it saw', () => {
+  it('does not take a slot back by a record older than one that it has seen', () => {
     const possession = memberA('aa');
     possession.drained(possession.see(record(2, 'aA')).drain ?? 0);
     possession.see(record(1, 'aa'));
@@ -58,14 +61,14 @@ describe('Possession', () => {
     expect(possession.owned).to.deep.equal([]);
   });
 
-  it('takes a slot that comes back only after its work has ended', () => {
+  it('takes a returning slot only after its work has ended', () => {
     const possession = memberA('a');
     const { drain = 0 } = possession.see(record(2, 'A'));
     expect(possession.see(record(3, 'a')).acquired).to.deep.equal([]);
     expect(possession.drained(drain).acquired).to.deep.equal([0]);
   });
 
-  it('owns nothing while the lease is stale, and what it had when it is fresh again', () => {
+  it('owns nothing while the lease is stale, and the same slots once it is fresh again', () => {
     const possession = memberA('ab');
     const { drain = 0 } = possession.lapse();
     expect(possession.owned).to.deep.equal([]);
@@ -73,7 +76,7 @@ describe('Possession', () => {
     expect(possession.reopen().acquired).to.deep.equal([0]);
   });
 
-  it('holds nothing once expelled, also under another name', () => {
+  it('holds nothing once expelled, even under another name', () => {
     const possession = memberA('aa');
     possession.see(record(2, 'aA'));
     possession.expelled();
@@ -83,7 +86,7 @@ describe('Possession', () => {
     expect([possession.holds(0), possession.holds(1)]).to.deep.equal([false, false]);
   });
 
-  it('takes nothing any more when it leaves', () => {
+  it('takes no more slots when it leaves', () => {
     const possession = memberA('a-');
     const { drain = 0 } = possession.leave();
     possession.see(record(2, 'aa'));

@@ -37,7 +37,7 @@ async function embeddedTarget(): Promise<ShardingTarget> {
   };
 }
 
-describe('Sharding among processes, on the embedded server', function () {
+describe('Sharding among processes on the embedded server', function () {
   this.timeout(120_000);
   shardingSuite(embeddedTarget);
 });

@@ -14,7 +14,7 @@ const count = (slots: readonly (string | undefined)[], member: string): number =
   slots.filter((owner) => owner === member).length;
 
 describe('rebalance', () => {
-  it('gives all slots away, in shares that differ by one at most', () => {
+  it('assigns all slots in shares that differ by at most one', () => {
     const property = fc.property(anySlots, anyMembers, (slots, wanted) => {
       const shares = wanted.map((member) => count(rebalance(slots, wanted), member));
       expect(shares.reduce((sum, share) => sum + share)).to.equal(slots.length);
@@ -23,13 +23,13 @@ describe('rebalance', () => {
     fc.assert(property);
   });
 
-  it('moves no more slots than even shares take', () => {
+  it('moves no more slots than even shares require', () => {
     const property = fc.property(anySlots, anyMembers, (slots, wanted) => {
       const after = rebalance(slots, wanted);
       const moved = slots.filter((owner, slot) => owner !== after[slot]).length;
       const low = Math.floor(slots.length / wanted.length);
       let more = slots.length % wanted.length;
-      // The most that can stay: each keeps up to the lower share, and some one more.
+      // The most that can stay: each member keeps up to the lower share, and some keep one more.
       let kept = 0;
       for (const member of wanted) {
         const had = count(slots, member);
@@ -44,7 +44,7 @@ describe('rebalance', () => {
     fc.assert(property);
   });
 
-  it('moves only what the dead had, or what the new one gets', () => {
+  it('moves only the slots of a dead member or those for a new one', () => {
     const three = rebalance(Array<undefined>(1_024).fill(undefined), ['a', 'b', 'c']);
     const two = rebalance(three, ['a', 'c']);
     expect(two.filter((owner, slot) => owner !== three[slot])).to.have.length(count(three, 'b'));
@@ -52,7 +52,7 @@ describe('rebalance', () => {
     expect(four.filter((owner, slot) => owner !== three[slot])).to.have.length(256);
   });
 
-  it('keeps 100 replicas within 1.3 times of one another', () => {
+  it('keeps the shares of 100 replicas within a factor of 1.3', () => {
     const many = Array.from({ length: 100 }, (_, n) => `member-${n}`);
     const slots = rebalance(Array<undefined>(1_024).fill(undefined), many);
     const shares = many.map((member) => count(slots, member));
@@ -75,7 +75,7 @@ describe('parseAssignment', () => {
       .map((names) => new Map(names.map((name, n) => [name, n + 1]))),
   });
 
-  it('reads what was written', () => {
+  it('parses a formatted assignment', () => {
     const property = fc.property(anyAssignment, ({ epoch, slots, awaited }) => {
       const holders = slots.map(([holder]) => holder);
       const targets = slots.map(([, target]) => target);
@@ -90,7 +90,7 @@ describe('parseAssignment', () => {
     fc.assert(property);
   });
 
-  it('takes 15 KB at most for 100 replicas', () => {
+  it('needs at most 15 KB for 100 replicas', () => {
     const names = Array.from(
       { length: 100 },
       (_, n) => `operator-name-${String(n).padStart(8, '0')}`,
@@ -111,13 +111,13 @@ describe('parseAssignment', () => {
     { slots: '2*x' },
     { awaited: { a: 'b' } },
   ]) {
-    it(`refuses ${JSON.stringify(bad)}`, () => {
+    it(`rejects ${JSON.stringify(bad)}`, () => {
       const parse = () => parseAssignment(JSON.stringify({ ...good, ...bad }), 2);
       expect(parse).to.throw("can't be read").with.property('code', 'InvalidObject');
     });
   }
 
-  it('refuses what is no JSON', () => {
+  it('rejects invalid JSON', () => {
     expect(() => parseAssignment('', 2)).to.throw('no JSON');
   });
 });

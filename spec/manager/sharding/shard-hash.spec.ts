@@ -12,7 +12,7 @@ import {
 const hex = ({ high, low }: Hash64): string =>
   high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0');
 
-/** FNV-1a as its authors write it. */
+/** FNV-1a as published by its authors. */
 function slowFnv1a64(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) {
@@ -31,8 +31,8 @@ function sharesOf(names: readonly string[], by: 'key' | 'namespace'): readonly n
 }
 
 describe('hashOfKey', () => {
-  it('hashes namespaces as the server does', () => {
-    // The test vectors of the authors of FNV.
+  it('hashes namespaces like the API server', () => {
+    // The test vectors of FNV's authors.
     expect(hex(fnv1a64(''))).to.equal('cbf29ce484222325');
     expect(hex(fnv1a64('a'))).to.equal('af63dc4c8601ec8c');
     expect(hex(fnv1a64('foobar'))).to.equal('85944171f73967e8');
@@ -42,14 +42,14 @@ describe('hashOfKey', () => {
     fc.assert(fc.property(fc.string(), (text) => hex(fnv1a64(text)) === slowFnv1a64(text)));
   });
 
-  it('spreads keys whose names differ at their end only', () => {
+  it('spreads keys whose names differ only at their end', () => {
     const names = Array.from({ length: 999 }, (_, n) => `tenant-${n}`);
     expect(Math.min(...sharesOf(names, 'key'))).to.be.above(290);
-    // Why namespaces are not the default.
+    // The reason why namespaces are not the default.
     expect(Math.min(...sharesOf(names, 'namespace'))).to.equal(0);
   });
 
-  it('tells clusters, namespaces and names apart', () => {
+  it('distinguishes clusters, namespaces and names', () => {
     const keys = [
       { name: 'a' },
       { namespace: 'a', name: 'a' },
@@ -59,14 +59,14 @@ describe('hashOfKey', () => {
     expect(new Set(keys.map((key) => hex(hashOfKey(key, 'key')))).size).to.equal(4);
   });
 
-  it('hashes a cluster-scoped key by its name, where namespaces are asked for', () => {
+  it('hashes a cluster-scoped key by its name when hashing by namespace', () => {
     const key = { name: 'node-1' };
     expect(hashOfKey(key, 'namespace')).to.deep.equal(hashOfKey(key, 'key'));
   });
 });
 
 describe('rangesOf', () => {
-  it('joins slots that touch; the last range ends at 2^64', () => {
+  it('joins adjacent slots, and ends the last range at 2^64', () => {
     const ranges = rangesOf([0, 1, 512, 1023]);
     expect(ranges).to.deep.equal([
       { start: '0x0000000000000000', end: '0x0080000000000000' },
@@ -79,7 +79,7 @@ describe('rangesOf', () => {
     );
   });
 
-  it('has every hash in the range of its slot', () => {
+  it('contains every hash in the range of its slot', () => {
     const property = fc.property(fc.string(), (name) => {
       const hash = hashOfKey({ namespace: name, name }, 'namespace');
       const [range = { start: '', end: '' }] = rangesOf([slotOf(hash)]);

@@ -10,7 +10,7 @@ import { isSampled, sampleSeed, tries } from '../../sample.js';
 import { chaos } from './simulation/chaos.js';
 import { ModelGroup, times } from './simulation/model-group.js';
 
-/** So many schedules of each kind; more by hand, with SCHEDULES=3000. */
+/** The number of schedules of each kind. Set SCHEDULES=3000 for more. */
 const schedules = Number(process.env['SCHEDULES'] ?? tries(30));
 const first = isSampled ? sampleSeed * schedules : 1;
 const seeds = Array.from({ length: schedules }, (_, n) => first + n);
@@ -24,12 +24,12 @@ function startedGroup(seed: number, size: number, drainMs = 300): ModelGroup {
   return group;
 }
 
-describe('ShardMachine, simulated', function () {
+describe('ShardMachine in a simulation', function () {
   this.timeout(60_000 + schedules * 1_000);
 
-  it('never has two owners of a slot, and loses none for ever, whatever fails', () => {
+  it('never has two owners of a slot, and recovers every slot, whatever fails', () => {
     for (const seed of seeds) {
-      // Work that goes on for longer than it takes to join again, too.
+      // Also with work that takes longer than joining again.
       const group = startedGroup(seed, 2 + (seed % 4), seed % 2 === 0 ? 300 : 3_000);
       chaos(group, 30_000);
       group.time.runUntil(group.time.nowMs + 39_000);
@@ -39,7 +39,7 @@ describe('ShardMachine, simulated', function () {
     }
   });
 
-  it('takes over from the dead within leaseDuration + 4 retry periods, from the leader too', () => {
+  it('takes over from dead replicas, the leader included, within leaseDuration + 4 retry periods', () => {
     let longestMs = 0;
     for (const seed of seeds) {
       const group = startedGroup(seed, 4);
@@ -59,7 +59,7 @@ describe('ShardMachine, simulated', function () {
 
   for (const type of ['expel', 'record'] as const) {
     for (const isStored of [false, true]) {
-      const when = isStored ? 'before it hears the answer' : 'before the server hears of it';
+      const when = isStored ? 'before it receives the response' : 'before the server receives it';
       it(`takes over from a leader that dies over its next ${type}, ${when}`, () => {
         for (const seed of seeds.slice(0, Math.ceil(schedules / 3))) {
           const group = startedGroup(seed, 4);
@@ -67,7 +67,7 @@ describe('ShardMachine, simulated', function () {
           const paused = group.alive.find((process) => process !== leader);
           if (leader === undefined || paused === undefined) throw new Error('nobody leads');
           leader.doom = { type, isStored };
-          // What it had is to be given on; it comes back when that may be half done.
+          // The slots of the paused process must move. It resumes when that may be half done.
           paused.pause();
           const { time } = group;
           time.after(time.between(times.leaseDurationMs, 8_000), () => paused.resume());
@@ -84,7 +84,7 @@ describe('ShardMachine, simulated', function () {
     }
   }
 
-  it('assigns in that time what the dead had, though the leader is paused when it would have to act', () => {
+  it('reassigns the slots of a dead replica in that time although the leader is paused when it should act', () => {
     for (const seed of seeds) {
       const group = startedGroup(seed, 4);
       const leader = group.leader();
@@ -94,7 +94,7 @@ describe('ShardMachine, simulated', function () {
       const killedMs = group.time.nowMs;
       group.time.after(times.leaseDurationMs - group.time.between(0, 600), () => leader?.pause());
       group.time.runUntil(killedMs + promiseMs);
-      // Some of its slots are the paused one's now, whose time is not over.
+      // The paused leader, whose time is not over, may now hold some of the slots.
       const { holders = [] } = group.server.records.at(-1) ?? {};
       expect(holders.includes(name), `seed ${seed}`).to.equal(false);
     }
@@ -102,7 +102,7 @@ describe('ShardMachine, simulated', function () {
 });
 
 describe('ShardMachine', () => {
-  it('takes its slots up anew after a time without a fresh lease, though a late answer makes it fresh', () => {
+  it('takes its slots again after a stale lease, although a late response makes the lease fresh', () => {
     const machine = new ShardMachine({ times, slotCount: 2, newName: () => 'me' });
     const lease = {
       ...{ name: 'me', uid: 'u', resourceVersion: '1', holder: 'me', createdMs: 1 },
@@ -125,7 +125,7 @@ describe('ShardMachine', () => {
     const sentMs = times.retryPeriodMs + 25;
     machine.step({ type: 'tick' }, sentMs);
     expect(machine.owns(0, sentMs)).to.equal(true);
-    // The process is paused; what comes first when it goes on finds a lease that is not fresh.
+    // The process is paused. When it resumes, its first event finds a stale lease.
     const lateMs = 30 + times.renewDeadlineMs;
     expect(machine.owns(0, lateMs)).to.equal(false);
     const released = wrote(sentMs, lateMs + 1).find((each) => each.type === 'release');
@@ -137,7 +137,7 @@ describe('ShardMachine', () => {
   });
 
   for (const answer of ['conflict', 'gone', 'stored'] as const) {
-    it(`joins again after an expulsion, though the answer to an earlier renewal is: ${answer}`, () => {
+    it(`joins again after an expulsion although the response to an earlier renewal is: ${answer}`, () => {
       let names = 0;
       const newName = (): string => `me${names++}`;
       const machine = new ShardMachine({ times, slotCount: 2, newName });
@@ -155,7 +155,7 @@ describe('ShardMachine', () => {
       list([], 10);
       wrote({ type: 'stored', object: lease }, 10, 20);
       expect(machine.step({ type: 'tick' }, 410).map(({ type }) => type)).to.include('renew');
-      // The list is answered before the renewal is.
+      // The list is answered before the renewal.
       list([{ ...lease, resourceVersion: '2', holder: '' }], 420);
       const outcome =
         answer === 'stored' ? ({ type: answer, object: lease } as const) : { type: answer };
@@ -173,7 +173,7 @@ describe('ShardMachine', () => {
 });
 
 describe('ShardLeader', () => {
-  it('gives on the slots of an expelled replica at once, and keeps the others where they are', () => {
+  it('reassigns the slots of an expelled replica at once, and keeps the others in place', () => {
     const observer = new MemberObserver(1_000);
     const leader = new ShardLeader({ observer, retryPeriodMs: 100, slotCount: 3 });
     const lease = (name: string, createdMs: number, version = '1'): MemberLease => ({

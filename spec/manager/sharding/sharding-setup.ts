@@ -6,27 +6,27 @@ import type { ShardingOptions } from '../../../lib/manager/sharding/index.js';
 import type { ObjectKey } from '../../../lib/object/kubernetes-object.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
-/** The leases of issue 4. */
+/** Short lease times. */
 export const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 400 };
 
-/** A thousand keys whose names differ at their end only. */
+/** A thousand keys whose names differ only at their end. */
 export const keys: readonly ObjectKey[] = Array.from({ length: 1_000 }, (_, n) => ({
   namespace: 'default',
   name: `key-${n}`,
 }));
 
-/** One replica. */
+/** A replica of the group. */
 export interface Replica {
   readonly sharding: Sharding;
   readonly client: ConnectedClient;
-  /** Resolves when it has ended. */
+  /** Resolves when the replica has stopped. */
   readonly ended: Promise<void>;
-  /** How many of {@link keys} it owns. */
+  /** Returns how many of {@link keys} the replica owns. */
   owned(): number;
   stop(): void;
 }
 
-/** Replicas on one embedded cluster, on a virtual clock. */
+/** Replicas on an embedded cluster with a virtual clock. */
 export class ReplicaGroup {
   readonly clock: VirtualClock;
   readonly cluster: EmbeddedCluster<VirtualClock>;
@@ -59,7 +59,7 @@ export class ReplicaGroup {
     return { sharding, client, ended, stop, owned };
   }
 
-  /** Some replicas, with all keys spread over them. */
+  /** Starts replicas and waits until all keys are spread over them. */
   async replicas(count: number): Promise<readonly Replica[]> {
     const replicas = Array.from({ length: count }, (_, n) => this.replica({ identity: `p${n}` }));
     await this.clock.advance(5_000);
@@ -73,7 +73,7 @@ export class ReplicaGroup {
   }
 }
 
-/** A listener whose work on keys ends when it is told. */
+/** Returns a listener whose work on keys ends on demand. */
 export function heldWork(): KeyOwnershipListener & {
   readonly graces: readonly number[];
   acquisitions: number;

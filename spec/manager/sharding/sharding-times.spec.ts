@@ -9,7 +9,7 @@ import { ReplicaGroup, keys, times } from './sharding-setup.js';
 
 const [key = { name: '' }] = keys;
 
-/** A process' clocks, which go on while none of its timers fires. */
+/** Returns the clocks of a process, which run on while none of its timers fires. */
 function bentClock(clock: VirtualClock) {
   const bent = { wallMs: 0, stoppedMs: 0, sleptMs: 0 };
   const own: Clock = {
@@ -21,7 +21,7 @@ function bentClock(clock: VirtualClock) {
   return { bent, clock: own };
 }
 
-describe('Sharding, by its clocks', () => {
+describe('Sharding and clocks', () => {
   let group: ReplicaGroup;
 
   beforeEach(async () => {
@@ -49,7 +49,7 @@ describe('Sharding, by its clocks', () => {
   }
 
   for (const wallMs of [-3_600_000, 3_600_000]) {
-    it(`does not heed its wall clock, which jumps by ${wallMs} ms`, async () => {
+    it(`ignores its wall clock, which jumps by ${wallMs} ms`, async () => {
       const { bent, clock } = bentClock(group.clock);
       const replica = group.replica({ clock });
       const other = group.replica({ identity: 'other' });
@@ -61,18 +61,18 @@ describe('Sharding, by its clocks', () => {
       bent.wallMs = wallMs;
       fence.check('update');
       await group.clock.advance(2 * times.leaseDurationMs);
-      // It neither left nor drove the other one out.
+      // It has neither left nor expelled the other replica.
       fence.check('update');
       const members = [member, other.sharding.status().member].sort();
       expect([...replica.sharding.status().members].sort()).to.deep.equal(members);
-      // Nor does it write a moment longer.
+      // Nor does the jump extend its time to write.
       await replica.client.close();
       await group.clock.advance(times.renewDeadlineMs);
       expect(() => fence.check('update')).to.throw('not sent');
     });
   }
 
-  it('counts from the start of its last successful renewal, not from the answer', async () => {
+  it('counts from the start of its last successful renewal instead of its response', async () => {
     let begunMs = 0;
     let isCut = false;
     const slow = (client: Client): Client => ({
@@ -98,7 +98,7 @@ describe('Sharding, by its clocks', () => {
     expect(() => fence.check('update')).to.throw('not sent');
   });
 
-  it('is not taken for expelled by a list that began before it had joined', async () => {
+  it('does not treat itself as expelled by a list that began before it joined', async () => {
     const late = async <T>(answer: PromiseLike<T>): Promise<T> => {
       const answered = await answer;
       await sleep(group.clock, 500);
@@ -110,7 +110,7 @@ describe('Sharding, by its clocks', () => {
         await sleep(group.clock, 600);
         return client.create(object, options);
       },
-      // Only ever awaited.
+      // A promise suffices here, because the result is only awaited.
       list: (type, options) => late(client.list(type, options)),
     });
     const { sharding } = group.replica({}, slow);

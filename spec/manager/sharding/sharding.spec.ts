@@ -19,14 +19,14 @@ describe('Sharding', () => {
     expect(group.clock.pendingTimers, 'timers left').to.equal(0);
   });
 
-  it('gives one replica all keys at once', async () => {
+  it('assigns all keys to a single replica at once', async () => {
     const replica = group.replica();
     await group.clock.advance(1_000);
     expect(replica.owned()).to.equal(1_000);
     expect(replica.sharding.status()).to.deep.include({ phase: 'member', share: 1 });
   });
 
-  it('gives each key to one of three replicas, within 1.3 times of one another', async () => {
+  it('assigns each key to one of three replicas, in shares within a factor of 1.3', async () => {
     const replicas = await group.replicas(3);
     const counts = replicas.map((replica) => replica.owned());
     expect(
@@ -35,7 +35,7 @@ describe('Sharding', () => {
     expect(Math.max(...counts) / Math.min(...counts)).to.be.below(1.3);
   });
 
-  it('hands over at once what a replica had that ends, and deletes its Lease', async () => {
+  it('hands over the keys of a stopping replica at once, and deletes its Lease', async () => {
     const [one, ...others] = await group.replicas(3);
     one?.stop();
     await group.clock.advance(3 * times.retryPeriodMs);
@@ -46,7 +46,7 @@ describe('Sharding', () => {
     expect(items).to.have.length(3);
   });
 
-  it('takes over in time from a leader that the server does not hear any more', async () => {
+  it('takes over in time from a leader that cannot reach the server', async () => {
     const replicas = await group.replicas(3);
     const [leader] = replicas;
     await leader?.client.close();
@@ -58,8 +58,8 @@ describe('Sharding', () => {
     expect(replicas.slice(1).reduce((sum, replica) => sum + replica.owned(), 0)).to.equal(1_000);
   });
 
-  it('takes nothing from a replica that promises to be silent for longer, before that is over', async () => {
-    // As when a release with shorter times is rolled out.
+  it('waits for the longer lease of another replica before it takes over', async () => {
+    // As in the rollout of a release with shorter times.
     const slow = { leaseDurationMs: 12_000, renewDeadlineMs: 10_000, retryPeriodMs: 1_000 };
     const former = group.replica({ ...slow, identity: 'former' });
     await group.clock.advance(1_500);
@@ -74,7 +74,7 @@ describe('Sharding', () => {
     expect([former.owned(), next.owned()]).to.deep.equal([0, 1_000]);
   });
 
-  it('gives no key on before the work on it has ended', async () => {
+  it('moves a key only after the work on it has ended', async () => {
     const first = group.replica();
     const work = heldWork();
     first.sharding.subscribe(work);
@@ -90,7 +90,7 @@ describe('Sharding', () => {
     work.released = () => Promise.resolve();
   });
 
-  it('refuses writes of keys that went away, and of a lease that is stale', async () => {
+  it('refuses writes of keys that moved away, and writes under a stale lease', async () => {
     const [one] = await group.replicas(2);
     const [own, other] = [true, false].map((isOwn) =>
       keys.find((key) => one?.sharding.owns(key) === isOwn),
@@ -108,7 +108,7 @@ describe('Sharding', () => {
     expect(() => fence.check('update')).to.throw('not sent');
   });
 
-  it('goes on where the Lease of a former replica can not be deleted, and logs it', async () => {
+  it('continues with a warning if the Lease of a former replica cannot be deleted', async () => {
     const lines: LogLine[] = [];
     const failing = (client: Client): Client => ({
       ...forwarding(client),
@@ -138,7 +138,7 @@ describe('Sharding', () => {
     expect(calls).to.deep.equal(['stays']);
   });
 
-  it('never lets a write of before an expulsion through again', async () => {
+  it('never allows a write from before an expulsion again', async () => {
     const replica = group.replica({ identity: 'cut-off' });
     await group.clock.advance(1_000);
     const [key = { name: '' }] = keys;
@@ -159,7 +159,7 @@ describe('Sharding', () => {
     replica.sharding.fenceOf(key).check('update');
   });
 
-  it('says in its health check what it can not do', async () => {
+  it('reports missing permissions in its health check', async () => {
     const match = { verb: 'list', resource: 'leases' } as const;
     const fault = group.cluster.faults.add({
       match,
@@ -174,7 +174,7 @@ describe('Sharding', () => {
     check();
   });
 
-  it('rebuilds a record that somebody deleted, while all work on', async () => {
+  it('rebuilds a deleted assignment record while all replicas continue', async () => {
     const replicas = await group.replicas(2);
     await group.admin.delete(Lease, { namespace: 'default', name: 'operator-shards' });
     await group.clock.advance(4_000);
@@ -187,7 +187,7 @@ describe('Sharding', () => {
     { drainMs: NaN },
     { name: 'A' },
   ]) {
-    it(`refuses ${Object.entries(options).join()}`, () => {
+    it(`rejects ${Object.entries(options).join()}`, () => {
       const construct = () => group.replica(options);
       expect(construct)
         .to.throw('sharding')

@@ -8,8 +8,9 @@ import type { BuilderTarget, Operator } from '../../builder/suite/target.js';
 export interface DrivenControllerOptions {
   readonly target: BuilderTarget;
   /**
-   * Adds the controllers to a manager. Called again with a new manager at each restart, as a new
-   * process would: make new controllers and reconcilers in it.
+   * Adds the controllers to a manager.
+   * Called again with a new manager at each restart, like a new process: create new controllers and
+   * reconcilers in it.
    */
   readonly setup: (manager: Manager, operator: Operator) => void | Promise<void>;
   /** Client of the manager, with its request log. @defaultValue a new operator of the target */
@@ -18,18 +19,18 @@ export interface DrivenControllerOptions {
   readonly manager?: Partial<ManagerOptions> | undefined;
 }
 
-/** Controllers that run in a manager, which can be restarted. */
+/** Controllers in a manager that can be restarted. */
 export interface DrivenController {
   readonly operator: Operator;
-  /** The manager that runs now, or ran last. */
+  /** The current or the last manager. */
   readonly manager: Manager;
-  /** Ends the manager and starts another one, with empty caches and queues. */
+  /** Stops the manager and starts another one with empty caches and queues. */
   restart(): Promise<void>;
-  /** Ends the manager; calls after the first do nothing. Call it after each spec. */
+  /** Stops the manager. Later calls do nothing. Call it after each spec. */
   stop(): Promise<void>;
   /** Starts a manager after {@link stop}. */
   start(): Promise<void>;
-  /** Lets time pass: on the virtual clock of the embedded server, or of the machine. */
+  /** Advances the virtual clock of the embedded server, or waits in real time. */
   pass(ms: number): Promise<void>;
   /**
    * Calls `check` until it neither throws nor returns false, while time passes.
@@ -40,7 +41,7 @@ export interface DrivenController {
 
 const realBudgetMs = 60_000;
 
-/** Runs controllers in a manager against any target, in the way an operator's process does. */
+/** Runs controllers in a manager against any target, like the process of an operator. */
 export async function drivenController(
   options: DrivenControllerOptions,
 ): Promise<DrivenController> {
@@ -93,7 +94,7 @@ class Driven implements DrivenController {
     const ended = (): void => void (state.isOver = true);
     running.over.then(ended, ended);
     const { clock } = this.#options.target;
-    // What waits for the clock to end waits no longer.
+    // Advances the clock for timers that the end waits for.
     while (!state.isOver && clock instanceof VirtualClock) await clock.advance(1_000);
     await running.over;
   }

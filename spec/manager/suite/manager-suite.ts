@@ -12,7 +12,7 @@ import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { onLoopback, served } from '../served.js';
 
-/** Gives each ConfigMap of the namespace a Secret of its name. */
+/** Creates for each ConfigMap of the namespace a Secret of the same name. */
 function secretKeeper() {
   return controllerFor(ConfigMap)
     .owns(Secret)
@@ -35,7 +35,7 @@ function secretKeeper() {
     });
 }
 
-/** Gives each ConfigMap that wants one a child with a generated name, and looks again and again. */
+/** Creates a child with a generated name for each ConfigMap that requests one, and requeues repeatedly. */
 function childMaker(runs: string[]) {
   return controllerFor(ConfigMap)
     .withOptions({ name: 'child-maker' })
@@ -54,14 +54,14 @@ function childMaker(runs: string[]) {
     });
 }
 
-/** A manager of the suite, and how to stop it. */
+/** A running manager of the suite. */
 interface Running {
   readonly manager: Manager;
   readonly over: Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** What a manager does on a cluster: the same on the embedded server and on a real one. */
+/** Defines the behaviour of a manager on a cluster, on the embedded and the real server. */
 export function managerSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let namespace: string;
@@ -104,7 +104,7 @@ export function managerSuite(newTarget: NewTarget): void {
     });
   }
 
-  /** Time goes on meanwhile, where the spec owns it. */
+  /** Calls `target.eventually` and advances a virtual clock. */
   const eventually = (check: () => Promise<unknown>): Promise<unknown> =>
     target.eventually(async () => {
       if (target.clock instanceof VirtualClock) await target.clock.advance(200);
@@ -113,7 +113,7 @@ export function managerSuite(newTarget: NewTarget): void {
 
   const secret = (name: string) => target.admin.get(Secret, { namespace, name });
 
-  it('makes a child with a generated name once, since an index shows it at once', async () => {
+  it('creates a child with a generated name only once, because an index shows it at once', async () => {
     const runs: string[] = [];
     const { manager, stop } = await start();
     manager.index(ConfigMap, 'parent', ({ data }) => [data?.['parent']]);
@@ -130,13 +130,13 @@ export function managerSuite(newTarget: NewTarget): void {
     await stop();
   });
 
-  it('reconciles, is ready, is measured, and stops', async () => {
+  it('reconciles, is ready, exports metrics and stops', async () => {
     await configMap('a');
     const { manager, stop } = await start();
     await manager.whenLeading();
     await target.eventually(() => secret('a'));
     expect(await served(manager, '/readyz')).to.include({ status: 200, text: 'ok' });
-    // The Secret is there before the reconcile that made it ends.
+    // The Secret exists before the reconcile that created it ends.
     await target.eventually(async () => {
       const { text } = await served(manager, '/metrics');
       expect(text).to.match(
@@ -149,7 +149,7 @@ export function managerSuite(newTarget: NewTarget): void {
     expect(manager.phase).to.equal('stopped');
   });
 
-  it('hands over to the replica that stands by, with its caches filled', async () => {
+  it('hands over to a standby whose caches are synced', async () => {
     const leaderElection = { name: 'keeper', namespace };
     const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 400 };
     const first = await start({ leaderElection: { ...leaderElection, ...times } });

@@ -43,7 +43,7 @@ const crd = {
   },
 };
 
-/** Objects that nest too deeply, on a real server and on the embedded one. */
+/** Objects that nest too deeply, on the embedded and the real server. */
 export function quarantineSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let namespace: string;
@@ -80,7 +80,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
 
   after(() => target.close());
 
-  /** Notes what it sees. */
+  /** Returns a controller that records the objects it reads. */
   function boxKeeper() {
     return controllerFor<Box>(type)
       .withOptions({ name: 'box-keeper' })
@@ -107,7 +107,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
       operations: [{ op: 'replace', path: '/spec', value: spec }],
     });
 
-  it('keeps the one object that nests too deeply out, and reconciles all others', async () => {
+  it('quarantines an object that nests too deeply and reconciles all others', async () => {
     await create('before', { size: 1 });
     await create('poison', deep(target));
     await create('after', { size: 2 });
@@ -132,7 +132,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('reconciles the object again once a version of it is good', async () => {
+  it('reconciles the object again once a version of it is valid', async () => {
     await create('poison', deep(target));
     await target.eventually(async () => expect(quarantined()).to.deep.equal(['poison']));
     await replace('poison', { size: 3 });
@@ -141,7 +141,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
     expect(await served(manager, '/readyz/caches')).to.include({ status: 200 });
   });
 
-  it('fails reads of an object that turns bad, and does not show it as deleted', async () => {
+  it('fails reads of an object that becomes invalid, and does not report it as deleted', async () => {
     await create('poison', { size: 1 });
     await target.eventually(async () => expect(seen).to.deep.equal(['poison 1']));
     await replace('poison', deep(target));
@@ -156,7 +156,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
     expect(await codeOf(manager.client.get(type, keyOf('poison')))).to.equal('ApiError');
   });
 
-  it('neither creates an owned object over it, nor deletes others of its owner', async () => {
+  it('neither creates an owned object over a quarantined one nor prunes others of its owner', async () => {
     const owner = await create('owner', { size: 0 });
     const box = (name: string): UnstructuredObject => ({
       ...{ ...type, metadata: keyOf(name), spec: { size: 1 } },
@@ -179,7 +179,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
     expect(await versions()).to.deep.equal(before);
   });
 
-  it('reports it in one Event, though several replicas quarantine it', async () => {
+  it('reports the object in one Event although several replicas quarantine it', async () => {
     const { client } = await target.operator();
     const replicas = [1, 2].map(() => {
       const cacheOptions = { namespaces: [namespace] };
@@ -220,7 +220,10 @@ export function quarantineSuite(newTarget: NewTarget): void {
     new URLSearchParams({ ...type, namespace, name }).toString();
 }
 
-/** So deep that recursive functions fail on it; the embedded server takes 1,000 levels at most. */
+/**
+ * Returns a value so deep that recursive functions fail on it. The embedded server accepts at most
+ * 1,000 levels.
+ */
 function deep({ real }: BuilderTarget): Record<string, unknown> {
   const levels = real ? 3_000 : 800;
   return JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as Record<string, unknown>;

@@ -29,7 +29,7 @@ const configuration = {
   kind: 'ValidatingWebhookConfiguration',
   name: 'trusting',
 };
-/** An authority of 8 hours: one more is trusted when 5 of them are over. */
+/** With an authority of 8 hours another one is trusted after 5 hours. */
 const short = {
   ...{ validityMs: 3 * hourMs, authorityValidityMs: 8 * hourMs },
   ...{ settleMs: 10 * minuteMs, intervalMs: 5 * minuteMs },
@@ -86,7 +86,7 @@ describe('The rotation of generated certificates', () => {
     const trusted = await authorities();
     return isLive && trusted.some((pem) => certificate.checkIssued(new X509Certificate(pem)));
   };
-  /** Lets time pass in steps of five minutes; each ends when everyone has been looked at. */
+  /** Advances time in steps of five minutes, each until the trust has been checked. */
   const pass = async (ms: number): Promise<void> => {
     for (let passed = 0; passed < ms; passed += short.intervalMs) {
       const mark = cluster.requests.mark();
@@ -96,7 +96,7 @@ describe('The rotation of generated certificates', () => {
       await turns();
     }
   };
-  /** A client whose requests fail as long as `fails` says so. */
+  /** Returns a client whose requests fail while `fails` returns true. */
   const failing = (fails: (verb: 'get' | 'patch') => boolean): Client => {
     const refused = (): Promise<never> =>
       Promise.reject(new OperatorError('ConnectionFailed', 'GET /secrets: refused'));
@@ -108,7 +108,7 @@ describe('The rotation of generated certificates', () => {
     };
   };
 
-  it('shows nothing that is not trusted while a caBundle can not be written', async () => {
+  it('presents only trusted certificates while a caBundle cannot be written', async () => {
     let isForbidden = false;
     const replica = await start({ ...short, client: failing((v) => v === 'patch' && isForbidden) });
     await pass(5 * hourMs - 5 * minuteMs);
@@ -124,7 +124,7 @@ describe('The rotation of generated certificates', () => {
     expect(before).to.have.lengthOf(1);
     isForbidden = false;
     await pass(5 * minuteMs);
-    expect(replica.shown).to.equal(signed); // Trusted from now on, and not yet for long enough.
+    expect(replica.shown).to.equal(signed); // Trusted from now on, but not yet for long enough.
     await pass(15 * minuteMs);
     await until(() => replica.shown !== signed);
     expect(await isTrusted(replica)).to.equal(true);
@@ -132,7 +132,7 @@ describe('The rotation of generated certificates', () => {
     expect(next.checkIssued(new X509Certificate(before[0] ?? ''))).to.equal(false);
   });
 
-  it('does not sign too early where the clock of a replica is ahead', async () => {
+  it('does not sign too early if the clock of a replica is ahead', async () => {
     const replica = await start(short);
     await pass(5 * hourMs + 5 * minuteMs);
     expect(await authorities()).to.have.lengthOf(2);
@@ -141,7 +141,7 @@ describe('The rotation of generated certificates', () => {
     expect(other.shown?.certificate).to.equal(replica.shown?.certificate);
   });
 
-  it('makes what clients accept whose clocks are 4 minutes behind', async () => {
+  it('creates certificates that clients with a clock 4 minutes behind accept', async () => {
     const { shown } = await start();
     const theirs = clock.now() - 4 * minuteMs;
     for (const pem of [shown?.certificate ?? '', ...(await authorities())]) {
@@ -149,7 +149,7 @@ describe('The rotation of generated certificates', () => {
     }
   });
 
-  it('asks again, ever more slowly, as long as the API server can not be reached', async () => {
+  it('retries with back-off while the API server is unreachable', async () => {
     let attempts = 0;
     const isUp = (): boolean => attempts > 7;
     const starting = start({
@@ -171,7 +171,7 @@ describe('The rotation of generated certificates', () => {
     expect(await isTrusted(await starting)).to.equal(true);
   });
 
-  it('ends while it waits for the API server', async () => {
+  it('stops while it waits for the API server', async () => {
     const starting = start({ client: failing(() => true) }).catch((error: unknown) => error);
     await until(() => clock.pendingTimers === 1);
     ending.abort(new OperatorError('Stopped', 'the spec ends'));
@@ -186,7 +186,7 @@ describe('The rotation of generated certificates', () => {
       ),
     });
 
-  it('refuses a Secret with a certificate of somebody else, and leaves it alone', async () => {
+  it('refuses a Secret with a foreign certificate and leaves it unchanged', async () => {
     const foreign = await stored({ 'tls.crt': 'theirs', 'tls.key': 'their key' });
     const error = await start().catch((thrown: unknown) => thrown);
     expect(error).to.be.an('error').with.property('code', 'NotOurs');
@@ -194,7 +194,7 @@ describe('The rotation of generated certificates', () => {
     expect(await client.get(Secret, key)).to.deep.equal(foreign);
   });
 
-  it('fills a Secret that is empty, and repairs its own', async () => {
+  it('fills an empty Secret and repairs its own', async () => {
     await stored({ 'tls.crt': '', 'tls.key': '' });
     expect(await isTrusted(await start())).to.equal(true);
     const body = { data: { 'ca.key': null } };
@@ -202,7 +202,7 @@ describe('The rotation of generated certificates', () => {
     expect(await isTrusted(await start())).to.equal(true);
   });
 
-  it('repairs a Secret that was damaged once, with all replicas trusted at every moment', async () => {
+  it('repairs a damaged Secret while all replicas stay trusted', async () => {
     const replicas = [await start(short), await start(short), await start(short)];
     const mark = cluster.requests.mark();
     const body = { data: { 'ca.key': null } };
@@ -214,13 +214,13 @@ describe('The rotation of generated certificates', () => {
     }
     expect(new Set(replicas.map(({ shown }) => shown?.certificate)).size).to.equal(1);
     expect(replicas[0]?.shown?.certificate).to.not.equal(before?.certificate);
-    // Of three that see it at once one writes; conflicts are the others'.
+    // One of the three replicas writes, and the others get conflicts.
     const { entries } = cluster.requests.since(mark);
     const written = entries.filter(({ verb, code }) => verb === 'update' && code === 200);
     expect(written).to.have.lengthOf(2);
   });
 
-  it('does not let a Secret grow that is damaged again and again', async () => {
+  it('bounds the authorities in a Secret that is damaged repeatedly', async () => {
     const replica = await start(short);
     for (let n = 0; n < 8; n++) {
       await client.patch(Secret, key, { type: 'merge', body: { data: { 'ca.key': null } } });
@@ -230,7 +230,7 @@ describe('The rotation of generated certificates', () => {
     expect(await authorities()).to.have.length.within(2, 5);
   });
 
-  it('says so where another operator uses its Secret for other names', async () => {
+  it('warns if another operator uses the Secret for other names', async () => {
     const mark = cluster.requests.mark();
     await start({ ...short, dnsNames: ['a.default.svc'] });
     await start({ ...short, dnsNames: ['b.default.svc'], intervalMs: 24 * hourMs });
@@ -242,7 +242,7 @@ describe('The rotation of generated certificates', () => {
     expect(entries.filter(({ verb }) => verb === 'update')).to.have.lengthOf(2);
   });
 
-  it('gives up a pass in which the Secret does not come to rest', async () => {
+  it('stops an attempt after ten writes if the Secret keeps changing', async () => {
     await start();
     let writes = 0;
     const restless: Client = {
@@ -266,7 +266,7 @@ describe('The rotation of generated certificates', () => {
   });
 });
 
-/** Keys are made by other threads: waits, in turns of the event loop, until `isSo`. */
+/** Waits until `isSo` returns true. Other threads create the keys. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }

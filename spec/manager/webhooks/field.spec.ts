@@ -11,7 +11,7 @@ const CronTab = defineResource({
 });
 
 describe('field', () => {
-  it('makes causes in the words of the API server', () => {
+  it('creates causes in the format of the API server', () => {
     expect([
       field.required('a'),
       field.required('a', 'name it'),
@@ -41,7 +41,7 @@ describe('field', () => {
     );
   });
 
-  it('has a webhook refuse an object as its schema would, with all causes', async () => {
+  it('lets a webhook reject an object like its schema, with all causes', async () => {
     const cluster = await EmbeddedCluster.start({ crds: [CronTab] });
     const client = cluster.client();
     const check = validatingWebhook(CronTab, ({ object }) => {

@@ -27,7 +27,7 @@ const configuration = {
   name: 'trusting',
 };
 
-/** One replica's certificates, and which it has shown. */
+/** The certificates of a replica, with those that it has presented. */
 interface Replica {
   readonly shown: readonly ServingCertificate[];
   stop(): void;
@@ -89,7 +89,7 @@ describe('generatedCertificates', () => {
     const shown = new X509Certificate(certificate);
     return bundle.some((pem) => shown.verify(new X509Certificate(pem).publicKey));
   };
-  /** Lets time pass in steps of a replica's interval; each ends when it has looked whom is trusted. */
+  /** Advances time in steps of a replica's interval, each until it has checked the trust. */
   const pass = async (ms: number, stepMs: number): Promise<void> => {
     for (let passed = 0; passed < ms; passed += stepMs) {
       const mark = cluster.requests.mark();
@@ -101,7 +101,7 @@ describe('generatedCertificates', () => {
     }
   };
 
-  it('makes a certificate for all names, keeps it in a TLS Secret, and is trusted', async () => {
+  it('creates a certificate for all names, stores it in a TLS Secret, and makes it trusted', async () => {
     const { first } = await start({ dnsNames: ['hooks.default.svc', 'localhost', '127.0.0.1'] });
     const shown = new X509Certificate(first.certificate);
     expect(shown.subjectAltName).to.equal(
@@ -119,12 +119,12 @@ describe('generatedCertificates', () => {
     expect(await isTrusted(first)).to.equal(true);
   });
 
-  it('shows every replica the same, whoever makes it', async () => {
+  it('presents the same certificate on every replica, whichever creates it', async () => {
     const all = await Promise.all([start(), start(), start()]);
     expect(new Set(all.map(({ first }) => first.certificate)).size).to.equal(1);
   });
 
-  it('writes nothing as long as nothing has to be done', async () => {
+  it('writes nothing while nothing has to change', async () => {
     await start();
     const mark = cluster.requests.mark();
     await pass(5 * 60_000, 60_000);
@@ -133,7 +133,7 @@ describe('generatedCertificates', () => {
     expect(entries).to.have.lengthOf(10);
   });
 
-  it('replaces a certificate a third before its end, with the same authority', async () => {
+  it('replaces a certificate after two thirds of its validity, with the same authority', async () => {
     const replica = await start({ intervalMs: dayMs });
     const before = await trusted();
     await pass(61 * dayMs, dayMs);
@@ -142,7 +142,7 @@ describe('generatedCertificates', () => {
     expect(await isTrusted(replica.shown[1] ?? replica.first)).to.equal(true);
   });
 
-  it('is trusted at every moment while its authority is replaced', async () => {
+  it('stays trusted while its authority is replaced', async () => {
     const hourMs = 60 * 60_000;
     const short = { validityMs: 3 * hourMs, authorityValidityMs: 8 * hourMs, settleMs: 600_000 };
     const replica = await start({ ...short, intervalMs: 300_000 });
@@ -158,7 +158,7 @@ describe('generatedCertificates', () => {
     expect((await trusted()).length).to.be.at.most(2);
   });
 
-  it('puts the authority back where somebody takes it out', async () => {
+  it('restores the authority in a caBundle that was removed', async () => {
     await start();
     const path = '/webhooks/0/clientConfig/caBundle';
     const operations = [{ op: 'remove', path }] as const;
@@ -167,13 +167,13 @@ describe('generatedCertificates', () => {
     expect(await trusted()).to.have.lengthOf(1);
   });
 
-  it('serves where one of those that have to trust it is missing, and follows when it comes', async () => {
+  it('serves although one of the configurations that must trust it is missing', async () => {
     const trustedBy = { validating: [configuration.name, 'later'] };
     const { first } = await start({ trustedBy });
     expect(await isTrusted(first)).to.equal(true);
   });
 
-  it('makes all anew where the Secret was emptied', async () => {
+  it('creates a new authority if the Secret loses its own', async () => {
     const replica = await start();
     const body = { data: { 'ca.key': null, 'ca.crt': null } };
     await client.patch(Secret, key, { type: 'merge', body });
@@ -182,7 +182,7 @@ describe('generatedCertificates', () => {
     expect(await isTrusted(replica.shown[1] ?? replica.first)).to.equal(true);
   });
 
-  it('goes on after a time without the API server', async () => {
+  it('resumes after an outage of the API server', async () => {
     let isDown = false;
     const sometimes: Client = {
       ...forwarding(client),
@@ -206,14 +206,14 @@ describe('generatedCertificates', () => {
     { validityMs: NaN },
   ];
   for (const options of wrong) {
-    it(`refuses ${JSON.stringify(options)}`, async () => {
+    it(`rejects ${JSON.stringify(options)}`, async () => {
       const failed = await start(options).catch((error: unknown) => error);
       expect(failed).to.be.an('error').with.property('code', 'InvalidOption');
     });
   }
 });
 
-/** Keys are made by other threads: waits, in turns of the event loop, until `isSo`. */
+/** Waits until `isSo` returns true. Other threads create the keys. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -50,7 +50,7 @@ describe('The HTTPS listener of webhooks', () => {
     own = { authority: authority.certificate, source };
   });
 
-  it('serves the same clients after its certificate was replaced, and no others', async () => {
+  it('accepts the same clients after its certificate was replaced, and no others', async () => {
     const server = await serving([webhook], own, { clientAuthorities: authority.certificate });
     const client = await issueClientCertificate(authority, { user: 'api', groups: [] }, options());
     const foreign = await createAuthority('spec', options());
@@ -65,7 +65,7 @@ describe('The HTTPS listener of webhooks', () => {
   });
 
   const idle: readonly (readonly [string, (port: number) => Promise<Socket>])[] = [
-    ['speaks no TLS yet', (port) => opened(netConnect({ port, host: '127.0.0.1' }), 'connect')],
+    ['has not begun TLS', (port) => opened(netConnect({ port, host: '127.0.0.1' }), 'connect')],
     [
       'has sent no request',
       (port) => opened(connect({ port, host: '127.0.0.1', ca: own.authority }), 'secureConnect'),
@@ -81,11 +81,11 @@ describe('The HTTPS listener of webhooks', () => {
     ],
   ];
   for (const [what, open] of idle) {
-    it(`ends with a connection that ${what}`, async () => {
+    it(`stops despite a connection that ${what}`, async () => {
       const clock = new VirtualClock();
       const server = await serving([webhook], own, { clock });
       const socket = await open(server.server.port ?? 0);
-      // The server knows of it when it has answered somebody who came later.
+      // A response to a later connection shows that the server has accepted this one.
       expect((await server.post('/other', {})).status).to.equal(404);
       const closed = once(socket, 'close');
       await server.stop();
@@ -94,7 +94,7 @@ describe('The HTTPS listener of webhooks', () => {
     });
   }
 
-  it('waits 10 s for an answer when it stops, and no longer', async () => {
+  it('waits at most 10 s for an unfinished response when it stops', async () => {
     const clock = new VirtualClock();
     let begun: () => void = () => undefined;
     const entered = new Promise<void>((resolve) => (begun = resolve));
@@ -131,11 +131,14 @@ function review(): object {
 
 async function opened(socket: Socket, event: string): Promise<Socket> {
   await once(socket, event);
-  socket.on('error', () => undefined); // The server hangs up: either a reset or an end is fine.
+  socket.on('error', () => undefined); // The server may close it by a reset or an end.
   return socket;
 }
 
-/** What a client that shows `shown`, over a connection of its own, is answered; or its error. */
+/**
+ * Returns the status that a client with the certificate `shown` receives over a connection of its
+ * own, or its error.
+ */
 async function statusOf(
   { server: { port } }: Serving,
   { authority: ca }: { readonly authority: string },

@@ -45,7 +45,7 @@ describe('serveLocalWebhooks', () => {
   });
   afterEach(() => cluster.stop());
 
-  it('has an API server ask webhooks of all types at once, until it is stopped', async () => {
+  it('registers webhooks of all types with an API server until it is stopped', async () => {
     const client = cluster.client();
     const served = await serveLocalWebhooks(client, [
       mutatingWebhook(ConfigMap, ({ object }) =>
@@ -75,7 +75,7 @@ describe('serveLocalWebhooks', () => {
     expect(failed).to.be.an('error').with.property('message').that.includes('failed calling');
   });
 
-  it('ends where it can not be told to the API server', async () => {
+  it('rejects if it cannot register a webhook with the API server', async () => {
     const client = cluster.client();
     const other = { group: 'shops.example', kind: 'Other', plural: 'others', versions: ['v1'] };
     const webhook = conversionWebhook({ ...other, convert: (object) => object });

@@ -12,7 +12,7 @@ const rules = {
 };
 const random = seededRandom(1);
 
-/** As `generatedCertificates` makes them at `madeMs`. */
+/** The options with which `generatedCertificates` creates them at `madeMs`. */
 const forDays = (madeMs: number, days: number) => ({
   validity: { fromMs: madeMs - skewMs, untilMs: madeMs + days * dayMs },
   random,
@@ -35,7 +35,7 @@ describe('rotationStep', () => {
     state = await fresh();
   });
 
-  it('makes everything where there is nothing, or nothing of use', () => {
+  it('renews everything if nothing exists or nothing is usable', () => {
     expect(stepAfter(undefined, 0)).to.equal('renewAll');
     expect(stepAfter({ ...state, authorities: 'x' }, 0)).to.equal('renewAll');
     expect(stepAfter({ ...state, authorityKey: '', certificate: '' }, 0)).to.equal('renewAll');
@@ -43,13 +43,13 @@ describe('rotationStep', () => {
     expect(stepAfter(state, 3651)).to.equal('renewAll');
   });
 
-  it('keeps what can be shown where its authority can not sign any more', () => {
+  it('adds an authority and keeps the certificate if the current authority cannot sign', () => {
     for (const authorityKey of ['', 'x', state.privateKey]) {
       expect(stepAfter({ ...state, authorityKey }, 0), authorityKey).to.equal('addAuthority');
     }
   });
 
-  it('leaves alone what is good for long enough', () => {
+  it('keeps a certificate that is valid for long enough', () => {
     expect([0, 30, 59].map((days) => stepAfter(state, days))).to.deep.equal([
       'none',
       'none',
@@ -57,18 +57,18 @@ describe('rotationStep', () => {
     ]);
   });
 
-  it('issues a certificate a third before its end, and when it is over', () => {
+  it('issues a certificate at a third before its end, and when it has expired', () => {
     expect([61, 91].map((days) => stepAfter(state, days))).to.deep.equal(['issue', 'issue']);
   });
 
-  it('issues a certificate whose key, text or names are not those that are wanted', async () => {
+  it('issues a certificate if its key, text or names do not match', async () => {
     const other = await fresh(['other.ns.svc']);
     expect(stepAfter({ ...state, privateKey: other.privateKey }, 0)).to.equal('issue');
     expect(stepAfter({ ...state, certificate: 'x' }, 0)).to.equal('issue');
     expect(stepAfter(other, 0)).to.equal('issue');
   });
 
-  it('trusts one more authority before certificates would outlive the one there is', async () => {
+  it('adds an authority before certificates would outlive the current one', async () => {
     const issued = await issueCertificate(
       { certificate: state.authorities, privateKey: state.authorityKey },
       ...([rules.dnsNames, forDays(startMs + 3561 * dayMs, 90)] as const),
@@ -86,31 +86,31 @@ describe('rotationStep', () => {
     const stepAt = (days: number, trustedForMs: number | undefined): string =>
       rotationStep(both, rules, { nowMs: startMs + days * dayMs, trustedForMs }).type;
 
-    it('signs with it only when everyone has trusted it for a while', () => {
+    it('signs with it only after all configurations have trusted it for a while', () => {
       const steps = [0, 299_999, 300_000].map((trustedForMs) => stepAt(2, trustedForMs));
       expect(steps).to.deep.equal(['none', 'none', 'issue']);
     });
 
-    it('keeps what is shown, while somebody does not trust it, until it has ended', () => {
+    it('keeps the current certificate until its end while a configuration does not trust the new authority', () => {
       const steps = [2, 61, 89, 91].map((days) => stepAt(days, undefined));
       expect(steps).to.deep.equal(['none', 'none', 'none', 'issue']);
     });
 
-    it('signs with it at once where nobody can trust what is shown', async () => {
+    it('signs with it at once if the current certificate cannot be trusted', async () => {
       const other = await fresh();
       expect(rotationStep({ ...both, certificate: 'x' }, rules, at(2)).type).to.equal('issue');
       const foreign = { ...both, certificate: other.certificate, privateKey: other.privateKey };
       expect(rotationStep(foreign, rules, at(2)).type).to.equal('issue');
     });
 
-    it('takes one more where it was made by a clock that is ahead', () => {
+    it('adds another authority if it was created by a clock that is ahead', () => {
       const early = rotationStep(both, rules, at(0));
       expect(early).to.have.property('type', 'addAuthority');
       expect(early).to.have.property('why').that.contains('not valid before');
     });
   });
 
-  it('makes anew what was made by a clock that is ahead', async () => {
+  it('replaces certificates that were created by a clock that is ahead', async () => {
     const authority = await createAuthority('spec', forDays(startMs, 3650));
     const madeMs = startMs + 2 * skewMs + 1_000;
     const issued = await issueCertificate(authority, rules.dnsNames, {
@@ -125,7 +125,7 @@ describe('rotationStep', () => {
     expect(stepAfter({ ...state, privateKey: '' }, 0)).to.equal('issue');
   });
 
-  it('trusts an authority no more whose time is over', async () => {
+  it('drops an expired authority', async () => {
     const old = await createAuthority('old', forDays(startMs - 20 * dayMs, 10));
     const both = { ...state, authorities: `${state.authorities}\n${old.certificate}` };
     const step = rotationStep(both, rules, at(1));

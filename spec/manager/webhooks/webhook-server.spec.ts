@@ -66,7 +66,7 @@ describe('WebhookServer', () => {
   });
   after(() => server.stop());
 
-  it('lets a request pass, with warnings', async () => {
+  it('allows a request with warnings', async () => {
     expect(await server.post(path, review({}))).to.deep.equal({
       status: 200,
       body: {
@@ -77,7 +77,7 @@ describe('WebhookServer', () => {
     });
   });
 
-  it('refuses a request with a Status that names the fields', async () => {
+  it('denies a request with a Status that names the fields', async () => {
     const { body } = await server.post(path, review({ mode: 'bad' }));
     expect(body).to.have.nested.property('response.allowed', false);
     const { status } = (body as { response: { status: object } }).response;
@@ -94,7 +94,7 @@ describe('WebhookServer', () => {
     ['matchConditions: a has no expression', { matchConditions: [{ ...always, expression: ' ' }] }],
     ['unknown option "reinvocationPolicy"', { reinvocationPolicy: 'Never' }],
   ] as const) {
-    it(`refuses a webhook at once that the API server would refuse later: ${why}`, () => {
+    it(`rejects at once an option that the API server would reject later: ${why}`, () => {
       const make = () => validatingWebhook(ConfigMap, () => allowed(), options as never);
       expect(make).to.throw(why).with.property('code', 'InvalidOption');
     });
@@ -109,7 +109,7 @@ describe('WebhookServer', () => {
     expect(patched).to.deep.equal({ data: { a: '1', added: 'x' } });
   });
 
-  it('refuses an object that nests too deeply, by a review and not by an error', async () => {
+  it('denies an object that nests too deeply, in a review response', async () => {
     const deep = JSON.parse(`${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`) as Record<
       string,
       string
@@ -128,13 +128,13 @@ describe('WebhookServer', () => {
     );
   });
 
-  it('sends no patch where nothing changes', async () => {
+  it('sends no patch if nothing changes', async () => {
     const { body } = await server.post(mutatePath, review({ added: 'x' }));
     const { response } = body as { response: object };
     expect(response).to.deep.equal({ uid: 'u-1', allowed: true });
   });
 
-  it('counts handlers that threw, those of admission apart from those of conversion', async () => {
+  it('counts thrown errors of admission and conversion handlers separately', async () => {
     const registry = new Registry();
     const counted = await serving([validating], own, { metrics: promMetrics(registry) });
     await counted.post(path, review({ throw: '' }));
@@ -151,14 +151,14 @@ describe('WebhookServer', () => {
     await counted.stop();
   });
 
-  it('answers 500 where a handler throws a value that has no text', async () => {
+  it('answers 500 if a handler throws a value without text', async () => {
     const { status, body } = await server.post(path, review({ unprintable: 'x' }));
     const message = 'webhook vconfigmap.core.k8s.io failed: a thrown object without a text';
     expect(status).to.equal(500);
     expect(body).to.deep.include({ kind: 'Status', status: 'Failure', code: 500, message });
   });
 
-  it('answers 400 to a request target that is no path, and goes on', async () => {
+  it('answers 400 to an invalid request target, and continues', async () => {
     const socket = connect({
       ...{ host: '127.0.0.1', port: server.server.port, ca: own.authority },
     });
@@ -172,7 +172,7 @@ describe('WebhookServer', () => {
     expect(await server.post(path, review({}))).to.include({ status: 200 });
   });
 
-  it('answers 500 that names the webhook where a handler throws, and goes on', async () => {
+  it("answers 500 with the webhook's name if a handler throws, and continues", async () => {
     const { status, body } = await server.post(path, review({ throw: '' }));
     const message = 'webhook vconfigmap.core.k8s.io failed: no luck';
     expect([status, (body as { message: string }).message]).to.deep.equal([500, message]);
@@ -180,14 +180,14 @@ describe('WebhookServer', () => {
   });
 
   for (const what of ['nonsense', 'write']) {
-    it(`answers 500 where a handler returns nonsense or writes into the object: ${what}`, async () => {
+    it(`answers 500 if a handler returns an invalid result or modifies the object: ${what}`, async () => {
       expect((await server.post(path, review({ [what]: '' }))).status).to.equal(500);
     });
   }
 
   const refused: readonly (readonly [string, number, () => Promise<{ status: number }>])[] = [
-    ['no JSON', 400, () => server.post(path, '{"a":')],
-    ['no review', 400, () => server.post(path, [])],
+    ['invalid JSON', 400, () => server.post(path, '{"a":')],
+    ['a body without a review', 400, () => server.post(path, [])],
     [
       'a review of another version',
       400,
@@ -200,9 +200,13 @@ describe('WebhookServer', () => {
       400,
       () => server.post(path, review({}, { kind: { group: '', version: 'v1', kind: 'Secret' } })),
     ],
-    ['an object that is none', 400, () => server.post(path, review({}, { object: [1] }))],
+    ['an invalid object', 400, () => server.post(path, review({}, { object: [1] }))],
     ['another path', 404, () => server.post('/validate', review({}))],
-    ['a path that climbs', 404, () => server.post('/%2e%2e/%2e%2e/etc/passwd', review({}))],
+    [
+      'a path with parent directories',
+      404,
+      () => server.post('/%2e%2e/%2e%2e/etc/passwd', review({})),
+    ],
     ['another content type', 415, () => server.post(path, 'x', { 'content-type': 'text/plain' })],
   ];
   for (const [what, status, send] of refused) {
@@ -212,25 +216,25 @@ describe('WebhookServer', () => {
     });
   }
 
-  it('is not changed by a body with prototype keys', async () => {
+  it('is not affected by a body with prototype keys', async () => {
     const text = JSON.stringify(review({})).replace('"data":{}', '"data":{"__proto__":{"x":"1"}}');
     expect((await server.post(path, text)).status).to.equal(200);
     expect(({} as { x?: string }).x).to.equal(undefined);
   });
 
-  it('answers 413 to a body of 8 MiB, whose length it is told', async () => {
+  it('answers 413 to a body with a length of 8 MiB', async () => {
     const body = Buffer.alloc(8 * 1024 * 1024, 0x20);
     expect((await server.post(path, body)).status).to.equal(413);
     expect((await server.post(path, review({}))).status).to.equal(200);
   });
 
-  it('stops to read a body that does not end', async () => {
+  it('stops reading an endless body', async () => {
     const socket = connect({ host: '127.0.0.1', port: server.server.port, ca: own.authority });
     await once(socket, 'secureConnect');
     const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
     socket.write(`${head}transfer-encoding: chunked\r\n\r\n`);
     const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
-    socket.on('error', () => undefined); // The server hangs up while we still send.
+    socket.on('error', () => undefined); // The server may close it early.
     let answer = '';
     socket.on('data', (data: Buffer) => (answer += data.toString()));
     const closed = once(socket, 'close');
@@ -240,9 +244,9 @@ describe('WebhookServer', () => {
     expect((await server.post(path, review({}))).status).to.equal(200);
   });
 
-  it('survives who speaks no TLS', async () => {
+  it('survives a client without TLS', async () => {
     const socket = netConnect({ host: '127.0.0.1', port: server.server.port ?? 0 });
-    socket.on('error', () => undefined); // Either a reset or an end is fine.
+    socket.on('error', () => undefined); // The server may close it by a reset or an end.
     socket.write('GET / HTTP/1.1\r\n\r\n');
     await once(socket, 'close');
     expect((await server.post(path, review({}))).status).to.equal(200);
@@ -263,7 +267,7 @@ describe('WebhookServer', () => {
     await other.stop();
   });
 
-  it('serves only clients of the authorities that it was given', async () => {
+  it('accepts only clients of the given authorities', async () => {
     const closed = await serving([validating], own, { clientAuthorities: own.authority });
     const refusal = await closed.post(path, review({})).catch((error: unknown) => error);
     expect(refusal)
@@ -273,14 +277,14 @@ describe('WebhookServer', () => {
     await closed.stop();
   });
 
-  it('says that a port is taken', async () => {
+  it('names a port that is in use', async () => {
     const port = server.server.port;
     const second = await serving([validating], own, { port }).catch((error: unknown) => error);
     expect(second).to.be.an('error').with.property('code', 'ListenFailed');
     expect((second as Error).message).to.contain(`port ${port}`);
   });
 
-  it('lets a request end that is being answered when it stops', async () => {
+  it('completes a current request when it stops', async () => {
     let answer: () => void = () => undefined;
     let begun: () => void = () => undefined;
     const entered = new Promise<void>((resolve) => (begun = resolve));
@@ -310,7 +314,7 @@ describe('WebhookServer', () => {
     await run;
   });
 
-  it('aborts the signal of a handler whose client went away', async () => {
+  it('aborts the signal of a handler whose client disconnected', async () => {
     const gone = new Promise<void>((resolve, reject) => {
       const waiting = validatingWebhook(ConfigMap, async (_, { signal }) => {
         socket?.destroy();
@@ -334,7 +338,7 @@ describe('WebhookServer', () => {
     await gone;
   });
 
-  it('refuses two webhooks on one path, and none at all', () => {
+  it('rejects two webhooks on one path, and an empty list', () => {
     const options = { certificates: own.source };
     expect(() => new WebhookServer({ ...options, webhooks: [] })).to.throw('without webhooks');
     const twice = () => new WebhookServer({ ...options, webhooks: [validating, validating] });
@@ -346,7 +350,7 @@ describe('validatingWebhook', () => {
   const handler = () => allowed();
   const wrong = [{ operations: [] }, { timeoutSeconds: 31 }, { path: 'x' }, { name: 'x.y' }];
   for (const options of wrong) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       const make = () => validatingWebhook(ConfigMap, handler, options);
       expect(make).to.throw('webhook').with.property('code', 'InvalidOption');
     });
@@ -387,13 +391,13 @@ describe('conversionWebhook', () => {
     expect(response).to.deep.equal({ uid: 'u', convertedObjects, result });
   });
 
-  it('converts an object that nests deeper than most code survives', async () => {
+  it('converts an object that nests deeply', async () => {
     const deep = JSON.parse(`${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`) as object;
     const { response } = await convert([thing({ a: 1 }), thing(deep)]);
     expect(response).to.have.nested.property('result.status', 'Success');
   });
 
-  it('names the object that a converter fails on since it nests too deeply', async () => {
+  it('names the object if a converter overflows the stack', async () => {
     const { response } = await convert([thing({ a: 1 }), thing({ overflow: true })]);
     expect(response).to.have.nested.property('result.status', 'Failed');
     expect(response)
@@ -401,7 +405,7 @@ describe('conversionWebhook', () => {
       .that.matches(/^convert Thing a: nests/);
   });
 
-  it('converts nothing where one object fails, and says why', async () => {
+  it('converts nothing if one object fails, and gives the reason', async () => {
     const { response } = await convert([thing({}), thing({ bad: true })]);
     const result = { status: 'Failed', message: 'spec.bad can not be converted' };
     expect(response).to.deep.equal({ uid: 'u', convertedObjects: [], result });
@@ -427,7 +431,7 @@ describe('conversionWebhook', () => {
       'made metadata.annotations something else',
     ],
   ] as const) {
-    it(`fails with a message that names the object where a converter ${why}`, async () => {
+    it(`names the object if a converter ${why}`, async () => {
       const { response } = await convert([thing({}), thing({ as })]);
       const { convertedObjects, result } = response as {
         convertedObjects: unknown;
@@ -438,7 +442,7 @@ describe('conversionWebhook', () => {
     });
   }
 
-  it('refuses kinds that it does not know', async () => {
+  it('rejects unknown kinds', async () => {
     const { response } = await convert([{ ...thing({}), kind: 'Other' }]);
     expect(response).to.have.nested.property('result.status', 'Failed');
   });
@@ -451,7 +455,7 @@ describe('conversionWebhook', () => {
 });
 
 describe('A certificate that is replaced under load', () => {
-  it('fails no handshake and no request: old and new connections are answered', async () => {
+  it('fails no handshake and no request, on old and new connections', async () => {
     const [one, two] = [await ownCertificate(), await ownCertificate()];
     const shown = await Promise.all([one, two].map((own) => own.source.start({} as never)));
     const [first] = shown;
@@ -476,7 +480,7 @@ describe('A certificate that is replaced under load', () => {
     for (let round = 0; round < 100; round++) {
       replace(shown[round % 2]!);
       answers.push(postOnce(server.url, both.authority));
-      // Connections are made in all phases of a handshake when the next change comes.
+      // The next change meets connections in all phases of a handshake.
       if (round % 3 === 0) await new Promise(setImmediate);
     }
     const statuses = await Promise.all(answers);
@@ -502,7 +506,7 @@ describe('certificateFiles', () => {
     if (which === 'both') await writeFile(`${folder}/tls.key`, first.privateKey);
   };
 
-  it('shows a replaced certificate to the next connection, without a restart', async () => {
+  it('presents a replaced certificate on the next connection, without a restart', async () => {
     const clock = new VirtualClock();
     const [one, two] = [await ownCertificate(), await ownCertificate()];
     await write(one);
@@ -513,7 +517,7 @@ describe('certificateFiles', () => {
     await write(two, 'certificate');
     await clock.advance(10_000);
     await readOnce();
-    expect(await trusts(port, one.authority)).to.equal(true); // The key does not fit: not used.
+    expect(await trusts(port, one.authority)).to.equal(true); // The key does not match.
     await write(two);
     await until(async () => {
       await clock.advance(10_000);
@@ -523,7 +527,7 @@ describe('certificateFiles', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('logs files that do not fit once, and that they do again', async () => {
+  it('logs mismatched files once, and their recovery', async () => {
     const clock = new VirtualClock();
     const lines: LogLine[] = [];
     const own = await ownCertificate();
@@ -546,7 +550,7 @@ describe('certificateFiles', () => {
     ending.abort();
   });
 
-  it('says which folder has no certificate', async () => {
+  it('names a folder without a certificate', async () => {
     const certificates = certificateFiles({ folder });
     const failed = await serving([validating], await ownCertificate(), { certificates }).catch(
       (error: unknown) => error,
@@ -556,7 +560,7 @@ describe('certificateFiles', () => {
   });
 });
 
-/** Whether a client that trusts `ca` only connects. */
+/** Returns true if a client that trusts only `ca` can connect. */
 async function trusts(port: number | undefined, ca: string): Promise<boolean> {
   const socket = connect({ host: '127.0.0.1', port, ca });
   try {
@@ -564,13 +568,13 @@ async function trusts(port: number | undefined, ca: string): Promise<boolean> {
     const peer: PeerCertificate = socket.getPeerCertificate();
     return peer.subject.CN === 'localhost';
   } catch {
-    return false; // Not trusted: that is the answer.
+    return false; // The client does not trust the certificate.
   } finally {
     socket.destroy();
   }
 }
 
-/** Lets a read of files that has begun come to its end. */
+/** Waits until a started read of files has ended. */
 async function readOnce(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -579,7 +583,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await readOnce();
 }
 
-/** The status of a review that is posted by a connection of its own. */
+/** Posts a review over a connection of its own and returns the status. */
 async function postOnce(url: string, ca: string): Promise<number> {
   const dispatcher = new Agent({ connect: { ca } });
   const headers = { 'content-type': 'application/json' };

@@ -28,22 +28,22 @@ import { operatorName, System, Tenant } from './stage.js';
 
 type Stage = CrashStage<CrashCluster>;
 
-/** What of an object of any kind of these specs is read and changed. */
+/** The fields that these specs read and change, of any kind. */
 interface Described extends KubernetesObject {
   readonly spec?: object;
   readonly status?: { readonly conditions?: readonly { type: string; status: string }[] };
 }
 
-/** The life of one object under an operator that is made for each process. */
+/** The life of one object, with an operator that is created for each process. */
 export interface Life {
   readonly name: string;
   readonly type: ResourceType<KubernetesObject> & { readonly crd: KubernetesObject };
   readonly operator: () => Operator;
-  /** The specs that it has one after the other. */
+  /** The specs of the object, one after the other. */
   readonly specs: readonly object[];
   readonly isReady: (object: Described, stage: Stage) => boolean | Promise<boolean>;
   readonly invariant?: (stage: Stage) => Promise<unknown>;
-  /** Kinds that are gone with it. */
+  /** The kinds that are deleted with the object. */
   readonly owned: readonly ResourceType<KubernetesObject>[];
 }
 
@@ -51,7 +51,7 @@ function keyIn({ cluster: { namespace = 'default' } }: Stage, name = 'acme'): Ob
   return { namespace, name };
 }
 
-/** A life, from its creation over every spec to its deletion, as `crashPoints` and `faultSweep` take it. */
+/** Returns the scenario of a life for `crashPoints` and `faultSweep`: creation, every spec, deletion. */
 export function lifeScenario<C extends CrashCluster>(life: Life): CrashScenario<C> {
   const { type, specs, isReady } = life;
   const [first, ...others] = specs;
@@ -124,7 +124,7 @@ function isReadyNow({ metadata, status }: Described): boolean {
   );
 }
 
-/** The operator of the README, word by word. */
+/** The operator of the README, unchanged. */
 export async function readmeLife(): Promise<Life> {
   const example = await loadExample();
   return {
@@ -140,7 +140,7 @@ export async function readmeLife(): Promise<Life> {
   };
 }
 
-/** Cleans up in two goes, the second of which leaves a note in the cluster. */
+/** An operator that cleans up in two steps and records the second in the cluster. */
 export const cleanedLife: Life = {
   name: 'an object that is cleaned up',
   type: Tenant,
@@ -178,7 +178,7 @@ export const cleanedLife: Life = {
   },
 };
 
-/** A chain of resources. */
+/** An operator with a resource chain. */
 export const chainLife: Life = {
   name: 'a chain of resources',
   type: Tenant,
@@ -206,7 +206,7 @@ export const chainLife: Life = {
   },
 };
 
-/** A lifecycle whose second release makes another kind. */
+/** An operator with a lifecycle whose second release creates another kind. */
 export const lifecycleLife: Life = {
   name: 'a lifecycle',
   type: System,

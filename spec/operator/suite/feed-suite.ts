@@ -4,7 +4,7 @@ import type { RunPlace } from '../../../lib/operator/command-line.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { Stage, Tenant, operatorName } from './stage.js';
 
-/** What `Operator.run` prints at a terminal, on a real server and on the embedded one. */
+/** The output of `Operator.run` on a terminal, on the embedded and the real server. */
 export function operatorFeedSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: Stage;
@@ -27,10 +27,10 @@ export function operatorFeedSuite(newTarget: NewTarget): void {
 
   after(() => target.close());
 
-  /** Starts the operator at a terminal. */
+  /** Starts the operator on a terminal. */
   async function start(env: RunPlace['env'] = {}): Promise<void> {
     const stderr = { columns: 80, write: (text: string) => (printed.error += text) };
-    // The feed is loaded then; the clock of the embedded server does not wait for that.
+    // The first output shows that the feed is loaded, for which the virtual clock does not wait.
     await new Promise<void>((resolve) => {
       const write = (text: string): void => {
         printed.out += text;
@@ -46,7 +46,7 @@ export function operatorFeedSuite(newTarget: NewTarget): void {
       if (!printed.out.includes(text)) throw new Error(`no ${text} in ${printed.out}`);
     });
 
-  it('prints at a terminal what it works on, and a line for each object that it changes', async () => {
+  it('prints its scope and one line for each object that it changes', async () => {
     const { namespace } = stage;
     await start({ NO_COLOR: '1' });
     expect(printed.out).to.equal(`operator ${operatorName}\nnamespaces: ${namespace}\n\nstarted\n`);
@@ -60,7 +60,7 @@ export function operatorFeedSuite(newTarget: NewTarget): void {
     expect(printed.error).to.equal('');
   });
 
-  it('prints a reconcile that fails as one line, with the verb, the object and the reason', async () => {
+  it('prints a failed reconcile as one line with the verb, the object and the reason', async () => {
     const { namespace } = stage;
     await start({ NO_COLOR: '1' });
     await stage.create('acme', { env: { 'a key': '1' } });
@@ -68,7 +68,7 @@ export function operatorFeedSuite(newTarget: NewTarget): void {
     expect(printed.error).to.equal('');
   });
 
-  it('prints colours at a terminal, without NO_COLOR', async () => {
+  it('prints colours without NO_COLOR', async () => {
     await start();
     await stage.create('acme');
     await shown(`\u001b[32m+\u001b[39m Tenant ${stage.namespace}/acme\n`);

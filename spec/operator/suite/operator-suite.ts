@@ -16,7 +16,7 @@ import type { Operator } from '../../../lib/operator/index.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { operatorName, podSpec, Stage, Tenant } from './stage.js';
 
-/** The front door, on a real server and on the embedded one. */
+/** The behaviour of the Operator, on the embedded and the real server. */
 export function operatorSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: Stage;
@@ -53,7 +53,7 @@ export function operatorSuite(newTarget: NewTarget): void {
         );
     };
 
-    it('makes four objects by four writes, shows Ready, and then sends nothing', async () => {
+    it('creates four objects with four writes, reports Ready, and then sends nothing', async () => {
       buildsFour(stage.operator);
       stage.start();
       const { metadata } = await stage.create('acme', { replicas: 1, env: { A: '1' } });
@@ -69,7 +69,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       expect(status?.observedGeneration).to.equal(metadata.generation);
       expect(findCondition(status?.conditions, 'Degraded')?.status).to.equal('False');
       expect(findCondition(status?.conditions, 'Progressing')?.status).to.equal('False');
-      // The cluster's controllers are at rest when these are.
+      // The cluster's controllers must be idle first.
       await target.eventually(async () => {
         await stage.requests();
         await stage.reconciledAfter(() =>
@@ -89,7 +89,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       });
     });
 
-    it('shows a rollout in Ready and Progressing until its Pods are available', async () => {
+    it('reports a rollout in Ready and Progressing until its pods are available', async () => {
       stage.operator
         .for(Tenant)
         .owns(Deployment)
@@ -110,7 +110,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       await stage.condition('acme', 'Progressing', 'False');
     });
 
-    it('shows in Ready, Degraded and a Warning why the server refused an object, until it is right', async () => {
+    it('reports a rejected object in Ready, Degraded and a Warning until it is valid', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap, Secret)
@@ -131,7 +131,7 @@ export function operatorSuite(newTarget: NewTarget): void {
         expect(warnings[0]).to.contain(`ConfigMap ${stage.namespace}/env`);
       });
       expect(await stage.names(Secret)).to.deep.equal(['keys']);
-      // The status is written once, not with each retry.
+      // The status is written once instead of with each retry.
       await stage.requests();
       await stage.reconciledAfter(() =>
         stage.change('acme', { metadata: { annotations: { touched: 'yes' } } }),
@@ -142,7 +142,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       await stage.condition('acme', 'Degraded', 'False');
     });
 
-    it('prunes what is no longer chained, and the last object of a kind', async () => {
+    it('prunes an object that is no longer chained, even the last of its kind', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap, Secret)
@@ -162,7 +162,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       await stage.condition('acme', 'Ready', 'True');
     });
 
-    it('refuses a link of a kind that it does not own, and says which to add', async () => {
+    it('rejects a link of an unowned kind and names the kind to add', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -181,7 +181,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       });
     });
 
-    it('shows an error of the handler, and recovers', async () => {
+    it('reports an error of the handler in Ready, and recovers', async () => {
       let isBroken = true;
       stage.operator
         .for(Tenant)
@@ -227,7 +227,7 @@ export function operatorSuite(newTarget: NewTarget): void {
   });
 
   describe('the status', () => {
-    it('has the fields that the last reconcile set, and keeps those of other writers', async () => {
+    it('contains the fields that the last reconcile set, and keeps those of other managers', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -259,7 +259,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       expect((await stage.get('acme')).status?.endpoint).to.equal('acme.example');
       const own = ['Degraded', 'Progressing', 'Ready'];
       expect(await types()).to.have.members([...own, 'BackedUp', 'Exposed']);
-      // A failure leaves them.
+      // A failed reconcile keeps the fields.
       await stage.change('acme', { spec: { env: { host: 'broken' } } });
       await stage.condition('acme', 'Ready', 'False');
       expect(await types()).to.have.members([...own, 'BackedUp', 'Exposed']);
@@ -270,7 +270,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       expect(await types()).to.have.members([...own, 'BackedUp']);
     });
 
-    it('shows what the handler waits for until a watch ends the wait, and an error instead of it', async () => {
+    it('reports what the handler waits for until a watch event ends the wait, or an error instead', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -297,7 +297,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       await stage.condition('acme', 'Ready', 'True');
     });
 
-    it('comes back after somebody has changed it', async () => {
+    it('is repaired after another client changed it', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -311,7 +311,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('leaves a paused object alone, and goes on when it is not paused', async () => {
+  it('skips a paused object and reconciles it after the pause', async () => {
     stage.operator
       .for(Tenant)
       .owns(ConfigMap)
@@ -336,7 +336,7 @@ export function operatorSuite(newTarget: NewTarget): void {
   });
 
   describe('finalizes', () => {
-    it('cleans up before the object goes, and shows what it waits for', async () => {
+    it('cleans up before the object is deleted, and reports what it waits for', async () => {
       const cleaned: string[] = [];
       let backups = 2;
       stage.operator
@@ -365,7 +365,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       expect(cleaned.every((name) => name === 'acme')).to.equal(true);
     });
 
-    it('takes the finalizer of an earlier release away, where there is nothing to clean up', async () => {
+    it('removes the finalizer of an earlier release if there is no clean-up', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -382,7 +382,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('installs its custom resources before it watches them, where it is asked to', async () => {
+  it('installs its custom resources before it watches them with installCrds', async () => {
     const Shelf = defineResource({
       ...{ group: 'front.example', kind: 'Shelf' },
       versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }), status: s.status({}) }],
@@ -402,7 +402,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     expect(metadata.managedFields?.map(({ manager }) => manager)).to.include(operatorName);
   });
 
-  it('reconciles step by step, and shows the results of all steps', async () => {
+  it('reconciles step by step and reports the results of all steps in the status', async () => {
     const results: string[] = [];
     stage.operator
       .for(Tenant)

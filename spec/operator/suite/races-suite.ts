@@ -10,7 +10,7 @@ import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { deferred } from '../../controller/deferred.js';
 import { operatorName, Stage, Tenant } from './stage.js';
 
-/** What changes while an operator reconciles, on a real server and on the embedded one. */
+/** Changes during a reconcile, on the embedded and the real server. */
 export function operatorRacesSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: Stage;
@@ -27,7 +27,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
 
   after(() => target.close());
 
-  /** As `target.eventually`, and lets time pass for what is tried again. */
+  /** Calls `target.eventually` and advances a virtual clock, so that retries run. */
   const eventually = <T>(check: () => Promise<T>): Promise<T> =>
     target.eventually(async () => {
       const { clock } = target;
@@ -40,8 +40,8 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     expect(isNotFound(error)).to.equal(true);
   };
 
-  describe('an object that is deleted and made again', () => {
-    it('while it is built gets a status and objects of its own', async () => {
+  describe('an object that is deleted and created again', () => {
+    it('gets a status and objects of its own if its predecessor is being built', async () => {
       const [begun, held] = [deferred(), deferred()];
       let isFirst = true;
       stage.operator
@@ -75,12 +75,13 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
         expect(env.data).to.deep.equal({ uid: metadata.uid });
         expect(env.metadata.ownerReferences?.map(({ uid }) => uid)).to.deep.equal([metadata.uid]);
       });
-      // Nothing was made for the old one, which the garbage collector would have to take away first.
+      // Nothing was created for the old object, which the garbage collector would have to delete
+      // first.
       const writes = await stage.writes();
       expect(writes.filter((resource) => resource === 'configmaps')).to.have.length(1);
     });
 
-    it('while it is cleaned up keeps the finalizer of its own', async () => {
+    it('keeps its own finalizer if its predecessor is being cleaned up', async () => {
       const [begun, held] = [deferred(), deferred()];
       const cleaned: (string | undefined)[] = [];
       stage.operator
@@ -113,7 +114,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('a namespace that is deleted while its objects are reconciled goes, without a failure', async () => {
+  it('lets a namespace be deleted during reconciles, without a failure', async () => {
     const failures: string[] = [];
     stage.operator
       .for(Tenant)
@@ -138,7 +139,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     expect(failures).to.deep.equal([]);
   });
 
-  it('an object with 300 kB in its spec is reconciled, and nothing is sent while nothing changes', async () => {
+  it('reconciles an object with 300 kB in its spec, and then sends nothing while nothing changes', async () => {
     const big = 'x'.repeat(300_000);
     stage.operator
       .for(Tenant)
@@ -156,11 +157,11 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
   });
 
   for (const [title, thrown, message] of [
-    ['a text', 'no licence', 'no licence'],
-    ['nothing', undefined, 'undefined was thrown, not an error'],
+    ['a string', 'no licence', 'no licence'],
+    ['undefined', undefined, 'undefined was thrown, not an error'],
     ['an object', { code: 5 }, 'a thrown object with code'],
   ] as const) {
-    it(`a handler that throws ${title} shows in Ready`, async () => {
+    it(`reports in Ready a handler that throws ${title}`, async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -175,7 +176,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('a handler that returns no chain shows in Ready what to return', async () => {
+  it('reports in Ready what a handler must return if it returns no chain', async () => {
     stage.operator
       .for(Tenant)
       .owns(ConfigMap)
@@ -186,7 +187,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     expect(ready.message).to.contain('want the chain to be returned, got undefined');
   });
 
-  it('a handler that ignores the signal does not hold up the end, and writes nothing after it', async () => {
+  it('stops despite a handler that ignores the signal, which then writes nothing', async () => {
     const begun = deferred();
     stage.operator
       .for(Tenant)

@@ -20,7 +20,7 @@ interface Tenant extends KubernetesObject {
   status?: { conditions?: readonly Condition[] };
 }
 
-/** The example of the README. */
+/** The exports of the README example. */
 interface Example {
   readonly operator: Operator;
   readonly Tenant: CustomResource<Tenant, Tenant> & ResourceType<Tenant>;
@@ -28,13 +28,13 @@ interface Example {
 
 const root = join(import.meta.dirname, '../../..');
 
-/** The first TypeScript block of the README. */
+/** Returns the first TypeScript block of the README. */
 export async function readmeExample(): Promise<string> {
   const text = await readFile(join(root, 'README.md'), 'utf8');
   return /^```ts\n(.*?)^```$/ms.exec(text)?.[1] ?? '';
 }
 
-/** The example as a module: its last line, which runs it on the user's cluster, is left to the spec. */
+/** Loads the example as a module without its last line, which would run it on the user's cluster. */
 export async function loadExample(): Promise<Example> {
   const run = 'await operator.run();\n';
   const example = await readmeExample();
@@ -55,7 +55,7 @@ export async function loadExample(): Promise<Example> {
   }
 }
 
-/** The example of the README, word by word, on a real server and on the embedded one. */
+/** The README example, unchanged, on the embedded and the real server. */
 export function readmeSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let example: Example;
@@ -100,7 +100,7 @@ export function readmeSuite(newTarget: NewTarget): void {
 
   const events = async (type: string): Promise<readonly string[]> => {
     const { admin, clock } = target;
-    // What a reconcile writes is an Event after a second.
+    // The recorder writes an Event a second after the reconcile.
     if (clock instanceof VirtualClock) await clock.advance(1_000);
     const { items } = await admin.list(Event, { namespace });
     return items
@@ -108,7 +108,7 @@ export function readmeSuite(newTarget: NewTarget): void {
       .map(({ reason = '', note = '' }) => `${reason}: ${note}`);
   };
 
-  /** Events and watches aside. */
+  /** Returns the requests without watches and those for Events. */
   const requests = async () =>
     (await writer.requests()).filter(
       ({ verb, resource }) => verb !== 'watch' && resource !== 'events',
@@ -118,7 +118,7 @@ export function readmeSuite(newTarget: NewTarget): void {
     expect((await readmeExample()).trimEnd().split('\n')).to.have.length.at.most(25);
   });
 
-  it('makes four objects by four writes, and sends nothing while nothing changes', async () => {
+  it('creates four objects with four writes, and sends nothing while nothing changes', async () => {
     const spec = { replicas: 1, env: { GREETING: 'hello' } };
     const tenant = { apiVersion: 'example.com/v1', kind: 'Tenant', metadata: key(), spec };
     await target.admin.create<Tenant>(tenant);
@@ -127,7 +127,7 @@ export function readmeSuite(newTarget: NewTarget): void {
     expect(written.filter((resource) => resource !== 'tenants').sort()).to.deep.equal([
       ...['configmaps', 'poddisruptionbudgets', 'services', 'statefulsets'],
     ]);
-    // Until the cluster's controllers are at rest.
+    // The cluster's controllers must be idle first.
     await target.eventually(async () => {
       await requests();
       const before = reconciles;
@@ -140,7 +140,7 @@ export function readmeSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('rolls the pods when the configuration changes, and tells why in an Event', async () => {
+  it('rolls the pods when the configuration changes, and reports the cause in an Event', async () => {
     await change({ spec: { env: { GREETING: 'good morning' } } });
     await target.eventually(async () => {
       const configured = (await events('Normal')).filter((each) => each.startsWith('Configured'));
@@ -149,7 +149,7 @@ export function readmeSuite(newTarget: NewTarget): void {
     await ready('True');
   });
 
-  it('shows a refused object in Ready and in a Warning, with the words of the server', async () => {
+  it('reports a rejected object in Ready and in a Warning, with the message of the server', async () => {
     await change({ spec: { env: { 'not a key': '1' } } });
     const { reason, message } = await ready('False');
     expect(reason).to.equal('Invalid');

@@ -12,7 +12,7 @@ import { Stage, Tenant } from './stage.js';
 const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 200 };
 const names = Array.from({ length: 8 }, (_, n) => `tenant-${n}`);
 
-/** Several processes of one operator, on a real server and on the embedded one. */
+/** Several processes of one operator, on the embedded and the real server. */
 export function operatorReplicasSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stages: readonly [Stage, Stage];
@@ -32,7 +32,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
 
   after(() => target.close());
 
-  /** As `target.eventually`, and lets time pass for the Leases. */
+  /** Calls `target.eventually` and advances a virtual clock, so that Leases are renewed. */
   const eventually = <T>(check: () => Promise<T>): Promise<T> =>
     target.eventually(async () => {
       const { clock } = target;
@@ -40,7 +40,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
       return check();
     });
 
-  /** Stops processes, and lets time pass until they have given back their Leases. */
+  /** Stops processes and advances a virtual clock until they have released their Leases. */
   async function stop(...running: readonly Stage[]): Promise<void> {
     const ended = Promise.all(running.map((stage) => stage.stop()));
     const { clock } = target;
@@ -51,7 +51,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
   const start = (stage: Stage): void =>
     stage.start({ shards: { namespace: stage.namespace, ...times } });
 
-  /** Which of the processes have reconciled a change of every tenant, by tenant. */
+  /** Changes every tenant and returns, for each tenant, the processes that reconciled it. */
   async function touched(seen: readonly string[][], round: string): Promise<readonly number[][]> {
     for (const each of seen) each.splice(0);
     const [stage] = stages;
@@ -67,7 +67,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     return names.map(by);
   }
 
-  it('reconcile each object in one of them, which writes its status once', async () => {
+  it('reconcile each object in exactly one process, which writes its status once', async () => {
     const seen: [string[], string[]] = [[], []];
     stages.forEach(({ operator }, n) => {
       operator
@@ -101,7 +101,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('finish the deletion of an object whose process has ended', async () => {
+  it('complete the deletion of an object whose process has stopped', async () => {
     const cleaning: string[] = [];
     let isClean = false;
     stages.forEach(({ operator }, n) => {
@@ -140,7 +140,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     expect(cleaning.filter((each) => each.startsWith('0'))).to.deep.equal([]);
   });
 
-  it('of another name leave Ready to the one that had it first, and warn once', async () => {
+  it('with different names leave Ready to the first field manager, and warn once', async () => {
     const [first] = stages;
     const second = await Stage.after(first, 'licence-operator');
     const warnings: string[] = [];
@@ -169,7 +169,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
       );
       await first.condition('acme', 'Ready', 'True');
       await first.condition('other', 'Ready', 'True');
-      // Until the contest about the other object is over, too.
+      // The conflict about the other object must be over, too.
       let round = 0;
       await eventually(async () => {
         await Promise.all([first.requests(), second.requests()]);
@@ -185,7 +185,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     }
   });
 
-  it('take Ready over from an operator that no longer runs', async () => {
+  it('take over Ready from an operator that has stopped', async () => {
     const [first] = stages;
     const second = await Stage.after(first, 'renamed-operator');
     try {
@@ -209,7 +209,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     }
   });
 
-  it('leave every object to the only process, where no election says where the Leases are', async () => {
+  it('assign every object to the only process if no Lease namespace is configured', async () => {
     const [stage] = stages;
     stage.operator
       .for(Tenant)

@@ -20,7 +20,7 @@ import type {
 } from '../../builder/suite/target.js';
 import { isWrite } from '../../builder/suite/target.js';
 
-/** The kind of these specs. */
+/** The custom resource of these specs. */
 export const Tenant = defineResource({
   group: 'front.example',
   kind: 'Tenant',
@@ -39,7 +39,7 @@ export const Tenant = defineResource({
 });
 export type Tenant = ObjectOf<typeof Tenant>;
 
-/** The kind of a lifecycle. */
+/** The custom resource of a lifecycle. */
 export const System = defineResource({
   group: 'front.example',
   kind: 'System',
@@ -55,7 +55,7 @@ export const System = defineResource({
 export const operatorName = 'tenant-operator';
 export const podSpec = { containers: [{ name: 'app', image: 'registry.example/app:1' }] };
 
-/** An operator that runs in a namespace of its own, and those who watch it. */
+/** An operator in a namespace of its own, with the helpers that observe it. */
 export class Stage {
   readonly operator: Operator;
   readonly target: BuilderTarget;
@@ -84,13 +84,16 @@ export class Stage {
     return new Stage(target, namespace, writer, options);
   }
 
-  /** Another process in the same namespace: of the same operator, or of one of another name. */
+  /** Opens another process in the same namespace: of the same operator, or of one with another name. */
   static async after({ target, namespace }: Stage, name?: string): Promise<Stage> {
     const options = name === undefined ? {} : { name };
     return new Stage(target, namespace, await target.operator(), options);
   }
 
-  /** @param place - where it prints, as if it were a process; else it prints nothing */
+  /**
+   * Starts the operator.
+   * @param place - where it prints, as if it were a process; by default it prints nothing
+   */
   start(options: OperatorRunOptions = {}, place?: RunPlace): void {
     const { clock } = this.target;
     const all: OperatorRunOptions = {
@@ -130,7 +133,7 @@ export class Stage {
     return { namespace: this.namespace, name };
   }
 
-  /** The names of the objects of a kind, but for those that every namespace has. */
+  /** Returns the names of the objects of a kind, without those that every namespace has. */
   async names(type: ResourceType<KubernetesObject>): Promise<readonly string[]> {
     const { items } = await this.target.admin.list(type, { namespace: this.namespace });
     return items
@@ -139,7 +142,7 @@ export class Stage {
       .sort();
   }
 
-  /** The condition of an object, once it is for its generation and has `status`. */
+  /** Returns a condition of an object once it has `status` for the current generation. */
   condition(name: string, type: string, status: Condition['status']): Promise<Condition> {
     return this.target.eventually(async () => {
       const { metadata, status: shown } = await this.get(name);
@@ -150,10 +153,10 @@ export class Stage {
     });
   }
 
-  /** Reasons and notes of the events on an object. */
+  /** Returns type, reason and note of the Events on an object. */
   async events(name: string): Promise<readonly string[]> {
     const { clock } = this.target;
-    // What a reconcile writes is an Event after a second.
+    // The recorder writes an Event a second after the reconcile.
     if (clock instanceof VirtualClock) await clock.advance(1_000);
     const { items } = await this.target.admin.list(Event, { namespace: this.namespace });
     return items
@@ -161,7 +164,7 @@ export class Stage {
       .map(({ type = '', reason = '', note = '' }) => `${type} ${reason}: ${note}`);
   }
 
-  /** What the server was asked for since the last call; Events and watches aside. */
+  /** Returns the requests since the last call, without watches and those for Events. */
   async requests(): Promise<readonly ServedRequest[]> {
     const all = await this.#writer.requests();
     return all.filter(({ verb, resource }) => verb !== 'watch' && resource !== 'events');
@@ -172,7 +175,7 @@ export class Stage {
     return all.map(({ resource }) => resource);
   }
 
-  /** Resolves when one more reconcile has ended than before `work`. */
+  /** Runs `work` and resolves after one more reconcile. */
   async reconciledAfter(work: () => Promise<unknown>): Promise<void> {
     const wanted = this.reconciles + 1;
     await work();

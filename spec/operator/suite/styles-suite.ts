@@ -12,7 +12,7 @@ import { Stage, System, Tenant } from './stage.js';
 
 type System = LifecycleObject & { spec: { mode: string } };
 
-/** The other styles behind the front door, on a real server and on the embedded one. */
+/** The other styles in an Operator, on the embedded and the real server. */
 export function operatorStylesSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: Stage;
@@ -31,7 +31,7 @@ export function operatorStylesSuite(newTarget: NewTarget): void {
 
   after(() => target.close());
 
-  it('reconciles by a chain of resources, and takes all away with the object', async () => {
+  it('reconciles a resource chain, and deletes its objects with the owner', async () => {
     const env = objectsResource({
       name: 'env',
       types: [ConfigMap],
@@ -61,7 +61,7 @@ export function operatorStylesSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('looks after a whole system, and prunes what a new release does without', async () => {
+  it('reconciles a lifecycle, and prunes objects that a new release drops', async () => {
     const type = System as unknown as ResourceType<System>;
     stage.operator
       .for(type, { name: 'system' })

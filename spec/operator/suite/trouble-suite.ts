@@ -12,7 +12,7 @@ import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { Stage, Tenant } from './stage.js';
 
-/** What goes wrong around an operator, on a real server and on the embedded one. */
+/** Failures around an operator, on the embedded and the real server. */
 export function operatorTroubleSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: Stage;
@@ -42,14 +42,14 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     stage.start();
   };
 
-  it('shows that the server refuses a field of the status', async () => {
+  it('reports a status field that the server rejects', async () => {
     setsStatus((status) => status.set({ endpoint: 5 as never }));
     await stage.create('acme');
     const { message } = await stage.condition('acme', 'Ready', 'False');
     expect(message).to.contain('status.endpoint');
   });
 
-  it('logs a refused object in one short line, with the verb, the object and the reason', async () => {
+  it('logs a rejected object in one short line with the verb, the object and the reason', async () => {
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
     stage.operator
@@ -67,7 +67,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect(line).to.contain('data[a key]');
   });
 
-  it('says what a handler returned that is no result', async () => {
+  it('reports an invalid result of a handler', async () => {
     stage.operator.for(Tenant).reconciles(() => ({ requeue: true }) as never);
     stage.start();
     await stage.create('acme');
@@ -77,7 +77,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     );
   });
 
-  it('writes conditions that metav1.Condition allows, and the server refuses others', async () => {
+  it('writes conditions that metav1.Condition allows, whereas the server rejects others', async () => {
     setsStatus((status) => {
       const message = 'x'.repeat(40_000);
       status.setCondition({ type: 'BackedUp', status: 'False', reason: 'no space', message });
@@ -103,7 +103,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     }
   });
 
-  it('writes what the schema of a status has, and warns once of what it lacks', async () => {
+  it('writes the status fields that the schema has, and warns once about missing ones', async () => {
     const Shed = defineResource({
       ...{ group: 'front.example', kind: 'Shed' },
       versions: [
@@ -119,7 +119,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     await ensureCrd(admin, Shed.crd, clock instanceof VirtualClock ? {} : { clock });
     const warnings: string[] = [];
     const write = (line: string) => void warnings.push(line);
-    // Its schema is not known here.
+    // The operator does not know the schema of this kind.
     stage.operator
       .for({ apiVersion: 'front.example/v1', kind: 'Shed' }, { status: true })
       .reconciles(({ status }) => {
@@ -141,7 +141,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
       .and.contain('s.status()');
   });
 
-  it('shows a failure also where the handler had set Ready', async () => {
+  it('reports a failure even if the handler has set Ready', async () => {
     setsStatus((status) => {
       status.setCondition({ type: 'Ready', status: 'True', reason: 'AllFine' });
       throw new Error('the licence server does not answer');
@@ -151,7 +151,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect(message).to.equal('the licence server does not answer');
   });
 
-  it('shows the reason of a terminal error in the conditions and in the Event', async () => {
+  it('reports the reason of a terminal error in the conditions and in the Event', async () => {
     setsStatus((status) => {
       status.set({ endpoint: 'https://acme.example' });
       throw new TerminalError('spec.env: not that one', { reason: 'InvalidSpec' });
@@ -174,7 +174,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('writes a message that is cut within a character once', async () => {
+  it('writes a message that is cut within a character only once', async () => {
     setsStatus(() => {
       throw new Error(`${'x'.repeat(999)}\u{1F600} is not known`);
     });
@@ -185,7 +185,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect(await stage.writes()).to.deep.equal([]);
   });
 
-  it('does not say that a paused object is at its generation', async () => {
+  it('keeps the observedGeneration of a paused object', async () => {
     stage.operator
       .for(Tenant)
       .owns(ConfigMap)
@@ -205,7 +205,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('does not run in circles where the status changes with every reconcile', async () => {
+  it('does not loop when the status changes with every reconcile', async () => {
     let count = 0;
     setsStatus((status) => {
       status.set({ endpoint: `https://${++count}` });
@@ -217,7 +217,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect(count).to.be.within(11, 13);
   });
 
-  it('leaves the finalizer of a controller to it, where another one has the same kind', async () => {
+  it('keeps the finalizer of another controller of the same kind', async () => {
     let cleaned = 0;
     stage.operator
       .for(Tenant)
@@ -237,7 +237,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect((await stage.get('acme')).metadata.finalizers).to.have.length(1);
   });
 
-  it('says that the kind has no status, where one is asked for', async () => {
+  it('reports a kind without a status subresource if status is true', async () => {
     const type = { apiVersion: 'v1', kind: 'ConfigMap' } as const;
     stage.operator.for(type, { status: true }).reconciles(() => undefined);
     stage.start();
@@ -252,7 +252,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('sends nothing for a status with defaults that is as wanted', async () => {
+  it('sends nothing for an unchanged status with schema defaults', async () => {
     const Box = defineResource({
       ...{ group: 'trouble.example', kind: 'Box' },
       versions: [
@@ -286,7 +286,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect(await stage.writes()).to.deep.equal([]);
   });
 
-  it('keeps conditions of others where the list is atomic', async () => {
+  it('keeps conditions of other managers in an atomic list', async () => {
     const Crate = defineResource({
       ...{ group: 'trouble.example', kind: 'Crate' },
       versions: [
@@ -333,7 +333,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('does not take a result of another shape for the end of a clean-up', async () => {
+  it('does not treat an invalid result as the end of a clean-up', async () => {
     stage.operator
       .for(Tenant)
       .reconciles(() => undefined)

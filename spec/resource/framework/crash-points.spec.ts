@@ -6,11 +6,11 @@ import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { crashSample, isSampled } from '../../sample.js';
 import { gadgetScenario } from './suite/crash-scenarios.js';
 
-describe('A framework, killed at any request', function () {
+describe('a framework, killed at any request', function () {
   this.timeout(60_000);
 
-  it('comes to the same end: finalizer, applies, status, pause, overlap, deletion', async () => {
-    // Without workloads, for nothing of them is looked at.
+  it('converges to the same state: finalizer, applies, status, pause, overlap, deletion', async () => {
+    // Without workloads, since the scenario checks none.
     const cluster = () =>
       EmbeddedCluster.start({ clock: new VirtualClock(), random: seededRandom(1) });
     const scenario = { ...gadgetScenario(), cluster };

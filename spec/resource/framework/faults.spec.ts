@@ -14,7 +14,7 @@ import { newFramework, owners } from './suite/driving.js';
 const invalid = { type: 'error', status: 422, reason: 'Invalid' } as const;
 const type = owners.Namespaced;
 
-/** Faults that last, and the words of the event that reports them; undefined: no event is due. */
+/** Lasting faults, and the text of the event that reports each; undefined: no event is due. */
 const whileCreated = [
   ['apply ConfigMap: 500', { verb: 'apply', kind: 'ConfigMap' }, faults.serverError(), 'web'],
   ['apply ConfigMap: 403', { verb: 'apply', kind: 'ConfigMap' }, faults.forbidden(), 'web'],
@@ -38,7 +38,7 @@ const whileDeleted = [
   ['patch of the owner: 500', { verb: 'patch', kind: 'Estate' }, faults.serverError(), 'Estate'],
 ] as const;
 
-describe('A framework whose requests fail', () => {
+describe('a framework whose requests fail', () => {
   let target: BuilderTarget;
   let namespace: string;
   let driven: DrivenController;
@@ -76,7 +76,7 @@ describe('A framework whose requests fail', () => {
     });
     return reported.map(({ note = '' }) => note);
   };
-  /** Lets the fault last for a minute. */
+  /** Keeps the fault for a minute. */
   const endure = async (
     on: Parameters<typeof faultOn>[0],
     fault: Parameters<typeof faultOn>[1],
@@ -95,7 +95,7 @@ describe('A framework whose requests fail', () => {
   };
 
   for (const [name, on, fault, word] of whileCreated) {
-    it(`reports ${name}, and makes everything once that is over`, async () => {
+    it(`reports ${name}, and creates everything once the fault ends`, async () => {
       await Promise.all([create(), endure(on, fault)]);
       expect(await map()).to.equal(false);
       expect(await warnings()).to.satisfy(reports(word));
@@ -105,7 +105,7 @@ describe('A framework whose requests fail', () => {
   }
 
   for (const [name, on, fault, word] of whileDeleted) {
-    it(`reports ${name} in a deletion, keeps the order, and ends once that is over`, async () => {
+    it(`reports ${name} in a deletion, keeps the order, and completes once the fault ends`, async () => {
       await create();
       await driven.eventually(map);
       await target.admin.delete(type, key());
@@ -126,7 +126,7 @@ function reports(word: string | undefined): (notes: readonly string[]) => boolea
     word === undefined ? notes.length === 0 : notes.some((note) => note.includes(word));
 }
 
-/** A client that another one stands in for, as long as there is one. */
+/** Returns a client that delegates to a replaceable one. */
 function switched(client: Client, other: () => Client | undefined): Client {
   const now = (): Client => other() ?? client;
   return {

@@ -15,7 +15,7 @@ import { typeOf } from './suite/gadget.js';
 import type { Gadget } from './suite/gadget.js';
 import { Scene, finalizersOf, installKinds, scenes } from './suite/scene.js';
 
-/** A stream that is fed by calls. */
+/** Stream that the spec feeds. */
 class Feed<Item> implements AsyncIterable<Item> {
   readonly #items: Item[] = [];
   #wake: () => void = () => undefined;
@@ -40,10 +40,10 @@ class Feed<Item> implements AsyncIterable<Item> {
   }
 }
 
-describe('Framework, told by informers of others', () => {
+describe('a framework with informers of others', () => {
   const open = scenes(embeddedTarget);
 
-  it('reconciles what updateFunc and deleteFunc tell of, without running', async () => {
+  it('reconciles the objects of updateFunc and deleteFunc without running', async () => {
     const scene = await open();
     const framework = scene.framework();
     const object = await scene.create('a');
@@ -58,7 +58,7 @@ describe('Framework, told by informers of others', () => {
     expect(scene.calls).to.have.length(2);
   });
 
-  it('works on one object after the other call is done, and on others meanwhile', async () => {
+  it('processes calls for one object in sequence, and for others concurrently', async () => {
     const scene = await open();
     const active: string[] = [];
     const together: string[] = [];
@@ -81,7 +81,7 @@ describe('Framework, told by informers of others', () => {
     );
   });
 
-  it('logs and records what a pass fails with, and throws nothing at the informer', async () => {
+  it('logs and records a failing reconcile, and throws nothing to the informer', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       created: () => {
@@ -97,7 +97,7 @@ describe('Framework, told by informers of others', () => {
     ]);
   });
 
-  it('works on one object at a time, though a queue and calls both ask for it', async () => {
+  it('reconciles an object once at a time, whether a queue or a call requests it', async () => {
     const scene = await open();
     let [active, most] = [0, 0];
     const r1 = scene.resource('r1', {
@@ -112,7 +112,7 @@ describe('Framework, told by informers of others', () => {
     const ending = new AbortController();
     const [one, two] = [new Feed<Gadget>(), new Feed<Gadget>()];
     const called = framework.updateFunc(undefined, object);
-    // Each finds that none runs, and starts a controller.
+    // Each finds none running, and starts a controller.
     const streams = [one, two].map((updates) =>
       framework.processEvents({ updates }, ending.signal),
     );
@@ -127,7 +127,7 @@ describe('Framework, told by informers of others', () => {
     expect(most).to.equal(1);
   });
 
-  it('hands resources objects that are frozen, as a cache would', async () => {
+  it('passes frozen objects to resources, like a cache', async () => {
     const scene = await open();
     const spoil = (_: unknown, object: Gadget): void => {
       (object.metadata as { uid: string }).uid = 'another';
@@ -138,7 +138,7 @@ describe('Framework, told by informers of others', () => {
     expect(scene.told().join()).to.include("read only property 'uid'");
   });
 
-  it('keeps none of the items of a stream that were processed', async () => {
+  it('retains no processed items of a stream', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const seen: WeakRef<object>[] = [];
@@ -160,11 +160,11 @@ describe('Framework, told by informers of others', () => {
     ending.abort();
     await ended;
     expect(seen).to.have.length(50);
-    // The last one may be in a frame that has not ended.
+    // The last one may still be referenced by an unfinished frame.
     expect(kept.length).to.be.below(3);
   });
 
-  it('leaves a stream whose item can not be processed', async () => {
+  it('closes a stream whose item cannot be processed', async () => {
     let isLeft = false;
     async function* stream(): AsyncGenerator<Gadget> {
       try {
@@ -181,7 +181,7 @@ describe('Framework, told by informers of others', () => {
     expect([error, isLeft]).to.deep.equal(['Error: it has no name', true]);
   });
 
-  it('logs what the clean-up of a stream fails with', async () => {
+  it('logs the error of closing a stream', async () => {
     const scene = await open();
     const ending = new AbortController();
     async function* stream(): AsyncGenerator<Gadget> {
@@ -199,7 +199,7 @@ describe('Framework, told by informers of others', () => {
     await scene.until(() => scene.lines.includes(line));
   });
 
-  it('leaves no timer of its events when its streams have ended', async () => {
+  it('leaves no timer of its events after its streams have ended', async () => {
     const target = await embeddedTarget();
     const scene = await Scene.open(target);
     await installKinds(target);
@@ -228,7 +228,7 @@ describe('Framework, told by informers of others', () => {
     await target.close();
   });
 
-  it('queues what it is told while it runs', async () => {
+  it('queues objects of updateFunc while it runs', async () => {
     const scene = await open();
     const { framework } = scene.run();
     const object = await scene.create('a');
@@ -239,7 +239,7 @@ describe('Framework, told by informers of others', () => {
     await scene.until(() => scene.calls.length > before);
   });
 
-  it('watches nothing itself where it has an informer of another', async () => {
+  it('starts no watch of its own when it is given an informer', async () => {
     const scene = await open();
     const informer = callbackSource<KubernetesObject>({
       mapper: ({ metadata: { namespace = '', name = '' } }) => [{ namespace, name }],
@@ -255,7 +255,7 @@ describe('Framework, told by informers of others', () => {
     expect(verbs).not.to.include.members(['list']);
   });
 
-  it('processes streams of events, tries again what fails, and counts errors', async () => {
+  it('processes streams of events, retries failures, and counts errors', async () => {
     const scene = await open();
     let isBroken = true;
     const r1 = scene.resource('r1', {
@@ -288,7 +288,7 @@ describe('Framework, told by informers of others', () => {
     expect(errorsCounted).to.be.above(3);
   });
 
-  it('counts each error of its informer, and nothing else, as an event "error"', async () => {
+  it('counts each error of its informer once, as an event "error"', async () => {
     const scene = await open();
     const registry = new Registry();
     const framework = scene.framework({ metrics: promMetrics(registry) });
@@ -303,7 +303,7 @@ describe('Framework, told by informers of others', () => {
     expect(await registry.metrics()).to.include('operatorkit_framework_event{event="error"} 2');
   });
 
-  it('ends with what a stream throws', async () => {
+  it('throws the error of a stream', async () => {
     const scene = await open();
     const [updates, deletes] = [new Feed<Gadget>(), new Feed<Gadget>()];
     const ended = scene
@@ -316,7 +316,7 @@ describe('Framework, told by informers of others', () => {
     expect(String(await ended)).to.include('the stream broke');
   });
 
-  it('has its controller watch what is configured while it processes streams', async () => {
+  it('watches the kinds of configure while it processes streams', async () => {
     const scene = await open();
     const framework = scene.framework({
       configure: (controller) =>
@@ -333,13 +333,13 @@ describe('Framework, told by informers of others', () => {
     ending.abort();
     await scene.pass(1_000);
     await ended;
-    // Its controller has ended: the pass is made here.
+    // Its controller has ended: this call reconciles directly.
     const before = scene.calls.length;
     await framework.updateFunc(undefined, await scene.get('a'));
     expect(scene.calls).to.have.length(before + 1);
   });
 
-  it('tries what a read fails with again with the next call', async () => {
+  it('retries a failed read on the next call', async () => {
     const scene = await open();
     let left = 1;
     const { client } = scene.operator;
@@ -359,7 +359,7 @@ describe('Framework, told by informers of others', () => {
   });
 });
 
-describe("A framework's metrics", () => {
+describe('metrics of a framework', () => {
   const open = scenes(embeddedTarget);
   const cached = 'operatorkit_informer_cache_size{controller="shop"}';
   const value = async (registry: Registry, sample: string): Promise<number | undefined> => {
@@ -367,7 +367,7 @@ describe("A framework's metrics", () => {
     return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ')));
   };
 
-  it('count passes and watch events, and collect when objects were created and deleted', async () => {
+  it('count reconciles and watch events, and collect creation and deletion times', async () => {
     const scene = await open();
     const registry = new Registry();
     let isReady = false;
@@ -402,7 +402,7 @@ describe("A framework's metrics", () => {
     expect(await value(registry, 'operatorkit_framework_event{event="delete"}')).to.be.above(1);
   });
 
-  it('tell the cached objects of each framework', async () => {
+  it('report the number of cached objects of each framework', async () => {
     const scene = await open();
     const registry = new Registry();
     scene.run({ metrics: promMetrics(registry) });
@@ -420,7 +420,7 @@ describe("A framework's metrics", () => {
     expect([await size('shop'), await size('plain')]).to.deep.equal([1, 0]);
   });
 
-  it('have the names that are asked for', async () => {
+  it('have the configured names', async () => {
     const scene = await open();
     const registry = new Registry();
     const names = { prometheusNamespace: 'shop', prometheusSubsystem: 'chains' };

@@ -11,7 +11,7 @@ import { grant } from '../../manager/grant.js';
 import { crdOf, group } from './suite/gadget.js';
 import { Scene, finalizersOf, installKinds } from './suite/scene.js';
 
-/** A cluster of a spec's own, so that its faults, rules and definitions are, too. */
+/** Cluster of one spec, with its own faults, rules and definitions. */
 class Lab {
   readonly clock = new VirtualClock();
   readonly #scenes: Scene[] = [];
@@ -56,7 +56,7 @@ class Lab {
   }
 }
 
-describe('Framework in a manager', () => {
+describe('a framework in a manager', () => {
   let lab: Lab;
   const start = async (...args: Parameters<typeof Lab.start>): Promise<Scene> => {
     lab = await Lab.start(...args);
@@ -64,7 +64,7 @@ describe('Framework in a manager', () => {
   };
   afterEach(() => lab.stop());
 
-  it('installs its custom resource before it watches, and leaves it in place at the end', async () => {
+  it('installs its custom resource before it watches, and leaves it in place on stop', async () => {
     const scene = await start({ kinds: false });
     const running = scene.run({ crd: crdOf('Gadget') });
     await scene.until(() => scene.create('a'));
@@ -74,7 +74,7 @@ describe('Framework in a manager', () => {
     expect([running.failure(), lab.clock.pendingTimers]).to.deep.equal([undefined, 0]);
   });
 
-  it('leaves no timer of the events that it has told', async () => {
+  it('leaves no timer of its recorded events', async () => {
     const scene = await start();
     const r1 = scene.resource('r1', {
       created: () => {
@@ -88,7 +88,7 @@ describe('Framework in a manager', () => {
     expect([running.failure(), lab.clock.pendingTimers]).to.deep.equal([undefined, 0]);
   });
 
-  it('tries the installation again, as its back-off says', async () => {
+  it('retries the installation with its back-off', async () => {
     const scene = await start({ kinds: false });
     const match = { user: 'operator', resource: 'customresourcedefinitions', verb: 'get' } as const;
     const fault = lab.cluster.faults.add({
@@ -108,7 +108,7 @@ describe('Framework in a manager', () => {
     expect(scene.lines.filter((line) => line.includes('tried again in'))).to.have.length(at);
   });
 
-  it('fails, and does not leave the process, when the back-off gives up', async () => {
+  it('fails without ending the process when the back-off is exhausted', async () => {
     const scene = await start({ kinds: false });
     const match = { user: 'operator', resource: 'customresourcedefinitions' } as const;
     lab.cluster.faults.add({ match, effect: { type: 'status', code: 500 } });
@@ -118,7 +118,7 @@ describe('Framework in a manager', () => {
     expect(scene.lines.filter((line) => line.includes('tried again in'))).to.have.length(7);
   });
 
-  it('fails at once where the names of its custom resource are taken', async () => {
+  it('fails at once when the names of its custom resource are taken', async () => {
     const scene = await start();
     const crd = crdOf('Gadget');
     const metadata = { name: `widgets.${group}` };
@@ -129,7 +129,7 @@ describe('Framework in a manager', () => {
     expect(String(running.failure())).to.include('is not served');
   });
 
-  it('fails at once where the server does not accept its custom resource', async () => {
+  it('fails at once when the server rejects its custom resource', async () => {
     const scene = await start({ kinds: false });
     const crd = crdOf('Gadget');
     const running = scene.run({ crd: { ...crd, metadata: { name: 'another.name' } } });
@@ -138,7 +138,7 @@ describe('Framework in a manager', () => {
     expect(scene.lines.join()).not.to.include('tried again in');
   });
 
-  it('is added to a manager beside others, and taken out again', async () => {
+  it('can be added to a manager beside others, and removed', async () => {
     const scene = await start();
     const { clock } = lab;
     const manager = new Manager({ client: scene.operator.client, clock, logger: scene.logger });
@@ -163,7 +163,7 @@ describe('Framework in a manager', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it("has its events counted among the manager's metrics", async () => {
+  it("counts its events among the manager's metrics", async () => {
     const scene = await start();
     const r1 = scene.resource('r1', {
       created: () => {
@@ -175,14 +175,14 @@ describe('Framework in a manager', () => {
     scene.run({ resources: [r1], recorder: undefined, run: { metrics } });
     await scene.create('a');
     const written = /operator_builder_events_written_total [1-9]/;
-    // The manager loads its metrics when it starts, which no clock hurries.
+    // The manager loads its metrics at start, in real time.
     await scene.until(async () => {
       await new Promise((done) => setImmediate(done));
       return written.test(await registry.metrics());
     }, 5_000);
   });
 
-  it('is run once, and is in one manager only', async () => {
+  it('runs once, and belongs to one manager only', async () => {
     const scene = await start();
     const running = scene.run();
     await scene.create('a');
@@ -197,7 +197,7 @@ describe('Framework in a manager', () => {
     expect(() => framework.addTo(manager)).to.throw('it is in a manager already');
   });
 
-  it('may be added to another manager once it was taken out', async () => {
+  it('can be added to another manager once it is removed', async () => {
     const scene = await start();
     const { client } = scene.operator;
     const [first, second] = [0, 1].map(() => new Manager({ client, clock: lab.clock }));
@@ -207,7 +207,7 @@ describe('Framework in a manager', () => {
     expect(framework.addTo(second).name).to.equal('shop');
   });
 
-  it('does nothing for informers of others on a replica that does not lead, or has ended', async () => {
+  it('ignores informers of others on a replica that does not lead, or has stopped', async () => {
     const scene = await start();
     const election = { name: 'shop', namespace: 'default', releaseOnCancel: true };
     const replica = (name: string) =>
@@ -234,7 +234,7 @@ describe('Framework in a manager', () => {
     await first.stop();
   });
 
-  it('works on the leader only, and another replica goes on when that is gone', async () => {
+  it('reconciles on the leader only, and another replica continues after it', async () => {
     const scene = await start();
     const election = { name: 'shop', namespace: 'default', releaseOnCancel: true };
     const replica = (name: string) =>
@@ -274,7 +274,7 @@ describe('Framework in a manager', () => {
     expect([by('first').length > 0, by('second').length > 0]).to.deep.equal([true, true]);
   });
 
-  it('needs no more than it says: a whole life with just these permissions', async () => {
+  it('works its whole life with exactly the permissions that it declares', async () => {
     const scene = await start({ rbac: true });
     const framework = scene.framework({ crd: crdOf('Gadget'), recorder: undefined });
     const rules = await Promise.all(
@@ -302,7 +302,7 @@ describe('Framework in a manager', () => {
     expect(refused).to.deep.equal([]);
   });
 
-  it('tells the preflight what it needs', async () => {
+  it('declares its permissions to the preflight check', async () => {
     const scene = await start({ rbac: true });
     const running = scene.run({ recorder: undefined, run: { rbacPreflight: 'fail' } });
     await scene.until(() => running.failure() !== undefined);
@@ -313,7 +313,7 @@ describe('Framework in a manager', () => {
     }
   });
 
-  it('adds links to its controller', async () => {
+  it('applies configure to its controller', async () => {
     const scene = await start();
     scene.run({
       configure: (controller) =>
@@ -330,7 +330,7 @@ describe('Framework in a manager', () => {
     await scene.until(() => scene.calls.length > before);
   });
 
-  it('warns of a pass that takes very long though it has no limit, and goes on with it', async () => {
+  it('warns of a reconcile that takes very long without a time limit, and waits for it', async () => {
     const scene = await start();
     let go: () => void = () => undefined;
     const r1 = scene.resource('r1', {

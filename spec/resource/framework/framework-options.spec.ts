@@ -20,7 +20,7 @@ const good: FrameworkOptions<Gadget> = {
   resourceRouter: new ResourceRouter({ resourceSets: [set] }),
 };
 
-/** What only plain JavaScript, or a mistake, can hand over. */
+/** Mistakes that only plain JavaScript allows. */
 const bad: readonly (readonly [string, object])[] = [
   ['its name is missing', { name: undefined }],
   ['name: ', { name: 'Shop' }],
@@ -54,19 +54,19 @@ const bad: readonly (readonly [string, object])[] = [
 ];
 
 describe('FrameworkOptions', () => {
-  it('need a name, a type, a router and a client', () => {
+  it('require a name, a type, a router and a client', () => {
     const framework = new Framework(good);
     expect([framework.name, framework.finalizer, framework.controller.name]).to.deep.equal([
       ...['shop', 'operator-builder.io/shop', 'shop'],
     ]);
   });
 
-  it('name the finalizer by their own prefix', () => {
+  it('name the finalizer by the given prefix', () => {
     const framework = new Framework({ ...good, finalizerPrefix: 'shop.example.com' });
     expect(framework.finalizer).to.equal('shop.example.com/shop');
   });
 
-  it('take a definition of the type', () => {
+  it('accept a definition of the type', () => {
     const { runnables } = new Framework({ ...good, crd: crdOf('Gadget') });
     expect(runnables.map(({ name }) => name)).to.include(
       'shop: CustomResourceDefinition gadgets.frameworks.example.com',
@@ -74,7 +74,7 @@ describe('FrameworkOptions', () => {
   });
 
   for (const [message, wrong] of bad) {
-    it(`are refused: ${message}`, () => {
+    it(`are rejected: ${message}`, () => {
       const construct = () => new Framework({ ...good, ...wrong });
       expect(construct).to.throw(message).that.satisfies(isInvalidConfig);
     });
@@ -89,7 +89,7 @@ describe('Framework.requires', () => {
     );
   const own = ['Gadget: get,list,watch,patch', 'Gadget/status: patch'];
 
-  it('is what the framework itself does, and no more', () => {
+  it("lists the framework's own requests, and no more", () => {
     expect(rules({})).to.deep.equal([...own, 'Event: create,patch']);
     expect(rules({ recorder: { record: () => undefined } })).to.deep.equal(own);
     expect(rules({ crd: crdOf('Gadget') })).to.deep.equal([

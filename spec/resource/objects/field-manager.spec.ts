@@ -8,7 +8,7 @@ import {
   processUpdate,
 } from '../../../lib/resource/index.js';
 
-describe('The field manager of what a resource keeps', () => {
+describe("the field manager of a resource's objects", () => {
   let cluster: EmbeddedCluster;
 
   before(async () => {
@@ -17,7 +17,7 @@ describe('The field manager of what a resource keeps', () => {
 
   after(() => cluster.stop());
 
-  /** Keeps a ConfigMap for a new namespace. @returns who owns its data */
+  /** Keeps a ConfigMap in a new namespace. @returns the owner of its data */
   async function managerOf(
     own: string | undefined,
     ofContext: string | undefined,
@@ -43,7 +43,7 @@ describe('The field manager of what a resource keeps', () => {
     return metadata.managedFields?.map(({ manager = '' }) => manager).join() ?? '';
   }
 
-  it('is its own, else that of the pass, else its name', async () => {
+  it("is the resource's option, else the reconcile's manager, else the resource's name", async () => {
     expect(await managerOf('mine', 'shops')).to.equal('mine');
     expect(await managerOf(undefined, 'shops')).to.equal('shops');
     expect(await managerOf(undefined, undefined)).to.equal('settings');

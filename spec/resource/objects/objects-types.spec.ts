@@ -14,8 +14,8 @@ interface Shop extends KubernetesObject {
   readonly spec: { readonly domain: string };
 }
 
-describe('The types of resources that keep objects', () => {
-  it('carry the object, the state and the change', () => {
+describe('types of resources that keep objects', () => {
+  it('contain the object, the state and the change', () => {
     const settings = configMapResource({
       name: 'settings',
       getDesiredState: (_context, shop: Shop) => [settingsOf(shop)],
@@ -27,7 +27,7 @@ describe('The types of resources that keep objects', () => {
     expectTypeOf(services).toEqualTypeOf<CrudResource<Shop, Service[], Service[]>>();
   });
 
-  it('infer several kinds from the list of them', () => {
+  it('infer several kinds from their list', () => {
     const app = objectsResource({
       name: 'app',
       types: [Deployment, Service],
@@ -37,7 +37,7 @@ describe('The types of resources that keep objects', () => {
     expectTypeOf(app).toEqualTypeOf<CrudResource<Shop, Kept, Kept>>();
   });
 
-  it('infer the kinds of objects that are written in place', () => {
+  it('infer the kinds of object literals', () => {
     const labels = { app: 'web' };
     const app = objectsResource({
       name: 'app',
@@ -66,10 +66,10 @@ describe('The types of resources that keep objects', () => {
     });
   });
 
-  it('refuse an object of another kind', () => {
+  it('reject an object of another kind', () => {
     configMapResource({
       name: 'settings',
-      // @ts-expect-error a Service is no ConfigMap
+      // @ts-expect-error a Service is not a ConfigMap
       getDesiredState: (_context, shop: Shop) => [serviceOf(shop)],
     });
   });

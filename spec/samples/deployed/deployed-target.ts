@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { Client } from '../../../lib/client/index.js';
 import type { ObjectKey, UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 
-/** A request of a user, as the server's own log has it. */
+/** A user's request in the server's own log. */
 export interface LoggedRequest {
   readonly verb: string;
   readonly group: string;
@@ -11,25 +11,25 @@ export interface LoggedRequest {
   readonly code: number;
 }
 
-/** A cluster with RBAC, reached over HTTP. */
+/** A cluster with RBAC, over HTTP. */
 export interface DeployedTarget {
   readonly admin: Client;
   readonly url: string;
-  /** The server's authority, base64; undefined: it speaks HTTP. */
+  /** The server's certificate authority in base64; undefined for plain HTTP. */
   readonly caData: string | undefined;
   requestsOf(user: string): Promise<readonly LoggedRequest[]>;
-  /** Makes a Service of webhooks lead to a port of this machine, which no network of Pods reaches. */
+  /** Routes a Service of webhooks to a port of this machine, which the Pod network cannot reach. */
   leadHere(service: ObjectKey, port: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Who an operator is: its ServiceAccount, which its roles are named by, too. */
+/** An operator's identity: its ServiceAccount, whose name its roles also have. */
 export interface OperatorAccount {
   readonly name: string;
   readonly namespace: string;
 }
 
-/** A kubeconfig with a token of the account, valid for an hour. */
+/** Returns a kubeconfig with a token of the account, valid for an hour. */
 export async function kubeConfigOf(
   { admin, url: server, caData }: Pick<DeployedTarget, 'admin' | 'url' | 'caData'>,
   account: OperatorAccount,

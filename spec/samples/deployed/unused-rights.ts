@@ -2,10 +2,10 @@ import type { Client } from '../../../lib/client/index.js';
 import { ClusterRole, Role } from '../../../lib/object/kinds.js';
 import type { LoggedRequest, OperatorAccount } from './deployed-target.js';
 
-/** A rule of a role. */
+/** Rule of a role. */
 export type Rule = NonNullable<Role['rules']>[number];
 
-/** Rights of the account's roles that no request has needed: `verb resource.group`. */
+/** Returns permissions of the account's roles that no request used: `verb resource.group`. */
 export async function unusedRights(
   admin: Client,
   { name, namespace }: OperatorAccount,
@@ -16,7 +16,7 @@ export async function unusedRights(
   return unusedOf([...ofCluster, ...rules], requests);
 }
 
-/** Rights of rules that no request has needed: `verb resource.group`. */
+/** Returns permissions of rules that no request used: `verb resource.group`. */
 export function unusedOf(
   rules: readonly Rule[],
   requests: readonly LoggedRequest[],
@@ -27,7 +27,7 @@ export function unusedOf(
       apiGroups.flatMap((group) => resources.map((each) => rightOf(verb, group, each))),
     ),
   );
-  // Server-side apply creates by PATCH; the server asks for the right to create, too.
+  // Server-side apply creates by PATCH, and the server also requires the permission to create.
   const implied = (right: string): boolean => used.has(right.replace(/^create /, 'patch '));
   return given.filter((right) => !used.has(right) && !implied(right));
 }

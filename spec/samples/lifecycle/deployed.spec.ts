@@ -1,6 +1,6 @@
 import { embeddedDeployedTarget } from '../deployed/embedded-deployed-target.js';
 import { deployedSuite } from './suite/deployed-suite.js';
 
-describe('The deployed SampleConfig operator on the embedded server', () => {
+describe('the deployed SampleConfig operator on the embedded server', () => {
   deployedSuite(embeddedDeployedTarget);
 });

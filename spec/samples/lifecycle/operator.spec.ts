@@ -1,6 +1,6 @@
 import { embeddedTarget } from '../../builder/suite/embedded-target.js';
 import { lifecycleSuite } from './suite/lifecycle-suite.js';
 
-describe('The SampleConfig operator on the embedded server', () => {
+describe('the SampleConfig operator on the embedded server', () => {
   lifecycleSuite(embeddedTarget);
 });

@@ -4,10 +4,10 @@ import { promisify } from 'node:util';
 import { bundleOf } from '../../manager/processes/bundle-of.js';
 import { Script } from '../parseable/suite/script.js';
 
-describe('The SampleConfig sample as a process', function () {
+describe('the SampleConfig sample as a process', function () {
   this.timeout(60_000);
 
-  it('tells its story without a cluster, in plain lines, and ends with a summary', async () => {
+  it('runs its demo without a cluster, in plain lines, and ends with a summary', async () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [
       bundleOf(new URL('../../../samples/lifecycle/demo.ts', import.meta.url)),
     ]);
@@ -28,7 +28,7 @@ describe('The SampleConfig sample as a process', function () {
     expect(stderr).to.equal('');
   });
 
-  it('says what is wrong with its release, and ends with 1', async () => {
+  it('reports an invalid release, and exits with 1', async () => {
     const operator = new Script('lifecycle/main.ts', [], { RELEASE: '9.0' });
     expect(await operator.ends()).to.equal(1);
     expect(operator.output).to.match(/want 1\.0\.0, 1\.1\.0, 2\.0\.0/);

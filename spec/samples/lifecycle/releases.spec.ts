@@ -9,9 +9,9 @@ import { ownedTypes } from '../../../samples/lifecycle/operator.js';
 const config = SampleConfig.object({ metadata: { name: 'sample' }, spec: {} });
 const pairs = releases.slice(1).map((newer, at) => [releases[at] ?? newer, newer] as const);
 
-describe('The releases of the SampleConfig operator', () => {
+describe('releases of the SampleConfig operator', () => {
   for (const release of releases) {
-    it(`${release.version} has objects of kinds that are pruned, each once`, () => {
+    it(`${release.version} has objects of prunable kinds, each once`, () => {
       const objects = objectsOf(release);
       const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name ?? ''}`);
       expect(new Set(names).size).to.equal(names.length);
@@ -24,14 +24,14 @@ describe('The releases of the SampleConfig operator', () => {
   }
 
   for (const [older, newer] of pairs) {
-    it(`${newer.version} leads traffic to the pods of ${older.version}, too`, () => {
+    it(`${newer.version} also routes traffic to the pods of ${older.version}`, () => {
       const { template } = of<Deployment>(older, 'Deployment').spec ?? {};
       const selector = of<Service>(newer, 'Service', 'http-server').spec?.selector;
       expect(selector).not.to.deep.equal({}).and.not.equal(undefined);
       expect(template?.metadata?.labels).to.include(selector);
     });
 
-    it(`${newer.version} changes nothing of ${older.version} that can't be changed`, () => {
+    it(`${newer.version} changes no immutable field of ${older.version}`, () => {
       const [before, after] = [
         of<Deployment>(older, 'Deployment'),
         of<Deployment>(newer, 'Deployment'),
@@ -47,7 +47,7 @@ describe('The releases of the SampleConfig operator', () => {
     });
   }
 
-  it('are known by their versions, and no others', () => {
+  it('are found by their versions, and no others', () => {
     expect(releases.map(({ version }) => releaseOf(version).version)).to.deep.equal([
       ...['1.0.0', '1.1.0', '2.0.0'],
     ]);

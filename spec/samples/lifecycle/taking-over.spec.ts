@@ -15,7 +15,7 @@ const namespace = 'default';
 const key = { name: 'sample' };
 const server = { name: 'http-server', namespace };
 
-// What an operator of the Go SDK leaves behind: names of its own, the whole last object as JSON.
+// State that an operator of the Go SDK leaves: its own names, the whole last object as JSON.
 const names = {
   createVersionLabel: 'operator.example.com/create-version',
   updateVersionLabel: 'operator.example.com/update-version',
@@ -32,8 +32,8 @@ const status: LifecycleStatus = {
   ],
 };
 
-describe('A system that an operator of the Go SDK has deployed', () => {
-  it('is taken over: upgraded where it is, with what it no longer sets removed', async () => {
+describe('a system that an operator of the Go SDK deployed', () => {
+  it('is taken over and upgraded in place, and loses fields that are no longer set', async () => {
     const clock = new VirtualClock();
     const settings = { simulateWorkloads: true, clock, crds: [SampleConfig] };
     const cluster = await EmbeddedCluster.start(settings);
@@ -98,7 +98,7 @@ async function deployedByGo(cluster: EmbeddedCluster): Promise<SampleConfig> {
   return config;
 }
 
-/** As the Go SDK makes it; its Deployment has a field that is no longer set. */
+/** Returns the objects of the Go SDK; the Deployment has a field that is no longer set. */
 function ofGo(object: KubernetesObject, owner: SampleConfig): KubernetesObject {
   const metadata = {
     ...object.metadata,

@@ -3,14 +3,14 @@ import { crashPoints } from '../../../lib/testing/index.js';
 import { crashSample, isSampled } from '../../sample.js';
 import { tenantScenario } from './suite/crash-scenario.js';
 
-// A request whose answer is never seen leaves the server as one that was answered does, and this
-// operator acts on nothing else; the builder's own crash points have all modes.
+// A lost response leaves the server in the same state as a received one, and this
+// operator acts on nothing else; the builder's own crash points cover all modes.
 const modes = ['before', 'answered'] as const;
 
-describe('The Parseable operator, killed at any request', function () {
+describe('the Parseable operator, killed at any request', function () {
   this.timeout(120_000);
 
-  it('comes to the same end', async () => {
+  it('converges to the same state', async () => {
     const { requests, results } = await crashPoints(tenantScenario(), {
       ...{ modes, ...crashSample(2) },
     });

@@ -1,6 +1,6 @@
 import { embeddedTarget } from '../../builder/suite/embedded-target.js';
 import { parseableSuite } from './suite/parseable-suite.js';
 
-describe('The Parseable operator on the embedded server', () => {
+describe('the Parseable operator on the embedded server', () => {
   parseableSuite(embeddedTarget);
 });

@@ -13,15 +13,15 @@ import { Script } from './suite/script.js';
 import { sampleTenant } from './suite/stage.js';
 
 const wrongUses: readonly [string, string[], RegExp][] = [
-  ['a kubeconfig that is not there', ['--kubeconfig', 'nowhere/kubeconfig'], /nowhere\/kubeconfig/],
+  ['a missing kubeconfig', ['--kubeconfig', 'nowhere/kubeconfig'], /nowhere\/kubeconfig/],
   ['an unknown level', ['--log-level', 'maybe'], /want debug, info, warn, error/],
   ['an unknown option', ['--frobnicate'], /--frobnicate/],
 ];
 
-describe('The Parseable sample as a process', function () {
+describe('the Parseable sample as a process', function () {
   this.timeout(60_000);
 
-  it('tells its story without a cluster, in plain lines, and ends with a summary', async () => {
+  it('runs its demo without a cluster, in plain lines, and ends with a summary', async () => {
     const args = ['--import', 'tsx', 'samples/parseable/demo.ts'];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     expect(stdout).to.match(/9 objects created/);
@@ -32,7 +32,7 @@ describe('The Parseable sample as a process', function () {
     expect(stdout).not.to.include('\u001b');
   });
 
-  it('operates as deployed: installs its CRD, logs JSON lines, ends well on SIGTERM', async () => {
+  it('runs as deployed: installs its CRD, logs JSON lines, exits with 0 on SIGTERM', async () => {
     const cluster = await EmbeddedCluster.start({ simulateWorkloads: true, port: 0 });
     const folder = await mkdtemp(join(tmpdir(), 'parseable-'));
     try {
@@ -56,7 +56,7 @@ describe('The Parseable sample as a process', function () {
     }
   });
 
-  it('waits for an API server that is away: probes are answered, and SIGTERM ends it well', async () => {
+  it('waits for an unreachable API server: answers probes, and exits with 0 on SIGTERM', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parseable-'));
     const [port = 0, health = 0] = await findFreePorts(2);
     const cluster = await EmbeddedCluster.start({ port });
@@ -86,7 +86,7 @@ describe('The Parseable sample as a process', function () {
     }
   });
 
-  it('starts as its manifest says, where no folder can be written to', async () => {
+  it("starts with its manifest's command on a read-only file system", async () => {
     const { command, env } = await deployedContainer();
     const own = env.map(({ name, value = 'parseable-system' }) => [name, value] as const);
     const { PATH = '' } = process.env;
@@ -100,7 +100,7 @@ describe('The Parseable sample as a process', function () {
   });
 
   for (const [title, args, message] of wrongUses) {
-    it(`says what is wrong with ${title}, and ends with 1`, async () => {
+    it(`reports ${title}, and exits with 1`, async () => {
       const operator = new Script('parseable/main.ts', args);
       expect(await operator.ends()).to.equal(1);
       expect(operator.output).to.match(message);
@@ -114,7 +114,7 @@ interface Container {
   readonly env: readonly { readonly name: string; readonly value?: string }[];
 }
 
-/** The operator's container, as `deploy/operator.yaml` has it. */
+/** Returns the operator's container of `deploy/operator.yaml`. */
 async function deployedContainer(): Promise<Container> {
   const text = await readFile('samples/parseable/deploy/operator.yaml', 'utf8');
   const all = parseAllDocuments(text).map((document) => document.toJS() as { kind: string });

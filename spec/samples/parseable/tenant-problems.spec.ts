@@ -26,7 +26,7 @@ function tenantWith(...nodes: Partial<NodeSpec>[]): ParseableTenant {
 }
 
 describe('tenantProblems', () => {
-  it('finds nothing wrong with a good tenant, in each spelling of the kinds', () => {
+  it('accepts a valid tenant, with each spelling of the kinds', () => {
     const kinds = ['Deployment', 'Statefulset', 'StatefulSet'];
     const tenant = tenantWith(...kinds.map((kind, n) => ({ name: `node-${n}`, kind })));
     expect(tenantProblems(tenant)).to.deep.equal([]);
@@ -39,7 +39,7 @@ describe('tenantProblems', () => {
     ['kind', { kind: 'DaemonSet' }, /DaemonSet is no kind of node/],
   ];
   for (const [field, change, message] of cases) {
-    it(`names the path of a wrong ${field} and what is allowed`, () => {
+    it(`names the path of an invalid ${field} and the allowed values`, () => {
       const problems = tenantProblems(tenantWith({}, { name: 'two', ...change }));
       expect(problems).to.have.length(1);
       expect(problems[0]?.path).to.equal(`spec.nodes[1].${field}`);
@@ -47,7 +47,7 @@ describe('tenantProblems', () => {
     });
   }
 
-  it('refuses nodes whose objects would share a name', () => {
+  it('rejects nodes whose objects would have the same name', () => {
     const nodes = [
       { name: 'a', parseableConfig: 'b-c' },
       { name: 'a-b', parseableConfig: 'c' },
@@ -63,19 +63,19 @@ describe('tenantProblems', () => {
     ]);
   });
 
-  it('refuses names that Kubernetes does not take', () => {
+  it('rejects names that Kubernetes does not accept', () => {
     const problems = tenantProblems(tenantWith({ name: 'Upper_Case' }));
     expect(problems[0]?.path).to.equal('spec.nodes[0].name');
     expect(problems.map(({ message }) => message).join()).to.include('Service Upper_Case-small');
   });
 
   for (const kind of ['constructor', '__proto__', 'toString']) {
-    it(`takes ${kind} for no kind`, () => {
+    it(`rejects ${kind} as a kind`, () => {
       expect(tenantProblems(tenantWith({ kind }))).to.have.length(1);
     });
   }
 
-  it('refuses two nodes of one name', () => {
+  it('rejects two nodes of the same name', () => {
     expect(tenantProblems(tenantWith({}, {}))).to.deep.equal([
       { path: 'spec.nodes[1].name', message: 'one is the name of spec.nodes[0] already' },
     ]);

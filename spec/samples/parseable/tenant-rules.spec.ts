@@ -33,34 +33,34 @@ function withStore(type: string, data = 'a: b'): ParseableTenant {
 const textOf = ({ field = '', message = '' }: StatusCause): string => `${field}: ${message}`;
 
 const cases: readonly [string, ParseableTenant, RegExp | undefined, ParseableTenant?][] = [
-  ['nothing of a plain tenant', tenantWith({}), undefined],
-  ['nothing of different claims', withClaims(claim('a', '/a'), claim('b', '/b')), undefined],
+  ['accept a plain tenant', tenantWith({}), undefined],
+  ['accept different claims', withClaims(claim('a', '/a'), claim('b', '/b')), undefined],
   [
-    'that claims need names of their own',
+    'require unique names of claims',
     withClaims(claim('a', '/a'), claim('a', '/b')),
     /^spec\.k8sConfig\[0\]\.storageConfig: .*two claims have the same name/,
   ],
   [
-    'that claims need places of their own',
+    'require unique paths of claims',
     withClaims(claim('a', '/a'), claim('b', '/a')),
     /^spec\.k8sConfig\[0\]\.storageConfig: .*two claims have the same mountPath/,
   ],
   [
-    'that a type of node is rolled out once',
+    'list each type of node once in the order',
     tenantWith({ deploymentOrder: ['query', 'ingest', 'query'] }),
     /^spec\.deploymentOrder: .*a type of node is in it twice/,
   ],
-  ['nothing when a store is added', withStore('s3'), undefined, tenantWith({})],
-  ['nothing when its data changes', withStore('s3', 'c: d'), undefined, withStore('s3')],
+  ['accept an added store', withStore('s3'), undefined, tenantWith({})],
+  ['accept changed data of a store', withStore('s3', 'c: d'), undefined, withStore('s3')],
   [
-    'that a store keeps its type',
+    "reject a change of a store's type",
     withStore('gcs'),
     /^spec\.external\.objectStore\.spec\.type: .*what is stored would stay behind/,
     withStore('s3'),
   ],
 ];
 
-describe("ParseableTenant's rules", () => {
+describe('validation rules of ParseableTenant', () => {
   let cluster: EmbeddedCluster;
 
   before(async () => {
@@ -93,7 +93,7 @@ describe("ParseableTenant's rules", () => {
   }
 
   for (const [title, tenant, message, old] of cases) {
-    it(`say ${title}`, async () => {
+    it(`${title}`, async () => {
       const causes = ParseableTenant.validate(tenant, old).map(textOf);
       expect(causes).to.have.length(message === undefined ? 0 : 1);
       if (message !== undefined) expect(causes[0]).to.match(message);

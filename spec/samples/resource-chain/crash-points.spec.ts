@@ -3,14 +3,14 @@ import { crashPoints } from '../../../lib/testing/index.js';
 import { crashSample, isSampled } from '../../sample.js';
 import { siteScenario } from './suite/crash-scenario.js';
 
-// A request whose answer is never seen leaves the server as one that was answered does; but after an
-// answer the operator may still tell the registry something.
+// A lost response leaves the server in the same state as a received one; but after a
+// response the operator may still call the registry.
 const modes = ['before', 'answered'] as const;
 
-describe('The site operator, killed at any request', function () {
+describe('the site operator, killed at any request', function () {
   this.timeout(120_000);
 
-  it('comes to the same end, and never forgets what it has registered', async () => {
+  it('converges to the same state, and leaks no registration', async () => {
     const { requests, results } = await crashPoints(siteScenario(), {
       ...{ modes, ...crashSample(2) },
     });

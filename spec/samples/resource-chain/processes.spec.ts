@@ -5,10 +5,10 @@ import { bundleOf } from '../../manager/processes/bundle-of.js';
 
 const program = new URL('../../../samples/resource-chain/main.ts', import.meta.url);
 
-describe('The demo of resource chains as a process', function () {
+describe('the demo of resource chains as a process', function () {
   this.timeout(60_000);
 
-  it('tells the life of a site, in plain lines, and ends by itself', async () => {
+  it('prints the life of a site, in plain lines, and ends by itself', async () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [bundleOf(program)]);
     expect(stdout).to.match(/\+ Deployment mailer\n/);
     expect(stdout).to.include('2/2 Deployments ready');
@@ -18,11 +18,11 @@ describe('The demo of resource chains as a process', function () {
     expect(stdout).to.include('held by operator-builder.io/site-operator');
     expect(stdout).to.match(/✓ nothing is left\n$/);
     expect(stdout).not.to.include('\u001b');
-    // Warnings and errors of the operator go there.
+    // The operator writes warnings and errors there.
     expect(stderr).to.equal('');
   });
 
-  it('refuses options, for it has none', async () => {
+  it('rejects options, since it has none', async () => {
     const args = [bundleOf(program), '--fast'];
     const ended = await promisify(execFile)(process.execPath, args).catch(
       (error: unknown) => error,

@@ -3,15 +3,15 @@ import type { ManagerOptions, OperatorDefinition } from '../../../lib/manager/in
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget } from '../../builder/suite/target.js';
 
-/** What an operator that is started here is handed. */
+/** Arguments of an operator that is started here. */
 export interface OperatorTerms {
-  /** Aborted when it shall end. */
+  /** Aborts to stop the operator. */
   readonly signal: AbortSignal;
-  /** To be called when it works. */
+  /** Callback for the operator to call when it works. */
   readonly onReady: () => void;
 }
 
-/** The operators that a stage has started. */
+/** Operators that a stage has started. */
 export class RunningOperators {
   readonly #target: BuilderTarget;
   readonly #stops: (() => Promise<void>)[] = [];
@@ -20,7 +20,7 @@ export class RunningOperators {
     this.#target = target;
   }
 
-  /** Starts an operator; resolves when it works. @throws what it ended with before that */
+  /** Starts an operator; resolves when it works. @throws its error if it ends before that */
   async start(run: (terms: OperatorTerms) => Promise<unknown>): Promise<void> {
     const stop = new AbortController();
     await new Promise<void>((resolve, reject) => {
@@ -33,7 +33,7 @@ export class RunningOperators {
     });
   }
 
-  /** Starts an operator in a manager of its own; resolves when it works. */
+  /** Starts an operator in its own manager; resolves when it works. */
   operate(operator: OperatorDefinition, options: ManagerOptions): Promise<void> {
     const { cacheOptions } = operator;
     return this.start(async ({ signal, onReady }) => {
@@ -45,7 +45,7 @@ export class RunningOperators {
     });
   }
 
-  /** Ends all; what they were at may end in its time. */
+  /** Stops all operators; running reconciles may finish in their time. */
   async stop(): Promise<void> {
     const stopping = { isOver: false };
     const stopped = Promise.all(this.#stops.splice(0).map((stop) => stop())).finally(() => {
@@ -56,7 +56,7 @@ export class RunningOperators {
     await stopped;
   }
 
-  /** Calls `check` until it throws no more; time goes on meanwhile. */
+  /** Calls `check` until it no longer throws; time advances meanwhile. */
   eventually<T>(check: () => Promise<T>): Promise<T> {
     return this.#target.eventually(async () => {
       await this.#passTime();
@@ -64,7 +64,7 @@ export class RunningOperators {
     });
   }
 
-  /** A fifth of a second, where the clock is the spec's own. */
+  /** Advances a fifth of a second if the spec owns the clock. */
   async #passTime(): Promise<void> {
     const { clock } = this.#target;
     if (clock instanceof VirtualClock) await clock.advance(200);

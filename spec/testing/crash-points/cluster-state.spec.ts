@@ -12,7 +12,7 @@ describe('observe', () => {
   });
   afterEach(() => cluster.stop());
 
-  /** A namespace with an owner, and an object that it owns. */
+  /** Creates a namespace with an owner and an owned object. */
   async function stateOf(namespace: string): Promise<ClusterState> {
     const client = cluster.client();
     const typeMeta = { apiVersion: 'v1', kind: 'ConfigMap' };
@@ -24,7 +24,7 @@ describe('observe', () => {
     return observe({ client, kinds: [ConfigMap], namespace, comparable });
   }
 
-  it('tells nothing of the namespace in which a run takes place, nor of its UIDs', async () => {
+  it('omits the namespace of the run and its UIDs', async () => {
     const [one, other] = [await stateOf('run-one'), await stateOf('another-run')];
     expect([...one.keys()])
       .to.include(' ConfigMap owned')

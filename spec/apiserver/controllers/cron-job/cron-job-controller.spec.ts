@@ -4,14 +4,14 @@ import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js
 import { cronJob } from '../workload-objects.js';
 
 const minuteMs = 60_000;
-/** The name of the Job that is due so many minutes after the clock's beginning. */
+/** The name of the Job due this many minutes after the start of the clock. */
 const jobNamed = (minutes: number): string =>
   `c-${Math.floor(Date.UTC(2026, 0, 1) / minuteMs) + minutes}`;
 
 describe('a CronJob in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('makes a Job each time it is due', async () => {
+  it('creates a Job each time it is due', async () => {
     const { create, names, get, clock } = await simulatedCluster();
     await create(cronJob('c', '*/10 * * * *'));
     expect(await names(Job)).to.deep.equal([]);
@@ -27,7 +27,7 @@ describe('a CronJob in the embedded cluster', () => {
     });
   });
 
-  it('keeps as many finished Jobs as its limits say', async () => {
+  it('keeps finished Jobs up to its history limits', async () => {
     const { create, names, clock } = await simulatedCluster();
     await create(cronJob('c', '* * * * *', { successfulJobsHistoryLimit: 2 }));
     await clock.advance(5 * minuteMs + 1_000);
@@ -36,7 +36,7 @@ describe('a CronJob in the embedded cluster', () => {
 
   const running = { behavior: () => 'ready' as const };
 
-  it('lets Jobs run side by side with the policy Allow', async () => {
+  it('runs Jobs concurrently with the policy Allow', async () => {
     const { create, names, clock, get } = await simulatedCluster({ pods: running });
     await create(cronJob('c', '* * * * *'));
     await clock.advance(2 * minuteMs + 1_000);
@@ -45,7 +45,7 @@ describe('a CronJob in the embedded cluster', () => {
     expect(active.map(({ name }) => name)).to.deep.equal([jobNamed(1), jobNamed(2)]);
   });
 
-  it('starts none while one runs with the policy Forbid', async () => {
+  it('starts no Job while one runs with the policy Forbid', async () => {
     const { create, names, clock, ...cluster } = await simulatedCluster({ pods: running });
     await create(cronJob('c', '* * * * *', { concurrencyPolicy: 'Forbid' }));
     await clock.advance(3 * minuteMs + 1_000);
@@ -54,14 +54,14 @@ describe('a CronJob in the embedded cluster', () => {
     expect(await names(Job)).to.deep.equal([jobNamed(3)]);
   });
 
-  it('replaces the one that runs with the policy Replace', async () => {
+  it('replaces a running Job with the policy Replace', async () => {
     const { create, names, clock } = await simulatedCluster({ pods: running });
     await create(cronJob('c', '* * * * *', { concurrencyPolicy: 'Replace' }));
     await clock.advance(2 * minuteMs + 1_000);
     expect(await names(Job)).to.deep.equal([jobNamed(2)]);
   });
 
-  it('starts none while it is suspended, and only the newest missed one after', async () => {
+  it('starts no Job while suspended, and only the newest missed one afterwards', async () => {
     const { create, names, clock, patch } = await simulatedCluster();
     await create(cronJob('c', '*/10 * * * *', { suspend: true }));
     await clock.advance(35 * minuteMs);
@@ -70,7 +70,7 @@ describe('a CronJob in the embedded cluster', () => {
     expect(await names(Job)).to.deep.equal([jobNamed(30)]);
   });
 
-  it('starts none that is later than startingDeadlineSeconds', async () => {
+  it('starts no Job later than startingDeadlineSeconds', async () => {
     const { create, names, clock, patch } = await simulatedCluster();
     await create(cronJob('c', '*/10 * * * *', { suspend: true, startingDeadlineSeconds: 60 }));
     await clock.advance(35 * minuteMs);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseCronSchedule } from '../../../../lib/apiserver/controllers/cron-job/index.js';
 
-/** The next three due times after a moment, in UTC. */
+/** Returns the next three due times after a moment, in UTC. */
 function nextOf(schedule: string, from: string, timeZone?: string): string[] {
   const parsed = parseCronSchedule(schedule, timeZone);
   const times: string[] = [];
@@ -68,12 +68,12 @@ describe('parseCronSchedule', () => {
     ['0 0 31 2 *', '2026-01-01T00:00:00Z', ['never', 'never', 'never']],
   ];
   for (const [schedule, from, times] of cases) {
-    it(`reads ${schedule}`, () => {
+    it(`parses ${schedule}`, () => {
       expect(nextOf(schedule, from)).to.deep.equal(times);
     });
   }
 
-  it('goes by the time of a time zone, over the change of the clocks', () => {
+  it('applies a time zone across a daylight saving change', () => {
     expect(nextOf('30 12 * * *', '2026-03-27T12:00:00Z', 'Europe/Berlin')).to.deep.equal([
       '2026-03-28T11:30',
       '2026-03-29T10:30',
@@ -81,7 +81,7 @@ describe('parseCronSchedule', () => {
     ]);
   });
 
-  it('leaves out an hour that a time zone skips', () => {
+  it('skips an hour that does not exist in a time zone', () => {
     expect(nextOf('30 2 * * *', '2026-03-27T12:00:00Z', 'Europe/Berlin').slice(0, 2)).to.deep.equal(
       ['2026-03-28T01:30', '2026-03-30T00:30'],
     );

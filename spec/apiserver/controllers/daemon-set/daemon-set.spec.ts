@@ -6,7 +6,7 @@ import { daemonSet, imagePatch } from '../workload-objects.js';
 describe('a DaemonSet in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('runs one ready pod on each node, also on one that comes later', async () => {
+  it('runs one ready pod on each node, including nodes added later', async () => {
     const { create, list, get } = await simulatedCluster({ nodes: 2 });
     await create(daemonSet('ds'));
     await create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'late' } });
@@ -23,7 +23,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     });
   });
 
-  it('names its revision on the pods', async () => {
+  it('labels pods with its revision', async () => {
     const { create, list } = await simulatedCluster();
     await create(daemonSet('ds'));
     const [revision] = await list(ControllerRevision);
@@ -33,7 +33,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect(revision!.metadata.labels).to.include({ 'controller-revision-hash': hash });
   });
 
-  it('takes its pod from a node that it fits on no more', async () => {
+  it('removes its pod from a node that no longer fits', async () => {
     const { create, names, client, settled } = await simulatedCluster();
     await create(daemonSet('ds'));
     const node = await client.get(Node, { name: 'node-0' });
@@ -43,7 +43,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect(await names(Pod)).to.deep.equal([]);
   });
 
-  it('stays on a node that is cordoned', async () => {
+  it('keeps its pod on a cordoned node', async () => {
     const { create, names, client, settled } = await simulatedCluster();
     await create(daemonSet('ds'));
     const node = await client.get(Node, { name: 'node-0' });
@@ -64,7 +64,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect((await get(DaemonSet, 'ds')).status).to.include({ updatedNumberScheduled: 3 });
   });
 
-  it('brings the new pod first with maxSurge', async () => {
+  it('creates the new pod first with maxSurge', async () => {
     const { create, patch, changes, list } = await simulatedCluster();
     const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
     await create(daemonSet('ds', { updateStrategy: { type: 'RollingUpdate', rollingUpdate } }));
@@ -75,7 +75,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect(await list(Pod)).to.have.length(1);
   });
 
-  it('stops an update at a broken pod, and goes on when the template is repaired', async () => {
+  it('stops an update at a broken pod, and continues when the template is repaired', async () => {
     const { create, patch, list } = await simulatedCluster({ nodes: 2 });
     await create(daemonSet('ds'));
     await patch(DaemonSet, 'ds', imagePatch('registry/app:broken'));
@@ -86,7 +86,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect(await images()).to.deep.equal(['registry/app:3', 'registry/app:3']);
   });
 
-  it('waits for deletions by hand with the strategy OnDelete', async () => {
+  it('waits for manual deletions with the strategy OnDelete', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(daemonSet('ds', { updateStrategy: { type: 'OnDelete' } }));
     await cluster.patch(DaemonSet, 'ds', imagePatch('registry/app:2'));

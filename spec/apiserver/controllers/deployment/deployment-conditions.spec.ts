@@ -22,11 +22,11 @@ function say(more: Partial<ConditionStatement>): ConditionStatement {
 }
 
 describe('withCondition', () => {
-  it('changes nothing while status and reason stay', () => {
+  it('returns the condition unchanged for the same status and reason', () => {
     expect(withCondition([before], say({}), later)).to.deep.equal([before]);
   });
 
-  it('keeps the time of the transition while the status stays', () => {
+  it('keeps the transition time for the same status', () => {
     const [condition] = withCondition([before], say({ reason: 'ReplicaSetUpdated' }), later);
     expect(condition).to.include({
       reason: 'ReplicaSetUpdated',
@@ -42,7 +42,7 @@ describe('withCondition', () => {
 });
 
 describe('renewedCondition', () => {
-  it('says that there was progress also when nothing else changed', () => {
+  it('updates the time of a condition even without other changes', () => {
     const [condition] = renewedCondition([before], say({}), later);
     expect(condition).to.include({
       lastUpdateTime: laterText,

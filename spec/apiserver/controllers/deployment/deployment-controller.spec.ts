@@ -8,7 +8,7 @@ const revision = 'deployment.kubernetes.io/revision';
 describe('a Deployment in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('makes a ReplicaSet with the template hash, and ready pods', async () => {
+  it('creates a ReplicaSet with the template hash, and ready pods', async () => {
     const { create, get, list } = await simulatedCluster();
     await create(deployment('web', { replicas: 2 }));
     const [set] = await list(ReplicaSet);
@@ -40,7 +40,7 @@ describe('a Deployment in the embedded cluster', () => {
     });
   });
 
-  it('copies annotations to its ReplicaSet, and notes the size', async () => {
+  it('copies annotations to its ReplicaSet, and adds its size', async () => {
     const { create, list } = await simulatedCluster();
     const web = deployment('web', { replicas: 2 });
     await create({ ...web, metadata: { ...web.metadata, annotations: { team: 'a' } } });
@@ -69,7 +69,7 @@ describe('a Deployment in the embedded cluster', () => {
     expect(sizes.sort()).to.deep.equal([0, 4]);
   });
 
-  it('leaves pods alone when nothing but replicas or annotations change', async () => {
+  it('keeps its pods when only replicas or annotations change', async () => {
     const { create, patch, names, list } = await simulatedCluster();
     await create(deployment('web', { replicas: 2 }));
     const before = await names(Pod);
@@ -81,7 +81,7 @@ describe('a Deployment in the embedded cluster', () => {
     expect(await list(ReplicaSet)).to.have.length(1);
   });
 
-  it('keeps the old pods when the new ones never get ready, and says so after the deadline', async () => {
+  it('keeps old pods when new ones never get ready, and reports this after the deadline', async () => {
     const { create, patch, get, clock } = await simulatedCluster();
     await create(deployment('web', { replicas: 4, progressDeadlineSeconds: 60 }));
     await patch(Deployment, 'web', imagePatch('registry/app:2-never-ready'));
@@ -109,7 +109,7 @@ describe('a Deployment in the embedded cluster', () => {
     expect(status).to.deep.include({ replicas: 4, updatedReplicas: 4, availableReplicas: 4 });
   });
 
-  it('numbers an old template anew when it comes back', async () => {
+  it('gives an old template a new revision when it returns', async () => {
     const { create, patch, list } = await simulatedCluster();
     await create(deployment('web', { replicas: 1 }));
     await patch(Deployment, 'web', imagePatch('registry/app:2'));
@@ -120,7 +120,7 @@ describe('a Deployment in the embedded cluster', () => {
     expect(annotations.map((set) => set[revision]).sort()).to.deep.equal(['2', '3']);
   });
 
-  it('deletes all old pods before it makes new ones with the strategy Recreate', async () => {
+  it('deletes all old pods before it creates new ones with the strategy Recreate', async () => {
     const { create, patch, changes, list } = await simulatedCluster();
     await create(deployment('web', { replicas: 2, strategy: { type: 'Recreate' } }));
     const seen = changes(Pod);
@@ -133,7 +133,7 @@ describe('a Deployment in the embedded cluster', () => {
     ]);
   });
 
-  it('rolls nothing out while it is paused, but scales', async () => {
+  it('scales but does not roll out while paused', async () => {
     const { create, patch, get, list } = await simulatedCluster();
     await create(deployment('web', { replicas: 1 }));
     await patch(Deployment, 'web', { spec: { paused: true } });
@@ -149,7 +149,7 @@ describe('a Deployment in the embedded cluster', () => {
     expect(status).to.deep.include({ updatedReplicas: 3, availableReplicas: 3 });
   });
 
-  it('keeps as many old ReplicaSets as revisionHistoryLimit says', async () => {
+  it('keeps old ReplicaSets up to revisionHistoryLimit', async () => {
     const { create, patch, list } = await simulatedCluster();
     await create(deployment('web', { replicas: 1, revisionHistoryLimit: 1 }));
     for (const tag of ['2', '3', '4']) {
@@ -173,7 +173,7 @@ describe('a Deployment in the embedded cluster', () => {
     expect(status).to.deep.include({ readyReplicas: 1, availableReplicas: 1 });
   });
 
-  it('stays rolled out when it is only scaled', async () => {
+  it('remains rolled out when it is scaled', async () => {
     const { create, patch, changes } = await simulatedCluster();
     await create(deployment('web', { replicas: 1 }));
     const seen = changes(Deployment);
@@ -182,7 +182,7 @@ describe('a Deployment in the embedded cluster', () => {
     expect(new Set(reasons)).to.deep.equal(new Set(['True NewReplicaSetAvailable']));
   });
 
-  it('says that it is stuck also when it is paused then', async () => {
+  it('still reports an exceeded deadline when it is paused afterwards', async () => {
     const { create, patch, get, clock } = await simulatedCluster();
     await create(deployment('web', { progressDeadlineSeconds: 60 }, 'registry/app:broken'));
     await clock.advance(62_000);
@@ -191,7 +191,7 @@ describe('a Deployment in the embedded cluster', () => {
     expect(conditionsOf(status)['Progressing']).to.equal('False ProgressDeadlineExceeded');
   });
 
-  it('writes nothing more once it is rolled out', async () => {
+  it('writes nothing after its rollout', async () => {
     const { create, cluster, clock } = await simulatedCluster();
     await create(deployment('web', { replicas: 3 }));
     const before = cluster.server.resourceVersion;
@@ -199,7 +199,7 @@ describe('a Deployment in the embedded cluster', () => {
     expect(cluster.server.resourceVersion).to.equal(before);
   });
 
-  it('takes ReplicaSet and pods with it when it is deleted', async () => {
+  it('is deleted with its ReplicaSet and pods', async () => {
     const { create, names, ...cluster } = await simulatedCluster();
     await create(deployment('web', { replicas: 2 }));
     await cluster.delete(Deployment, 'web');

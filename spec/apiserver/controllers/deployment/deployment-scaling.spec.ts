@@ -33,12 +33,12 @@ function inWords(steps: readonly { readonly name: string; readonly replicas: num
 }
 
 describe('scalingSteps', () => {
-  it('scale the only ReplicaSet that has pods', () => {
+  it('scales the only ReplicaSet with pods', () => {
     expect(inWords(scalingSteps(rollout(6, set('new', 4), [set('old', 0)])))).to.equal('new=6');
     expect(inWords(scalingSteps(rollout(6, set('new', 0), [set('old', 4)])))).to.equal('old=6');
   });
 
-  it('scale the newest when none has pods, the last old one when there is no newest', () => {
+  it('scales the newest ReplicaSet if none has pods, or the last old one without a newest', () => {
     expect(inWords(scalingSteps(rollout(2, set('new', 0), [set('old', 0)])))).to.equal('new=2');
     expect(inWords(scalingSteps(rollout(2, undefined, [set('a', 0), set('b', 0)])))).to.equal(
       'b=2',
@@ -46,19 +46,19 @@ describe('scalingSteps', () => {
     expect(scalingSteps(rollout(2, undefined, []))).to.deep.equal([]);
   });
 
-  it('take the old ones away when the newest has all pods that it needs', () => {
+  it('scales old ReplicaSets to 0 when the newest has all its pods', () => {
     const steps = scalingSteps(rollout(4, set('new', 4), [set('old', 1)]));
     expect(inWords(steps)).to.equal('old=0');
   });
 
-  it('share among all in the middle of a rollout', () => {
+  it('distributes replicas during a rollout', () => {
     const steps = scalingSteps(rollout(8, set('new', 2), [set('old', 3)]));
     expect(inWords(steps)).to.equal('old=6 new=4');
   });
 });
 
 describe('isScalingEvent', () => {
-  it('is one when a ReplicaSet with pods was scaled for another size', () => {
+  it('is true when a ReplicaSet with pods has another desired size', () => {
     expect(isScalingEvent(rollout(4, set('new', 4), []))).to.equal(false);
     expect(isScalingEvent(rollout(5, set('new', 4), []))).to.equal(true);
     expect(isScalingEvent(rollout(5, set('new', 5, { desired: 5 }), [set('old', 0)]))).to.equal(

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { proportionalSteps } from '../../../../lib/apiserver/controllers/deployment/proportional-scaling.js';
 
 describe('proportionalSteps', () => {
-  it('shares new replicas by size, the rest to the largest', () => {
+  it('distributes new replicas by size, with the remainder for the largest', () => {
     const active = [
       { name: 'new', replicas: 5, maxReplicas: 13, createdMs: 2 },
       { name: 'old', replicas: 8, maxReplicas: 13, createdMs: 1 },
@@ -15,7 +15,7 @@ describe('proportionalSteps', () => {
     ]);
   });
 
-  it('takes all away when the Deployment goes to 0', () => {
+  it('scales all to 0 with the Deployment', () => {
     const active = [
       { name: 'new', replicas: 2, maxReplicas: 5, createdMs: 2 },
       { name: 'old', replicas: 3, maxReplicas: 5, createdMs: 1 },
@@ -24,16 +24,16 @@ describe('proportionalSteps', () => {
     expect(steps.map(({ replicas }) => replicas)).to.deep.equal([0, 0]);
   });
 
-  it('leaves more than allowed where rounding kept more than the largest has', () => {
+  it('exceeds the allowed number when rounding kept more than the largest can give up', () => {
     const active = [0, 1, 2, 3, 4].map((n) => {
       return { name: `rs${n}`, replicas: 4, maxReplicas: 20, createdMs: n };
     });
-    // Each is to shrink to 0.6, which is 1; the largest would have to give 2 more than it has left.
+    // Each should shrink to 0.6, rounded to 1; the largest would have to remove 2 more than it has.
     const steps = proportionalSteps({ desired: 2, maxSurge: 1, statusReplicas: 20, active });
     expect(steps.map(({ replicas }) => replicas)).to.deep.equal([0, 1, 1, 1, 1]);
   });
 
-  it('adds up to the allowed number unless the largest is used up, and never goes below 0', () => {
+  it('sums to the allowed number unless the largest reaches 0, without negative sizes', () => {
     const sets = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 2, maxLength: 5 });
     const property = fc.property(sets, fc.nat(40), fc.nat(5), (sizes, desired, maxSurge) => {
       const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -44,7 +44,7 @@ describe('proportionalSteps', () => {
       const allowed = desired === 0 ? 0 : desired + maxSurge;
       const sum = steps.reduce((sum, { replicas }) => sum + replicas, 0);
       if (steps[0]!.replicas > 0) expect(sum).to.equal(allowed);
-      // What rounding kept of the others: less than one each.
+      // The remainder is due to rounding: less than one for each of the others.
       else expect(sum).to.be.within(allowed, allowed + steps.length - 1);
       expect(steps.every(({ replicas }) => replicas >= 0)).to.equal(true);
     });

@@ -6,7 +6,7 @@ import type {
   RollingUpdate,
 } from '../../../../lib/apiserver/controllers/deployment/rolling-update.js';
 
-/** A ReplicaSet as `replicas/available`. */
+/** A ReplicaSet, written as `replicas/available`. */
 function size(name: string, text: string): ReplicaSetSize {
   const [replicas = 0, available = 0] = text.split('/').map(Number);
   return { name, replicas, available };
@@ -23,9 +23,17 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { when: 'all is done', desired: 3, surge: 1, unavailable: 0, current: '3/3', old: [], steps: [] },
   {
-    when: 'the new one may grow by the surge',
+    when: 'the rollout is complete',
+    desired: 3,
+    surge: 1,
+    unavailable: 0,
+    current: '3/3',
+    old: [],
+    steps: [],
+  },
+  {
+    when: 'the new one can grow by the surge',
     desired: 3,
     surge: 1,
     unavailable: 0,
@@ -52,7 +60,7 @@ const cases: readonly Case[] = [
     steps: ['old0=2'],
   },
   {
-    when: 'pods may be missing',
+    when: 'pods may be unavailable',
     desired: 4,
     surge: 0,
     unavailable: 2,
@@ -70,7 +78,7 @@ const cases: readonly Case[] = [
     steps: ['new=2'],
   },
   {
-    when: 'old pods are broken, they go first',
+    when: 'old pods are broken and removed first',
     desired: 4,
     surge: 0,
     unavailable: 1,
@@ -79,7 +87,7 @@ const cases: readonly Case[] = [
     steps: ['old1=1'],
   },
   {
-    when: 'broken pods are of the oldest',
+    when: 'broken pods belong to the oldest',
     desired: 4,
     surge: 1,
     unavailable: 1,
@@ -118,7 +126,7 @@ const cases: readonly Case[] = [
 
 describe('rollingUpdateSteps', () => {
   for (const { when, desired, surge, unavailable, current, old, steps } of cases) {
-    it(`says ${steps.join(' ') || 'nothing'} when ${when}`, () => {
+    it(`returns ${steps.join(' ') || 'no steps'} when ${when}`, () => {
       const update: RollingUpdate = {
         desired,
         maxSurge: surge,
@@ -131,7 +139,7 @@ describe('rollingUpdateSteps', () => {
     });
   }
 
-  it('ends with the new one only, and never leaves the limits on the way', () => {
+  it('ends with only the new ReplicaSet, within the limits at every step', () => {
     const numbers = fc.record({
       desired: fc.integer({ min: 1, max: 12 }),
       maxSurge: fc.nat(4),
@@ -150,7 +158,7 @@ describe('rollingUpdateSteps', () => {
   });
 });
 
-/** Every pod gets available after the step that made it. */
+/** Simulates a rollout in which each pod becomes available after the step that created it. */
 function rollOut(
   desired: number,
   limits: { readonly maxSurge: number; readonly maxUnavailable: number },

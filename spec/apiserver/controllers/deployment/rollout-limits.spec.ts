@@ -14,7 +14,7 @@ describe('rolloutLimits', () => {
     [3, 1, 5, 1, 3],
   ];
   for (const [replicas, maxSurge, maxUnavailable, surge, unavailable] of cases) {
-    it(`of ${replicas} with ${maxSurge} and ${maxUnavailable} are ${surge} and ${unavailable}`, () => {
+    it(`returns ${surge} and ${unavailable} for ${replicas} replicas with ${maxSurge} and ${maxUnavailable}`, () => {
       const rollingUpdate = { maxSurge, maxUnavailable };
       const web = deployment('web', { replicas, strategy: { rollingUpdate } });
       const limits = { maxSurge: surge, maxUnavailable: unavailable };
@@ -22,7 +22,7 @@ describe('rolloutLimits', () => {
     });
   }
 
-  it('are none for Recreate', () => {
+  it('returns 0 for Recreate', () => {
     const web = deployment('web', { replicas: 3, strategy: { type: 'Recreate' } });
     expect(rolloutLimits(web)).to.deep.equal({ maxSurge: 0, maxUnavailable: 0 });
   });

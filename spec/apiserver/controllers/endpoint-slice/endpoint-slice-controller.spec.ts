@@ -15,7 +15,7 @@ function service(name: string, spec: object = {}): Service {
 describe('a Service in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('gets an EndpointSlice with the addresses of its ready pods', async () => {
+  it('has an EndpointSlice with the addresses of its ready pods', async () => {
     const { create, list } = await simulatedCluster();
     await create(service('web'), deployment('web', { replicas: 2 }));
     const [slice] = await list(EndpointSlice);
@@ -32,7 +32,7 @@ describe('a Service in the embedded cluster', () => {
     expect(nodeName).to.equal('node-0');
   });
 
-  it('lists pods that are not ready as such, and as ready when it publishes them', async () => {
+  it('marks pods as not ready, but as ready with publishNotReadyAddresses', async () => {
     const { create, list } = await simulatedCluster();
     await create(
       service('web'),
@@ -49,7 +49,7 @@ describe('a Service in the embedded cluster', () => {
     ]);
   });
 
-  it('finds the ports that its pods name, each in its own slice', async () => {
+  it('resolves named ports of its pods, each in its own slice', async () => {
     const { create, list, names } = await simulatedCluster();
     await create(service('web', { ports: [{ name: 'http', port: 80, targetPort: 'http' }] }));
     for (const containerPort of [8080, 9090]) {
@@ -61,7 +61,7 @@ describe('a Service in the embedded cluster', () => {
     expect(await names(EndpointSlice)).to.have.length(2);
   });
 
-  it('follows a rollout: no slice names a pod that is gone', async () => {
+  it('lists only existing pods after a rollout', async () => {
     const { create, patch, list } = await simulatedCluster();
     await create(service('web'), deployment('web', { replicas: 2 }));
     await patch(Deployment, 'web', imagePatch('registry/app:2'));
@@ -70,7 +70,7 @@ describe('a Service in the embedded cluster', () => {
     expect(slice!.endpoints.map(({ targetRef }) => targetRef!.uid)).to.have.members(uids);
   });
 
-  it('writes its slice only when something changes in it, an empty one too', async () => {
+  it('writes its slice only when the slice changes, even if it is empty', async () => {
     const { create, patch, changes } = await simulatedCluster();
     await create(service('web'), service('empty'), deployment('web', { replicas: 1 }));
     const seen = changes(EndpointSlice);
@@ -80,7 +80,7 @@ describe('a Service in the embedded cluster', () => {
     expect(seen).to.have.length(0);
   });
 
-  it('gets none without a selector, and takes its slices with it', async () => {
+  it('has no slice without a selector, and is deleted with its slices', async () => {
     const { create, names, ...cluster } = await simulatedCluster();
     const spec = { ports: [{ port: 80 }] };
     const withoutSelector: Service = { ...service('external'), spec };

@@ -27,7 +27,7 @@ function conditionsOf(...pods: Pod[]): object[] {
 }
 
 describe('serviceEndpoints', () => {
-  it('say of each pod whether it is ready, serves and ends', () => {
+  it('returns ready, serving and terminating for each pod', () => {
     expect(conditionsOf(podAt('10.0.0.1'))).to.deep.equal([
       { ready: true, serving: true, terminating: false },
     ]);
@@ -39,17 +39,17 @@ describe('serviceEndpoints', () => {
     ]);
   });
 
-  it('leave out pods without an address, and those that have ended', () => {
+  it('omits pods without an address and finished pods', () => {
     expect(conditionsOf(podAt(undefined), podAt('10.0.0.1', { phase: 'Succeeded' }))).to.deep.equal(
       [],
     );
   });
 
-  it('are one empty group when there is no pod', () => {
+  it('returns one empty group without pods', () => {
     expect(serviceEndpoints(service, [])).to.deep.equal([{ ports: [], endpoints: [] }]);
   });
 
-  it('name the pod in DNS when its subdomain is the Service', () => {
+  it('sets the hostname of a pod whose subdomain is the Service', () => {
     const named = podAt('10.0.0.1');
     const spec = { ...named.spec!, hostname: 'web-0', subdomain: 'web' };
     const [group] = serviceEndpoints(service, [{ ...named, spec }]);

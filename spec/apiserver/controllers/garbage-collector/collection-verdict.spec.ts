@@ -6,7 +6,7 @@ import type {
 } from '../../../../lib/apiserver/controllers/garbage-collector/collection-verdict.js';
 import { configMap } from '../workload-objects.js';
 
-/** The verdict on an object whose owners are in `states`: their uids are 0, 1, … */
+/** Returns the verdict on an object with owners in `states`, whose uids are 0, 1, …. */
 function verdict(
   states: readonly OwnerState[],
   more: { readonly finalizers?: string[]; readonly dependents?: object[] } = {},
@@ -38,17 +38,17 @@ describe('collectionVerdict', () => {
     [['waiting', 'dangling'], background],
   ];
   for (const [owners, expected] of cases) {
-    it(`of owners ${owners.join(', ') || '(none)'} is ${JSON.stringify(expected)}`, () => {
+    it(`returns ${JSON.stringify(expected)} for owners ${owners.join(', ') || '(none)'}`, () => {
       expect(verdict(owners)).to.deep.equal(expected);
     });
   }
 
-  it('goes on in the foreground when a waiting owner has dependents below', () => {
+  it('continues in the foreground for a waiting owner and an object with dependents', () => {
     expect(verdict(['waiting'], { dependents: [{}] })).to.deep.equal(foreground);
     expect(verdict(['dangling'], { dependents: [{}] })).to.deep.equal(background);
   });
 
-  it('breaks a circle of objects that wait for each other', () => {
+  it('unblocks a cycle of objects that wait for each other', () => {
     const waits = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['foregroundDeletion'] };
     expect(verdict(['waiting'], { dependents: [waits] })).to.deep.equal({
       ...foreground,
@@ -56,7 +56,7 @@ describe('collectionVerdict', () => {
     });
   });
 
-  it('keeps to the policy that a finalizer of the object asks for', () => {
+  it('uses the policy of a finalizer on the object', () => {
     const orphan = verdict(['dangling'], { finalizers: ['orphan'] });
     expect(orphan).to.include({ propagationPolicy: 'Orphan' });
     const waiting = verdict(['dangling'], { finalizers: ['foregroundDeletion'] });

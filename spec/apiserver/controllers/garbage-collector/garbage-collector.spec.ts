@@ -8,12 +8,12 @@ import { configMap, deployment, ownedBy, shop, shopDefinition } from '../workloa
 const block = { blockOwnerDeletion: true };
 const Namespaced = { apiVersion: 'v1', kind: 'Namespace' };
 
-/** Only garbage collection runs. */
+/** Starts a cluster with garbage collection only. */
 async function quietCluster(): Promise<SimulatedCluster> {
   return await simulatedCluster({ simulateWorkloads: false });
 }
 
-/** Creates an owner; returns it as it is stored. */
+/** Creates an owner, and returns it as stored. */
 async function created(cluster: SimulatedCluster, name: string): Promise<ConfigMap> {
   await cluster.create(configMap(name));
   return await cluster.get(ConfigMap, name);
@@ -22,7 +22,7 @@ async function created(cluster: SimulatedCluster, name: string): Promise<ConfigM
 describe('garbage collection in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('deletes dependents, and theirs, in the background', async () => {
+  it('deletes dependents recursively in the background', async () => {
     const cluster = await quietCluster();
     const owner = await created(cluster, 'owner');
     await cluster.create(configMap('child', { ownerReferences: [ownedBy(owner)] }));
@@ -43,7 +43,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(order).to.deep.equal(['Pod', 'Pod', 'ReplicaSet', 'Deployment']);
   });
 
-  it('does not wait in the foreground for dependents that do not block', async () => {
+  it('does not wait for non-blocking dependents in the foreground', async () => {
     const cluster = await quietCluster();
     const owner = await created(cluster, 'owner');
     const free = { ownerReferences: [ownedBy(owner)], finalizers: ['example.com/hold'] };
@@ -52,7 +52,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(ConfigMap)).to.deep.equal(['free']);
   });
 
-  it('waits in the foreground until a dependent blocks no more', async () => {
+  it('waits for a blocking dependent in the foreground', async () => {
     const cluster = await quietCluster();
     const owner = await created(cluster, 'owner');
     const held = { ownerReferences: [ownedBy(owner, block)], finalizers: ['example.com/hold'] };
@@ -65,7 +65,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(ConfigMap)).to.deep.equal([]);
   });
 
-  it('takes the owner out of its dependents when they are orphaned', async () => {
+  it('removes the owner from orphaned dependents', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(deployment('web', { replicas: 1 }));
     await cluster.delete(Deployment, 'web', { propagationPolicy: 'Orphan' });
@@ -75,14 +75,14 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(Pod)).to.have.length(1);
   });
 
-  it('deletes what is created with an owner that never was', async () => {
+  it('deletes an object whose owner never existed', async () => {
     const cluster = await quietCluster();
     const ghost = { apiVersion: 'v1', kind: 'ConfigMap', name: 'ghost', uid: 'no-such-uid' };
     await cluster.create(configMap('child', { ownerReferences: [ghost] }));
     expect(await cluster.names(ConfigMap)).to.deep.equal([]);
   });
 
-  it('takes an owner of the same name and another uid for absent', async () => {
+  it('treats an owner with the same name and another uid as absent', async () => {
     const cluster = await quietCluster();
     const owner = await created(cluster, 'owner');
     const earlier = { ...ownedBy(owner), uid: 'an-earlier-uid' };
@@ -90,7 +90,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(ConfigMap)).to.deep.equal(['owner']);
   });
 
-  it('takes an owner of another namespace for absent, and says so', async () => {
+  it('treats an owner in another namespace as absent, and emits an Event', async () => {
     const cluster = await quietCluster();
     const { client } = cluster;
     await cluster.create({ ...Namespaced, metadata: { name: 'elsewhere' } });
@@ -107,7 +107,7 @@ describe('garbage collection in the embedded cluster', () => {
     ]);
   });
 
-  it('does not wait in the foreground for objects of other namespaces', async () => {
+  it('does not wait for objects in other namespaces in the foreground', async () => {
     const cluster = await quietCluster();
     await cluster.create({ ...Namespaced, metadata: { name: 'elsewhere' } });
     const owner = await created(cluster, 'owner');
@@ -118,7 +118,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(ConfigMap)).to.deep.equal([]);
   });
 
-  it('keeps an object until all of its owners are gone', async () => {
+  it('keeps an object until all its owners are deleted', async () => {
     const cluster = await quietCluster();
     const [one, other] = [await created(cluster, 'one'), await created(cluster, 'other')];
     const ownerReferences = [ownedBy(one), ownedBy(other)];
@@ -130,7 +130,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(ConfigMap)).to.deep.equal([]);
   });
 
-  it('collects an object whose reference to the owner came later', async () => {
+  it('collects an object whose owner reference was added later', async () => {
     const cluster = await quietCluster();
     const owner = await created(cluster, 'owner');
     await cluster.create(configMap('child'));
@@ -140,7 +140,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(ConfigMap)).to.deep.equal([]);
   });
 
-  it('leaves an object alone whose owner is of a kind that is not served', async () => {
+  it('keeps an object whose owner is of an unserved kind', async () => {
     const cluster = await quietCluster();
     const unknown = { apiVersion: 'example.com/v1', kind: 'Unknown', name: 'x', uid: 'x' };
     const ghost = { apiVersion: 'v1', kind: 'ConfigMap', name: 'ghost', uid: 'no-such-uid' };
@@ -150,7 +150,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(ownerReferences).to.deep.equal([ghost, unknown]);
   });
 
-  it('takes it up when the kind is served', async () => {
+  it('collects an object once the kind of its missing owner is served', async () => {
     const cluster = await quietCluster();
     const owner = { apiVersion: 'example.com/v1', kind: 'Shop', name: 'x', uid: 'x' };
     await cluster.create(configMap('child', { ownerReferences: [owner] }));
@@ -158,7 +158,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(ConfigMap)).to.deep.equal([]);
   });
 
-  it('follows owners that are custom resources', async () => {
+  it('collects dependents of custom resources', async () => {
     const cluster = await simulatedCluster({ simulateWorkloads: false, crds: [shopDefinition()] });
     const owner = await cluster.client.create(shop('s'));
     await cluster.create(configMap('child', { ownerReferences: [ownedBy(owner)] }));
@@ -168,7 +168,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(ConfigMap)).to.deep.equal([]);
   });
 
-  it('leaves a cluster-scoped object alone that names an owner in a namespace', async () => {
+  it('keeps a cluster-scoped object whose owner is in a namespace', async () => {
     const cluster = await quietCluster();
     const owner = await created(cluster, 'owner');
     const ownerReferences = [ownedBy(owner)];
@@ -178,7 +178,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(items.map(({ metadata }) => metadata.name)).to.include('wide');
   });
 
-  it('lets a cluster-scoped owner own objects in namespaces', async () => {
+  it('collects objects in namespaces with a cluster-scoped owner', async () => {
     const cluster = await quietCluster();
     await cluster.create({ ...Namespaced, metadata: { name: 'wide' } });
     const owner = await cluster.client.get(Namespaced, { name: 'wide' });
@@ -194,7 +194,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(Secret)).to.deep.equal([]);
   });
 
-  it('gets out of a circle of owners that are deleted in the foreground', async () => {
+  it('resolves a cycle of owners deleted in the foreground', async () => {
     const cluster = await quietCluster();
     const first = await created(cluster, 'first');
     await cluster.create(configMap('second', { ownerReferences: [ownedBy(first, block)] }));
@@ -205,7 +205,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(ConfigMap)).to.deep.equal([]);
   });
 
-  it('can be switched off', async () => {
+  it('can be disabled', async () => {
     const controllers = { garbageCollector: false };
     const cluster = await simulatedCluster({ simulateWorkloads: false, controllers });
     const owner = await created(cluster, 'owner');

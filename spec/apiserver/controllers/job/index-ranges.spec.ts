@@ -14,12 +14,12 @@ describe('formatIndexes', () => {
     [[7, 5, 3], '3,5,7'],
   ];
   for (const [indexes, text] of cases) {
-    it(`writes ${JSON.stringify(indexes)} as ${JSON.stringify(text)}`, () => {
+    it(`formats ${JSON.stringify(indexes)} as ${JSON.stringify(text)}`, () => {
       expect(formatIndexes(new Set(indexes))).to.equal(text);
     });
   }
 
-  it('is undone by parseIndexes', () => {
+  it('is the inverse of parseIndexes', () => {
     const property = fc.property(fc.uniqueArray(fc.nat(30)), (indexes) => {
       expect(parseIndexes(formatIndexes(new Set(indexes)))).to.deep.equal(new Set(indexes));
     });

@@ -12,7 +12,7 @@ function conditionsOf({ status }: Job): string[] {
 describe('a Job in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('runs its pods, no more at once than parallelism, until completions are reached', async () => {
+  it('runs pods up to parallelism at a time until completions are reached', async () => {
     const { create, get, list, changes } = await simulatedCluster();
     const seen = changes(Job);
     await create(job('j', { completions: 3, parallelism: 2 }));
@@ -38,7 +38,7 @@ describe('a Job in the embedded cluster', () => {
     expect(pods.some(({ metadata }) => metadata.finalizers !== undefined)).to.equal(false);
   });
 
-  it('tries again after a back-off, and fails when backoffLimit is passed', async () => {
+  it('retries after a back-off, and fails when backoffLimit is exceeded', async () => {
     const { create, get, names, clock } = await simulatedCluster();
     await create(job('j', { backoffLimit: 1 }, 'registry/app:failing'));
     expect((await get(Job, 'j')).status).to.deep.include({ failed: 1 });
@@ -55,7 +55,7 @@ describe('a Job in the embedded cluster', () => {
     expect(await names(Pod)).to.have.length(2);
   });
 
-  it('ends its pods and fails at its deadline', async () => {
+  it('deletes its pods and fails at its deadline', async () => {
     const pods = { behavior: () => 'ready' as const };
     const { create, get, names, clock } = await simulatedCluster({ pods });
     await create(job('j', { activeDeadlineSeconds: 60 }));
@@ -65,7 +65,7 @@ describe('a Job in the embedded cluster', () => {
     expect(await names(Pod)).to.deep.equal([]);
   });
 
-  it('has failed only when no pod of it runs any more', async () => {
+  it('is marked as failed only after its pods have terminated', async () => {
     const pods = { behavior: () => 'ready' as const, terminatedAfterMs: 5_000 };
     const { create, get, clock } = await simulatedCluster({ pods });
     await create(job('j', { activeDeadlineSeconds: 60 }));
@@ -77,7 +77,7 @@ describe('a Job in the embedded cluster', () => {
     expect(conditionsOf(await get(Job, 'j'))).to.include('Failed True DeadlineExceeded');
   });
 
-  it('runs nothing while it is suspended', async () => {
+  it('runs no pods while suspended', async () => {
     const pods = { behavior: () => 'ready' as const };
     const { create, get, names, patch } = await simulatedCluster({ pods });
     await create(job('j', { suspend: true }));
@@ -91,7 +91,7 @@ describe('a Job in the embedded cluster', () => {
     expect((await get(Job, 'j')).status).not.to.have.property('failed');
   });
 
-  it('gives each pod of an indexed Job a number', async () => {
+  it('gives each pod of an indexed Job an index', async () => {
     const { create, get, list } = await simulatedCluster();
     await create(job('j', { completionMode: 'Indexed', completions: 3, parallelism: 2 }));
     expect((await get(Job, 'j')).status).to.deep.include({ succeeded: 3, completedIndexes: '0-2' });
@@ -106,7 +106,7 @@ describe('a Job in the embedded cluster', () => {
     ]);
   });
 
-  it('replaces a pod that is deleted, and counts it as failed', async () => {
+  it('replaces a deleted pod, and counts it as failed', async () => {
     const pods = { behavior: () => 'ready' as const };
     const { create, get, names, clock, ...cluster } = await simulatedCluster({ pods });
     await create(job('j'));
@@ -119,7 +119,7 @@ describe('a Job in the embedded cluster', () => {
     expect((await get(Job, 'j')).status).to.deep.include({ active: 1, failed: 1 });
   });
 
-  it('is deleted ttlSecondsAfterFinished after its end', async () => {
+  it('is deleted ttlSecondsAfterFinished after it finishes', async () => {
     const { create, names, clock } = await simulatedCluster();
     await create(job('j', { ttlSecondsAfterFinished: 30 }));
     await clock.advance(29_000);

@@ -21,23 +21,23 @@ describe('jobPlan', () => {
   const scaling: readonly [when: string, more: Partial<JobView>, by: number][] = [
     ['nothing runs', {}, 2],
     ['enough run', { active: 2 }, 0],
-    ['one is left to do', { succeeded: 2 }, 1],
+    ['one completion is left', { succeeded: 2 }, 1],
     ['parallelism shrank', { active: 2, parallelism: 1 }, -1],
     ['it is suspended', { active: 2, suspended: true }, -2],
-    ['one failed within the limit', { active: 1, failed: 1 }, 1],
-    ['one is being deleted', { active: 1, terminating: 1 }, 1],
+    ['one pod failed within the limit', { active: 1, failed: 1 }, 1],
+    ['one pod is terminating', { active: 1, terminating: 1 }, 1],
     [
-      'one is being deleted and only failed ones are replaced',
+      'one pod is terminating and only failed ones are replaced',
       { active: 1, terminating: 1, replaceOnlyFailed: true },
       0,
     ],
-    ['completions are open', { completions: undefined }, 2],
+    ['completions are undefined', { completions: undefined }, 2],
     [
-      'completions are open and one succeeded',
+      'completions are undefined and one pod succeeded',
       { completions: undefined, succeeded: 1, active: 1 },
       0,
     ],
-    ['the deadline is to come', { deadlineMs: 1_001 }, 2],
+    ['the deadline is in the future', { deadlineMs: 1_001 }, 2],
   ];
   for (const [when, more, by] of scaling) {
     it(`changes the number of pods by ${by} when ${when}`, () => {
@@ -48,18 +48,18 @@ describe('jobPlan', () => {
   const ends: readonly [when: string, more: Partial<JobView>, outcome: object][] = [
     ['all completions are reached', { succeeded: 3 }, { type: 'succeeded' }],
     [
-      'completions are open, one succeeded, none runs',
+      'completions are undefined, one pod succeeded and none runs',
       { completions: undefined, succeeded: 1 },
       { type: 'succeeded' },
     ],
     [
-      'too many failed',
+      'too many pods failed',
       { failed: 2, active: 2 },
       { type: 'failed', reason: 'BackoffLimitExceeded' },
     ],
     ['the deadline passed', { deadlineMs: 1_000 }, { type: 'failed', reason: 'DeadlineExceeded' }],
-    ['it had failed already', { decided: 'failed', succeeded: 3 }, { type: 'failed' }],
-    ['it had succeeded already', { decided: 'succeeded', failed: 9 }, { type: 'succeeded' }],
+    ['it had already failed', { decided: 'failed', succeeded: 3 }, { type: 'failed' }],
+    ['it had already succeeded', { decided: 'succeeded', failed: 9 }, { type: 'succeeded' }],
   ];
   for (const [when, more, outcome] of ends) {
     it(`ends ${Object.values(outcome).join(' ')} when ${when}`, () => {

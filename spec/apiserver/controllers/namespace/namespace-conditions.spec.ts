@@ -5,7 +5,7 @@ const none = { resources: new Map(), finalizers: new Map(), failures: [] };
 const start = Date.UTC(2026, 0, 1);
 
 describe('namespaceConditions', () => {
-  it('say what is left, in the order of the alphabet', () => {
+  it('lists remaining resources in alphabetical order', () => {
     const resources = new Map([
       ['secrets.', 2],
       ['deployments.apps', 1],
@@ -17,7 +17,7 @@ describe('namespaceConditions', () => {
     );
   });
 
-  it('keep the time of a condition that stays, and the conditions of others', () => {
+  it('keeps the time of unchanged conditions, and foreign conditions', () => {
     const other = { type: 'Other', status: 'True' };
     const first = namespaceConditions([other], none, start);
     const failures = ['pods.v1 p: no'];

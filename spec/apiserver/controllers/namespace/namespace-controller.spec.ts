@@ -19,7 +19,7 @@ async function namespaces({ client }: SimulatedCluster): Promise<string[]> {
 describe('deleting a namespace in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('deletes all that is in it, pods first, then the namespace', async () => {
+  it('deletes its objects, pods first, then the namespace', async () => {
     const cluster = await clusterWithNamespace();
     const web = deployment('web', { replicas: 1 });
     await cluster.create(
@@ -37,7 +37,7 @@ describe('deleting a namespace in the embedded cluster', () => {
     expect(order).to.include.members(['Deployment', 'ReplicaSet', 'ConfigMap', 'ServiceAccount']);
   });
 
-  it('waits for finalizers, and says for which', async () => {
+  it('waits for finalizers and reports them in conditions', async () => {
     const cluster = await clusterWithNamespace();
     await cluster.create(configMap('held', { namespace, finalizers: ['example.com/hold'] }));
     await cluster.delete(Namespace, namespace);
@@ -73,14 +73,14 @@ describe('deleting a namespace in the embedded cluster', () => {
     expect(await namespaces(cluster)).not.to.include(namespace);
   });
 
-  it('leaves everything else alone as long as pods are left', async () => {
+  it('deletes other objects only after all pods', async () => {
     const cluster = await clusterWithNamespace();
     const metadata = { namespace, finalizers: ['example.com/hold'] };
     await cluster.create(pod('held', {}, metadata), configMap('c', { namespace }));
     await cluster.delete(Namespace, namespace);
     const { client } = cluster;
     expect((await client.list(ConfigMap, { namespace })).items).to.have.length(1);
-    // As in the real controller, which does not count what is left before the pods are gone.
+    // The real controller counts what remains only once the pods are gone.
     const { status } = await client.get(Namespace, { name: namespace });
     expect(status!.conditions!.map((condition) => condition.status)).not.to.include('True');
     const body = { metadata: { finalizers: null } };
@@ -89,7 +89,7 @@ describe('deleting a namespace in the embedded cluster', () => {
     expect(await namespaces(cluster)).not.to.include(namespace);
   });
 
-  it('deletes custom resources too', async () => {
+  it('deletes custom resources', async () => {
     const cluster = await clusterWithNamespace();
     await cluster.create(shopDefinition(), shop('s', { namespace }));
     await cluster.delete(Namespace, namespace);
@@ -97,7 +97,7 @@ describe('deleting a namespace in the embedded cluster', () => {
     expect((await cluster.client.list(shop('s'))).items).to.deep.equal([]);
   });
 
-  it('touches no other namespace', async () => {
+  it('does not affect other namespaces', async () => {
     const cluster = await clusterWithNamespace();
     await cluster.create(configMap('c', { namespace }), configMap('c'));
     await cluster.delete(Namespace, namespace);
@@ -108,7 +108,7 @@ describe('deleting a namespace in the embedded cluster', () => {
 describe('service accounts in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('are there by name of default in each namespace, also when deleted', async () => {
+  it('exist as default in each namespace, and are recreated after deletion', async () => {
     const cluster = await clusterWithNamespace();
     const key = { namespace, name: 'default' };
     expect((await cluster.client.get(ServiceAccount, key)).metadata.name).to.equal('default');

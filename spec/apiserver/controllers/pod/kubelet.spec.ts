@@ -20,7 +20,7 @@ function stateOf({ status }: Pod): string {
 describe('a pod in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('goes from Pending over Running to ready, at the configured times', async () => {
+  it('changes from Pending to Running to ready at the configured times', async () => {
     const pods = { runningAfterMs: 1_000, readyAfterMs: 3_000 };
     const { client, clock, get } = await simulatedCluster({ pods });
     await client.create(pod('p'));
@@ -57,14 +57,14 @@ describe('a pod in the embedded cluster', () => {
     expect(container!.state).to.deep.equal({ running: { startedAt: '2026-01-01T00:00:01Z' } });
   });
 
-  it('has an address of its own', async () => {
+  it('has a unique address', async () => {
     const { create, list } = await simulatedCluster();
     await create(pod('a'), pod('b'));
     const addresses = (await list(Pod)).map(({ status }) => status!.podIP);
     expect(new Set(addresses)).to.have.property('size', 2);
   });
 
-  it('runs and is never ready when told so', async () => {
+  it('never becomes ready with the behavior neverReady', async () => {
     const { create, get } = await simulatedCluster();
     await create(pod('p', {}, behaves('neverReady')));
     const live = await get(Pod, 'p');
@@ -72,14 +72,14 @@ describe('a pod in the embedded cluster', () => {
     expect(conditionsOf(live)).to.include({ Ready: 'False', ContainersReady: 'False' });
   });
 
-  it('stays Pending when its image can not be pulled', async () => {
+  it('remains Pending when its image cannot be pulled', async () => {
     const { create, get } = await simulatedCluster();
     await create(pod('p', { containers: [{ name: 'main', image: 'app:broken' }] }));
     const live = await get(Pod, 'p');
     expect([live.status!.phase, stateOf(live)]).to.deep.equal(['Pending', 'ImagePullBackOff']);
   });
 
-  it('starts again ever more rarely when it crashes', async () => {
+  it('restarts with increasing back-off when it crashes', async () => {
     const { create, get, clock } = await simulatedCluster();
     await create(pod('p', {}, behaves('crashLoop')));
     const restarts: number[] = [];
@@ -93,7 +93,7 @@ describe('a pod in the embedded cluster', () => {
     expect(restarts).to.deep.equal([0, 1, 2, 3]);
   });
 
-  it('ends when told so, unless it is started again', async () => {
+  it('finishes with the behavior succeed or fail, unless its restart policy restarts it', async () => {
     const { create, get } = await simulatedCluster();
     const never = { restartPolicy: 'Never' };
     await create(pod('good', never, behaves('succeed')), pod('bad', never, behaves('fail')));
@@ -104,7 +104,7 @@ describe('a pod in the embedded cluster', () => {
     expect(stateOf(await get(Pod, 'again'))).to.equal('CrashLoopBackOff');
   });
 
-  it('recovers when its annotation or its image is repaired', async () => {
+  it('recovers when its annotation or image is repaired', async () => {
     const { create, get, patch } = await simulatedCluster();
     await create(pod('told', {}, behaves('crashLoop')));
     await patch(Pod, 'told', { metadata: { annotations: null } });
@@ -120,7 +120,7 @@ describe('a pod in the embedded cluster', () => {
     expect(repaired.status!.containerStatuses![0]!.restartCount).to.equal(0);
   });
 
-  it('behaves as the predicate of the cluster says', async () => {
+  it('behaves as the behavior function of the cluster returns', async () => {
     const behavior = ({ metadata }: Pod) => (metadata.name === 'bad' ? 'neverReady' : undefined);
     const { create, list } = await simulatedCluster({ pods: { behavior } });
     await create(pod('bad'), pod('good'));
@@ -128,7 +128,7 @@ describe('a pod in the embedded cluster', () => {
     expect(ready).to.deep.equal(['False', 'True']);
   });
 
-  it('keeps a status that somebody else wrote, until its next stage', async () => {
+  it('keeps a status written by another client until its next stage', async () => {
     const { create, get, client, settled } = await simulatedCluster();
     await create(pod('p'));
     const live = await get(Pod, 'p');
@@ -141,7 +141,7 @@ describe('a pod in the embedded cluster', () => {
     expect(conditionsOf(await get(Pod, 'p'))['Ready']).to.equal('False');
   });
 
-  it('is ready only when its readiness gates are open', async () => {
+  it('is ready only when its readiness gates are true', async () => {
     const { create, get, client, settled } = await simulatedCluster();
     await create(pod('p', { readinessGates: [{ conditionType: 'example.com/gate' }] }));
     const closed = await get(Pod, 'p');
@@ -153,7 +153,7 @@ describe('a pod in the embedded cluster', () => {
     expect(conditionsOf(await get(Pod, 'p'))['Ready']).to.equal('True');
   });
 
-  it('shows init containers as completed, sidecars as running', async () => {
+  it('reports init containers as completed and sidecars as running', async () => {
     const { create, get } = await simulatedCluster();
     const initContainers = [
       { name: 'setup', image: 'setup:1' },
@@ -167,7 +167,7 @@ describe('a pod in the embedded cluster', () => {
     ]);
   });
 
-  it('is gone after its termination delay, not before', async () => {
+  it('is removed after its termination delay', async () => {
     const pods = { terminatedAfterMs: 500 };
     const { create, client, clock, names, get } = await simulatedCluster({ pods });
     await create(pod('p'));
@@ -178,7 +178,7 @@ describe('a pod in the embedded cluster', () => {
     expect(await names(Pod)).to.deep.equal([]);
   });
 
-  it('shows how it ended as long as a finalizer keeps it', async () => {
+  it('reports its final phase while a finalizer keeps it', async () => {
     const { create, patch, names, get, ...cluster } = await simulatedCluster();
     await create(pod('p', {}, { finalizers: ['example.com/hold'] }));
     await cluster.delete(Pod, 'p');
@@ -191,7 +191,7 @@ describe('a pod in the embedded cluster', () => {
 describe('scheduling in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('leaves a pod pending that fits on no node, until one comes', async () => {
+  it('keeps a pod pending that fits on no node, until a node is added', async () => {
     const { create, get } = await simulatedCluster();
     await create(pod('p', { nodeSelector: { disk: 'fast' } }));
     const pending = await get(Pod, 'p');
@@ -229,7 +229,7 @@ describe('scheduling in the embedded cluster', () => {
     expect((await get(PersistentVolumeClaim, 'data')).status!.phase).to.equal('Bound');
   });
 
-  it('leaves pods of other schedulers, and gated ones, alone', async () => {
+  it('ignores pods of other schedulers and gated pods', async () => {
     const { create, list } = await simulatedCluster();
     await create(pod('other', { schedulerName: 'mine' }));
     await create(pod('gated', { schedulingGates: [{ name: 'example.com/wait' }] }));
@@ -237,7 +237,7 @@ describe('scheduling in the embedded cluster', () => {
     expect(nodes).to.deep.equal([undefined, undefined]);
   });
 
-  it('spreads pods over several nodes', async () => {
+  it('distributes pods over several nodes', async () => {
     const { create, list } = await simulatedCluster({ nodes: 2 });
     await create(pod('a'), pod('b'), configMap('unrelated'));
     const nodes = (await list(Pod)).map(({ spec }) => spec!.nodeName);

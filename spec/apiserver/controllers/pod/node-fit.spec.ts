@@ -21,20 +21,20 @@ const tainted = node({ taints: [{ key: 'role', value: 'db', effect: 'NoSchedule'
 
 describe('podFitsNode', () => {
   const cases: readonly [what: string, spec: object, on: Node, fits: boolean][] = [
-    ['nothing wanted', {}, node(), true],
-    ['its node selector', { nodeSelector: { zone: 'a' } }, node(), true],
+    ['no requirements', {}, node(), true],
+    ['a matching node selector', { nodeSelector: { zone: 'a' } }, node(), true],
     ['another node selector', { nodeSelector: { zone: 'b' } }, node(), false],
-    ['one of its terms', required(inZone('b'), inZone('a', 'c')), node(), true],
-    ['none of its terms', required(inZone('b')), node(), false],
+    ['one matching term', required(inZone('b'), inZone('a', 'c')), node(), true],
+    ['no matching term', required(inZone('b')), node(), false],
     ['an empty term', required({}), node(), false],
     [
-      'a number',
+      'a numeric comparison',
       required({ matchExpressions: [{ key: 'cores', operator: 'Gt', values: ['4'] }] }),
       node(),
       true,
     ],
     [
-      'its name',
+      'the name of the node',
       required({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-0'] }] }),
       node(),
       true,
@@ -54,12 +54,12 @@ describe('podFitsNode', () => {
       tainted,
       false,
     ],
-    ['all taints tolerated', { tolerations: [{ operator: 'Exists' }] }, tainted, true],
+    ['a toleration of all taints', { tolerations: [{ operator: 'Exists' }] }, tainted, true],
     ['a soft taint', {}, node({ taints: [{ key: 'x', effect: 'PreferNoSchedule' }] }), true],
     ['a cordoned node', {}, node({ unschedulable: true }), false],
   ];
   for (const [what, spec, on, fits] of cases) {
-    it(`says ${fits} for ${what}`, () => {
+    it(`returns ${fits} for ${what}`, () => {
       expect(podFitsNode(pod('p', spec), on)).to.equal(fits);
     });
   }

@@ -20,12 +20,12 @@ describe('podBehaviorOf', () => {
     ['app:failing', 'fail'],
   ];
   for (const [image, behavior] of images) {
-    it(`is ${behavior} for the image ${image}`, () => {
+    it(`returns ${behavior} for the image ${image}`, () => {
       expect(podBehaviorOf(withImage(image))).to.equal(behavior);
     });
   }
 
-  it('follows an annotation before the image, and the caller before both', () => {
+  it("prefers the annotation over the image, and the caller's function over both", () => {
     const annotations = { 'operator-builder.io/pod-behavior': 'crashLoop' };
     const broken = { ...withImage('app:broken'), metadata: { name: 'p', annotations } };
     expect(podBehaviorOf(broken)).to.equal('crashLoop');
@@ -33,7 +33,7 @@ describe('podBehaviorOf', () => {
     expect(podBehaviorOf(broken, () => undefined)).to.equal('crashLoop');
   });
 
-  it('is to succeed for pods of Jobs', () => {
+  it('returns succeed for pods of Jobs', () => {
     const controller = {
       apiVersion: 'batch/v1',
       kind: 'Job',

@@ -19,7 +19,7 @@ async function images(cluster: SimulatedCluster): Promise<string[]> {
 describe('a StatefulSet in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('brings its pods up one by one, each ready before the next', async () => {
+  it('creates its pods in order, each after the previous one is ready', async () => {
     const { create, changes, get, list } = await simulatedCluster();
     const seen = changes(Pod);
     await create(statefulSet('db', { replicas: 3 }));
@@ -55,7 +55,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(first!.spec).to.include({ hostname: 'db-0', subdomain: 'db' });
   });
 
-  it('brings them up all at once with podManagementPolicy Parallel', async () => {
+  it('creates all pods at once with podManagementPolicy Parallel', async () => {
     const { client, cluster, names, get } = await simulatedCluster();
     await client.create(statefulSet('db', { replicas: 3, podManagementPolicy: 'Parallel' }));
     await cluster.settled({ advanceClock: false });
@@ -63,7 +63,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect((await get(StatefulSet, 'db')).status).not.to.have.property('readyReplicas');
   });
 
-  it('keeps a ControllerRevision for each template, as many as revisionHistoryLimit says', async () => {
+  it('keeps a ControllerRevision per template, up to revisionHistoryLimit', async () => {
     const { create, patch, list } = await simulatedCluster();
     await create(statefulSet('db', { replicas: 1, revisionHistoryLimit: 1 }));
     for (const tag of ['2', '3', '4'])
@@ -75,7 +75,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(one!.metadata.name).to.equal(`db-${hash}`);
   });
 
-  it('numbers an old revision anew when its template comes back', async () => {
+  it('gives an old revision a new number when its template returns', async () => {
     const { create, patch, list, get } = await simulatedCluster();
     await create(statefulSet('db', { replicas: 1 }));
     const first = (await get(StatefulSet, 'db')).status!.currentRevision;
@@ -102,7 +102,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(new Set(labels)).to.deep.equal(new Set([status!.updateRevision]));
   });
 
-  it('leaves pods below the partition at their revision, also when they are made anew', async () => {
+  it('keeps pods below the partition at their revision, including recreated ones', async () => {
     const cluster = await simulatedCluster();
     const updateStrategy = { rollingUpdate: { partition: 2 } };
     await cluster.create(statefulSet('db', { replicas: 3, updateStrategy }));
@@ -119,7 +119,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(await images(cluster)).to.deep.equal(['2', '2', '2']);
   });
 
-  it('waits for deletions by hand with the strategy OnDelete', async () => {
+  it('waits for manual deletions with the strategy OnDelete', async () => {
     const cluster = await simulatedCluster();
     const updateStrategy = { type: 'OnDelete' };
     await cluster.create(statefulSet('db', { replicas: 2, updateStrategy }));
@@ -129,7 +129,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(await images(cluster)).to.deep.equal(['2', '1']);
   });
 
-  it('is stuck on a broken revision even after the repair, until the pod is deleted', async () => {
+  it('is blocked by a broken revision after a repair until the pod is deleted', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(statefulSet('db', { replicas: 3 }));
     await cluster.patch(StatefulSet, 'db', imagePatch('registry/app:broken'));
@@ -140,7 +140,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(await images(cluster)).to.deep.equal(['3', '3', '3']);
   });
 
-  it('is not stuck on it with podManagementPolicy Parallel', async () => {
+  it('is not blocked by a broken revision with podManagementPolicy Parallel', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(statefulSet('db', { replicas: 2, podManagementPolicy: 'Parallel' }));
     await cluster.patch(StatefulSet, 'db', imagePatch('registry/app:broken'));
@@ -149,7 +149,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(await images(cluster)).to.deep.equal(['3', '3']);
   });
 
-  it('goes on to the next pod only minReadySeconds after one is ready', async () => {
+  it('creates the next pod minReadySeconds after the previous one is ready', async () => {
     const { client, clock, names, get } = await simulatedCluster();
     await client.create(statefulSet('db', { replicas: 2, minReadySeconds: 10 }));
     await clock.advance(5_000);
@@ -162,11 +162,11 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(await names(Pod)).to.deep.equal(['db-0', 'db-1']);
   });
 
-  it('gives each pod a bound claim of its own, and keeps it when the pod is scaled away', async () => {
+  it('gives each pod a bound claim, and keeps the claim when the pod is scaled down', async () => {
     const { create, patch, names, list, changes } = await simulatedCluster();
     const seen = changes(Pod);
     await create(statefulSet('db', { replicas: 2, volumeClaimTemplates: claimTemplates() }));
-    // Nobody hears of the moment in which the claims are not bound yet.
+    // The moment in which the claims are not yet bound causes no event.
     const refused = seen.filter(({ object }) =>
       object.status?.conditions?.some(({ reason }) => reason === 'Unschedulable'),
     );
@@ -186,7 +186,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(await names(PersistentVolumeClaim)).to.deep.equal(['data-db-0', 'data-db-1']);
   });
 
-  it('deletes claims as the retention policy says, on scaling down and on deletion', async () => {
+  it('deletes claims by the retention policy when scaled down or deleted', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(
       statefulSet('db', {
@@ -213,7 +213,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(gone.map(({ object }) => object.metadata.name)).to.deep.equal(['db-2', 'db-1', 'db-0']);
   });
 
-  it('makes a deleted or failed pod anew under the same name', async () => {
+  it('recreates a deleted or failed pod under the same name', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(statefulSet('db', { replicas: 2 }));
     const uid = (await cluster.get(Pod, 'db-0')).metadata.uid;
@@ -228,7 +228,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect((await cluster.get(Pod, 'db-0')).metadata.uid).not.to.equal(next.metadata.uid);
   });
 
-  it('takes over the pods and revisions of an orphaned set of the same name', async () => {
+  it('adopts the pods and revisions of an orphaned set of the same name', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(statefulSet('db', { replicas: 2 }));
     const uids = (await cluster.list(Pod)).map(({ metadata }) => metadata.uid);
@@ -245,14 +245,14 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(await cluster.list(ControllerRevision)).to.have.length(1);
   });
 
-  it('leaves a pod alone that fits its selector and is not named after it', async () => {
+  it('ignores a pod that matches its selector but not its name', async () => {
     const { create, names, get } = await simulatedCluster();
     await create(pod('stray-0', {}, { labels: { app: 'db' } }), statefulSet('db'));
     expect(await names(Pod)).to.deep.equal(['db-0', 'stray-0']);
     expect((await get(Pod, 'stray-0')).metadata).not.to.have.property('ownerReferences');
   });
 
-  it('makes no pod anew as long as its claim is about to be deleted', async () => {
+  it('recreates a pod only after its old claim is deleted', async () => {
     const { create, patch, names } = await simulatedCluster();
     const whenScaled = { whenScaled: 'Delete', whenDeleted: 'Retain' };
     const spec = { persistentVolumeClaimRetentionPolicy: whenScaled };

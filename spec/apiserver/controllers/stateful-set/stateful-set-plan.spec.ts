@@ -20,7 +20,7 @@ const set: StatefulSetView = {
   currentReplicas: 3,
 };
 
-/** A pod as `ordinal:state:revision`. */
+/** A pod, written as `ordinal:state:revision`. */
 function podOf(text: string): StatefulPodView {
   const [ordinal = '', state = 'ready', revision = 'v1'] = text.split(':');
   const up = ['ready', 'unavailable', 'notReady', 'terminating'].includes(state);
@@ -34,7 +34,7 @@ function podOf(text: string): StatefulPodView {
   };
 }
 
-/** What the plan does, without the checks of what is there. */
+/** Returns the actions of the plan, without checks of existing objects. */
 function planOf(more: Partial<StatefulSetView>, pods: string): string {
   const views = pods.split(' ').filter(Boolean).map(podOf);
   const said = statefulSetPlan({ ...set, ...more }, views).filter(
@@ -73,8 +73,8 @@ const ordered: readonly Case[] = [
   { when: 'one has failed', pods: '0 1:failed 2', plan: '-1:finished' },
   { when: 'one is being deleted', pods: '0 1:terminating 2', plan: '' },
   { when: 'two are too many', pods: '0 1 2 3 4', plan: '-4:scaledDown' },
-  { when: 'the highest goes already', pods: '0 1 2 3 4:terminating', plan: '' },
-  { when: 'a lower one is not up, too many stay', pods: '0 1:notReady 2 3', plan: '' },
+  { when: 'the highest is already terminating', pods: '0 1 2 3 4:terminating', plan: '' },
+  { when: 'a lower one is not ready and there are too many', pods: '0 1:notReady 2 3', plan: '' },
   { when: 'the surplus one is the broken one', pods: '0 1 2 3:notReady', plan: '-3:scaledDown' },
 ];
 
@@ -83,10 +83,10 @@ const updates: readonly Case[] = [
   { when: 'the highest is new', pods: '0 1 2:ready:v2', plan: '-1:updated' },
   { when: 'the new one is not ready', pods: '0 1 2:notReady:v2', plan: '' },
   { when: 'the highest is missing', pods: '0 1', plan: '+2:v2' },
-  { when: 'an old one was broken before', pods: '0 1:notReady 2', plan: '' },
-  { when: 'it is on delete', set: { strategy: 'OnDelete' }, pods: '0 1 2', plan: '' },
+  { when: 'an old one was already broken', pods: '0 1:notReady 2', plan: '' },
+  { when: 'the strategy is OnDelete', set: { strategy: 'OnDelete' }, pods: '0 1 2', plan: '' },
   {
-    when: 'it is on delete and one is missing',
+    when: 'the strategy is OnDelete and one is missing',
     set: { strategy: 'OnDelete', partition: undefined },
     pods: '0 1',
     plan: '+2:v2',
@@ -127,24 +127,24 @@ const parallel: readonly Case[] = [
 
 describe('statefulSetPlan', () => {
   for (const { when, set: more = {}, pods, plan } of ordered) {
-    it(`OrderedReady: does ${plan || 'nothing'} when ${when}`, () => {
+    it(`with OrderedReady does ${plan || 'nothing'} when ${when}`, () => {
       expect(planOf(more, pods)).to.equal(plan);
     });
   }
 
   for (const { when, set: more = {}, pods, plan } of updates) {
-    it(`to a new revision: does ${plan || 'nothing'} when ${when}`, () => {
+    it(`with a new revision does ${plan || 'nothing'} when ${when}`, () => {
       expect(planOf({ updateRevision: 'v2', ...more }, pods)).to.equal(plan);
     });
   }
 
   for (const { when, set: more = {}, pods, plan } of parallel) {
-    it(`Parallel: does ${plan || 'nothing'} when ${when}`, () => {
+    it(`with Parallel does ${plan || 'nothing'} when ${when}`, () => {
       expect(planOf({ policy: 'Parallel', ...more }, pods)).to.equal(plan);
     });
   }
 
-  it('stays blocked by a pod of a broken revision after the template was repaired', () => {
+  it('is blocked by a pod of a broken revision after the template is repaired', () => {
     expect(planOf({ updateRevision: 'v3' }, '0 1 2:notReady:v2')).to.equal('');
     expect(planOf({ updateRevision: 'v3' }, '0 1')).to.equal('+2:v3');
   });
@@ -154,20 +154,20 @@ describe('statefulSetPlan', () => {
     expect(planOf({ start: 5, replicas: 2 }, '5 6 0')).to.equal('-0:scaledDown');
   });
 
-  it('makes missing claims of a pod that is pending', () => {
+  it('creates missing claims of a pending pod', () => {
     const actions = statefulSetPlan(set, [podOf('0:pending')]);
     expect(actions).to.deep.equal([{ type: 'createClaims', ordinal: 0 }]);
   });
 });
 
 describe('revisionForNewPod', () => {
-  it('is the current one below the partition', () => {
+  it('returns the current revision below the partition', () => {
     const partitioned = { ...set, updateRevision: 'v2', partition: 2 };
     const revisions = [0, 1, 2].map((ordinal) => revisionForNewPod(partitioned, ordinal));
     expect(revisions).to.deep.equal(['v1', 'v1', 'v2']);
   });
 
-  it('is, without rollingUpdate, the current one for as many as still have it', () => {
+  it('returns the current revision for as many pods as have it, without rollingUpdate', () => {
     const plain = { ...set, updateRevision: 'v2', partition: undefined, currentReplicas: 1 };
     expect([0, 1].map((ordinal) => revisionForNewPod(plain, ordinal))).to.deep.equal(['v1', 'v2']);
   });

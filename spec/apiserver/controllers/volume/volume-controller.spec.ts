@@ -11,7 +11,7 @@ import { claim, pod } from '../workload-objects.js';
 describe('volumes in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('come from the default class, which lets claims grow', async () => {
+  it('are provisioned by the default class, which allows expansion', async () => {
     const { get } = await simulatedCluster();
     const standard = await get(StorageClass, 'standard');
     expect(standard).to.deep.include({ allowVolumeExpansion: true, reclaimPolicy: 'Delete' });
@@ -20,7 +20,7 @@ describe('volumes in the embedded cluster', () => {
     });
   });
 
-  it('are made for each claim, and bound to it', async () => {
+  it('are created for each claim and bound to it', async () => {
     const { create, get } = await simulatedCluster();
     await create(claim('data'));
     const bound = await get(PersistentVolumeClaim, 'data');
@@ -37,7 +37,7 @@ describe('volumes in the embedded cluster', () => {
     expect(volume.spec!.claimRef).to.deep.include({ name: 'data', uid: bound.metadata.uid });
   });
 
-  it('are not made for a class that does not exist, until it does', async () => {
+  it('are created only once the class of a claim exists', async () => {
     const { create, get } = await simulatedCluster();
     await create(claim('data', { storageClassName: 'fast' }));
     expect((await get(PersistentVolumeClaim, 'data')).spec).not.to.have.property('volumeName');
@@ -62,7 +62,7 @@ describe('volumes in the embedded cluster', () => {
     expect(volume.spec!.capacity).to.deep.equal({ storage: '2Gi' });
   });
 
-  it('go with their claim, or stay when the class says Retain', async () => {
+  it('are deleted with their claim, or kept with the policy Retain', async () => {
     const { create, names, list, ...cluster } = await simulatedCluster();
     const keep: StorageClass = {
       apiVersion: 'storage.k8s.io/v1',
@@ -79,7 +79,7 @@ describe('volumes in the embedded cluster', () => {
     expect(await names(PersistentVolumeClaim)).to.deep.equal([]);
   });
 
-  it('of an earlier claim are not given to a new one of its name', async () => {
+  it('of an earlier claim are not bound to a new claim of the same name', async () => {
     const { create, get } = await simulatedCluster();
     const claimRef = { namespace: 'default', name: 'data', uid: 'an-earlier-uid' };
     const volume: PersistentVolume = {
@@ -99,7 +99,7 @@ describe('volumes in the embedded cluster', () => {
     expect((await get(PersistentVolume, 'old')).status!.phase).to.equal('Released');
   });
 
-  it('stay as long as a pod uses their protected claim', async () => {
+  it('are kept while a pod uses their protected claim', async () => {
     const { create, names, ...cluster } = await simulatedCluster();
     const data = claim('data');
     const finalizers = ['kubernetes.io/pvc-protection'];
@@ -113,7 +113,7 @@ describe('volumes in the embedded cluster', () => {
     expect(await names(PersistentVolume)).to.deep.equal([]);
   });
 
-  it('that were made by hand are bound to the claim that names them', async () => {
+  it('that were created manually are bound to the claim that names them', async () => {
     const { create, get } = await simulatedCluster();
     const volume: PersistentVolume = {
       apiVersion: 'v1',

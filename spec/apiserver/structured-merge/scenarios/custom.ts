@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const spec = (fields: Fields): Fields => ({ spec: fields });
 const status = (fields: Fields): Fields => ({ status: fields });
 
-/** Custom resources, with and without a schema. */
+/** Scenarios of custom resources with and without a schema. */
 export const custom: readonly Scenario[] = [
   {
     title: 'a custom resource is owned from its root',

@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.js';
 import { strategicPatches } from './strategic.js';
 import { structures } from './structures.js';
 
-/** Every table of scenarios, by the name of its recording. */
+/** All tables of scenarios, by the name of their recording. */
 export const scenarios: Readonly<Record<string, readonly Scenario[]>> = {
   custom,
   ownership,

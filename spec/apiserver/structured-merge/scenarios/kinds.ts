@@ -39,7 +39,7 @@ export const widget: ScenarioKind = {
   plural: 'widgets',
 };
 
-/** A custom resource whose schema says nothing. */
+/** A custom resource without a structure in its schema. */
 export const blob: ScenarioKind = {
   apiVersion: 'merge.example.com/v1',
   kind: 'Blob',
@@ -48,7 +48,7 @@ export const blob: ScenarioKind = {
 
 const text = { type: 'string' };
 
-/** The schemas of the custom resources, `apiVersion`, `kind` and `metadata` left out. */
+/** The schemas of the custom resources, without `apiVersion`, `kind` and `metadata`. */
 export const customSchemas: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Widget: {
     type: 'object',

@@ -6,7 +6,7 @@ const label = (labels: Record<string, string | null>) => ({ metadata: { labels }
 const annotate = (annotations: Record<string, string | null>) => ({ metadata: { annotations } });
 const data = (entries: Record<string, string | null>) => ({ data: entries });
 
-/** Who owns what of simple objects: maps, finalizers, atomic lists. */
+/** Scenarios of ownership in simple objects: maps, finalizers, atomic lists. */
 export const ownership: readonly Scenario[] = [
   {
     title: 'an apply creates, adds, changes and drops keys of a ConfigMap',
@@ -277,6 +277,6 @@ export const ownership: readonly Scenario[] = [
 ];
 
 function owner(uid: string): Record<string, unknown> {
-  // Of a kind that does not exist, or the garbage collector would delete the object.
+  // A kind that does not exist, so that the garbage collector does not delete the object.
   return { apiVersion: 'ghosts.example.com/v1', kind: 'Ghost', name: uid, uid };
 }

@@ -1,4 +1,4 @@
-// Records what a real server answers to the scenarios:
+// Records the answers of a real server to the scenarios:
 // KUBECONFIG=… npx tsx spec/apiserver/structured-merge/scenarios/record.ts [table]
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { timestamp } from '../../../../lib/apiserver/structured-merge/managers.js';
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   api.close();
 }
 
-// A step a line, so that a changed answer is a changed line.
+// Writes one step per line, so that a changed answer is a changed line.
 function textOf(recorded: readonly Recording[]): string {
   const texts = recorded.map(({ steps, ...scenario }) => {
     const head = JSON.stringify(scenario).slice(0, -1);
@@ -108,7 +108,7 @@ async function record(api: ApiConnection, scenario: Scenario, name: string): Pro
   return { ...scenario, steps };
 }
 
-/** The object that a scenario writes. */
+/** The object of a scenario. */
 class Target {
   readonly #api: ApiConnection;
   readonly #kind: ScenarioKind;

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import type { UnstructuredObject } from '../../../../lib/object/kubernetes-object.js';
 
-/** What {@link expectSameObject} goes by. */
+/** Context of {@link expectSameObject}. */
 export interface SameObjectContext {
-  /** For messages. */
+  /** Position, for messages. */
   readonly where: string;
-  /** The object before; without one, all defaults are missing. */
+  /** The object before; if absent, all defaults are missing. */
   readonly live: UnstructuredObject | undefined;
   readonly subresource?: string | undefined;
 }
 
 /**
- * Expects `got` to be what the real server stored, `want`, but for what it fills in after the merge
- * or patch: defaults, and what its controllers write.
+ * Expects `got` to equal `want`, the object stored by the real server, except for what the server
+ * adds after the merge or patch: defaults, and fields of its controllers.
  */
 export function expectSameObject(
   got: UnstructuredObject,
@@ -24,7 +24,7 @@ export function expectSameObject(
   if (live !== undefined) expect(missing(part, whole), where).to.deep.equal([]);
 }
 
-/** An object without what the server or its controllers write. */
+/** Returns the fields that neither the server nor its controllers write. */
 function ownFields(object: UnstructuredObject, subresource: string | undefined): unknown {
   const { metadata, status, ...rest } = object;
   if (subresource === 'status') return status;
@@ -38,7 +38,7 @@ function ownFields(object: UnstructuredObject, subresource: string | undefined):
   return { metadata: { name, labels, annotations: own, finalizers, ownerReferences }, ...rest };
 }
 
-// A target port of 0 is none: the port's own is its default.
+// A target port of 0 is unset, and defaults to the port.
 function withoutDefaultPorts(service: UnstructuredObject): unknown {
   const spec = service['spec'] as { ports: { port: number; targetPort?: unknown }[] };
   const ports = spec.ports.map(({ targetPort, ...port }) =>
@@ -47,7 +47,7 @@ function withoutDefaultPorts(service: UnstructuredObject): unknown {
   return { ...spec, ports };
 }
 
-// What is filled in after the merge, where these scenarios come by it.
+// Fields set by defaulting after the merge in these scenarios.
 const defaulted = new Set([
   ...['terminationMessagePath', 'terminationMessagePolicy', 'imagePullPolicy', 'defaultMode'],
   ...['scheme', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'],
@@ -62,7 +62,7 @@ const defaulted = new Set([
   ],
 ]);
 
-/** The paths that only `whole` has, defaults left out. */
+/** Returns the paths that only `whole` has, except for defaults. */
 function missing(part: unknown, whole: unknown, path = ''): string[] {
   if (whole === undefined || whole === null) return [];
   if (part === undefined || part === null) {
@@ -74,7 +74,7 @@ function missing(part: unknown, whole: unknown, path = ''): string[] {
   );
 }
 
-/** `whole` may have more, for it has defaults, but only where `part` has nothing. */
+/** Expects `whole` to contain `part`; `whole` may have additional defaults. */
 function expectPart(part: unknown, whole: unknown, where: string): void {
   if (part === undefined || part === null || (Array.isArray(part) && part.length === 0)) return;
   if (Array.isArray(part)) {

@@ -10,17 +10,17 @@ import type { Schema } from '../../../../lib/object/schema.js';
 import { customSchemas } from './kinds.js';
 import type { ScenarioKind } from './scenario.js';
 
-/** What the field manager has to know of a kind. */
+/** Parts of a kind that the field manager needs. */
 export interface ScenarioType {
   readonly schema: Schema;
   readonly emptyObject: Readonly<Record<string, unknown>>;
-  /** An object as the server writes it, but for defaults. */
+  /** Decodes an object as the server does, without defaults. */
   readonly decode: (object: UnstructuredObject) => UnstructuredObject;
 }
 
 const known = new Map<ScenarioKind, ScenarioType>();
 
-/** The type of a scenario's objects: real schemas for built-in kinds. */
+/** Returns the type of a scenario's objects, with real schemas for built-in kinds. */
 export function typeOf(kind: ScenarioKind): ScenarioType {
   const type = known.get(kind) ?? makeType(kind);
   known.set(kind, type);
@@ -45,7 +45,7 @@ function customSchema(schema: Schema): Schema {
   return { ...schema, properties };
 }
 
-/** What an endpoint of a kind resets. */
+/** Returns the fields that an endpoint of a kind resets. */
 export function resetsOf(
   on: ScenarioKind,
   subresource: string | undefined,

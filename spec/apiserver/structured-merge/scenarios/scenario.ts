@@ -1,4 +1,4 @@
-/** A write that a scenario makes. */
+/** A write in a scenario. */
 export interface Step {
   readonly verb: 'create' | 'apply' | 'merge' | 'json' | 'strategic';
   readonly manager: string;
@@ -6,7 +6,7 @@ export interface Step {
   readonly body: unknown;
   readonly force?: boolean;
   readonly subresource?: 'status' | 'scale';
-  /** For the scale subresource, whose body is another kind: what the patch is of. */
+  /** For the scale subresource, whose body is of another kind: the object of the patch. */
   readonly title?: string;
 }
 
@@ -17,7 +17,7 @@ export interface ScenarioKind {
   readonly plural: string;
 }
 
-/** Writes to one object, in order. Everything is recorded, from a real server. */
+/** Writes to one object in order, recorded on a real server. */
 export interface Scenario {
   readonly title: string;
   readonly on: ScenarioKind;
@@ -26,7 +26,7 @@ export interface Scenario {
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** An apply; `metadata` gives labels and the like, `rest` all but `metadata`. */
+/** Creates an apply of `body`, which may contain metadata such as labels. */
 export const apply = (manager: string, body: Body, more: Partial<Step> = {}): Step => ({
   verb: 'apply',
   manager,
@@ -38,7 +38,7 @@ export const force = (manager: string, body: Body): Step => apply(manager, body,
 
 export const create = (manager: string, body: Body): Step => ({ verb: 'create', manager, body });
 
-/** An update: what a client that reads, changes and writes back comes down to. */
+/** Creates an update: the result of read, change and write back. */
 export const update = (manager: string, body: Body, more: Partial<Step> = {}): Step => ({
   verb: 'merge',
   manager,

@@ -10,7 +10,7 @@ const web: Fields = { name: 'web', image: 'web:1' };
 const side: Fields = { name: 'side', image: 'side:1' };
 const env = (...names: string[]) => names.map((name) => ({ name, value: name.toLowerCase() }));
 
-/** Strategic merge patches. */
+/** Scenarios of strategic merge patches. */
 export const strategicPatches: readonly Scenario[] = [
   {
     title: 'maps are merged, null removes',

@@ -8,7 +8,7 @@ const template = (...containers: Fields[]) => ({ template: { spec: { containers 
 const web = (more: Fields = {}): Fields => ({ name: 'web', image: 'web:1', ...more });
 const ports = (...list: Fields[]) => ({ spec: { ports: list } });
 
-/** Nested structs, list-maps with defaulted keys, and what pruning leaves of them. */
+/** Scenarios of nested structs, list-maps with defaulted keys, and pruning. */
 export const structures: readonly Scenario[] = [
   {
     title: 'ports with a protocol by default',

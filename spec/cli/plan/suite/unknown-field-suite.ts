@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { CliResult } from '../../cli.js';
 
-/** Plans for a shop `a` with this spec; nothing is stored. */
+/** Plans the shop `a` with this spec without storing it. */
 type PlanShop = (spec: object, ...args: readonly string[]) => Promise<CliResult>;
 
-/** How `plan` refuses fields; on every server in the same line. */
+/** Specs of fields that `plan` refuses with the same line on every server. */
 export function unknownFieldSuite(plan: PlanShop): void {
   it('refuses an unknown field in one line with the object and the field', async () => {
     const { code, stdout, stderr } = await plan({ greeting: 'x'.repeat(1_500), replica: 3 });
@@ -19,7 +19,7 @@ export function unknownFieldSuite(plan: PlanShop): void {
     );
   });
 
-  it('refuses a value in one line with the object, the field and the reason', async () => {
+  it('refuses an invalid value in one line with the object, the field and the reason', async () => {
     const { code, stdout, stderr } = await plan({ replicas: -1 });
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
     expect(stderr).to.match(

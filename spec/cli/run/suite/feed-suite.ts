@@ -7,18 +7,18 @@ import type { RunningCli } from '../../cli.js';
 import { shopProject } from '../../project/shop-project.js';
 import { Shop } from '../../project/shop/src/shop.js';
 
-/** A cluster that `operator-builder run` works on. */
+/** A cluster for `operator-builder run`. */
 export interface FeedTarget {
   readonly kubeconfig: string;
   readonly client: Client;
-  /** A new one, that is empty. */
+  /** A new, empty namespace. */
   readonly namespace: string;
 }
 
-/** A machine may be busy with other specs. */
+/** Other specs may keep the machine busy. */
 const patience = { timeoutMs: 20_000 };
 
-/** What `operator-builder run` prints on a cluster. */
+/** Specs of the output of `operator-builder run` on a cluster. */
 export function feedSuite(open: () => Promise<FeedTarget>): void {
   let target: FeedTarget;
   let running: RunningCli | undefined;
@@ -38,7 +38,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
 
   const output = (): string => running?.written().stdout ?? '';
 
-  /** Waits until the output has a text. */
+  /** Waits until the output contains a text. */
   async function written(text: string): Promise<void> {
     await eventually(() => expect(output(), running?.written().stderr).to.include(text), patience);
   }
@@ -50,7 +50,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     await client.apply(named, { fieldManager: 'user', force: true });
   }
 
-  it('begins with the context, the server, the namespaces and the CustomResourceDefinitions', () => {
+  it('starts with the context, the server, the namespaces and the CRDs', () => {
     const { namespace } = target;
     const [first, second, third] = output().split('\n');
     expect(first).to.match(/^operator shops, on context \S+: https?:\/\/127\.0\.0\.1:\d+$/);
@@ -60,7 +60,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     );
   });
 
-  it('prints what the operator makes, and what others change in its resources', async () => {
+  it('prints objects that the operator creates, and changes of others in its resources', async () => {
     const { namespace } = target;
     await apply({ image: 'shop:1', greeting: 'hello' });
     for (const line of [
@@ -74,7 +74,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     }
   });
 
-  it('prints the fields of a change, of each change once, and what is pruned', async () => {
+  it('prints changed fields, each change once, and pruned objects', async () => {
     const { namespace } = target;
     await apply({ image: 'shop:2' });
     const image = 'spec.template.spec.containers[name=web].image: "shop:1" → "shop:2"';
@@ -86,7 +86,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     expect(output()).not.to.include('operator-builder.io/applied-hash');
   });
 
-  it('prints why a reconcile fails, with its object, the field and the next attempt', async () => {
+  it('prints a reconcile error with object, field and next attempt', async () => {
     const { namespace } = target;
     await apply({ image: 'broken' });
     await written(`! Shop ${namespace}/a: the image is broken (again in `);
@@ -97,12 +97,12 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     await written(`~ Shop ${namespace}/a  status.image: "shop:2" → "shop:3"\n`);
   });
 
-  it('prints nothing of the objects of others', async () => {
+  it('omits objects of others', async () => {
     const { client, namespace } = target;
     const metadata = { name: 'foreign', namespace };
     await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
     await client.delete(Deployment, { name: 'web', namespace });
-    // Made again by the operator: its watch is past the ConfigMap of the others.
+    // Once it is recreated, the watch has passed the foreign ConfigMap.
     await eventually(
       () => expect(output().split(`+ Deployment ${namespace}/web\n`)).to.have.length(3),
       patience,

@@ -16,13 +16,13 @@ import type {
 } from 'operator-builder';
 import { defineResource, s } from 'operator-builder/crd';
 
-/** What is different in a version of the operator. */
+/** Differences of a version of the operator. */
 export interface StoreVersion {
   readonly schema?: 'without owner' | 'stricter' | 'with a default' | undefined;
   readonly versions?: readonly string[] | undefined;
   readonly image?: string | undefined;
   readonly settings?: { readonly name?: string; readonly level?: string } | undefined;
-  /** Which labels the web servers' Deployment selects. */
+  /** Labels that the Deployment of the web servers selects. */
   readonly webSelector?: Readonly<Record<string, string>> | undefined;
   readonly dbService?: string | undefined;
   readonly storage?: string | undefined;
@@ -31,7 +31,7 @@ export interface StoreVersion {
   readonly extraLabel?: string | undefined;
   readonly onImmutable?: 'recreate' | undefined;
   readonly updateStrategy?: 'OnDelete' | undefined;
-  /** A claim beside those of the StatefulSet. */
+  /** A claim in addition to those of the StatefulSet. */
   readonly backup?: boolean | undefined;
   readonly fails?: boolean | undefined;
   readonly restless?: boolean | undefined;
@@ -62,7 +62,7 @@ function resourceOf(version: StoreVersion): OperatorResource {
   });
 }
 
-/** An operator of stores: a database, web servers, their settings and Services. */
+/** An operator of stores with a database, web servers, settings and Services. */
 export function storeOperator(version: StoreVersion = {}): OperatorDefinition {
   const Store = resourceOf(version);
   const watched = controllerFor(Store).owns(Deployment).owns(StatefulSet);

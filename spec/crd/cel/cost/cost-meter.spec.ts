@@ -5,7 +5,10 @@ import { validateResource } from '../../../../lib/crd/validation/validate-resour
 import type { StatusCause } from '../../../../lib/object/api-error.js';
 import type { Schema } from '../../../../lib/object/schema.js';
 
-/** What rules say of a spec whose definition no server would take: the estimate is over the budget. */
+/**
+ * Returns the causes of rules on a spec, for a definition whose estimated cost every server
+ * refuses.
+ */
 function causesOf(spec: Schema, value: object): readonly StatusCause[] {
   const schema: Schema = { type: 'object', properties: { spec } };
   const errors = new FieldErrors();
@@ -22,31 +25,31 @@ function messagesOf(rule: string, a: string | readonly number[]): string[] {
 const numbers = Array.from({ length: 1000 }, (_, index) => index);
 
 describe('the cost of rules', () => {
-  it('ends loops within loops', () => {
+  it('stops nested loops', () => {
     const rule = 'self.a.all(x, self.a.all(y, self.a.all(z, x + y + z >= 0)))';
     expect(messagesOf(rule, numbers).join()).to.contain(
       "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: self.a.all(",
     );
   });
 
-  it('ends text that doubles', () => {
+  it('stops text that doubles repeatedly', () => {
     let doubled = 'self.a';
     for (let count = 0; count < 35; count++) doubled = `[${doubled}].map(x, x + x)[0]`;
     expect(messagesOf(`${doubled} != ''`, 'aaaaaaaa').join()).to.contain('call cost exceeds limit');
   });
 
-  it('is no error that a rule can pass over', () => {
+  it('causes an error that || and macros cannot absorb', () => {
     const loop = 'self.a.all(x, self.a.all(y, self.a.all(z, x + y + z >= 0)))';
     expect(messagesOf(`${loop} || true`, numbers)).to.have.length(1);
     expect(messagesOf(`self.a.exists(w, ${loop} || true)`, numbers)).to.have.length(1);
   });
 
-  it('leaves what is usual alone', () => {
+  it('allows usual rules', () => {
     const rule = 'self.a.all(x, self.a.exists(y, x == y))';
     expect(messagesOf(rule, numbers.slice(0, 300))).to.deep.equal([]);
   });
 
-  it('ends all rules of an object together', () => {
+  it('limits all rules of an object together', () => {
     const entry = s.array(s.integer(), { rules: ['self.all(x, self.all(y, x + y >= 0))'] });
     const lists = Array.from({ length: 200 }, () => numbers.slice(0, 200));
     const causes = causesOf(s.object({ lists: s.array(entry) }), { lists });

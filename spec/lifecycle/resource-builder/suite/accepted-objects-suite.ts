@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BuilderTarget, NewTarget } from '../../../builder/suite/target.js';
 import { objectsOf } from './sample-objects.js';
 
-/** Whether a server takes what a ResourceBuilder makes, whichever server. */
+/** Checks that a server accepts the objects of a ResourceBuilder. */
 export function acceptedObjectsSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let namespace: string;
@@ -13,7 +13,7 @@ export function acceptedObjectsSuite(newTarget: NewTarget): void {
   after(() => target.close());
 
   for (const method of Object.keys(objectsOf('shop'))) {
-    it(`takes what ${method} makes, every field of it`, async () => {
+    it(`creates a valid object with every field in ${method}`, async () => {
       const object = objectsOf(namespace)[method];
       if (object === undefined) throw new Error(method);
       const options = { dryRun: true, fieldValidation: 'Strict' } as const;

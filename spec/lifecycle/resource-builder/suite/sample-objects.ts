@@ -1,7 +1,7 @@
 import { ResourceBuilder } from '../../../../lib/lifecycle/index.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 
-/** A builder with labels of both sorts. */
+/** Builder with both kinds of labels. */
 export const builder = new ResourceBuilder({
   commonLabels: { 'app.kubernetes.io/part-of': 'shop', tier: 'web' },
   operatorLabels: { 'app.kubernetes.io/part-of': 'shop-operator' },
@@ -10,7 +10,7 @@ export const builder = new ResourceBuilder({
 const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }];
 const matchLabels = { app: 'web' };
 
-/** One object of each method, by the method's name. */
+/** One object per method, by method name. */
 export function objectsOf(namespace: string): Readonly<Record<string, KubernetesObject>> {
   const name = `web-${namespace}`;
   const container = builder.container({ name: 'init', image: 'web:1', command: ['true'] });

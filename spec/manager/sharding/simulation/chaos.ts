@@ -1,7 +1,7 @@
 import type { ModelGroup } from './model-group.js';
 import type { ModelProcess, Network } from './model-process.js';
 
-/** Faults at random moments for `forMs`; all of them are over by then, or soon after. */
+/** Injects faults at random moments for `forMs`. All of them are over by then, or soon after. */
 export function chaos(group: ModelGroup, forMs: number): void {
   const { time } = group;
   let lost = false;
@@ -29,7 +29,8 @@ export function chaos(group: ModelGroup, forMs: number): void {
     () => {
       if (group.alive.length < 6) group.start();
     },
-    // One of both, once: who deletes everything at one time has two owners until the next renewal.
+    // Only one of the two, and only once: deleting everything at one time would allow two owners
+    // until the next renewal.
     (process) => {
       if (lost) return;
       lost = true;

@@ -9,23 +9,23 @@ export interface ModelGroupOptions {
   readonly random: Random;
   readonly slotCount?: number;
   readonly drainMs?: number;
-  /** How much clocks run fast or slow at most, as a share. */
+  /** The largest clock drift, as a fraction. */
   readonly drift?: number;
 }
 
-/** The leases of issue 4. */
+/** Short lease times. */
 export const times: ShardTimes = {
   leaseDurationMs: 3_000,
   renewDeadlineMs: 2_000,
   retryPeriodMs: 400,
 };
 
-/** Replicas of one operator, their server, and a judge who sees all of them at once. */
+/** Replicas of one operator with their server, and a check that sees all of them at once. */
 export class ModelGroup {
   readonly time: VirtualTime;
   readonly server: ModelServer;
   readonly processes: ModelProcess[] = [];
-  /** Slots that two processes might have written at one moment, with who and when. */
+  /** Slots that two processes could have written at the same time, with their names and the time. */
   readonly doubles: string[] = [];
   readonly slotCount: number;
   readonly #drainMs: number;
@@ -55,26 +55,26 @@ export class ModelGroup {
     return process;
   }
 
-  /** Who leads, as most see it. */
+  /** Returns the process that most replicas see as the leader. */
   leader(): ModelProcess | undefined {
     const names = this.server.list().members.filter(({ holder }) => holder !== '');
     names.sort((one, other) => one.createdMs - other.createdMs || (one.name < other.name ? -1 : 1));
     return this.processes.find(({ machine }) => machine.name === names[0]?.name);
   }
 
-  /** How many processes work on each slot. */
+  /** Returns the number of processes that work on each slot. */
   workers(): readonly number[] {
     const count = Array<number>(this.slotCount).fill(0);
     for (const { works } of this.processes) for (const slot of works) count[slot]! += 1;
     return count;
   }
 
-  /** Every slot has one worker. */
+  /** Returns true if every slot has exactly one worker. */
   isComplete(): boolean {
     return this.workers().every((count) => count === 1);
   }
 
-  /** Runs until every slot has one worker, for `limitMs` at most. @returns how long that took */
+  /** Runs until every slot has one worker, for at most `limitMs`. @returns the time that this took */
   untilComplete(limitMs: number): number {
     const startMs = this.time.nowMs;
     while (!this.isComplete() && this.time.nowMs < startMs + limitMs) {

@@ -9,11 +9,11 @@ import type {
 import type { ModelServer } from './model-server.js';
 import type { VirtualTime } from './virtual-time.js';
 
-/** What a network does to the requests of one process. */
+/** The network of one process. */
 export interface Network {
-  /** Longest time that a request or an answer takes, each, in milliseconds. */
+  /** The longest time of a request and of a response, each in milliseconds. */
   latencyMs: number;
-  /** Requests that begin now do not arrive, or their answers don't: all of them, lists or writes. */
+  /** The new requests that do not arrive, or whose responses do not: all of them, lists or writes. */
   cut: 'none' | 'requests' | 'answers' | 'lists' | 'writes';
 }
 
@@ -24,19 +24,19 @@ export interface ModelProcessOptions {
   readonly server: ModelServer;
   readonly times: ShardTimes;
   readonly slotCount: number;
-  /** Longest time that the work on keys takes to end, in milliseconds. */
+  /** The longest time until the work on keys has ended, in milliseconds. */
   readonly drainMs: number;
-  /** Of this process' clock: it starts anywhere, and may run a little fast or slow. */
+  /** The rate of this process's clock, which starts anywhere and may run slightly fast or slow. */
   readonly clockRate: number;
   readonly changed: (process: ModelProcess) => void;
 }
 
-/** One replica in a simulation: the real protocol, on a clock and a network of its own. */
+/** A replica in a simulation: the real protocol, with a clock and a network of its own. */
 export class ModelProcess {
   readonly name: string;
   readonly machine: ShardMachine;
   readonly network: Network = { latencyMs: 5, cut: 'none' };
-  /** It dies over its next command of this type: before the server has it, or before it is answered. */
+  /** The command over which the process dies: before the server receives it, or before the response. */
   doom: { readonly type: 'expel' | 'record'; readonly isStored: boolean } | undefined;
   readonly #options: ModelProcessOptions;
   readonly #offsetMs: number;
@@ -63,18 +63,18 @@ export class ModelProcess {
     return this.#state === 'paused';
   }
 
-  /** It may write now, by what it knows. */
+  /** True if the process may write now, to its own knowledge. */
   get isOpen(): boolean {
     return this.isAlive && this.machine.isFresh(this.#nowMs());
   }
 
-  /** It may write what belongs to `slot` now, by what it knows. */
+  /** Returns true if the process may write keys of `slot` now, to its own knowledge. */
   holds(slot: number): boolean {
     const { machine } = this;
     return machine.holds(slot, machine.term, this.#nowMs());
   }
 
-  /** The slots that it works on now. */
+  /** The slots that the process works on now. */
   get works(): readonly number[] {
     const nowMs = this.#nowMs();
     if (this.#state !== 'runs') return [];
@@ -85,7 +85,7 @@ export class ModelProcess {
     this.#state = 'dead';
   }
 
-  /** Nothing of it runs; its clock does. */
+  /** Stops the process while its clock runs on. */
   pause(): void {
     if (this.#state === 'runs') this.#state = 'paused';
   }
@@ -93,7 +93,7 @@ export class ModelProcess {
   resume(): void {
     if (this.#state !== 'paused') return;
     this.#state = 'runs';
-    // What came in meanwhile comes in any order: timers and sockets are different queues.
+    // Held events arrive in any order, because timers and sockets are different queues.
     for (const action of this.#held.splice(0)) {
       this.#options.time.after(this.#options.time.between(0, 3), () => this.#do(action));
     }
@@ -128,7 +128,7 @@ export class ModelProcess {
     const startedMs = this.#nowMs();
     if (!this.isAlive) return;
     if (this.doom?.type === command.type) {
-      // What it has sent goes on its way without it.
+      // A request that was sent is processed without the sender.
       if (!this.doom.isStored) this.network.cut = 'requests';
       time.after(0, () => this.kill());
     }
@@ -183,7 +183,7 @@ export class ModelProcess {
     }
   }
 
-  /** `answered` is told once: what the server answered, or undefined after a time-out. */
+  /** Calls `answered` once: with the response of the server, or with undefined after a time-out. */
   #request<T>(
     serve: () => T,
     answered: (answer: T | undefined) => void,
@@ -208,7 +208,7 @@ export class ModelProcess {
   }
 }
 
-/** No answer: it may have been stored or not. */
+/** Treats a missing response as a failed write, which may have been stored or not. */
 function write<T>(
   told: (outcome: WriteOutcome<T>) => void,
 ): (outcome: WriteOutcome<T> | undefined) => void {

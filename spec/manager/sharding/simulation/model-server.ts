@@ -3,13 +3,13 @@ import type { MemberLease } from '../../../../lib/manager/sharding/member-lease.
 import type { Acknowledgement } from '../../../../lib/manager/sharding/possession.js';
 import type { ShardView, WriteOutcome } from '../../../../lib/manager/sharding/shard-messages.js';
 
-/** The Leases of a group as an API server keeps them: each write is a compare-and-swap. */
+/** Stores the Leases of a group like an API server: each write is a compare-and-swap. */
 export class ModelServer {
   readonly #members = new Map<string, MemberLease>();
   #record: StoredAssignment | undefined;
   #version = 0;
   readonly #nowMs: () => number;
-  /** Every record that was stored. */
+  /** Every stored record. */
   readonly records: StoredAssignment[] = [];
 
   constructor(nowMs: () => number) {
@@ -23,7 +23,7 @@ export class ModelServer {
   create(name: string): WriteOutcome<MemberLease> {
     if (this.#members.has(name)) return { type: 'conflict' };
     const resourceVersion = this.#nextVersion();
-    // Whole seconds, as creation time stamps are.
+    // Whole seconds, like creation timestamps.
     const createdMs = Math.floor(this.#nowMs() / 1000) * 1000;
     const known = {
       name,
@@ -61,17 +61,17 @@ export class ModelServer {
     return { type: 'stored', object: this.#record };
   }
 
-  /** Somebody who has no business here deletes the record. */
+  /** Deletes the record like an unrelated client. */
   loseRecord(): void {
     this.#record = undefined;
   }
 
-  /** Somebody who has no business here deletes a Lease. */
+  /** Deletes a Lease like an unrelated client. */
   lose(name: string): void {
     this.#members.delete(name);
   }
 
-  /** Somebody who has no business here empties a Lease. */
+  /** Clears the holder of a Lease like an unrelated client. */
   empty(name: string): void {
     const lease = this.#members.get(name);
     if (lease !== undefined) this.giveUp(lease);

@@ -6,7 +6,7 @@ interface Due {
   readonly action: () => void;
 }
 
-/** Time of a simulation: actions run one after the other, each at its time. */
+/** The time of a simulation, which runs actions one after the other when they are due. */
 export class VirtualTime {
   readonly random: Random;
   #nowMs = 0;
@@ -37,7 +37,7 @@ export class VirtualTime {
     this.at(this.#nowMs + delayMs, action);
   }
 
-  /** Any number from `least` up to `most`. */
+  /** Returns a random number from `least` up to `most`. */
   between(least: number, most: number): number {
     return least + this.random.next() * (most - least);
   }
@@ -46,7 +46,7 @@ export class VirtualTime {
     return items[Math.floor(this.random.next() * items.length)];
   }
 
-  /** Runs what is due up to `endMs`. */
+  /** Runs the actions that are due up to `endMs`. */
   runUntil(endMs: number): void {
     for (let due = this.#heap[0]; due !== undefined && due.atMs <= endMs; due = this.#heap[0]) {
       this.#pop();

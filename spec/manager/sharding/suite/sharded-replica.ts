@@ -6,8 +6,8 @@ import { pinoLogger } from '../../../../lib/system/pino-logger.js';
 import { times } from '../sharding-setup.js';
 
 /**
- * One replica, as a program: it writes its name into the ConfigMap of each key that it owns,
- * again and again, in the namespace `<keys>-written`.
+ * A replica as a program. It repeatedly writes its name into the ConfigMap of each key that it
+ * owns, in the namespace `<keys>-written`.
  */
 async function main(): Promise<void> {
   const {

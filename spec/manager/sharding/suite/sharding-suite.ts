@@ -6,14 +6,17 @@ import { eventually } from '../../../cluster/control-plane/eventually.js';
 import { times } from '../sharding-setup.js';
 import { WriteHistory } from './write-history.js';
 
-/** The server on which replicas run as processes. */
+/** The server for replica processes. */
 export interface ShardingTarget {
   readonly admin: Client;
-  /** What 330 writes may take beside the promise, on a busy machine, in milliseconds. */
+  /** The time for 330 writes on a busy machine, in addition to the promised time, in milliseconds. */
   readonly workMs: number;
-  /** A user for a process, `a` to `d`, who may do all. @returns the path of the kubeconfig */
+  /** Creates a user with all permissions for a process, `a` to `d`. @returns the path of its kubeconfig */
   user(name: string): Promise<string>;
-  /** How many writes of ConfigMaps in the namespace the server stored for a process, by its log. */
+  /**
+   * Returns how many writes of ConfigMaps in the namespace the server has stored for a process, by
+   * its log.
+   */
   writesOf(name: string, namespace: string): Promise<number>;
   close(): Promise<void>;
 }
@@ -22,7 +25,7 @@ const program = new URL('./sharded-replica.ts', import.meta.url);
 const keyCount = 1_000;
 const promiseMs = times.leaseDurationMs + 4 * times.retryPeriodMs;
 
-/** What issue 4 wants shown of sharding, with real processes. */
+/** Defines the behaviour of sharding among real processes. */
 export function shardingSuite(open: () => Promise<ShardingTarget>): void {
   let target: ShardingTarget;
   let replicas: Replicas;
@@ -37,7 +40,7 @@ export function shardingSuite(open: () => Promise<ShardingTarget>): void {
     await target.close();
   });
 
-  it('has no write of a former owner after the new one has written, while replicas are killed, paused and added', async () => {
+  it('prevents late writes of former owners while replicas are killed, paused and added', async () => {
     const { history } = replicas;
     await Promise.all(['a', 'b', 'c'].map((name) => replicas.start(name)));
     await eventually(() => replicas.areSharedBy('a', 'b', 'c'), 60_000);
@@ -59,7 +62,7 @@ export function shardingSuite(open: () => Promise<ShardingTarget>): void {
   });
 }
 
-/** The processes of one test, and what they wrote. */
+/** The processes of one spec and their writes. */
 class Replicas {
   readonly history: WriteHistory;
   readonly #target: ShardingTarget;
@@ -95,12 +98,12 @@ class Replicas {
     return new Replicas(target, namespace);
   }
 
-  /** The process that holds the oldest Lease, dead or alive. */
+  /** The process with the oldest Lease, dead or alive. */
   get leader(): string {
     return [...this.history.identities.values()][0] ?? '';
   }
 
-  /** When the last key was first written by another process than the one that was lost. */
+  /** The time at which the last key of the lost process was first written by another one. */
   get lastTakenOverMs(): number {
     const firsts = new Map<string, number>();
     for (const { key, writer, seenMs } of this.history.writes) {
@@ -110,7 +113,7 @@ class Replicas {
     return Math.max(...firsts.values());
   }
 
-  /** By the server's log: others own its keys, and have written them. */
+  /** Checks in time by the server's log that others own the keys of a process and have written them. */
   expectTakenOver(name: string, sinceMs: number): void {
     const assignedMs = this.history.bereftMs(name) - sinceMs;
     expect(assignedMs, `assigned, from ${name}`).to.be.at.most(promiseMs + this.#target.workMs);
@@ -138,7 +141,7 @@ class Replicas {
     return this.#lostAtMs;
   }
 
-  /** Each of them, and nobody else, writes about its share of all keys. */
+  /** Checks that exactly these processes write even shares of all keys. */
   areSharedBy(...names: readonly string[]): Promise<void> {
     const holders = this.history.holders();
     const shares = [...holders.values()];
@@ -153,14 +156,14 @@ class Replicas {
     return Promise.resolve();
   }
 
-  /** Every key was written by another process since. */
+  /** Checks that another process has written every key of this one. */
   nothingLeftOf(name: string): Promise<void> {
     const left = [...this.history.lastWriters()].filter(([, writer]) => writer === name);
     expect(left.length, `keys of ${name}; ${this.#said()}`).to.equal(0);
     return Promise.resolve();
   }
 
-  /** What the watch told is all that the server's log has. */
+  /** Checks that the watch has seen every write in the server's log. */
   async expectCompleteHistory(): Promise<void> {
     for (const name of this.#processes.keys()) this.signal(name, 'SIGKILL');
     const { history } = this;
@@ -168,7 +171,7 @@ class Replicas {
       history.writes.filter(({ writer }) => writer === name).length;
     for (const name of this.#processes.keys()) {
       const logged = await this.#target.writesOf(name, `${this.#namespace}-written`);
-      // A request whose process was killed is stored, and nobody reads its answer.
+      // The request of a killed process may be stored without a reader of its response.
       await eventually(async () => expect(byProcess(name), name).to.be.within(logged, logged + 24));
     }
   }

@@ -5,24 +5,24 @@ import { hashOfKey } from '../../../../lib/manager/sharding/shard-hash.js';
 import { slotCount, slotOf } from '../../../../lib/manager/sharding/shard-range.js';
 import { ConfigMap, Lease } from '../../../../lib/object/kinds.js';
 
-/** One write of one key, as the server stored it. */
+/** A write of a key, as the server stored it. */
 export interface KeyWrite {
   readonly key: string;
   /** The process that wrote. */
   readonly writer: string;
-  /** The server's own order of all writes of all kinds. */
+  /** The resource version, which orders all writes of all kinds. */
   readonly version: number;
-  /** When this process saw it, in milliseconds since 1970. */
+  /** The time at which this process saw the write, in milliseconds since 1970. */
   readonly seenMs: number;
 }
 
 /**
- * Everything that was written, in the order in which the server stored it: every version of an object
- * comes through a watch, and resource versions of all kinds are in one order.
+ * All writes in the order in which the server stored them: a watch delivers every version of an
+ * object, and the resource versions of all kinds have a common order.
  */
 export class WriteHistory {
   readonly writes: KeyWrite[] = [];
-  /** Which process holds, or held, each Lease; in the order in which they were created. */
+  /** The process that holds or held each Lease, in the order of creation. */
   readonly identities = new Map<string, string>();
   readonly #last = new Map<string, string>();
   readonly #records: (StoredAssignment & { readonly seenMs: number })[] = [];
@@ -41,13 +41,13 @@ export class WriteHistory {
     this.#watches = [follow(this.#watchWrites(client)), follow(this.#watchLeases(client))];
   }
 
-  /** Who wrote each key last, by process. */
+  /** Returns the last writer of each key. */
   lastWriters(): ReadonlyMap<string, string> {
     if (this.#failure !== undefined) throw this.#failure as Error;
     return this.#last;
   }
 
-  /** How many slots each process has, by the newest record. */
+  /** Returns the number of slots of each process by the newest record. */
   holders(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const holder of this.#records.at(-1)?.holders ?? []) {
@@ -57,7 +57,7 @@ export class WriteHistory {
     return counts;
   }
 
-  /** When the first record was stored in which the process has no slot, after it had some. */
+  /** Returns the time of the first record in which the process has lost all its slots. */
   bereftMs(name: string): number {
     const has = (record: StoredAssignment): boolean =>
       record.holders.some((holder) => this.identities.get(holder ?? '') === name);
@@ -66,8 +66,9 @@ export class WriteHistory {
   }
 
   /**
-   * Writes by another replica than the one that the record in force named, after that one's first write
-   * of the key. What a former owner has sent in time may land before that, as docs/sharding.md says.
+   * Returns the writes of a replica other than the current owner, after the first write of that
+   * owner.
+   * A write that the former owner sent in time may arrive before that, as docs/sharding.md says.
    */
   strangers(): readonly string[] {
     const lastOwn = new Map<string, string>();

@@ -11,13 +11,13 @@ import type {
 import { WebhookServer } from '../../../../lib/manager/webhooks/index.js';
 import { createAuthority, issueCertificate } from '../../../../lib/system/x509.js';
 
-/** A certificate for 127.0.0.1, and who has signed it. */
+/** A certificate for 127.0.0.1 with the authority that signed it. */
 export interface OwnCertificate {
   readonly source: CertificateSource;
   readonly authority: string;
 }
 
-/** Makes a certificate of a new authority. */
+/** Issues a certificate of a new authority. */
 export async function ownCertificate(): Promise<OwnCertificate> {
   const nowMs = systemClock.now();
   const validity = { fromMs: nowMs - 60_000, untilMs: nowMs + 3_600_000 };
@@ -30,18 +30,18 @@ export async function ownCertificate(): Promise<OwnCertificate> {
   };
 }
 
-/** What an HTTPS client was told. */
+/** A response to an HTTPS client. */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** A webhook server that runs, and a client that trusts it. */
+/** A running webhook server with a client that trusts it. */
 export interface Serving {
   readonly url: string;
   readonly server: WebhookServer;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** Ends it; resolves when its `run` has. */
+  /** Stops the server. Resolves when its `run` has. */
   stop(): Promise<void>;
 }
 

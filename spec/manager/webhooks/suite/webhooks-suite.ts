@@ -31,7 +31,7 @@ import { eventually } from '../../../cluster/control-plane/eventually.js';
 import { ownCertificate, serving } from './serving.js';
 import type { OwnCertificate, Serving } from './serving.js';
 
-/** What webhooks do to the requests of a cluster's users. */
+/** Defines the behaviour of webhooks for the requests of a cluster's users. */
 export function describeWebhooks(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let own: OwnCertificate;
@@ -51,7 +51,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     for (const cleanup of cleanups.toReversed()) await cleanup();
   });
 
-  /** Only objects of this spec's namespace: other specs may share the cluster. */
+  /** Selects the namespace of this spec, because other specs may share the cluster. */
   const only = () => ({
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
   });
@@ -76,7 +76,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
   });
   const create = (data: Record<string, string>, dryRun = false) =>
     target.admin.create<ConfigMap>(configMap(data), { dryRun });
-  /** Webhooks are known to the server within a second or so. */
+  /** The server starts to call a new webhook within about a second. */
   const refused = (data: Record<string, string>): Promise<{ message: string; code: number }> =>
     target.eventually(async () => {
       const error = await create(data).then(
@@ -87,7 +87,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
       return { message: error.message, code: error.status };
     });
 
-  it('refuse objects with a message for their user', async () => {
+  it('reject objects with a message for the user', async () => {
     const check = validatingWebhook(
       ConfigMap,
       ({ object }) =>
@@ -104,7 +104,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     );
     const named = { ...configMap({ mode: 'bad' }), metadata: { namespace, name: 'bad' } };
     const error = await target.admin.create<ConfigMap>(named).catch((thrown: unknown) => thrown);
-    // What kubectl prints: The ConfigMap "bad" is invalid: data.mode: bad
+    // kubectl prints: The ConfigMap "bad" is invalid: data.mode: bad
     expect(isApiError(error) && error.body.details).to.deep.include({
       ...{ name: 'bad', kind: 'ConfigMap' },
       causes: [{ field: 'data.mode', message: 'bad', reason: 'FieldValueInvalid' }],
@@ -112,7 +112,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     expect((await create({ mode: 'good' })).data).to.deep.equal({ mode: 'good' });
   });
 
-  it('complete objects before they are stored and validated', async () => {
+  it('complete objects before they are validated and stored', async () => {
     const seen: AdmissionRequest<ConfigMap>[] = [];
     const fill = mutatingWebhook(
       ConfigMap,
@@ -137,7 +137,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     expect(seen.at(-1)?.oldObject?.data).to.deep.equal({ a: '1', size: 'small' });
   });
 
-  it('are asked about deletions too, where they want to', async () => {
+  it('receive deletions on request', async () => {
     const keep = validatingWebhook(
       ConfigMap,
       ({ oldObject }) => (oldObject?.data?.['keep'] === 'yes' ? denied('it is kept') : allowed()),
@@ -156,7 +156,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     });
   });
 
-  it('that throw do what their failure policy says', async () => {
+  it('follow their failure policy when they throw', async () => {
     const broken = (failurePolicy: 'Fail' | 'Ignore') =>
       validatingWebhook(ConfigMap, () => Promise.reject(new Error('no luck')), {
         ...only(),
@@ -182,7 +182,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     await target.admin.create<ConfigMap>(labelled('Ignore'));
   });
 
-  it('refuse objects that nest too deeply, though their failure policy would let errors pass', async () => {
+  it('reject objects that nest too deeply, even with failurePolicy: Ignore', async () => {
     const group = `${namespace}.example.com`;
     const type = { group, version: 'v1', kind: 'Thing', plural: 'things', namespaced: true };
     await target.admin.create<CustomResourceDefinition>(deepThingsOf(group));
@@ -194,7 +194,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
       { ...only(), failurePolicy: 'Ignore' },
     );
     await serve([fill]);
-    // The embedded server takes 1,000 levels at most.
+    // The embedded server accepts at most 1,000 levels.
     const levels = target.real ? 4_000 : 800;
     const spec = JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as unknown;
     await target.eventually(async () => {
@@ -207,7 +207,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     });
   });
 
-  it('are asked only about objects that their selectors and conditions match', async () => {
+  it('receive only objects that match their selectors and conditions', async () => {
     const check = validatingWebhook(ConfigMap, () => denied('it was asked'), {
       ...only(),
       objectSelector: {
@@ -237,7 +237,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     expect(await attempt({ tier: 'web' }, 'L')).to.equal('made');
   });
 
-  it('are asked again after another one has changed the object, where they want to', async () => {
+  it('are called again after another webhook has changed the object, with reinvocationPolicy: IfNeeded', async () => {
     const seen: (string | undefined)[] = [];
     const first = mutatingWebhook(
       ConfigMap,
@@ -279,7 +279,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
         { ...only(), name: `${type.version}.things.example`, path: `/${type.version}`, ...options },
       );
 
-    /** Serves them with the conversion; resolves when the server asks the conversion webhook. */
+    /** Serves the webhooks with the conversion. Resolves when the server calls the conversion webhook. */
     const serveAll = async (webhooks: readonly Webhook[]): Promise<void> => {
       const all = [...webhooks, conversionWebhook(Thing)];
       const { url } = await serve(all);
@@ -308,23 +308,24 @@ export function describeWebhooks(newTarget: NewTarget): void {
       ThingV1 = versionOfResource(Thing, 'v1');
     });
 
-    it('are asked about their own version where each version has one', async () => {
+    it('receive their own version if each version has a webhook', async () => {
       await serveAll([checkOf(ThingV1), checkOf(Thing)]);
       await create('v1', { schedule: 'a b' });
       await create('v2', { parts: ['a'] });
       expect(asked).to.deep.equal(['v1', 'v2']);
-      // The schema refuses it; no webhook needs it in another version before.
+      // The schema rejects the object before any webhook needs it in another version.
       const error = await create('v1', {}).catch((thrown: unknown) => thrown);
       expect(error).to.have.property('status', 422);
       expect(error).to.have.property('message').that.contains('spec.schedule: Required value');
     });
 
-    it('are asked about all versions in their own where one lacks a webhook', async () => {
+    it('receive all versions in their own if one version lacks a webhook', async () => {
       await serveAll([checkOf(Thing)]);
       await create('v1', { schedule: 'a b' });
       await create('v2', { parts: ['a'] });
       expect(asked).to.deep.equal(['v2', 'v2']);
-      // The server converts it before the schema has refused it, and answers an internal error.
+      // The server converts the object before the schema can reject it, and responds with an
+      // internal error.
       const error = await create('v1', {}).catch((thrown: unknown) => thrown);
       expect(error).to.have.property('status', 500);
       expect(error)
@@ -332,7 +333,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
         .that.contains('the object is invalid: spec.schedule: Required value');
     });
 
-    it('are asked about the versions that their match policy names', async () => {
+    it('receive the versions that their match policy selects', async () => {
       await serveAll([
         checkOf(ThingV1, { matchPolicy: 'Equivalent' }),
         checkOf(Thing, { matchPolicy: 'Exact' }),
@@ -344,7 +345,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     });
   });
 
-  it('with a certificate that nobody trusts are a failed call', async () => {
+  it('fail the request if the server does not trust their certificate', async () => {
     const check = validatingWebhook(ConfigMap, () => allowed(), only());
     const other = await ownCertificate();
     await serve([check], other.authority);
@@ -354,7 +355,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     expect(message).to.contain('x509');
   });
 
-  it('are trusted again when certificates are made anew under way', async () => {
+  it('are trusted again when certificates are recreated meanwhile', async () => {
     const secret = { namespace, name: 'hooks' };
     const certificates = generatedCertificates({
       ...{ client: target.admin, secret, dnsNames: ['127.0.0.1'], intervalMs: 100 },
@@ -365,7 +366,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
       ({ object }) => (object?.data?.['bad'] === 'yes' ? denied('bad') : allowed()),
       only(),
     );
-    // TLS goes by the machine's clock, whatever time it is on the cluster.
+    // TLS uses the system clock, whatever the time on the cluster.
     const server = await serving([check], own, { certificates, clock: systemClock });
     cleanups.push(() => server.stop());
     const address = { url: server.url };
@@ -426,7 +427,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
   });
 }
 
-/** A resource whose converters count on what its schemas require. */
+/** A resource whose converters rely on fields that its schemas require. */
 function convertedThings(group: string) {
   return defineResource({
     ...{ group, kind: 'Thing' },
@@ -450,7 +451,7 @@ function convertedThings(group: string) {
   });
 }
 
-/** A CRD whose objects may have anything. */
+/** A CRD whose objects may contain anything. */
 function deepThingsOf(group: string): CustomResourceDefinition {
   const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   return {
@@ -464,7 +465,7 @@ function deepThingsOf(group: string): CustomResourceDefinition {
   };
 }
 
-/** A CRD of two versions, of which v1 is stored. */
+/** A CRD with two versions, of which v1 is stored. */
 function thingsOf(group: string, conversion: unknown): CustomResourceDefinition {
   const version = (name: string, field: string): object => ({
     ...{ name, served: true, storage: name === 'v1' },

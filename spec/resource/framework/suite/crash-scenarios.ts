@@ -22,7 +22,7 @@ const gadgetType = typeOf('Gadget') as TypeReference<Gadget>;
 
 type Change = readonly ConfigMap[];
 
-/** ConfigMaps, one for each part of a gadget, made, changed and deleted one by one. */
+/** Keeps a ConfigMap for each part of a gadget: created, changed and deleted one by one. */
 function partsOperations(version: string): CrudOperations<Gadget, Change, Change> {
   const keyOf = ({ metadata }: KubernetesObject): ObjectKey => ({
     namespace: metadata.namespace ?? '',
@@ -74,7 +74,7 @@ function unlessGone(error: unknown): void {
   if (!isNotFound(error)) throw error;
 }
 
-/** The status says what was done. */
+/** Reports the work done in the status. */
 const statusResource: Resource<Gadget> = {
   name: 'status',
   ensureCreated: async ({ client }, { metadata, spec, status }) => {
@@ -87,7 +87,7 @@ const statusResource: Resource<Gadget> = {
   ensureDeleted: async () => undefined,
 };
 
-/** Something outside that takes its time to go: it asks once to be waited for, by the server's state. */
+/** External system that deletes slowly: it requests one wait, by the server's state. */
 const slowResource: Resource<Gadget> = {
   name: 'slow',
   ensureCreated: async () => undefined,
@@ -114,8 +114,8 @@ function setOf(version: string): ResourceSet<Gadget> {
 }
 
 /**
- * The life of a gadget under a framework: made, changed, moved to another set, paused and resumed,
- * claimed by two sets, deleted with something slow.
+ * The life of a gadget under a framework: created, changed, moved to another set, paused and
+ * resumed, claimed by two sets, deleted with a slow external system.
  */
 export function gadgetScenario<C extends CrashCluster>(): CrashScenario<C> {
   const edit = (named: string, body: object, until: Until): CrashScenario<C>['steps'][number] => ({
@@ -181,7 +181,7 @@ export function gadgetScenario<C extends CrashCluster>(): CrashScenario<C> {
   };
 }
 
-/** Whatever happens, no part is left of a gadget that is gone, or could go. */
+/** Expects that no part is left of a deleted gadget, or of one without its finalizer. */
 async function isHeldWhileItHasParts(stage: CrashStage<CrashCluster>): Promise<void> {
   if ((await mapsIn(stage)).length === 0) return;
   const { metadata } = await stage.client.get(gadgetType, keyIn(stage.cluster));

@@ -22,7 +22,7 @@ const group = 'driven-chains.example.com';
 const schema = s.object({ spec: s.optional(s.object({ size: s.optional(s.string()) })) });
 const versions = [{ name: 'v1', schema }];
 
-/** Kinds of owners: of the cluster, and of a namespace. */
+/** Kinds of owners: cluster-scoped and namespaced. */
 export const owners = {
   Cluster: defineResource({ group, kind: 'Realm', scope: 'Cluster', versions }),
   Namespaced: defineResource({ group, kind: 'Estate', scope: 'Namespaced', versions }),
@@ -36,7 +36,7 @@ export function inForm(
   return form === 'typed' ? type : { apiVersion: apiVersionOf(type), kind: type.kind };
 }
 
-/** The chain of the specs: a Secret, as a database, and a ConfigMap, as what uses it. */
+/** The specs' chain: a Secret as a database, and a ConfigMap that depends on it. */
 export function newFramework(
   type: TypeReference<KubernetesObject>,
   { client }: Operator,
@@ -53,7 +53,7 @@ export function newFramework(
       getDesiredState: () => [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('web') }],
     }),
   ];
-  // Owners of the cluster that other specs have left are no affair of this one.
+  // Cluster-scoped owners of other specs are ignored.
   const handles = ({ metadata: owner }: KubernetesObject) => owner.name === `of-${namespace}`;
   const set = new ResourceSet({ name: 'all', handles, resources });
   return new Framework({
@@ -65,7 +65,7 @@ export function newFramework(
 
 const held = { metadata: { finalizers: ['example.com/writes'] } };
 
-/** How a framework works as an operator's process runs it: in a manager that may be restarted. */
+/** Declares how a framework works in an operator's process: in a manager that may be restarted. */
 export function drivingSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let namespace: string;
@@ -106,7 +106,7 @@ export function drivingSuite(newTarget: NewTarget): void {
           return found().then(() => true, missing);
         };
 
-        it('repairs what is removed within a second, also after a restart', async () => {
+        it('restores a deleted object within a second, also after a restart', async () => {
           const driven = await drive();
           for (let turn = 0; turn < 2; turn++) {
             const { metadata } = await driven.eventually(map);
@@ -118,7 +118,7 @@ export function drivingSuite(newTarget: NewTarget): void {
           }
         });
 
-        it('deletes in reverse order across restarts, and goes on within a second', async () => {
+        it('deletes in reverse order across restarts, and continues within a second', async () => {
           const driven = await drive();
           const database = () => target.admin.get(Secret, { namespace, name: 'database' });
           const owner = () => target.admin.get(type, key());

@@ -9,9 +9,9 @@ import type { OpenScene } from './scene.js';
 const ours = 'operator-builder.io/shop';
 const foreign = 'other.example.com/held';
 
-/** How an object is held until everything of it is taken away. */
+/** Declares how an object is held until all its resources are deleted. */
 export function finalizersSuite(open: OpenScene): void {
-  it('adds the finalizer before the first create, guarded by the resourceVersion, and stops there', async () => {
+  it('adds the finalizer before the first create, guarded by the resourceVersion, and ends the reconcile', async () => {
     const scene = await open();
     let held: readonly string[] | undefined;
     let given: readonly string[] | undefined;
@@ -25,13 +25,13 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.create('a');
     await scene.until(() => scene.calls.length > 0);
     await scene.until(() => held !== undefined);
-    // What the first create is handed has it: the pass that added it has ended.
+    // The object of the first create has it: the reconcile that added it has ended.
     expect([held, given]).to.deep.equal([[ours], [ours]]);
     const patches = (await scene.requests()).filter(({ verb }) => verb === 'patch');
     expect(patches.map(({ resource }) => resource)).to.deep.equal(['gadgets']);
   });
 
-  it('goes on where the finalizer is present, and writes nothing', async () => {
+  it('continues when the finalizer is present, without a write', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [ours] } });
     scene.run({ readyCondition: false });
@@ -48,7 +48,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(finalizersOf(await scene.get('a'))).to.deep.equal([foreign, ours]);
   });
 
-  it('adds none to an object that is being deleted, and leaves it alone', async () => {
+  it('adds none to an object in deletion, and does not reconcile it', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [foreign] } });
     await scene.delete('a');
@@ -62,7 +62,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.edit('a', { metadata: { finalizers: null } });
   });
 
-  it('calls every ensureDeleted, the last one first, then removes the finalizer, and the object is gone', async () => {
+  it('calls every ensureDeleted in reverse order, then removes the finalizer, so that the object is deleted', async () => {
     const scene = await open();
     scene.run({ resources: [scene.resource('r1'), scene.resource('r2')] });
     await scene.create('a');
@@ -73,7 +73,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(deletes).to.deep.equal(['r2 deleted a', 'r1 deleted a']);
   });
 
-  it('keeps the finalizer when a delete fails, names the step, and replays', async () => {
+  it('keeps the finalizer when a delete fails, names the step, and retries', async () => {
     const scene = await open();
     let tries = 0;
     const r1 = scene.resource('r1', {
@@ -94,7 +94,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(scene.lines.join('\n')).to.include(`Gadget ${scene.namespace}/a: ${note}`);
   });
 
-  it('keeps it while a resource asks for that, tells so once, and replays until it does not', async () => {
+  it('keeps it while a resource requests that, reports it once, and retries until released', async () => {
     const scene = await open();
     let left = 3;
     const r1 = scene.resource('r1', {
@@ -115,7 +115,7 @@ export function finalizersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('replays as soon as a resource asks for that, where it is kept for longer', async () => {
+  it('retries at the interval that a resource requests while it keeps the finalizer', async () => {
     const scene = await open();
     let left = 3;
     const r1 = scene.resource('r1', {
@@ -131,7 +131,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('leaves an object alone that has taken the name of the deleted one meanwhile', async () => {
+  it('does not touch a new object with the name of the deleted one', async () => {
     const scene = await open();
     const finalizers = [ours, 'other.example.com/held'];
     let made: string | undefined;
@@ -153,7 +153,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.edit('a', { metadata: { finalizers: null } });
   });
 
-  it('keeps it when the reconciliation is canceled in a delete, and says why', async () => {
+  it('keeps it when a delete cancels the reconciliation, and reports why', async () => {
     const scene = await open();
     let isReady = false;
     const r2 = scene.resource('r2', {
@@ -174,7 +174,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(scene.calls).to.include('r1 deleted a');
   });
 
-  it('deletes in the order of creation where the set asks for that', async () => {
+  it('deletes in the order of creation if the set is configured so', async () => {
     const scene = await open();
     const resources = [scene.resource('r1'), scene.resource('r2')];
     const set = new ResourceSet<Gadget>({
@@ -201,7 +201,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(deletes).to.deep.equal(['r2 deleted a', 'r1 deleted a']);
   });
 
-  it('calls ensureDeleted once where a foreign finalizer holds the object on', async () => {
+  it('calls ensureDeleted once while a foreign finalizer holds the object', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [foreign] } });
     scene.run();
@@ -216,7 +216,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('removes it though a resource has written to the object, and another did meanwhile', async () => {
+  it('removes it although a resource and another client wrote to the object', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       deleted: async (context, object) => {
@@ -237,7 +237,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(scene.calls.filter((call) => call === 'r1 deleted a')).to.have.length(1);
   });
 
-  it('does not call ensureDeleted again where the object changes right before the finalizer goes', async () => {
+  it('does not call ensureDeleted again when the object changes right before the finalizer is removed', async () => {
     const scene = await open();
     const { client } = scene.operator;
     let isMeddled = false;

@@ -8,7 +8,7 @@ import { readinessSuite } from './readiness.js';
 import { routingSuite } from './routing.js';
 import { scenes } from './scene.js';
 
-/** How the framework behaves, on whatever server. */
+/** Declares how the framework behaves, on either server. */
 export function frameworkSuite(newTarget: () => Promise<BuilderTarget>): void {
   const open = scenes(newTarget);
 
@@ -16,7 +16,7 @@ export function frameworkSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('pausing', () => pausingSuite(open));
   describe('readiness', () => readinessSuite(open));
   describe('routing', () => routingSuite(open));
-  describe('passes', () => passesSuite(open));
+  describe('reconciles', () => passesSuite(open));
   describe('parallel controllers', () => parallelSuite(open));
   describe('in a manager that is restarted', () => drivingSuite(newTarget));
 }

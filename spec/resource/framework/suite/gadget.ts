@@ -3,12 +3,12 @@ import type { CustomResourceDefinition } from '../../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import type { TypeMeta } from '../../../../lib/object/kubernetes-object.js';
 
-/** What the specs reconcile. */
+/** Kind that the specs reconcile. */
 export interface Gadget extends KubernetesObject {
   readonly spec?: {
     readonly version?: string;
     readonly size?: string;
-    /** ConfigMaps that there should be. */
+    /** Desired ConfigMaps. */
     readonly parts?: readonly string[];
   };
   readonly status?: {
@@ -32,7 +32,7 @@ const condition = {
 
 const observed = { size: text, observedGeneration: { type: 'integer', format: 'int64' } } as const;
 
-/** The kinds: one with conditions, one whose status has none, one without a status. */
+/** Kinds: one with conditions, one without conditions in its status, one without a status. */
 export const gadgetKinds = {
   Gadget: {
     type: 'object',
@@ -42,15 +42,15 @@ export const gadgetKinds = {
   Bare: undefined,
 } as const;
 
-/** The name of a kind of the specs. */
+/** Name of one of the specs' kinds. */
 export type GadgetKind = keyof typeof gadgetKinds;
 
-/** What names the kind. */
+/** Returns apiVersion and kind. */
 export function typeOf(kind: GadgetKind): TypeMeta {
   return { apiVersion: `${group}/v1`, kind };
 }
 
-/** The definition of a kind. */
+/** Returns the definition of a kind. */
 export function crdOf(kind: GadgetKind, inGroup = group): CustomResourceDefinition {
   const status = gadgetKinds[kind];
   const plural = `${kind.toLowerCase()}s`;

@@ -6,9 +6,9 @@ import type { Gadget } from './gadget.js';
 import { finalizersOf } from './scene.js';
 import type { OpenScene } from './scene.js';
 
-/** Several frameworks, or others, on one object. */
+/** Declares how several frameworks, or other controllers, share one object. */
 export function parallelSuite(open: OpenScene): void {
-  it('does not disturb the finalizers of parallel controllers on one object', async () => {
+  it('keeps the finalizers of parallel controllers on one object', async () => {
     const scene = await open();
     const names = ['one', 'two', 'three'];
     for (const name of names) scene.run({ name, resources: [scene.resource(name)] });
@@ -30,7 +30,7 @@ export function parallelSuite(open: OpenScene): void {
     expect(scene.told()).to.deep.equal([]);
   });
 
-  it('loses no finalizer that another adds between its read and its write', async () => {
+  it('keeps a finalizer that another client adds between its read and its write', async () => {
     const scene = await open();
     let isMeddled = false;
     const { client } = scene.operator;
@@ -55,7 +55,7 @@ export function parallelSuite(open: OpenScene): void {
     await scene.until(async () => finalizersOf(await scene.get('a')).length === 1);
   });
 
-  it('looks after other objects of the kind than another framework, by its sets', async () => {
+  it('reconciles other objects of the kind than another framework, by its sets', async () => {
     const scene = await open();
     for (const version of ['v1', 'v2']) {
       const set = new ResourceSet<Gadget>({

@@ -14,9 +14,9 @@ import type { Gadget } from './gadget.js';
 import { finalizersOf } from './scene.js';
 import type { OpenScene } from './scene.js';
 
-/** What a pass costs, what it tells, and how passes follow one another. */
+/** Declares the cost and reports of reconciles, and their sequence. */
 export function passesSuite(open: OpenScene): void {
-  it('costs no request where nothing has to be done', async () => {
+  it('sends no request when nothing changes', async () => {
     const scene = await open();
     scene.run({ resyncPeriodMs: 500 });
     await scene.create('a');
@@ -29,7 +29,7 @@ export function passesSuite(open: OpenScene): void {
     expect(await scene.requests()).to.deep.equal([]);
   });
 
-  it('looks at every object again after the resync period, give or take a tenth', async () => {
+  it('reconciles every object again after the resync period, within 10%', async () => {
     const scene = await open();
     const at: number[] = [];
     const r1 = scene.resource('r1', {
@@ -37,13 +37,13 @@ export function passesSuite(open: OpenScene): void {
     });
     scene.run({ resources: [r1], resyncPeriodMs: 400 });
     await scene.create('a');
-    // The first passes may be due to the watch, which shows the finalizer.
+    // The first reconciles may come from the watch, which shows the finalizer.
     await scene.until(() => at.length > 6);
     const waits = at.slice(3).map((ms, index) => ms - (at[index + 2] ?? 0));
     for (const ms of waits) expect(ms).to.be.within(359, scene.target.real ? 2_000 : 441);
   });
 
-  it('looks at an object again when a resource asks for that, though the resync is far off', async () => {
+  it('reconciles an object again when a resource requests it before the resync', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', { created: (context) => context.requeueAfter(100) });
     scene.run({ resources: [r1], resyncPeriodMs: Infinity });
@@ -51,7 +51,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.length > 5);
   });
 
-  it('looks at an object after the resync period, though a resource asks for a later time', async () => {
+  it('reconciles an object after the resync period, although a resource requests a later time', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', { created: (context) => context.requeueAfter(3_600_000) });
     scene.run({ resources: [r1], resyncPeriodMs: 300 });
@@ -59,7 +59,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.length > 5);
   });
 
-  it('keeps a status that a resource writes, and hands values of initContext down', async () => {
+  it('keeps a status that a resource writes, and passes on values of initContext', async () => {
     const scene = await open();
     const size = contextKey<string>('size');
     const r1 = scene.resource('r1', {
@@ -86,7 +86,7 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.told()).to.deep.equal([]);
   });
 
-  it('reports once that a chain ended early, and why', async () => {
+  it('reports once that a chain was canceled, and why', async () => {
     const scene = await open();
     let isReady = false;
     const r1 = scene.resource('r1', {
@@ -105,7 +105,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('r2 created a'));
   });
 
-  it('ends the chain at the first error, names set, resource, step and object, and tries again', async () => {
+  it('ends the chain at the first error, names set, resource, step and object, and retries', async () => {
     const scene = await open();
     let isBroken = true;
     const r2 = scene.resource('r2', {
@@ -127,7 +127,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('r3 created a'));
   });
 
-  it('names the step of a patch of the wrong shape, and applies nothing', async () => {
+  it('names the step of a malformed patch, and applies nothing', async () => {
     const scene = await open();
     const noted = (step: string) => (): void => void scene.calls.push(step);
     const operations = {
@@ -146,7 +146,7 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.calls).to.deep.equal([]);
   });
 
-  it('is quiet about an object that is gone before it could be held', async () => {
+  it('reports nothing for an object that is deleted before its finalizer is added', async () => {
     const scene = await open();
     const { client } = scene.operator;
     const slow: Client = {
@@ -166,7 +166,7 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
   });
 
-  it('does not try again what can not succeed, until something changes', async () => {
+  it('retries a terminal error only after a change', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       created: (_, { spec }) => {
@@ -184,7 +184,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.length > before);
   });
 
-  it('takes a conflict in a step for a quiet retry', async () => {
+  it('retries a conflict in a step without a warning', async () => {
     const scene = await open();
     let [tries, isMeddled] = [0, false];
     const r1 = scene.resource('r1', {
@@ -204,7 +204,7 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
   });
 
-  it('never works on one object twice at once, and on others in parallel', async () => {
+  it('never reconciles one object twice at once, and several in parallel', async () => {
     const scene = await open();
     const [active, most] = [new Set<string>(), { at: 0, twice: false }];
     const r1 = scene.resource('r1', {
@@ -213,7 +213,7 @@ export function passesSuite(open: OpenScene): void {
         most.twice ||= active.has(name);
         active.add(name);
         most.at = Math.max(most.at, active.size);
-        // Heard of while the pass goes on.
+        // Received while the reconcile runs.
         await scene.annotate(name, { touched: String(scene.calls.length) });
         await new Promise((resolve) => setImmediate(resolve));
         active.delete(name);
@@ -226,7 +226,7 @@ export function passesSuite(open: OpenScene): void {
     expect(most.at).to.be.within(2, 3);
   });
 
-  it('works on four objects at once where nothing is said', async () => {
+  it('reconciles four objects at once by default', async () => {
     const scene = await open();
     const waiting: (() => void)[] = [];
     const r1 = scene.resource('r1', {
@@ -242,7 +242,7 @@ export function passesSuite(open: OpenScene): void {
     for (const go of waiting) go();
   });
 
-  it('writes its events where kubectl shows them', async () => {
+  it('records its events so that kubectl shows them', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       created: () => {
@@ -261,7 +261,7 @@ export function passesSuite(open: OpenScene): void {
     });
   });
 
-  it('reports where a pass hangs whose time is over, and loses nothing', async () => {
+  it('reports the step in which a reconcile timed out, and loses no object', async () => {
     const scene = await open();
     let go: (() => void) | undefined;
     const r2 = scene.resource('r2', {
@@ -278,13 +278,13 @@ export function passesSuite(open: OpenScene): void {
       /^Warning ResourceHangs: set all, resource r2, ensureCreated has not ended after \d+ ms$/,
     );
     expect(scene.lines.join('\n')).to.include('warn: set all, resource r2, ensureCreated has not');
-    // Its worker is free; the object is not.
+    // Its worker is free; the object is held.
     await scene.create('b');
     await scene.until(() => scene.calls.includes('r2 created b'));
     expect(scene.calls.filter((call) => call === 'r2 created a')).to.have.length(1);
     go?.();
     await scene.until(() => scene.calls.includes('r3 created a'));
-    // What hung did not go on: r3 is of the next pass.
+    // The timed-out reconcile did not continue: r3 is of the next one.
     const ofA = scene.calls.filter((call) => call.endsWith(' a'));
     expect(ofA.slice(0, 5)).to.deep.equal([
       ...['r1 created a', 'r2 created a', 'r1 created a', 'r2 created a', 'r3 created a'],

@@ -9,7 +9,7 @@ import { typeOf } from './gadget.js';
 
 const paused = 'operator-builder.io/paused';
 
-/** Objects that somebody has paused. */
+/** Declares how paused objects are handled. */
 export function pausingSuite(open: OpenScene): void {
   const pausing: readonly Record<string, string>[] = [
     { [paused]: 'true' },
@@ -17,7 +17,7 @@ export function pausingSuite(open: OpenScene): void {
     { 'example.com/maintenance': 'yes' },
   ];
   for (const annotations of pausing) {
-    it(`leaves an object alone that has ${JSON.stringify(annotations)}, and shows so`, async () => {
+    it(`does not reconcile an object with ${JSON.stringify(annotations)}, and reports the pause`, async () => {
       const scene = await open();
       await scene.create('a', { metadata: { annotations } });
       scene.run({ pauseAnnotations: { 'example.com/maintenance': 'yes' } });
@@ -54,7 +54,7 @@ export function pausingSuite(open: OpenScene): void {
     expect(await scene.condition('a0', 'Paused')).to.equal(undefined);
   });
 
-  it('tells by an event only of an object whose conditions the server refuses', async () => {
+  it('reports only by an event when the server rejects the condition', async () => {
     const scene = await open();
     const { client } = scene.operator;
     let refused = 0;
@@ -77,7 +77,7 @@ export function pausingSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('r1 created a'));
   });
 
-  it('goes on when the annotation is gone, and shows so', async () => {
+  it('resumes when the annotation is removed, and reports it', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { annotations: { [paused]: 'true' } } });
     const frozen: boolean[] = [];
@@ -100,7 +100,7 @@ export function pausingSuite(open: OpenScene): void {
     expect(frozen).not.to.include(false);
   });
 
-  it('waits with the deletion, too, visibly', async () => {
+  it('delays the deletion too, and reports it', async () => {
     const scene = await open();
     scene.run();
     await scene.create('a');
@@ -121,7 +121,7 @@ export function pausingSuite(open: OpenScene): void {
 
   for (const kind of ['Plain', 'Bare'] as readonly GadgetKind[]) {
     const what = kind === 'Bare' ? 'no status' : 'no conditions';
-    it(`tells by events only where the kind has ${what}, and does not try again and again`, async () => {
+    it(`reports only by events when the kind has ${what}, without repeated attempts`, async () => {
       const scene = await open();
       await scene.create('a', { metadata: { annotations: { [paused]: 'true' } } }, kind);
       scene.run({ type: typeOf(kind) });
@@ -136,7 +136,7 @@ export function pausingSuite(open: OpenScene): void {
     });
   }
 
-  it("leaves another operator's words about the pause as they are", async () => {
+  it("keeps another operator's condition about the pause", async () => {
     const scene = await open();
     const annotations = { 'cluster.x-k8s.io/paused': 'true' };
     const { metadata } = await scene.create('a', { metadata: { annotations } });
@@ -155,7 +155,7 @@ export function pausingSuite(open: OpenScene): void {
     expect(await scene.condition('a', 'Paused')).to.deep.include(theirs);
   });
 
-  it('says the same as another framework, which has annotations of its own, without writing in turns', async () => {
+  it('agrees with a framework of other annotations without alternating writes', async () => {
     const scene = await open();
     const annotations = { 'example.com/one': 'yes', 'example.com/two': 'yes' };
     await scene.create('a', { metadata: { annotations } });

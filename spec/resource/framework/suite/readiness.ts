@@ -11,9 +11,9 @@ import type { OpenScene, Scene } from './scene.js';
 
 const ours = 'operator-builder.io/shop';
 
-/** The condition `Ready` that a framework writes, and what it waits for. */
+/** Declares the condition `Ready` that a framework writes, and the wait for workloads. */
 export function readinessSuite(open: OpenScene): void {
-  it('shows Ready on an object whose chain has ended, with its generation, and writes it once', async () => {
+  it('writes Ready once, with the generation, when the chain has ended', async () => {
     const scene = await open();
     scene.run({ resyncPeriodMs: 400 });
     await scene.create('a');
@@ -28,7 +28,7 @@ export function readinessSuite(open: OpenScene): void {
     expect(await scene.requests()).to.deep.equal([]);
   });
 
-  it('names the resource and step that failed, and is True once that is over', async () => {
+  it('names the failed resource and step, and becomes True once it succeeds', async () => {
     const scene = await open();
     let isBroken = true;
     const r2 = scene.resource('r2', {
@@ -44,7 +44,7 @@ export function readinessSuite(open: OpenScene): void {
     await expectReady(scene, { status: 'True' });
   });
 
-  it('writes a message that differs in each reconcile at most every few seconds', async () => {
+  it('limits writes of a message that differs in each reconcile to one every few seconds', async () => {
     const scene = await open();
     let tries = 0;
     const r1 = scene.resource('r1', {
@@ -62,7 +62,7 @@ export function readinessSuite(open: OpenScene): void {
     expect((await scene.requests()).length).to.be.below(3);
   });
 
-  it('leaves the condition to a resource that writes it, and logs the remedy once', async () => {
+  it('does not overwrite the condition of a resource, and logs the remedy once', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', { created: writeOwnReady });
     scene.run({ resources: [r1] });
@@ -74,7 +74,7 @@ export function readinessSuite(open: OpenScene): void {
     expect(scene.lines.filter((line) => line.includes('readyCondition'))).to.have.length(1);
   });
 
-  it('takes another type, and writes none where that is asked for', async () => {
+  it('writes another type if configured, or none', async () => {
     const scene = await open();
     scene.run({ readyCondition: 'Reconciled' });
     scene.run({ name: 'second', readyCondition: false, resources: [scene.resource('s1')] });
@@ -85,7 +85,7 @@ export function readinessSuite(open: OpenScene): void {
     expect(await scene.condition('a', 'Ready')).to.equal(undefined);
   });
 
-  it('keeps the finalizer while initContext throws in a deletion, shows so, and tries again', async () => {
+  it('keeps the finalizer while initContext throws in a deletion, reports it, and retries', async () => {
     const scene = await open();
     let isBroken = false;
     let tries = 0;
@@ -114,7 +114,7 @@ export function readinessSuite(open: OpenScene): void {
     expect(scene.calls.filter((call) => call === 'r1 deleted a')).to.have.length(1);
   });
 
-  it('keeps the finalizer while handles throws in a deletion, shows so, and tries again', async () => {
+  it('keeps the finalizer while handles throws in a deletion, reports it, and retries', async () => {
     const scene = await open();
     let isBroken = false;
     const handles = (): boolean => {
@@ -139,7 +139,7 @@ export function readinessSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('names what a deletion waits for', async () => {
+  it('names the objects that a deletion waits for', async () => {
     const scene = await open();
     let isOver = false;
     const r1 = scene.resource('r1', {
@@ -157,7 +157,7 @@ export function readinessSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('starts what comes after a workload once that has rolled out, where it is to wait', async () => {
+  it('starts later resources once a workload has rolled out, if configured', async () => {
     const scene = await open();
     const database = objectsResource<Gadget, typeof Deployment>({
       ...{ name: 'database', types: [Deployment], waitUntilReady: true },

@@ -4,7 +4,7 @@ import type { Gadget } from './gadget.js';
 import { finalizersOf } from './scene.js';
 import type { OpenScene, Scene } from './scene.js';
 
-/** Sets by the version of an object; `handles` may say that several do. */
+/** Sets by the version of an object; `handles` may claim it for several. */
 function routerOf(
   scene: Scene,
   handles: (version: string) => readonly string[] = (version) => [version],
@@ -21,9 +21,9 @@ function routerOf(
 const both = (version: string): readonly string[] =>
   version === 'both' ? ['v1', 'v2'] : [version];
 
-/** Which chain is carried out. */
+/** Declares which set reconciles an object. */
 export function routingSuite(open: OpenScene): void {
-  it('carries out the set that handles the object, and another one when its version changes', async () => {
+  it('runs the set that handles the object, and another one when its version changes', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene) });
     await scene.create('a', { spec: { version: 'v1' } });
@@ -37,7 +37,7 @@ export function routingSuite(open: OpenScene): void {
     expect(deletes).to.deep.equal(['v2-r2 deleted a', 'v2-r1 deleted a']);
   });
 
-  it('stops quietly, and adds no finalizer, where no set handles the object', async () => {
+  it('adds no finalizer and reports nothing when no set handles the object', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene) });
     await scene.create('other', { spec: { version: 'v3' } });
@@ -51,7 +51,7 @@ export function routingSuite(open: OpenScene): void {
     expect(await scene.isGone('other')).to.equal(true);
   });
 
-  it('warns of an object that would be held for ever, since no set handles it any more', async () => {
+  it('warns of an object that its finalizer holds because no set handles it', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene) });
     await scene.create('a', { spec: { version: 'v1' } });
@@ -70,7 +70,7 @@ export function routingSuite(open: OpenScene): void {
     expect(scene.calls).to.include('v1-r1 deleted a');
   });
 
-  it('lets it go once a set handles it again, though nothing changes in the object', async () => {
+  it('releases it once a set handles it again, even if the object does not change', async () => {
     const scene = await open();
     let isBack = true;
     const resourceRouter = routerOf(scene, () => (isBack ? ['v1'] : []));
@@ -84,7 +84,7 @@ export function routingSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('warns of each such object, though it has the name of another one that was', async () => {
+  it('warns of each such object, even if it has the name of an earlier one', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene) });
     for (const warnings of [1, 2]) {
@@ -98,7 +98,7 @@ export function routingSuite(open: OpenScene): void {
     }
   });
 
-  it('shows no overlap of an object that is paused', async () => {
+  it('reports no overlap of a paused object', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene, both) });
     const annotations = { 'operator-builder.io/paused': 'true' };
@@ -108,7 +108,7 @@ export function routingSuite(open: OpenScene): void {
     expect(await scene.condition('a', 'ResourceSetsOverlap')).to.equal(undefined);
   });
 
-  it('shows an overlap of sets by a condition and an event, reconciles nothing, and does not retry', async () => {
+  it('reports overlapping sets by a condition and an event, reconciles nothing, and does not retry', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene, both) });
     await scene.create('a', { spec: { version: 'both' } });
@@ -132,12 +132,12 @@ export function routingSuite(open: OpenScene): void {
     expect(await scene.condition('a', 'Paused')).to.equal(undefined);
   });
 
-  it('does not show an overlap in turns with another framework that has one, too', async () => {
+  it('reports an overlap without alternating writes with another framework', async () => {
     const scene = await open();
     for (const name of ['one', 'two']) {
       scene.run({ name, readyCondition: false, resourceRouter: routerOf(scene, both) });
     }
-    // One that has none does not take it back, either.
+    // A framework without an overlap does not clear it either.
     scene.run({ name: 'three', readyCondition: false, resources: [scene.resource('three')] });
     await scene.create('a', { spec: { version: 'both' } });
     await scene.until(async () => {
@@ -155,7 +155,7 @@ export function routingSuite(open: OpenScene): void {
       Number(resourceVersion),
     );
     const writes = (await scene.requests()).filter(({ verb }) => verb === 'patch');
-    // The condition of one of the two, a finalizer, and what was too late.
+    // The condition of one of them, a finalizer, and late writes.
     expect(writes.length).to.be.within(2, 5);
     await scene.edit('a', { spec: { version: 'v1' } });
     await scene.until(async () => {
@@ -163,7 +163,7 @@ export function routingSuite(open: OpenScene): void {
     });
   });
 
-  it('names a set that can not say whether it handles an object', async () => {
+  it('names a set whose handles throws', async () => {
     const scene = await open();
     const resources = [scene.resource('r1')];
     const handles = (object: Gadget): boolean => object.spec?.size?.includes('large') as boolean;

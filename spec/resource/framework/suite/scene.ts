@@ -21,37 +21,37 @@ import type { BuilderTarget, Operator, ServedRequest } from '../../../builder/su
 import { crdOf, gadgetKinds, typeOf } from './gadget.js';
 import type { Gadget, GadgetKind } from './gadget.js';
 
-/** A framework that runs. */
+/** A running framework. */
 export interface RunningFramework {
   readonly framework: Framework<Gadget>;
-  /** Ends it; resolves when nothing of it is left. */
+  /** Stops it; resolves when all its work has ended. */
   stop(): Promise<void>;
-  /** What `run` threw, once it has ended by itself. */
+  /** The error that `run` threw, once it has ended by itself. */
   failure(): unknown;
 }
 
-/** What a spec says of a framework. */
+/** Options of a spec's framework. */
 export interface SceneFramework extends Partial<FrameworkOptions<Gadget>> {
   readonly resources?: readonly Resource<Gadget>[];
   readonly run?: FrameworkRunOptions;
 }
 
-/** Installs the kinds of the specs. */
+/** Installs the specs' kinds. */
 export async function installKinds({ admin, clock }: BuilderTarget): Promise<void> {
   for (const kind of Object.keys(gadgetKinds) as GadgetKind[]) {
     await ensureCrd(admin, crdOf(kind), { clock });
   }
 }
 
-/** A namespace, an operator, and what happens there. */
+/** A namespace, an operator, and records of what they do. */
 export class Scene {
   readonly target: BuilderTarget;
   readonly operator: Operator;
   readonly namespace: string;
-  /** What resources noted, in order. */
+  /** Calls that resources recorded, in order. */
   readonly calls: string[] = [];
   readonly events: ObjectEvent[] = [];
-  /** `level: message` of what was logged. */
+  /** Logged lines as `level: message`. */
   readonly lines: string[] = [];
   readonly #running: RunningFramework[] = [];
 
@@ -87,7 +87,7 @@ export class Scene {
     return logger;
   }
 
-  /** A resource that notes its calls, and does what it is told. */
+  /** Returns a resource that records its calls and runs the given functions. */
   resource(name: string, act: ResourceActs = {}): Resource<Gadget> {
     const noted = (verb: string, then: ResourceAct | undefined) => {
       return async (context: ResourceContext, object: Gadget): Promise<void> => {
@@ -133,7 +133,7 @@ export class Scene {
         const { clock } = this.target;
         const state = { isOver: false };
         void ended.then(() => (state.isOver = true));
-        // What waits for the clock to end waits no longer.
+        // Release frameworks that wait for the clock.
         while (!state.isOver && clock instanceof VirtualClock) await this.pass(1_000);
         await ended;
       },
@@ -146,13 +146,13 @@ export class Scene {
     for (const running of this.#running) await running.stop();
   }
 
-  /** Lets time pass. */
+  /** Advances time. */
   async pass(ms: number): Promise<void> {
     const { clock } = this.target;
     await (clock instanceof VirtualClock ? clock.advance(ms) : sleep(clock, ms));
   }
 
-  /** Until `check` throws no more, and does not return false; time passes meanwhile. */
+  /** Waits until `check` neither throws nor returns false; time advances meanwhile. */
   async until(check: () => unknown, within = 200): Promise<void> {
     for (let round = 0; ; round++) {
       try {
@@ -165,7 +165,7 @@ export class Scene {
     }
   }
 
-  /** Until nothing is asked or told for a while. */
+  /** Waits until no requests or events occur for a while. */
   async calm(): Promise<void> {
     const state = (): number => this.calls.length + this.events.length + this.lines.length;
     for (let before = -1; before !== state();) {
@@ -220,19 +220,19 @@ export class Scene {
     return findCondition((await this.get(name)).status?.conditions, type);
   }
 
-  /** What the operator asked the server for since the last look, without watches and leases. */
+  /** Returns the operator's requests since the last call, without watches and leases. */
   async requests(): Promise<readonly ServedRequest[]> {
     const all = await this.operator.requests();
     return all.filter(({ verb, resource }) => verb !== 'watch' && resource !== '');
   }
 
-  /** The events so far: `Warning ResourceFailed: note`. */
+  /** Returns the events so far: `Warning ResourceFailed: note`. */
   told(): string[] {
     return this.events.map(({ type, reason, note }) => `${type} ${reason}: ${note}`);
   }
 }
 
-/** What a resource of {@link Scene.resource} does. */
+/** Functions of a resource of {@link Scene.resource}. */
 export interface ResourceActs {
   readonly created?: ResourceAct;
   readonly deleted?: ResourceAct;
@@ -243,7 +243,7 @@ type ResourceAct = (context: ResourceContext, object: Gadget) => Promise<void> |
 /** Opens a scene; it is closed after the spec. */
 export type OpenScene = () => Promise<Scene>;
 
-/** Makes {@link OpenScene}, in a `describe`. */
+/** Creates {@link OpenScene} in a `describe`. */
 export function scenes(newTarget: () => Promise<BuilderTarget>): OpenScene {
   let target: BuilderTarget;
   const opened: Scene[] = [];
@@ -262,7 +262,7 @@ export function scenes(newTarget: () => Promise<BuilderTarget>): OpenScene {
   };
 }
 
-/** Names of the finalizers of an object. */
+/** Returns the names of an object's finalizers. */
 export function finalizersOf({ metadata }: KubernetesObject): readonly string[] {
   return metadata.finalizers ?? [];
 }

@@ -12,7 +12,7 @@ import { secret, service, workload } from './changes.js';
 import { configMap, configMaps, failureOf, keep, keptNames } from './keeping.js';
 import type { OpenScene } from './keeping.js';
 
-/** Lists that make no sense, and objects that the server refuses. */
+/** Declares how invalid lists, and objects that the server rejects, are handled. */
 export function badListsSuite(open: OpenScene): void {
   const elsewhere: ConfigMap = {
     ...configMap('b'),
@@ -26,18 +26,23 @@ export function badListsSuite(open: OpenScene): void {
       'InvalidObject',
       /ConfigMap elsewhere\/b .* in its own namespace/,
     ],
-    ['two of one name', () => [configMap('a'), configMap('a')], 'DuplicateObject', /a twice/],
+    ['a duplicate object', () => [configMap('a'), configMap('a')], 'DuplicateObject', /a twice/],
     ['an invalid name', () => [configMap('a'), configMap('B_')], 'InvalidObject', /B_/],
     [
-      'a name that is missing',
+      'a missing name',
       anything([{ ...configMap('a'), metadata: {} }]),
       'InvalidObject',
       /a ConfigMap without a name/,
     ],
-    ['no list', anything(undefined), 'InvalidObject', /undefined instead of a list/],
+    [
+      'a value that is not a list',
+      anything(undefined),
+      'InvalidObject',
+      /undefined instead of a list/,
+    ],
     ['null in the list', anything([configMap('a'), null]), 'InvalidObject', /null as entry 1/],
     [
-      'an entry that says no kind',
+      'an entry without a kind',
       anything([{ metadata: { name: 'a' } }]),
       'InvalidObject',
       /without apiVersion or kind as entry 0/,
@@ -56,7 +61,7 @@ export function badListsSuite(open: OpenScene): void {
     ],
   ];
   for (const [what, desired, code, message] of cases) {
-    it(`${what} is refused before anything is written`, async () => {
+    it(`${what} is rejected before any write`, async () => {
       const scene = await open();
       await keep(scene, [configMaps([configMap('superfluous')])]);
       await scene.writes();
@@ -72,7 +77,7 @@ export function badListsSuite(open: OpenScene): void {
     });
   }
 
-  it('an object that two resources of one chain want is refused, both named', async () => {
+  it('an object desired by two resources of one chain is rejected, with both named', async () => {
     const scene = await open();
     const resources = [
       configMaps([configMap('a')]),
@@ -83,7 +88,7 @@ export function badListsSuite(open: OpenScene): void {
     expect(failure.message).to.include('the resources settings and next');
   });
 
-  it('an immutable field is named, with both values', async () => {
+  it('an immutable field is reported with both values', async () => {
     const scene = await open();
     const resource = (app: string) =>
       objectsResource({
@@ -103,7 +108,7 @@ export function badListsSuite(open: OpenScene): void {
     expect(failure.message).to.include('spec.selector.matchLabels.app ("one" to "two")');
   });
 
-  it('what the server refuses is terminal, and the other objects are done', async () => {
+  it('a rejection by the server is terminal, and the other objects are written', async () => {
     const scene = await open();
     const wrong = { ...service('web'), spec: { ports: [{ port: 99_999 }] } };
     const resource = objectsResource({
@@ -116,13 +121,13 @@ export function badListsSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['a']);
   });
 
-  it('a kind that the server does not know is named; while nothing is wanted of it, all is well', async () => {
+  it('an unknown kind is reported only while objects of it are desired', async () => {
     const scene = await open();
     const Widget = { apiVersion: 'example.com/v1', kind: 'Widget' };
     const resource = (desired: readonly KubernetesObject[]) =>
       objectsResource({ name: 'widgets', types: [Widget], getDesiredState: () => desired });
     await keep(scene, [resource([])]);
-    // Its definition was deleted, and whoever has its type from elsewhere asks all the same.
+    // Its definition was deleted, but the type is still known from elsewhere.
     const type = { group: 'example.com', version: 'v1', kind: 'Gadget', plural: 'gadgets' };
     const gadgets = { name: 'gadgets', types: [{ ...type, namespaced: true }] };
     await keep(scene, [objectsResource({ ...gadgets, getDesiredState: () => [] })]);
@@ -133,7 +138,7 @@ export function badListsSuite(open: OpenScene): void {
     expect(failure.message).to.include('Widget');
   });
 
-  it('names and keys that objects inherit are names and keys as all others', async () => {
+  it('names and keys of Object.prototype are ordinary names and keys', async () => {
     const scene = await open();
     const data = Object.fromEntries([
       ['__proto__', '1'],
@@ -155,7 +160,7 @@ export function badListsSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['hasownproperty', 'tostring']);
   });
 
-  it("a Secret's data is in no log, error or event", async () => {
+  it('the data of a Secret appears in no log, error or event', async () => {
     const scene = await open();
     const value = 'hunter2-hunter2';
     const encoded = Buffer.from(value).toString('base64');
@@ -191,7 +196,7 @@ export function badListsSuite(open: OpenScene): void {
     expect(told.join('\n')).not.to.include(value).and.not.to.include(encoded.slice(0, 16));
   });
 
-  describe('options that make no sense are refused', () => {
+  describe('invalid options are rejected', () => {
     const getDesiredState = () => [];
     const wrong: readonly [string, () => unknown, string][] = [
       ['no name', () => configMapResource({ name: '', getDesiredState }), 'name is missing'],
@@ -201,17 +206,17 @@ export function badListsSuite(open: OpenScene): void {
         'types is empty',
       ],
       [
-        'a field manager that is none',
+        'an invalid field manager',
         () => configMapResource({ name: 'a', getDesiredState, fieldManager: 'a\nb' }),
         'fieldManager',
       ],
       [
-        'a name that can be no field manager',
+        'a name that is not a valid field manager',
         () => configMapResource({ name: 'x'.repeat(200), getDesiredState }),
         'fieldManager',
       ],
       [
-        'an order that lacks a part',
+        'an order without a part',
         () => configMapResource({ name: 'a', getDesiredState, order: ['create', 'delete'] }),
         'order',
       ],
@@ -231,7 +236,7 @@ export function badListsSuite(open: OpenScene): void {
   });
 }
 
-/** All that an error says, its causes' words included. */
+/** Returns the text of an error, including its causes. */
 function allOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = JSON.stringify(error, Object.getOwnPropertyNames(error));

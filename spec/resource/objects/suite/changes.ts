@@ -19,9 +19,9 @@ import { podSpec, withCache } from '../../../builder/suite/scene.js';
 import { configMap, configMaps, keep, keptNames, leave } from './keeping.js';
 import type { OpenScene } from './keeping.js';
 
-/** What is missing, differs or is superfluous. */
+/** Declares how missing, different and superfluous objects are handled. */
 export function changesSuite(open: OpenScene): void {
-  it('are created where they are missing, with owner and labels', async () => {
+  it('are created when missing, with owner and labels', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a', { k: '1' }), configMap('b')])]);
     const { metadata, data } = await scene.get(ConfigMap, 'a');
@@ -38,7 +38,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['patch configmaps/a', 'patch configmaps/b']);
   });
 
-  it('have our labels whatever the desired state says of them', async () => {
+  it('have our labels, whatever the desired state contains', async () => {
     const scene = await open();
     const labels = {
       'operator-builder.io/resource': 'mine',
@@ -55,7 +55,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal([]);
   });
 
-  it('are updated where they differ, and only those', async () => {
+  it('are updated when different, and only those', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a', { k: '1' }), configMap('b')])]);
     await scene.writes();
@@ -71,7 +71,7 @@ export function changesSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ k: '1' });
   });
 
-  it('are deleted where they are superfluous', async () => {
+  it('are deleted when superfluous', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a'), configMap('b'), configMap('c')])]);
     await scene.writes();
@@ -80,7 +80,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['b']);
   });
 
-  it('are all three in one pass, in the order that is asked for', async () => {
+  it('are created, updated and deleted in one reconcile, in the configured order', async () => {
     const scene = await open();
     const order = ['update', 'delete', 'create'] as const;
     await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
@@ -97,7 +97,7 @@ export function changesSuite(open: OpenScene): void {
     ]);
   });
 
-  it('are left alone by resources of another name', async () => {
+  it('are not touched by resources of another name', async () => {
     const scene = await open();
     const others = configMaps([configMap('b')], { name: 'others' });
     await keep(scene, [configMaps([configMap('a')]), others]);
@@ -106,7 +106,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'b')).not.to.equal(undefined);
   });
 
-  it('keep their UID when they move to a resource that comes before the old one', async () => {
+  it('keep their UID when they move to an earlier resource of the chain', async () => {
     const scene = await open();
     const fieldManager = 'shop';
     await keep(scene, [configMaps([configMap('a', { k: '1', gone: '1' })], { fieldManager })]);
@@ -119,7 +119,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene, 'next')).to.deep.equal(['a']);
   });
 
-  it('all go when the owner does, whatever its spec would have there be', async () => {
+  it('are all deleted with the owner, whatever its spec desires', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
     await scene.writes();
@@ -133,7 +133,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'shop')).not.to.equal(undefined);
   });
 
-  it('may be of several kinds, claims included', async () => {
+  it('can be of several kinds, claims included', async () => {
     const scene = await open();
     const types = [Deployment, Service, PersistentVolumeClaim];
     const all = [workload('web'), service('web'), claim('data')];
@@ -153,7 +153,7 @@ export function changesSuite(open: OpenScene): void {
     ]);
   });
 
-  it('cost no write while nothing differs: what the server fills in is no drift', async () => {
+  it('cause no write without a difference: fields filled in by the server are no drift', async () => {
     const scene = await open();
     const resources = [
       configMaps([configMap('a', { k: '' })]),
@@ -174,7 +174,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('have no patch while nothing differs, and one with no more than what does', async () => {
+  it('have no patch without a difference, and otherwise only the difference', async () => {
     const scene = await open();
     const { client } = scene.operator;
     const patchOf = async (...names: readonly string[]) => {
@@ -198,7 +198,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await patchOf('b', 'c')).to.deep.equal([['c'], ['a'], ['b']]);
   });
 
-  it('cost no read where they are cached', async () => {
+  it('cause no read when cached', async () => {
     const scene = await open();
     const { client, stop } = await withCache(scene.operator.client, [ConfigMap]);
     try {
@@ -220,7 +220,7 @@ export function changesSuite(open: OpenScene): void {
     }
   });
 
-  it('are made again when somebody has deleted them', async () => {
+  it('are created again when they were deleted', async () => {
     const scene = await open();
     const resource = configMaps([configMap('a')]);
     await keep(scene, [resource]);
@@ -229,7 +229,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['a']);
   });
 
-  it('that are on their way out end the chain quietly until they are gone', async () => {
+  it('in deletion cancel the chain without a warning until they are gone', async () => {
     const scene = await open();
     const resources = [
       configMaps([configMap('a')]),
@@ -250,7 +250,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['patch configmaps/a', 'patch configmaps/z']);
   });
 
-  it('are not deleted twice, nor where somebody has said that they stay', async () => {
+  it('are not deleted twice, nor when an annotation keeps them', async () => {
     const scene = await open();
     const names = ['a', 'held', 'stays'];
     await keep(scene, [configMaps(names.map((name) => configMap(name)))]);
@@ -271,7 +271,7 @@ export function changesSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
 
-  it('stay where somebody has said so, claims included, and go with their owner otherwise', async () => {
+  it('are kept by an annotation, claims included, and deleted with their owner otherwise', async () => {
     const scene = await open();
     const resource = (desired: readonly PersistentVolumeClaim[]) =>
       objectsResource({
@@ -293,7 +293,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['delete persistentvolumeclaims/kept']);
   });
 
-  it('are gone, with their pods, before what comes earlier in the chain is deleted', async () => {
+  it('are gone, with their pods, before earlier resources of the chain are deleted', async () => {
     const scene = await open();
     const database = configMaps([configMap('database')], { name: 'database' });
     const workloads = objectsResource({
@@ -328,7 +328,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene, 'database')).to.deep.equal([]);
   });
 
-  it('wait for a namespace that is being deleted', async () => {
+  it('wait for a namespace in deletion', async () => {
     const scene = await open();
     const body = { metadata: { finalizers: ['shop.example.com/hold'] } };
     await scene.edit(ConfigMap, 'shop', { body });

@@ -17,13 +17,13 @@ import { ConfigMap } from '../../../../lib/object/kinds.js';
 import type { OperatorError } from '../../../../lib/system/operator-error.js';
 import type { Scene } from '../../../builder/suite/scene.js';
 
-/** What a part of the suite is handed: a cluster to open a scene on. */
+/** Target of a part of the suite: a cluster to open a scene on. */
 export type OpenScene = () => Promise<Scene>;
 
-/** What one pass may be given. */
+/** Options of one reconcile. */
 export type PassOptions = Partial<ResourceContextOptions> & { readonly owner?: KubernetesObject };
 
-/** One pass over the scene's owner, as a framework does it each time. */
+/** Reconciles the scene's owner once, as a framework does. */
 export async function keep(
   scene: Scene,
   resources: readonly Resource[],
@@ -35,7 +35,7 @@ export async function keep(
   return context;
 }
 
-/** A pass while the owner is being deleted. */
+/** Reconciles while the owner is in deletion. */
 export async function leave(
   scene: Scene,
   resources: readonly Resource[],
@@ -58,12 +58,12 @@ function newContext(scene: Scene, options: Partial<ResourceContextOptions>): Res
   });
 }
 
-/** A ConfigMap of the operator's. */
+/** Returns a ConfigMap of the operator. */
 export function configMap(name: string, data: Record<string, string> = {}): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data };
 }
 
-/** A resource that keeps these ConfigMaps; a list is asked for anew in each pass. */
+/** Returns a resource that keeps these ConfigMaps; a list function runs in each reconcile. */
 export function configMaps(
   desired: readonly ConfigMap[] | (() => readonly ConfigMap[]),
   options: Partial<KeptObjectsOptions<KubernetesObject, ConfigMap>> = {},
@@ -73,15 +73,15 @@ export function configMaps(
   return configMapResource({ name: 'settings', getDesiredState, ...options });
 }
 
-/** How a pass failed. */
+/** Failure of a reconcile. */
 export interface PassFailure {
   readonly step: ResourceContext['step'];
   readonly message: string;
-  /** What was wrong, one error for each object. */
+  /** Errors, one per object. */
   readonly errors: readonly OperatorError[];
 }
 
-/** What `pass` ends with; it has to fail in a resource. */
+/** Returns the failure of `pass`, which must fail in a resource. */
 export async function failureOf(pass: Promise<unknown>): Promise<PassFailure> {
   try {
     await pass;
@@ -94,7 +94,7 @@ export async function failureOf(pass: Promise<unknown>): Promise<PassFailure> {
   throw new Error('it did not fail');
 }
 
-/** The names of the ConfigMaps with the labels of `resource`, of all namespaces that are given. */
+/** Returns the names of the ConfigMaps with the labels of `resource`, in all given namespaces. */
 export async function keptNames(scene: Scene, resource = 'settings'): Promise<readonly string[]> {
   const labelSelector = `operator-builder.io/resource=${resource}`;
   const { namespace } = scene;

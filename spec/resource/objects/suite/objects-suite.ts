@@ -6,7 +6,7 @@ import type { OpenScene } from './keeping.js';
 import { othersSuite } from './others.js';
 import { ownersSuite } from './owners.js';
 
-/** How resources that keep objects behave, on whatever server. */
+/** Declares how resources that keep objects behave, on either server. */
 export function objectsSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   before(async () => {
@@ -16,7 +16,7 @@ export function objectsSuite(newTarget: NewTarget): void {
   const open: OpenScene = () => Scene.open(target);
 
   describe('objects', () => changesSuite(open));
-  describe('what others do', () => othersSuite(open));
+  describe('changes of others', () => othersSuite(open));
   describe('owners', () => ownersSuite(open));
   describe('bad input', () => badListsSuite(open));
 }

@@ -7,9 +7,9 @@ import type { Scene } from '../../../builder/suite/scene.js';
 import { configMap, configMaps, failureOf, keep, keptNames, leave } from './keeping.js';
 import type { OpenScene } from './keeping.js';
 
-/** Objects and fields that somebody else has a hand in. */
+/** Declares how objects and fields of others are treated. */
 export function othersSuite(open: OpenScene): void {
-  it('a hand edit is reverted, and an event names path and manager', async () => {
+  it('a manual edit is reverted, and an event names path and manager', async () => {
     const scene = await open();
     const resource = configMaps([configMap('a', { k: '1' })]);
     await keep(scene, [resource]);
@@ -21,7 +21,7 @@ export function othersSuite(open: OpenScene): void {
     expect(scene.events[0]?.note).to.include('data.k').and.to.include('drift');
   });
 
-  it('an object that the cache does not show yet is not taken over', async () => {
+  it('an object that the cache does not show yet is not adopted', async () => {
     const scene = await open();
     await scene.admin.create({
       ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { password: 'theirs' } },
@@ -45,7 +45,7 @@ export function othersSuite(open: OpenScene): void {
     expect(metadata.ownerReferences).to.equal(undefined);
   });
 
-  it('fields that only others have set stay', async () => {
+  it('fields set only by others are kept', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a', { k: '1' })])]);
     const metadata = { labels: { team: 'blue' }, annotations: { 'mesh.example.com/x': 'y' } };
@@ -60,7 +60,7 @@ export function othersSuite(open: OpenScene): void {
     expect(live.metadata.annotations).to.include({ 'mesh.example.com/x': 'y' });
   });
 
-  it('an allowed label that somebody has set stays, a label that is not allowed does not', async () => {
+  it('an allowed label set by others is kept, other labels are reverted', async () => {
     const scene = await open();
     const labelled = (tier: string): ConfigMap => {
       const metadata = { name: 'a', labels: { team: 'red', tier } };
@@ -86,7 +86,7 @@ export function othersSuite(open: OpenScene): void {
     expect(after).to.include({ team: 'blue', tier: 'db' });
   });
 
-  it('an allowed label that nobody else has set is ours', async () => {
+  it('an allowed label that only we set is updated', async () => {
     const scene = await open();
     const labelled = (team: string): ConfigMap => ({
       ...configMap('a'),
@@ -98,7 +98,7 @@ export function othersSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'a')).metadata.labels).to.include({ team: 'blue' });
   });
 
-  it('an allowed label stays when an object is taken over, too', async () => {
+  it('an allowed label is kept when an object is adopted', async () => {
     const scene = await open();
     const labels = { team: 'blue' };
     const metadata = { name: 'a', namespace: scene.namespace, labels };
@@ -111,7 +111,7 @@ export function othersSuite(open: OpenScene): void {
     expect(live.metadata.ownerReferences?.[0]?.uid).to.equal(scene.owner.metadata.uid);
   });
 
-  it('an allowed label that somebody took off comes back, whatever the cache leaves out', async () => {
+  it('an allowed label that was removed is restored, whatever the cache omits', async () => {
     const scene = await open();
     const desired = { ...configMap('a'), metadata: { name: 'a', labels: { team: 'red' } } };
     const resource = configMaps([desired], { allowedLabels: ['team'] });
@@ -126,7 +126,7 @@ export function othersSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'a')).metadata.labels).to.include({ team: 'red' });
   });
 
-  it('labels of ours that somebody took off come back', async () => {
+  it('our labels are restored when removed', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a')])]);
     const { metadata } = await scene.get(ConfigMap, 'a');
@@ -141,7 +141,7 @@ export function othersSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'a')).metadata.uid).to.equal(metadata.uid);
   });
 
-  it('objects of nobody are refused, each by its name, and the rest of the list is done', async () => {
+  it('objects without an owner are rejected by name, and the rest of the list is written', async () => {
     const scene = await open();
     for (const name of ['a', 'c']) {
       const metadata = { name, namespace: scene.namespace };
@@ -160,7 +160,7 @@ export function othersSuite(open: OpenScene): void {
     expect(scene.events.map(({ reason }) => reason)).to.include('NotOurs');
   });
 
-  it('an object of another owner is refused even where it may be adopted, and never deleted', async () => {
+  it('an object of another owner is rejected even if adoption is allowed, and never deleted', async () => {
     const scene = await open();
     const owner = await newOwner(scene.admin, scene.namespace, 'other');
     await keep(scene, [configMaps([configMap('a', { theirs: '1' })])], { owner });
@@ -172,7 +172,7 @@ export function othersSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ theirs: '1' });
   });
 
-  it("a copy with our labels is not ours: it is not deleted with the owner's", async () => {
+  it("a copy with our labels is not ours: it is not deleted with the owner's objects", async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a')])]);
     const { labels = {} } = (await scene.get(ConfigMap, 'a')).metadata;
@@ -183,7 +183,7 @@ export function othersSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['copy']);
   });
 
-  it('AlreadyExists is tolerated where the object is ours', async () => {
+  it('AlreadyExists is tolerated when the object is ours', async () => {
     const scene = await open();
     const client = stumbling(scene, 'apply', alreadyExists);
     await keep(scene, [configMaps([configMap('a')])], { client });
@@ -191,7 +191,7 @@ export function othersSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['a']);
   });
 
-  it('NotFound is tolerated where an object goes that is to be deleted', async () => {
+  it('NotFound is tolerated when an object to delete is already gone', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
     const client = stumbling(scene, 'delete', notFound);
@@ -200,7 +200,7 @@ export function othersSuite(open: OpenScene): void {
     expect(await scene.writes()).to.include('delete configmaps/b');
   });
 
-  it('an object that was replaced meanwhile is not deleted for the old one', async () => {
+  it('a recreated object is not deleted in place of the old one', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a')])]);
     const key = { namespace: scene.namespace, name: 'a' };
@@ -221,7 +221,7 @@ export function othersSuite(open: OpenScene): void {
 const alreadyExists = { type: 'error', status: 409, reason: 'AlreadyExists' } as const;
 const notFound = { type: 'error', status: 404, reason: 'NotFound' } as const;
 
-/** A client whose first call of `verb` is answered with `fault`, though it was carried out. */
+/** Returns a client whose first call of `verb` succeeds but fails with `fault`. */
 function stumbling(scene: Scene, verb: 'apply' | 'delete', fault: Fault): FaultyClient {
   const rules = [{ fault, verbs: [verb], calls: 1, when: 'after' as const }];
   return faulty(scene.operator.client, { rules });

@@ -12,7 +12,7 @@ import type { OpenScene } from './keeping.js';
 
 const rbac = 'rbac.authorization.k8s.io/v1';
 
-/** Owners of a namespace, and of the cluster. */
+/** Declares namespaced and cluster-scoped owners. */
 export function ownersSuite(open: OpenScene): void {
   const clusterOwner = (scene: Scene): Promise<KubernetesObject> =>
     scene.admin.create(role(`owner-${scene.namespace}`));
@@ -20,7 +20,7 @@ export function ownersSuite(open: OpenScene): void {
   const inNamespaces = (...namespaces: readonly string[]): readonly ConfigMap[] =>
     namespaces.map((namespace) => ({ ...configMap('a'), metadata: { name: 'a', namespace } }));
 
-  it('one of the cluster has objects in several namespaces', async () => {
+  it('a cluster-scoped owner has objects in several namespaces', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await clusterOwner(scene);
@@ -33,7 +33,7 @@ export function ownersSuite(open: OpenScene): void {
     await scene.writes();
     await leave(scene, [configMaps([])], { owner });
     expect(await scene.writes()).to.deep.equal(['delete configmaps/a']);
-    // Deleted in the foreground: the garbage collector ends it.
+    // Foreground deletion: the garbage collector completes it.
     await scene.target.eventually(async () => {
       const { items } = await scene.admin.list(ConfigMap, {
         namespace: elsewhere,
@@ -43,7 +43,7 @@ export function ownersSuite(open: OpenScene): void {
     });
   });
 
-  it('one of the cluster has objects of the cluster, too, and reads nothing that is cached', async () => {
+  it('a cluster-scoped owner has cluster-scoped objects too, and reads no cached ones', async () => {
     const scene = await open();
     const owner = await clusterOwner(scene);
     const name = `of-${scene.namespace}`;
@@ -64,7 +64,7 @@ export function ownersSuite(open: OpenScene): void {
     }
   });
 
-  it('one of the cluster has to say where', async () => {
+  it('a cluster-scoped owner must set namespaces', async () => {
     const scene = await open();
     const owner = await clusterOwner(scene);
     const failure = await failureOf(keep(scene, [configMaps([configMap('a')])], { owner }));
@@ -72,7 +72,7 @@ export function ownersSuite(open: OpenScene): void {
     expect(failure.message).to.include('set metadata.namespace');
   });
 
-  it('one of a namespace has none of the cluster', async () => {
+  it('a namespaced owner cannot have cluster-scoped objects', async () => {
     const scene = await open();
     const failure = await failureOf(keep(scene, [mixed([configMap('a'), role('x')])]));
     expect(failure.errors.map(({ code }) => code)).to.deep.equal(['InvalidObject']);
@@ -80,7 +80,7 @@ export function ownersSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('one of a namespace needs no rights in others', async () => {
+  it('a namespaced owner needs no permissions in other namespaces', async () => {
     const scene = await open();
     const looked: (string | undefined)[] = [];
     const client: Client = {
@@ -94,7 +94,7 @@ export function ownersSuite(open: OpenScene): void {
     expect(looked).to.deep.equal([scene.namespace]);
   });
 
-  it('one that no server has given is refused', async () => {
+  it('an owner that was not read from the server is rejected', async () => {
     const scene = await open();
     const owner = { ...scene.owner, metadata: { name: 'new', namespace: scene.namespace } };
     const failure = await failureOf(keep(scene, [configMaps([configMap('a')])], { owner }));
@@ -102,7 +102,7 @@ export function ownersSuite(open: OpenScene): void {
     expect(failure.step).to.equal('getCurrentState');
   });
 
-  it('an earlier one of the same name: its objects are left to garbage collection, and waited for', async () => {
+  it('objects of a predecessor of the same name are left to garbage collection, and awaited', async () => {
     const scene = await open();
     const resource = configMaps([configMap('a', { k: '1' })]);
     await keep(scene, [resource]);

@@ -7,11 +7,11 @@ import type { Sample, SampleName } from '../../../../samples/declarative/sample.
 import type { BuilderTarget } from '../../../builder/suite/target.js';
 import { RunningOperators } from '../../suite/running-operators.js';
 
-/** The namespaces that the samples name. */
+/** Namespaces that the samples name. */
 const namespaces = ['default', 'edge', 'shop', 'lab'] as const;
 type SampleNamespace = (typeof namespaces)[number];
 
-/** A declarative sample on a target, in namespaces of its own. */
+/** A declarative sample on a target, in its own namespaces. */
 export class SampleStage {
   readonly sample: Sample;
   readonly target: BuilderTarget;
@@ -26,7 +26,7 @@ export class SampleStage {
     this.#running = new RunningOperators(target);
   }
 
-  /** Its kinds and objects are there; no operator runs. */
+  /** Creates its kinds and objects, without an operator. */
   static async open(target: BuilderTarget, name: SampleName): Promise<SampleStage> {
     const sample = await loadSample(name);
     const own = await target.namespace();
@@ -39,12 +39,12 @@ export class SampleStage {
     return stage;
   }
 
-  /** What a namespace of the sample is called here. */
+  /** Returns the name of the test's namespace for a namespace of the sample. */
   namespace(name: SampleNamespace = 'default'): string {
     return this.#names.get(name) ?? name;
   }
 
-  /** Starts an operator; resolves when it has written what there was. */
+  /** Starts an operator; resolves when it has written its initial state. */
   async start(): Promise<void> {
     const { client } = await this.target.operator();
     const { clock } = this.target;
@@ -59,7 +59,7 @@ export class SampleStage {
     });
   }
 
-  /** The views of a kind in the namespace of the stage. */
+  /** Returns the views of a kind in the stage's namespace. */
   async views(kind: string): Promise<readonly UnstructuredObject[]> {
     const type = { apiVersion: `${viewGroupOf(this.sample.name)}/v1alpha1`, kind };
     const views = this.#manager?.views.client;
@@ -71,17 +71,17 @@ export class SampleStage {
     return this.#running.stop();
   }
 
-  /** Applies what the sample changes. */
+  /** Applies the sample's change. */
   async change(): Promise<void> {
     await applyAll(this.target.admin, this.relocated(this.sample.change), 'change');
   }
 
-  /** Calls `check` until it throws no more. */
+  /** Calls `check` until it no longer throws. */
   eventually<T>(check: () => Promise<T>): Promise<T> {
     return this.#running.eventually(check);
   }
 
-  /** Objects of the sample, with its namespaces named as here. */
+  /** Returns objects of the sample in the test's namespaces. */
   relocated(objects: readonly UnstructuredObject[]): UnstructuredObject[] {
     return objects.map((object) => {
       const moved = this.#moved(object) as UnstructuredObject;

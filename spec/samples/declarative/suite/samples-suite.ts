@@ -15,7 +15,7 @@ interface RouteObject extends KubernetesObject {
   readonly status?: { readonly attachedTo?: readonly string[] };
 }
 
-/** What the declarative samples do, on a server. */
+/** Declares how the declarative samples behave, on either server. */
 export function declarativeSamplesSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: SampleStage | undefined;
@@ -39,7 +39,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
       return spec?.template.metadata?.annotations?.[`${group}/config-hash`];
     };
 
-    it('stamps the hash of the ConfigMap on the pods, a new one when it changes', async () => {
+    it('sets the hash of the ConfigMap on the pods, and a new one when it changes', async () => {
       const scene = await open('config-rollout');
       const before = await scene.eventually(async () => {
         const hash = await hashOf(scene);
@@ -57,7 +57,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
       });
     });
 
-    it('takes the hash away with what ties the two, and leaves the Deployment', async () => {
+    it('removes the hash with the object that links the two, and keeps the Deployment', async () => {
       const scene = await open('config-rollout');
       await scene.eventually(async () => expect(await hashOf(scene)).to.be.a('string'));
       const key = { name: 'web', namespace: scene.namespace() };
@@ -76,14 +76,14 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
       return service.metadata.annotations?.[`${group}/ready-pods`];
     };
 
-    it('counts the ready pods of a Service, as they come and go', async () => {
+    it('counts the ready pods of a Service as they change', async () => {
       const scene = await open('service-health');
       await scene.eventually(async () => expect(await readyOf(scene)).to.equal('3/3'));
       await scene.change();
       await scene.eventually(async () => expect(await readyOf(scene)).to.equal('5/5'));
     });
 
-    it('takes the count away with the last pod', async () => {
+    it('removes the count with the last pod', async () => {
       const scene = await open('service-health');
       await scene.eventually(async () => expect(await readyOf(scene)).to.equal('3/3'));
       const key = { name: 'shop', namespace: scene.namespace() };
@@ -99,7 +99,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
       return Object.fromEntries(entries) as Record<string, unknown>;
     };
 
-    it('gathers the ready addresses of all slices for each port, as they come and go', async () => {
+    it('collects the ready addresses of all slices for each port as they change', async () => {
       const scene = await open('endpoint-slices');
       const first = ['10.0.0.1', '10.0.0.2', '10.0.0.4'];
       await scene.eventually(async () =>
@@ -136,7 +136,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
       return status?.attachedTo?.map((listener) => listener.split('/').slice(1).join('/'));
     };
 
-    it('attaches routes to listeners that let in all, their own or selected namespaces', async () => {
+    it('attaches routes to listeners that allow all, their own or selected namespaces', async () => {
       const scene = await open('gateway-routes');
       await scene.eventually(async () => {
         expect(await attachedTo(scene, 'status', 'edge')).to.have.members([
@@ -155,7 +155,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
       );
     });
 
-    it('detaches them with the label of the namespace, and with the gateway', async () => {
+    it('detaches them when the namespace loses its label, and with the gateway', async () => {
       const scene = await open('gateway-routes');
       await scene.eventually(async () =>
         expect(await attachedTo(scene, 'cart', 'shop')).to.have.length(2),

@@ -13,7 +13,9 @@ import { servingPods } from './serving-pods.js';
 const namespace = 'sample-system';
 const key = { name: 'sample' };
 
-/** Which release of the operator is to run on a cluster: outside of it, so that a crash does not undo it. */
+/**
+ * The operator's release for a cluster; stored outside of it, so that a crash does not revert it.
+ */
 class Rollout {
   release = '1.0.0';
   replaced = new AbortController();
@@ -25,7 +27,7 @@ class Rollout {
   }
 }
 
-/** The life of a SampleConfig: deployed as 1.0.0, upgraded to 2.0.0, which labels anew, removed. */
+/** The life of a SampleConfig: deployed as 1.0.0, upgraded to 2.0.0 with new labels, removed. */
 export function sampleScenario(): CrashScenario {
   const rollouts = new WeakMap<object, Rollout>();
   const rolloutOf = (cluster: object): Rollout => {
@@ -57,7 +59,7 @@ export function sampleScenario(): CrashScenario {
   };
 }
 
-/** Runs whatever release it is to be, one after another. */
+/** Runs the desired releases in sequence. */
 async function runReleases(stage: OperatorStage, rollout: Rollout): Promise<void> {
   while (!stage.signal.aborted) {
     const signal = AbortSignal.any([stage.signal, rollout.replaced.signal]);
@@ -88,7 +90,7 @@ async function isGone({ client }: CrashStage): Promise<boolean> {
   return lists.every(({ items }) => items.every(({ metadata }) => !metadata.ownerReferences));
 }
 
-/** What is told is so: ready pods behind Deployed, and a Service that always leads somewhere. */
+/** Expects ready pods behind Deployed, and a Service that always has endpoints. */
 async function invariant({ client }: CrashStage): Promise<void> {
   const config = await getIfExists(client, SampleConfig, key).catch(() => undefined);
   const { phase, observedVersion } = config?.status ?? {};

@@ -20,7 +20,7 @@ const name = 'sample-operator';
 const key = { name: 'sample' };
 const samples = new URL('../../../../samples/lifecycle/', import.meta.url);
 
-/** The operator as it is deployed: processes with the rights of `deploy/rbac.yaml`, and no others. */
+/** Declares the deployed operator: processes with exactly the permissions of `deploy/rbac.yaml`. */
 export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
   let target: DeployedTarget;
   let folder: string;
@@ -49,7 +49,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     await rm(folder, { recursive: true });
   });
 
-  it('deploys, upgrades and removes with leader election, probes and metrics; nothing is denied, each right has its use', async function () {
+  it('deploys, upgrades and removes with leader election, probes and metrics, without denied requests or unused permissions', async function () {
     this.timeout(120_000);
     const first = await start('1.0.0');
     await eventually(async () => {
@@ -62,7 +62,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     const metrics = await (await request(`${first.metrics}/metrics`)).body.text();
     expect(metrics).to.match(/controller_runtime_reconcile_total\{[^}]*="sampleconfig"/);
     expect(metrics).to.match(/leader_election_master_status\{[^}]*\} 1/);
-    // As a rolling update does: the new one is there before the old one goes.
+    // Like a rolling update: the new process starts before the old one ends.
     const second = await start('2.0.0');
     expect(await first.script.ends('SIGTERM'), first.script.output).to.equal(0);
     await deployed('2.0.0');
@@ -122,7 +122,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     }, 60_000);
   }
 
-  /** What somebody edits is reverted. */
+  /** Expects that manual edits are reverted. */
   async function healed(): Promise<void> {
     const deployment = { namespace, name: 'http-server-2' };
     const budget = { namespace, name: 'http-server' };
@@ -142,17 +142,17 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
   }
 }
 
-/** Rights for what does not happen in the story above. */
+/** Permissions for events that do not occur in this spec. */
 function isSpare(right: string): boolean {
   return (
-    // Servers without streaming lists are listed; what is cached is not read.
+    // Servers without streaming lists are listed; cached objects are not read.
     /^(list|get) /.test(right) ||
-    // An event that comes again is patched; the finalizers are asked for by an admission plugin.
+    // A repeated event is patched; an admission plugin requires the finalizers permission.
     [
       'patch events.events.k8s.io',
       'update sampleconfigs/finalizers.lifecycle.example.com',
     ].includes(right) ||
-    // Where other specs were before it, the definition is there as it has to be.
+    // After other specs the definition is up to date already.
     /^(create|patch|watch) customresourcedefinitions\.apiextensions\.k8s\.io$/.test(right)
   );
 }

@@ -14,7 +14,7 @@ const of10 = [...ofAll, `Deployment ${server}`, 'Service http-server-internal'].
 const of11 = [...ofAll, `Deployment ${server}`, `PodDisruptionBudget ${server}`].sort();
 const of20 = [...ofAll, 'Deployment http-server-2', `PodDisruptionBudget ${server}`].sort();
 
-/** How the SampleConfig operator behaves, on whatever server. */
+/** Declares how the SampleConfig operator behaves, on either server. */
 export function lifecycleSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: SampleStage;
@@ -27,7 +27,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
   });
   afterEach(() => stage.close());
 
-  it('deploys 1.0.0 by one write an object; started again, it writes and says nothing', async () => {
+  it('deploys 1.0.0 with one write per object; after a restart it neither writes nor records events', async () => {
     await stage.start('1.0.0');
     await stage.create();
     await stage.deployed('1.0.0');
@@ -52,7 +52,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('upgrades: Upgrading until the pods are ready, then what is superfluous goes', async () => {
+  it('upgrades: Upgrading until the pods are ready, then prunes superfluous objects', async () => {
     await deploy('1.0.0');
     const before = await stage.objects();
     await stage.stop();
@@ -83,7 +83,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('labels anew in 2.0.0: a new Deployment, the old one goes after it, and pods serve all along', async () => {
+  it('relabels in 2.0.0: a new Deployment replaces the old one, and pods serve all the time', async () => {
     await deploy('1.1.0');
     const before = await stage.objects();
     await stage.replaceBy('2.0.0');
@@ -109,7 +109,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('refuses a downgrade: a condition and an event, and nothing else', async () => {
+  it('refuses a downgrade with a condition and an event, and changes nothing', async () => {
     await deploy('2.0.0');
     const [before, { status: old }] = [await stage.objects(), await stage.config()];
     await stage.stop();
@@ -134,7 +134,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('reverts what somebody edits or deletes; labels of users and data of ConfigMaps stay', async () => {
+  it("reverts edits and deletions; keeps users' labels and the data of ConfigMaps", async () => {
     await deploy('1.1.0');
     const key = { name: server, namespace: stage.namespace };
     const ports = [{ name: 'debug', containerPort: 9_229 }];
@@ -164,7 +164,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('follows its configuration: replicas, placement, labels that reach the pods', async () => {
+  it('follows its configuration: replicas, placement, labels on the pods', async () => {
     await deploy('1.0.0');
     const nodePlacement = { nodeSelector: { 'kubernetes.io/os': 'linux' } };
     const tolerations = [{ key: 'infra', operator: 'Exists' }];
@@ -189,7 +189,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('is removed in the middle of an upgrade: never healthy again, its versions stay', async () => {
+  it('is removed in the middle of an upgrade: never healthy again, versions unchanged', async () => {
     await deploy('1.0.0');
     await stage.stop();
     await stage.start('1.1.0');
@@ -205,7 +205,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await stage.deployed(version);
   }
 
-  /** Removes the system, with whatever release is at it. */
+  /** Removes the system, whatever release manages it. */
   async function leave(): Promise<void> {
     const { status } = await target.admin.get(SampleConfig, { name: stage.name });
     await stage.replaceBy(status?.observedVersion ?? '2.0.0');

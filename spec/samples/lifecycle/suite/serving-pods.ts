@@ -2,7 +2,7 @@ import type { Client } from '../../../../lib/client/index.js';
 import { Pod, Service } from '../../../../lib/object/kinds.js';
 import { serverName } from '../../../../samples/lifecycle/http-server.js';
 
-/** The pods that are ready to which the Service leads. */
+/** Returns the ready pods behind the Service. */
 export async function servingPods(client: Client, namespace: string): Promise<readonly Pod[]> {
   const { spec } = await client.get(Service, { name: serverName, namespace });
   const labels = Object.entries(spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`);

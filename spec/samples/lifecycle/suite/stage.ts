@@ -14,13 +14,13 @@ import { servingPods } from './serving-pods.js';
 
 let stages = 0;
 
-/** A SampleConfig, a namespace, and operators of whatever release that look after them. */
+/** A SampleConfig, its namespace, and operators of any release that reconcile it. */
 export class SampleStage {
   readonly name: string;
   readonly namespace: string;
   readonly target: BuilderTarget;
   readonly operator: Operator;
-  /** The reasons of the events since the last look, in their order. */
+  /** Event reasons since the last call, in order. */
   #events: string[] = [];
   readonly #running: RunningOperators;
 
@@ -47,12 +47,12 @@ export class SampleStage {
     return this.#running.operate(operator, { client, clock });
   }
 
-  /** Ends the operator; what it was at may end in its time. */
+  /** Stops the operator; running reconciles may finish in their time. */
   stop(): Promise<void> {
     return this.#running.stop();
   }
 
-  /** Ends the operator, and takes away what a spec has left behind when it failed. */
+  /** Stops the operator, and deletes objects that a failed spec left behind. */
   async close(): Promise<void> {
     await this.stop();
     const { admin } = this.target;
@@ -62,13 +62,13 @@ export class SampleStage {
     if (found.metadata.deletionTimestamp === undefined) await this.remove();
   }
 
-  /** Another release takes the place of the one that runs. */
+  /** Replaces the running release by another. */
   async replaceBy(version: string): Promise<void> {
     await this.stop();
     await this.start(version);
   }
 
-  /** Calls `check` until it throws no more; time goes on meanwhile. */
+  /** Calls `check` until it no longer throws; time advances meanwhile. */
   eventually<T>(check: () => Promise<T>): Promise<T> {
     return this.#running.eventually(check);
   }
@@ -94,7 +94,7 @@ export class SampleStage {
     await this.target.admin.delete(SampleConfig, { name: this.name });
   }
 
-  /** Waits until `version` is deployed, and well, and the operator has said so. */
+  /** Waits until `version` is deployed, healthy and reported by the operator. */
   async deployed(version: string): Promise<void> {
     await this.eventually(async () => {
       const { status } = await this.config();
@@ -102,7 +102,7 @@ export class SampleStage {
     });
   }
 
-  /** Waits until nothing is left of it. */
+  /** Waits until no object is left. */
   async gone(): Promise<void> {
     await this.eventually(async () => {
       const found = await getIfExists(this.target.admin, SampleConfig, { name: this.name });
@@ -111,7 +111,7 @@ export class SampleStage {
     });
   }
 
-  /** The system's objects, `Deployment http-server` and so on. */
+  /** Returns the system's objects, such as `Deployment http-server`. */
   async objects(): Promise<ReadonlyMap<string, KubernetesObject>> {
     const lists = await Promise.all(ownedTypes.map((type) => this.#ofType(type)));
     return new Map(lists.flat());
@@ -130,19 +130,21 @@ export class SampleStage {
     return this.target.admin.get(Deployment, { name, namespace: this.namespace });
   }
 
-  /** How many pods are ready to which the Service leads. */
+  /** Returns the number of ready pods behind the Service. */
   async readyEndpoints(): Promise<number> {
     return (await servingPods(this.target.admin, this.namespace)).length;
   }
 
-  /** The reasons of the events since the last look, in their order. */
+  /** Returns the event reasons since the last call, in order. */
   events(): readonly string[] {
     const events = this.#events;
     this.#events = [];
     return events;
   }
 
-  /** The operator's writes since the last look, without those of events and the definition. */
+  /**
+   * Returns the operator's writes since the last call, without those of events and the definition.
+   */
   async writes(): Promise<readonly string[]> {
     const requests = await this.operator.requests();
     return requests
@@ -152,7 +154,7 @@ export class SampleStage {
   }
 }
 
-/** The operator was never started: its kind is not there. */
+/** The operator was never started: its kind does not exist. */
 function noKind(error: unknown): undefined {
   if (!isOperatorError(error, 'UnknownKind')) throw error;
 }

@@ -13,9 +13,9 @@ const name = 'logs';
 const label = `custom_resource=${name}`;
 
 /**
- * The life of a tenant under the sample's whole operator: it is made with an ingestor that has a claim,
- * and a querier that is rolled after it; a value is changed that both use; the ingestor is taken out;
- * the tenant is deleted.
+ * The life of a tenant under the sample's operator: created with an ingestor that has a claim, and
+ * a querier that rolls after it; a shared value is changed; the ingestor is removed; the tenant is
+ * deleted.
  */
 export function tenantScenario<C extends CrashCluster>(): CrashScenario<C> {
   return {

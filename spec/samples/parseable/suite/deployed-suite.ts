@@ -25,7 +25,7 @@ import { sampleTenant } from './stage.js';
 
 const name = 'parseable-operator';
 
-/** The operator as it is deployed: processes with the rights of `deploy/rbac.yaml`, and no others. */
+/** Declares the deployed operator: processes with exactly the permissions of `deploy/rbac.yaml`. */
 export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
   let target: DeployedTarget;
   let folder: string;
@@ -53,7 +53,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     await rm(folder, { recursive: true });
   });
 
-  it('works with two replicas, probes, metrics and a webhook; nothing is denied, each right has its use', async function () {
+  it('works with two replicas, probes, metrics and a webhook, without denied requests or unused permissions', async function () {
     this.timeout(120_000);
     const webhookPort = await findFreePort();
     await install('rbac.yaml');
@@ -82,7 +82,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     );
     expect(metrics).to.match(/leader_election_master_status\{[^}]*\} 1/);
     expect(await first.script.ends('SIGTERM')).to.equal(0);
-    // What a Service does by itself.
+    // A Service does this by itself.
     await install('operator.yaml', otherPort);
     await eventually(async () => expect(await holder()).to.not.be.oneOf(['', leader]));
     await story(() => Promise.resolve());
@@ -99,7 +99,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     ).to.deep.equal([]);
   });
 
-  /** A tenant is made, changed, made smaller and deleted. */
+  /** Creates, changes, shrinks and deletes a tenant. */
   async function story(meanwhile: () => Promise<void>): Promise<void> {
     await target.admin.create(await tenant('ordered'));
     await available();
@@ -170,7 +170,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     return spec?.holderIdentity ?? '';
   }
 
-  /** Applies a manifest of `deploy/`, in this spec's namespace; of workloads, none. */
+  /** Applies a manifest of `deploy/` in this spec's namespace, without its workloads. */
   async function install(file: string, webhookPort?: number): Promise<void> {
     const url = new URL(`../../../../samples/parseable/deploy/${file}`, import.meta.url);
     const text = (await readFile(url, 'utf8')).replaceAll('parseable-system', namespace);
@@ -206,23 +206,23 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
   }
 }
 
-/** Rights for what does not happen in the story above. */
+/** Permissions for events that do not occur in this spec. */
 function isSpare(right: string): boolean {
   return (
-    // Servers without streaming lists are listed; a conflict makes the operator look at the object.
+    // Servers without streaming lists are listed; after a conflict the operator reads the object.
     /^(list|get) (configmaps|services|persistentvolumeclaims|.*\.apps|.*\.parseable\.io)$/.test(
       right,
     ) ||
-    // A pod that keeps a rollout waiting is looked for; an event that comes again is patched; a
+    // A pod that blocks a rollout is read; a repeated event is patched; a
     // certificate is replaced; so is the finalizer of an earlier release.
     ['list pods', 'patch events.events.k8s.io', 'update secrets'].includes(right) ||
     right === 'patch parseabletenants.parseable.io' ||
-    // Where other specs were before it, the definition is there as it has to be.
+    // After other specs the definition is up to date already.
     /^(create|patch|list|watch) customresourcedefinitions\.apiextensions\.k8s\.io$/.test(right)
   );
 }
 
-/** A webhook configuration that refuses what the webhook does not answer, at a port of this machine. */
+/** Webhook configuration that fails closed, at a port of this machine. */
 function required(object: UnstructuredObject, port: number): UnstructuredObject {
   const { webhooks } = object as { webhooks?: { clientConfig: { service: object } }[] };
   if (webhooks === undefined) return object;

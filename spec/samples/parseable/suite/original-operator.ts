@@ -4,9 +4,8 @@ import { ownerReferenceTo } from '../../../../lib/object/owner-reference.js';
 import type { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 
 /**
- * Makes the objects of the first node as the original operator did: by create, as the manager
- * `manager`, with selectors that do not name the node, and with a ConfigMap entry that is no longer
- * wanted.
+ * Creates the objects of the first node like the original operator: by create, as the manager
+ * `manager`, with selectors that do not name the node, and with an obsolete ConfigMap entry.
  */
 export async function createAsOriginal(
   client: Client,

@@ -14,7 +14,7 @@ import { versionOf } from '../../../builder/suite/target.js';
 import { createAsOriginal } from './original-operator.js';
 import { Stage, sampleNames, tenantKinds } from './stage.js';
 
-/** How the Parseable operator behaves, on whatever server. */
+/** Declares how the Parseable operator behaves, on either server. */
 export function parseableSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: Stage;
@@ -27,7 +27,7 @@ export function parseableSuite(newTarget: NewTarget): void {
   });
   afterEach(() => stage.stop());
 
-  it('brings every sample up, and its deletion leaves nothing', async () => {
+  it('deploys every sample, and its deletion leaves nothing', async () => {
     await stage.start();
     for (const sample of await sampleNames()) {
       await stage.create(sample);
@@ -49,7 +49,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('creates the four objects of a node by four writes, and then none', async () => {
+  it('creates the four objects of a node by four writes, then sends none', async () => {
     await stage.start();
     await stage.operator.requests();
     await stage.create('persistent', oneClaim);
@@ -66,7 +66,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(await operatorAnswered(stage)).to.deep.equal([]);
   });
 
-  it('changes nothing when it is started again', async () => {
+  it('changes nothing after a restart', async () => {
     await stage.start();
     await stage.create('persistent');
     await stage.create('ordered');
@@ -108,7 +108,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(rolled.filter((pod) => ingestors.includes(pod))).to.deep.equal([]);
   });
 
-  it('stops behind a StatefulSet that never gets ready, and says so', async () => {
+  it('stops at a StatefulSet that never becomes ready, and reports it', async () => {
     await stage.start();
     await stage.create('ordered');
     await stage.available('ordered');
@@ -123,7 +123,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(await stage.podsOf('querier')).to.deep.equal(queriers);
   });
 
-  it('prunes the objects of a node that is taken out, but not its claims', async () => {
+  it('prunes the objects of a removed node, but not its claims', async () => {
     await stage.start();
     await stage.create('ordered', (spec) => withClaim(spec, 'staged'));
     await stage.available('ordered');
@@ -136,7 +136,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(left).to.include.members(['Deployment stateless-querier', 'ConfigMap querier-back']);
   });
 
-  it('prunes the claims, too, when the tenant asks for it', async () => {
+  it('prunes the claims too if the tenant requests it', async () => {
     await stage.start();
     const { metadata } = await stage.create('ordered', (spec) => withClaim(spec, 'staged'));
     await stage.available('ordered');
@@ -150,7 +150,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('keeps the claims of a tenant that no longer asks for it when the node goes', async () => {
+  it('keeps the claims of a removed node when the tenant no longer requests their deletion', async () => {
     await stage.start();
     const { metadata } = await stage.create('ordered', (spec) => withClaim(spec, 'staged'));
     const key = { name: metadata.name ?? '', namespace: stage.namespace };
@@ -208,7 +208,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     await stage.available('multi-node');
     const before = await versionsOf(stage, 'custom_resource=multi-node');
     const tenant = await stage.edit('ephemeral', (spec) => ({ ...spec, nodes: [] }));
-    // Nothing of the tenant would be left: its user has to allow that.
+    // None of the tenant's objects would be left, so its user must allow it.
     const allow = { 'operator-builder.io/allow-deletions': String(tenant.metadata.generation) };
     const patch = { type: 'merge', body: { metadata: { annotations: allow } } } as const;
     await target.admin.patch(ParseableTenant, keyOf(tenant), patch);
@@ -219,7 +219,7 @@ export function parseableSuite(newTarget: NewTarget): void {
   });
 
   for (const [title, change, message] of badSpecs) {
-    it(`reports ${title}, and touches nothing`, async () => {
+    it(`reports ${title}, and changes nothing`, async () => {
       await stage.start();
       await stage.create('multi-node');
       await stage.available('multi-node');
@@ -238,7 +238,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('takes over what the original operator made, recreating workloads where the tenant allows it', async () => {
+  it("takes over the original operator's objects, and recreates workloads if the tenant allows it", async () => {
     const tenant = await stage.create('multi-node');
     const original = await createAsOriginal(target.admin, tenant);
     const allowing = { metadata: { annotations: { [onImmutableAnnotation]: 'recreate' } } };
@@ -253,7 +253,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(configMap.data).to.deep.equal(tenant.spec.parseableConfig[0]?.env);
   });
 
-  it('reports an immutable selector instead, unless the tenant allows to recreate', async () => {
+  it('reports an immutable selector unless the tenant allows recreation', async () => {
     const tenant = await stage.create('multi-node');
     const original = await createAsOriginal(target.admin, tenant);
     await stage.start();
@@ -267,7 +267,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(kept.metadata.uid).to.equal(original.metadata.uid);
   });
 
-  it('survives the deletion and the new creation of a tenant at once', async () => {
+  it('handles the deletion and immediate recreation of a tenant', async () => {
     await stage.start();
     await stage.create('persistent');
     await stage.available('persistent');
@@ -289,7 +289,7 @@ const badSpecs: readonly [string, (spec: TenantSpec) => TenantSpec, RegExp][] = 
     /nodes\[0\].parseableConfig/,
   ],
   ['a type out of order', (spec) => withNode(spec, { type: 'none' }), /nodes\[0\].type/],
-  ['two nodes of a name', (spec) => withNode(spec, { name: 'little' }), /nodes\[1\].name/],
+  ['two nodes of the same name', (spec) => withNode(spec, { name: 'little' }), /nodes\[1\].name/],
   ['an unknown kind', (spec) => withNode(spec, { kind: 'DaemonSet' }), /nodes\[0\].kind/],
 ];
 
@@ -311,7 +311,7 @@ function withLogLevel(spec: TenantSpec): TenantSpec {
   return { ...spec, parseableConfig };
 }
 
-/** One claim instead of two: a tenant of four objects. */
+/** Reduces two claims to one: a tenant of four objects. */
 function oneClaim(spec: TenantSpec): TenantSpec {
   const k8sConfig = spec.k8sConfig.map((config) => ({
     ...config,
@@ -332,7 +332,10 @@ function withClaim(spec: TenantSpec, k8sConfigName: string): TenantSpec {
   return { ...spec, k8sConfig };
 }
 
-/** The ingestors' pods never get ready: told to the simulation, and without a node on a real one. */
+/**
+ * Keeps the ingestors' pods from becoming ready: by the simulation, or without a node on a real
+ * server.
+ */
 function neverReady(spec: TenantSpec): TenantSpec {
   const k8sConfig = spec.k8sConfig.map((config) =>
     config.name === 'staged'
@@ -346,7 +349,7 @@ function neverReady(spec: TenantSpec): TenantSpec {
   return { ...spec, k8sConfig };
 }
 
-/** Makes the operator reconcile a tenant whose desired state did not change. */
+/** Triggers a reconcile of a tenant without a change of its desired state. */
 async function touch(stage: Stage, name: string): Promise<void> {
   const { target, namespace } = stage;
   const patch = { type: 'merge', body: { metadata: { annotations: { touched: 'yes' } } } } as const;
@@ -354,8 +357,8 @@ async function touch(stage: Stage, name: string): Promise<void> {
 }
 
 /**
- * The operator's requests about the objects of tenants, after it has surely seen all that came
- * before: it answers a new, empty tenant by a status.
+ * Returns the operator's requests about objects of tenants, after it has handled all earlier
+ * events: it writes the status of a new, empty tenant.
  */
 async function operatorAnswered(stage: Stage): Promise<string[]> {
   await stage.create('ephemeral', (spec) => ({ ...spec, nodes: [] }), 'empty');

@@ -4,13 +4,15 @@ import { bundleOf } from '../../../manager/processes/bundle-of.js';
 
 const samples = new URL('../../../../samples/', import.meta.url);
 
-/** A script of a sample as a process of its own, and what it has written. */
+/** Runs a script of a sample as a process, and records its output. */
 export class Script {
   readonly #child: ChildProcess;
   readonly #exited: Promise<number | null>;
   output = '';
 
-  /** @param file - of the samples, such as `parseable/main.ts`; it reads no files beside it */
+  /**
+   * @param file - path within the samples, such as `parseable/main.ts`; it reads no files beside it
+   */
   constructor(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const program = bundleOf(new URL(file, samples));
     this.#child = spawn(process.execPath, [program, ...args], {
@@ -25,7 +27,7 @@ export class Script {
     this.#exited = new Promise((resolve) => this.#child.on('close', resolve));
   }
 
-  /** Resolves when it has written `text`; fails when it ends before. */
+  /** Resolves when it has written `text`; rejects when it ends before. */
   async writes(text: string): Promise<void> {
     const written = new Promise<void>((resolve) => {
       const look = (): void => {
@@ -40,7 +42,7 @@ export class Script {
     await Promise.race([written, ended]);
   }
 
-  /** @returns its exit code. */
+  /** @returns the exit code */
   ends(signal?: 'SIGTERM'): Promise<number | null> {
     if (signal !== undefined) this.#child.kill(signal);
     return this.#exited;

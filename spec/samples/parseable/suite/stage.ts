@@ -20,7 +20,7 @@ import type { BuilderTarget, Operator, ServedRequest } from '../../../builder/su
 import { isWrite, versionOf } from '../../../builder/suite/target.js';
 import { RunningOperators } from '../../suite/running-operators.js';
 
-/** The kinds that a tenant becomes. */
+/** Kinds of a tenant's objects. */
 export const tenantKinds: readonly ResourceType<KubernetesObject>[] = [
   ConfigMap,
   Service,
@@ -31,22 +31,22 @@ export const tenantKinds: readonly ResourceType<KubernetesObject>[] = [
 
 const crs = new URL('../../../../samples/parseable/crs/', import.meta.url);
 
-/** The sample of a file name without its ending. */
+/** Returns the sample of a file name without extension. */
 export async function sampleTenant(name: string): Promise<ParseableTenant> {
   return parse(await readFile(new URL(`${name}.yaml`, crs), 'utf8')) as ParseableTenant;
 }
 
-/** The names of all samples. */
+/** Returns the names of all samples. */
 export async function sampleNames(): Promise<string[]> {
   return (await readdir(crs)).map((file) => file.replace(/\.yaml$/, '')).toSorted();
 }
 
-/** A namespace in which the Parseable operator runs. */
+/** Namespace in which the Parseable operator runs. */
 export class Stage {
   readonly target: BuilderTarget;
   readonly namespace: string;
   readonly operator: Operator;
-  /** Objects that were created or configured, in order: `Deployment stateless-querier`. */
+  /** Objects created or configured, in order: `Deployment stateless-querier`. */
   readonly written: string[] = [];
   readonly #running: RunningOperators;
 
@@ -79,7 +79,7 @@ export class Stage {
     return this.#running.stop();
   }
 
-  /** Creates a sample, or what `change` makes of its spec. */
+  /** Creates a sample with the spec that `change` returns. */
   async create(
     sample: string,
     change: (spec: TenantSpec) => TenantSpec = (spec) => spec,
@@ -102,7 +102,7 @@ export class Stage {
     });
   }
 
-  /** Waits until the newest spec of a tenant is carried out. */
+  /** Waits until a tenant's newest spec is applied. */
   async available(name: string): Promise<ParseableTenant> {
     return this.target.eventually(async () => {
       const tenant = await this.tenant(name);
@@ -117,7 +117,7 @@ export class Stage {
     });
   }
 
-  /** `Kind name` of every object of the kinds that tenants become, sorted. */
+  /** Returns `Kind name` of every object of the tenants' kinds, sorted. */
   async objects(): Promise<string[]> {
     const found = await this.objectsOf(tenantKinds);
     return found.map(({ kind, metadata }) => `${kind} ${metadata.name ?? ''}`).toSorted();
@@ -126,7 +126,7 @@ export class Stage {
   async objectsOf(kinds: readonly ResourceType<KubernetesObject>[]): Promise<KubernetesObject[]> {
     const { namespace, target } = this;
     const lists = await Promise.all(kinds.map((kind) => target.admin.list(kind, { namespace })));
-    // Items of a list carry no kind of their own on every server.
+    // List items have no kind of their own on some servers.
     return lists
       .flatMap(({ items }, at) =>
         items.map((item) => ({ ...item, kind: kinds[at]?.kind ?? item.kind })),
@@ -134,7 +134,7 @@ export class Stage {
       .filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt');
   }
 
-  /** The versions of all objects, pods included, by UID. */
+  /** Returns the versions of all objects, pods included, by UID. */
   async versions(): Promise<Record<string, string | number>> {
     const found = await this.objectsOf([...tenantKinds, Pod, ParseableTenant]);
     return Object.fromEntries(
@@ -145,14 +145,14 @@ export class Stage {
     );
   }
 
-  /** The names of a node's pods. */
+  /** Returns the names of a node's pods. */
   async podsOf(node: string): Promise<string[]> {
     const { namespace, target } = this;
     const pods = await target.admin.list(Pod, { namespace, labelSelector: `node=${node}` });
     return pods.items.map(({ metadata }) => `${metadata.name ?? ''} ${metadata.uid ?? ''}`);
   }
 
-  /** The operator's writes since the last call, events and the tenant's own status aside. */
+  /** Returns the operator's writes since the last call, except events and the tenant's status. */
   async writes(): Promise<readonly ServedRequest[]> {
     const requests = await this.operator.requests();
     return requests.filter(

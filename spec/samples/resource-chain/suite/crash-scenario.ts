@@ -10,14 +10,14 @@ import { isSettled } from './settled.js';
 
 const releaseMs = 2_500;
 
-/** The name of the site that a scenario plays with: its cluster's namespace, which it makes itself. */
+/** Name of the scenario's site: its cluster's namespace, which the scenario creates. */
 function nameIn({ namespace = 'blog' }: CrashCluster): string {
   return namespace;
 }
 
 /**
- * The life of a site: created by chain v1, moved to v2, deleted. The registry is outside of
- * the operator, so that it outlives each crash.
+ * The life of a site: created by chain v1, moved to v2, deleted. The registry is outside of the
+ * operator, so that it survives each crash.
  */
 export function siteScenario<C extends CrashCluster>(): CrashScenario<C> {
   const registries = new WeakMap<CrashCluster, FakeRegistry>();
@@ -35,7 +35,7 @@ export function siteScenario<C extends CrashCluster>(): CrashScenario<C> {
       }),
     invariant: async (stage) => {
       const { cluster } = stage;
-      // Nothing that was registered is ever forgotten.
+      // No registration is ever leaked.
       if ((await siteOf(stage)) !== undefined) return;
       expect(registryOf(cluster).domains).to.deep.equal([]);
     },

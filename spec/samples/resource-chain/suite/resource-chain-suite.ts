@@ -13,7 +13,7 @@ const ofV2 = [
   ...['Deployment mail-queue', 'Deployment mail-sender'],
 ].sort();
 
-/** How the site operator behaves, on whatever server. */
+/** Declares how the site operator behaves, on either server. */
 export function resourceChainSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: SiteStage;
@@ -26,7 +26,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
   });
   afterEach(() => stage.stop());
 
-  it('brings a site up by one write an object, and then none', async () => {
+  it('creates a site with one write per object, then sends none', async () => {
     await stage.start();
     await stage.operator.requests();
     await stage.create();
@@ -45,7 +45,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it('moves a live site from v1 to v2 and back: what both have keeps UID and pods', async () => {
+  it('moves a live site from v1 to v2 and back: shared objects keep their UIDs and pods', async () => {
     await stage.start();
     await stage.create();
     await stage.settled('v1');
@@ -61,7 +61,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     );
     expect(await stage.pods('web')).to.deep.equal(pods);
     const writes = (await stage.writes()).filter((write) => !isOfSite(write));
-    // What is new comes before what is old goes, and nothing else is written.
+    // New objects are created before old ones are deleted, without other writes.
     expect(writes).to.deep.equal([
       'patch services/mail-queue',
       ...['patch configmaps/mail-queue', 'patch configmaps/mail-sender'],
@@ -76,7 +76,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it('keeps the finalizer of a deleted site until the registry has given its domain back', async () => {
+  it('keeps the finalizer of a deleted site until the registry has released its domain', async () => {
     await stage.start();
     await stage.create();
     await stage.settled('v1');
@@ -89,7 +89,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     expect(held?.metadata.deletionTimestamp).not.to.equal(undefined);
     expect(held?.metadata.finalizers).to.deep.equal(['operator-builder.io/site-operator']);
     const namespace = await getIfExists(target.admin, Namespace, { name: stage.name });
-    // The rest goes meanwhile.
+    // The other objects are deleted meanwhile.
     expect(namespace === undefined || namespace.metadata.deletionTimestamp !== undefined).to.equal(
       true,
     );
@@ -100,11 +100,11 @@ export function resourceChainSuite(newTarget: NewTarget): void {
       return regarding?.name === stage.name && reason === 'FinalizerKept';
     });
     const kept = told.filter(({ note = '' }) => note.includes('is kept by domain (the registry'));
-    // With the namespace, which may still be there, and without it.
+    // With the namespace, which may still exist, or without it.
     expect(kept.length).to.be.within(1, 2);
   });
 
-  it('leaves a site without a label alone, until it gets one', async () => {
+  it('ignores a site without a label until it gets one', async () => {
     await stage.start();
     await stage.create({});
     await stage.patch({ metadata: { annotations: { touched: 'yes' } } });
@@ -115,7 +115,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it('repairs what somebody edits or deletes', async () => {
+  it('reverts edits and deletions', async () => {
     await stage.start();
     await stage.create();
     await stage.settled('v1');
@@ -132,7 +132,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it('waits for a domain that another site is giving back', async () => {
+  it('waits for a domain that another site is releasing', async () => {
     await stage.registry.register(stage.domain, 'another');
     await stage.registry.release(stage.domain);
     await stage.start();
@@ -144,7 +144,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it('takes no domain from another site: what failed is said, and nothing is made of it', async () => {
+  it('reports a domain that another site holds, and creates no objects', async () => {
     await stage.registry.register(stage.domain, 'another');
     await stage.start();
     await stage.create();
@@ -159,7 +159,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
   });
 }
 
-/** Whether it is one of the site itself: its finalizer, its status. */
+/** Reports whether it is a write of the site itself: its finalizer or status. */
 function isOfSite(write: string): boolean {
   return write.includes(' sites');
 }

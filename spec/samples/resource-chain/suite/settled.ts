@@ -1,12 +1,12 @@
 import { findCondition } from '../../../../lib/object/conditions.js';
 import type { Site } from '../../../../samples/resource-chain/site.js';
 
-/** Whether the newest spec is carried out by `chain`, and all its Deployments are rolled out. */
+/** Reports whether `chain` has applied the newest spec, and all its Deployments have rolled out. */
 export function isSettled({ metadata, status }: Site, chain: string): boolean {
   const { ready = '', observedGeneration } = status ?? {};
   const [complete, all] = ready.split('/');
   const wanted = chain === 'v1' ? '2' : '3';
-  // The last write of a pass.
+  // The last write of a reconcile.
   const condition = findCondition(status?.conditions, 'Ready');
   return (
     condition?.status === 'True' &&

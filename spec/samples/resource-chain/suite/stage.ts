@@ -23,7 +23,7 @@ const kinds: readonly ResourceType<KubernetesObject>[] = [ConfigMap, Secret, Ser
 
 let stages = 0;
 
-/** A site, and an operator that looks after no other. */
+/** A site, and an operator that reconciles no other. */
 export class SiteStage {
   readonly name: string;
   readonly target: BuilderTarget;
@@ -40,7 +40,7 @@ export class SiteStage {
   }
 
   static async open(target: BuilderTarget): Promise<SiteStage> {
-    // Names of the cluster have to be new: the real server is not this spec's alone.
+    // Cluster-scoped names must be unique: other specs share the real server.
     const name = `site-${++stages}-${target.real ? Math.floor(target.clock.now()) : 'x'}`;
     return new SiteStage(target, await target.operator(), name);
   }
@@ -57,12 +57,12 @@ export class SiteStage {
     return this.#running.operate(siteOperator({ registry, site, ...options }), { client, clock });
   }
 
-  /** Ends the operator; what it was at may end in its time. */
+  /** Stops the operator; running reconciles may finish in their time. */
   stop(): Promise<void> {
     return this.#running.stop();
   }
 
-  /** Calls `check` until it throws no more; time goes on meanwhile. */
+  /** Calls `check` until it no longer throws; time advances meanwhile. */
   eventually<T>(check: () => Promise<T>): Promise<T> {
     return this.#running.eventually(check);
   }
@@ -92,7 +92,7 @@ export class SiteStage {
     return getIfExists(this.target.admin, Site, { name: this.name });
   }
 
-  /** Waits until the newest spec is carried out. */
+  /** Waits until the newest spec is applied. */
   async settled(chain: string): Promise<void> {
     await this.eventually(async () => {
       const site = await this.site();
@@ -101,7 +101,7 @@ export class SiteStage {
     });
   }
 
-  /** Waits until nothing is left of it. */
+  /** Waits until no object is left. */
   async gone(): Promise<void> {
     await this.eventually(async () => {
       const { admin } = this.target;
@@ -111,7 +111,7 @@ export class SiteStage {
     });
   }
 
-  /** The UIDs of the site's objects: `Deployment web` and so on. */
+  /** Returns the UIDs of the site's objects: `Deployment web` and so on. */
   async objects(): Promise<ReadonlyMap<string, string>> {
     const { admin } = this.target;
     const lists = await Promise.all(
@@ -127,14 +127,14 @@ export class SiteStage {
     return found;
   }
 
-  /** The UIDs of the pods of a Deployment, sorted. */
+  /** Returns the UIDs of a Deployment's pods, sorted. */
   async pods(app: string): Promise<readonly string[]> {
     const within = { namespace: this.name, labelSelector: `app=${app}` };
     const { items } = await this.target.admin.list(Pod, within);
     return items.map(({ metadata: { uid = '' } }) => uid).sort();
   }
 
-  /** What the operator has warned of, about the site. */
+  /** Returns the operator's warnings about the site. */
   async warnings(): Promise<readonly string[]> {
     const { items } = await this.target.admin.list(Event, {});
     return items
@@ -142,7 +142,7 @@ export class SiteStage {
       .map(({ note = '' }) => note);
   }
 
-  /** The operator's writes since the last look, without events. */
+  /** Returns the operator's writes since the last call, without events. */
   async writes(): Promise<readonly string[]> {
     const requests = await this.operator.requests();
     return requests

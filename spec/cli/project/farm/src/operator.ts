@@ -13,7 +13,7 @@ import type { Controller, OperatorDefinition, ReconcileContext, Result } from 'o
 import { defineResource, s } from 'operator-builder/crd';
 import type { ObjectOf } from 'operator-builder/crd';
 
-/** A workload that needs others: its database is rolled out before its web servers. */
+/** A workload with dependencies: its database is rolled out before its web servers. */
 export const Farm = defineResource({
   group: 'farms.example',
   kind: 'Farm',
@@ -24,7 +24,7 @@ export const Farm = defineResource({
         spec: s.object({
           image: s.defaulted(s.string(), 'farm:1'),
           config: s.defaulted(s.string(), 'one'),
-          /** A node type that can go. */
+          /** A node type that can be removed. */
           workers: s.defaulted(s.boolean(), true),
           migration: s.optional(s.string()),
           barn: s.optional(s.string()),
@@ -40,7 +40,7 @@ export const Farm = defineResource({
 });
 export type Farm = ObjectOf<typeof Farm>;
 
-/** What farms make others of, in the same operator. */
+/** A kind that farms own and another controller of the operator reconciles. */
 export const Barn = defineResource({
   group: 'farms.example',
   kind: 'Barn',
@@ -112,7 +112,7 @@ function chainOf(farm: Farm, client: ReconcileContext['client']): Builder {
     containers: [
       {
         ...{ name, image },
-        // Its pods need what workers have, as long as there are any.
+        // The web servers refer to the settings of workers while there are workers.
         envFrom: [from(name), ...(name === 'web' && workers ? [from('worker')] : [])],
       },
     ],

@@ -6,7 +6,7 @@ export const operator: OperatorDefinition = {
   name: 'shops',
   resources: [Shop],
   setup: (manager) => {
-    // For the finalizer.
+    // Required to add the finalizer.
     manager.add(shopController(), { requires: [{ type: Shop, verbs: ['patch'] }] });
   },
 };

@@ -7,7 +7,7 @@ const spec = s.object({
   greeting: s.optional(s.string()),
 });
 
-/** What the operator of the specs reconciles. */
+/** The kind that the operator of the specs reconciles. */
 export const Shop = defineResource({
   group: 'shops.example',
   kind: 'Shop',

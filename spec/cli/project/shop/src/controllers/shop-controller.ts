@@ -10,7 +10,7 @@ import {
 import type { Controller, ReconcileContext, Result } from 'operator-builder';
 import { Shop } from '../shop.js';
 
-/** Makes the objects of shops: a Deployment, and a ConfigMap where there is a greeting. */
+/** Reconciles shops: a Deployment, and a ConfigMap if there is a greeting. */
 export function shopController(): Controller {
   return controllerFor(Shop).owns(Deployment).owns(ConfigMap).complete(reconcileShop);
 }

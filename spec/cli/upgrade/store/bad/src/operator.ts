@@ -1,6 +1,6 @@
 import { storeOperator } from '../../store-operator.js';
 
-/** A new image, a new name of the settings, and a Service of the database that can't change. */
+/** A version with a new image, renamed settings and an immutable field of the database changed. */
 export const operator = storeOperator({
   image: 'store:2',
   settings: { name: 'config' },

@@ -1,4 +1,4 @@
 import { storeOperator } from '../../store-operator.js';
 
-/** A label on what no pod refers to. */
+/** A version with a new label on an object that no pod refers to. */
 export const operator = storeOperator({ extraLabel: 'new' });
