@@ -76,7 +76,7 @@ describe('LifecycleReconciler options', () => {
   });
 
   const lacking: Record<string, [object, string]> = {
-    'nothing at all': [{}, 'crManager, client, recorder, namespace: missing'],
+    'empty options': [{}, 'crManager, client, recorder, namespace: missing'],
     'no methods': [
       { crManager: { type: SampleConfig } },
       'no method getAllResources, getDependant',
