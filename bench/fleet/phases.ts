@@ -167,14 +167,19 @@ export class Fleet {
     return Promise.all([this.#operator.usage(), usageOf(pids.get('kube-apiserver') ?? 0)]);
   }
 
-  /** Waits until the operator uses almost no CPU time for two seconds. */
+  /**
+   * Waits until the operator and the server use almost no CPU time for two seconds. An operator alone may seem to
+   * be at rest while the cluster still changes what it watches.
+   */
   async #atRest(): Promise<void> {
-    let [{ cpuSeconds: last }] = await this.#usage();
+    let last = await this.#usage();
     for (let quiet = 0; quiet < 2;) {
       await delay(1_000);
-      const [{ cpuSeconds }] = await this.#usage();
-      quiet = cpuSeconds - last <= 0.03 ? quiet + 1 : 0;
-      last = cpuSeconds;
+      const now = await this.#usage();
+      const [operator, server] = now.map((each, n) => each.cpuSeconds - (last[n]?.cpuSeconds ?? 0));
+      const isQuiet = (operator ?? 0) <= 0.03 && (server ?? 0) <= 0.2;
+      quiet = isQuiet ? quiet + 1 : 0;
+      last = now;
     }
   }
 

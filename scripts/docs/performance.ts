@@ -50,6 +50,10 @@ const secondsOf = (phase: string): Row => ({
 const cpuOf = (phase: string): Row => ({
   ...{ title: `${phase}: CPU s`, phase, digits: 1, value: ({ cpuSeconds }) => cpuSeconds },
 });
+const serverCpuOf = (phase: string): Row => ({
+  ...{ title: `${phase}: CPU s of the server`, phase, digits: 0 },
+  value: ({ serverCpuSeconds }) => serverCpuSeconds,
+});
 const writesOf = (phase: string): Row => ({
   ...{ title: `${phase}: writes each`, phase, digits: 2 },
   value: ({ requests }, size) =>
@@ -69,8 +73,10 @@ const memory: Row = {
 };
 
 const rows: readonly Row[] = [
-  ...[secondsOf('create'), cpuOf('create'), writesOf('create'), eventsOf('create'), noOp],
-  ...[secondsOf('roll'), cpuOf('roll'), writesOf('roll'), secondsOf('fail-over'), memory],
+  ...[secondsOf('create'), cpuOf('create'), serverCpuOf('create')],
+  ...[writesOf('create'), eventsOf('create'), noOp],
+  ...[secondsOf('roll'), cpuOf('roll'), serverCpuOf('roll'), writesOf('roll')],
+  ...[secondsOf('fail-over'), memory],
 ];
 
 function tables({ date, machine, node, results }: FleetReport): string {
