@@ -5,8 +5,7 @@ import type {
   DeleteOptions,
   WriteDetails,
 } from '../client/client.js';
-import { getIfExists } from '../client/get-if-exists.js';
-import { isStaleWrite } from '../client/retry-on-conflict.js';
+import { getIfExists, isStaleWrite } from '../client/object-changes.js';
 import type { OperatorEvents } from '../events/operator-events.js';
 import type { Recorder } from '../events/recorder.js';
 import { WriteReport } from '../events/recording-client.js';

@@ -1,4 +1,4 @@
-import { getIfExists } from '../client/get-if-exists.js';
+import { getIfExists } from '../client/object-changes.js';
 import { hashObject } from '../hash/hash-object.js';
 import { isForbidden, isNotFound } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';

@@ -8,7 +8,7 @@ import {
   rollsPods,
 } from '../apply/index.js';
 import type { DesiredObject, ObjectPlan, PlannedObject } from '../apply/index.js';
-import { dryRun } from '../client/dry-run.js';
+import { dryRun } from '../client/client-wrappers.js';
 import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import { Service } from '../object/kinds.js';

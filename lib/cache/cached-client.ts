@@ -1,5 +1,5 @@
 import type { CacheLooks, Client, WriteOptions } from '../client/client.js';
-import { forwarding } from '../client/forwarding.js';
+import { forwarding } from '../client/client-wrappers.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';

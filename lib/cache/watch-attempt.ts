@@ -1,5 +1,5 @@
 import type { Client, WatchEvent } from '../client/client.js';
-import { atOnce } from '../client/flattened.js';
+import { atOnce } from '../client/watch-events.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Clock, Timer } from '../system/clock.js';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { packageVersion } from '../client/user-agent.js';
+import { packageVersion } from '../client/client-options.js';
 import type { CommandContext } from './command-context.js';
 import { apiServerCommand } from './commands/apiserver.js';
 import { buildInstallerCommand } from './commands/build-installer.js';

@@ -1,5 +1,22 @@
+import { Pod, ServiceAccount } from '../object/kinds.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
+import { OperatorError } from '../system/operator-error.js';
 import type { TransportRequest } from '../system/transport.js';
-import type { Fence } from './fence.js';
+import type {
+  ApplyOptions,
+  CallOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  Fence,
+  GetOptions,
+  ListOptions,
+  StreamOptions,
+  WatchOptions,
+  WriteOptions,
+} from './client.js';
 
 /** The verb and the object of a call, for error messages. */
 export interface Call {
@@ -36,4 +53,207 @@ export interface ApiRequest {
 export function describeCall({ verb, kind, namespace = '', name = '' }: Call): string {
   const key = namespace !== '' && name !== '' ? `${namespace}/${name}` : namespace + name;
   return key === '' ? `${verb} ${kind}` : `${verb} ${kind} ${key}`;
+}
+
+/** An {@link ApiRequest} without its method and body. */
+export type PlainRequest = Pick<ApiRequest, 'call' | 'path' | 'signal' | 'fences'>;
+
+interface Asked extends Pick<PlainRequest, 'signal' | 'fences'> {
+  readonly query?: Query;
+}
+
+/** Returns a request for `target`, without its method and body. */
+export function requestFor(
+  type: ResourceType<KubernetesObject>,
+  target: ResourceTarget,
+  { query, signal, fences }: Asked,
+): PlainRequest {
+  const { verb, namespace, name, subresource } = target;
+  const kind = subresource === undefined ? type.kind : `${type.kind}/${subresource}`;
+  const call = { verb, kind, namespace, name };
+  return { call, path: resourcePath(type, target, query), signal, fences };
+}
+
+/** Returns the `Accept` header that requests objects as `kind`: their metadata only. */
+export function metadataOf(kind: string): string {
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
+}
+
+/** Returns the query, signal and fences of a write. */
+export function writeQuery(options: ApplyOptions): Asked {
+  const { fieldManager, fieldValidation, dryRun = false, force, signal, fences } = options;
+  const query = { fieldManager, fieldValidation, force, dryRun: dryRun ? 'All' : undefined };
+  return { query, signal, fences };
+}
+
+/** Returns the query of a watch. */
+export function watchQuery(options: WatchOptions): Query {
+  const { labelSelector, fieldSelector, resourceVersion, allowWatchBookmarks = true } = options;
+  const { sendInitialEvents, timeoutMs } = options;
+  // The server requires it (KEP-3157).
+  const match = sendInitialEvents === undefined ? undefined : 'NotOlderThan';
+  const { resourceVersionMatch = match } = options;
+  return {
+    watch: true,
+    ...{ labelSelector, fieldSelector, resourceVersion, resourceVersionMatch },
+    ...{ allowWatchBookmarks, sendInitialEvents },
+    timeoutSeconds: timeoutMs === undefined ? undefined : Math.ceil(timeoutMs / 1_000),
+  };
+}
+
+/** The target of a request within a kind: a collection, an object or a subresource. */
+interface ResourceTarget {
+  readonly verb: string;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+}
+
+// With any other verb, a request without a name would address the whole collection, and a delete would delete
+// it.
+const collectionVerbs: ReadonlySet<string> = new Set([
+  ...['list', 'watch', 'create', 'deletecollection'],
+]);
+
+/** Parameters of a request; undefined ones are omitted. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/**
+ * Returns a path such as `/api/v1/namespaces/default/configmaps/web?limit=1`. It omits the namespace of a
+ * cluster-scoped kind; an object of a namespaced kind needs one.
+ * @throws OperatorError `InvalidObject`: the namespace or name is missing, or cannot be part of a path.
+ */
+function resourcePath(
+  type: ResourceType<KubernetesObject>,
+  target: ResourceTarget,
+  query: Query = {},
+): string {
+  const { name, subresource, verb } = target;
+  if (typeof name !== 'string' && (subresource !== undefined || !collectionVerbs.has(verb))) {
+    throw invalid(type, target, `name: want a text, got ${typeof name}`);
+  }
+  const root = type.group === '' ? '/api' : `/apis/${type.group}`;
+  let path = `${root}/${type.version}`;
+  if (type.namespaced && target.namespace !== undefined) {
+    path += `/namespaces/${segment(type, target, target.namespace)}`;
+  } else if (type.namespaced && name !== undefined) {
+    throw invalid(type, target, 'metadata.namespace is missing, the kind is namespaced');
+  }
+  path += `/${type.plural}`;
+  if (name !== undefined) path += `/${segment(type, target, name)}`;
+  if (subresource !== undefined) path += `/${subresource}`;
+  return path + queryString(query);
+}
+
+function queryString(query: Query): string {
+  let text = '';
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    text += `${text === '' ? '?' : '&'}${name}=${encodeURIComponent(value)}`;
+  }
+  return text;
+}
+
+// An empty name would address the whole collection; a dot segment, another path.
+function segment(
+  type: ResourceType<KubernetesObject>,
+  target: ResourceTarget,
+  value: string,
+): string {
+  if (typeof value !== 'string') {
+    throw invalid(type, target, `namespace: want a text, got ${typeof value}`);
+  }
+  if (value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {
+    throw invalid(type, target, `${JSON.stringify(value)} is no name`);
+  }
+  return encodeURIComponent(value);
+}
+
+function invalid(
+  type: ResourceType<KubernetesObject>,
+  { verb, namespace, name }: ResourceTarget,
+  reason: string,
+): OperatorError {
+  const call = describeCall({ verb, kind: type.kind, namespace, name });
+  return new OperatorError('InvalidObject', `${call}: ${reason}`);
+}
+
+/** Kinds that exist only as a subresource of one kind. */
+const parents: Readonly<Record<string, TypeReference<KubernetesObject>>> = {
+  'Eviction/eviction': Pod,
+  'Binding/binding': Pod,
+  'TokenRequest/token': ServiceAccount,
+};
+
+/**
+ * Returns the kind whose path `object` is written to: its own, or that of the subresource's parent.
+ * @throws OperatorError `InvalidOption`: a `Scale` can have many parents, so `parent` is required.
+ */
+export function subresourceParent(
+  object: KubernetesObject,
+  { subresource, parent }: WriteOptions,
+): TypeReference<KubernetesObject> {
+  if (parent !== undefined) return parent;
+  const { kind, apiVersion } = object;
+  if (subresource === undefined) return { apiVersion, kind };
+  if (kind === 'Scale') {
+    const message = `write Scale ${object.metadata.name ?? ''}: parent is missing`;
+    throw new OperatorError('InvalidOption', `${message} (the kind that is scaled)`);
+  }
+  return parents[`${kind}/${subresource}`] ?? { apiVersion, kind };
+}
+
+// A misspelt option is dangerous: `deleteCollection` with `labelselector` would delete every object.
+const call: OptionNames<CallOptions> = { signal: true };
+const selection = { namespace: true, labelSelector: true, fieldSelector: true };
+const get: OptionNames<GetOptions> = {
+  ...{ ...call, resourceVersion: true, subresource: true, metadataOnly: true },
+};
+const list: OptionNames<ListOptions> = {
+  ...{ ...call, ...selection, controllerUid: true, index: true, limit: true },
+  ...{ resourceVersion: true, resourceVersionMatch: true, metadataOnly: true },
+};
+const watch: OptionNames<WatchOptions> = {
+  ...{ ...call, ...selection, resourceVersion: true, resourceVersionMatch: true },
+  ...{ allowWatchBookmarks: true, sendInitialEvents: true, timeoutMs: true, metadataOnly: true },
+};
+/** The options of every write. */
+export const writeOptionNames: OptionNames<WriteOptions> = {
+  ...{ ...call, fieldManager: true, dryRun: true, fieldValidation: true },
+  ...{ subresource: true, parent: true, fences: true, details: true },
+};
+const remove: OptionNames<DeleteOptions> = {
+  ...{ ...call, dryRun: true, propagationPolicy: true, gracePeriodSeconds: true },
+  ...{ preconditions: true, fences: true, details: true },
+};
+
+interface OptionsByVerb {
+  readonly get: GetOptions;
+  readonly list: ListOptions;
+  readonly pages: ListOptions;
+  readonly watch: WatchOptions;
+  readonly stream: StreamOptions;
+  readonly create: WriteOptions;
+  readonly update: WriteOptions;
+  readonly patch: WriteOptions;
+  readonly apply: ApplyOptions;
+  readonly delete: DeleteOptions;
+  readonly deleteCollection: DeleteCollectionOptions;
+}
+
+const optionNames: { readonly [Verb in keyof OptionsByVerb]: OptionNames<OptionsByVerb[Verb]> } = {
+  ...{ get, list, pages: list, watch, create: writeOptionNames },
+  ...{ update: writeOptionNames, patch: writeOptionNames },
+  stream: { ...call, subresource: true, query: true },
+  apply: { ...writeOptionNames, force: true },
+  delete: remove,
+  deleteCollection: { ...remove, ...selection },
+};
+
+/** @throws OperatorError `InvalidOption`: a call of {@link Client} has an unknown option. */
+export function checkCallOptions<Verb extends keyof OptionsByVerb>(
+  verb: Verb,
+  options: OptionsByVerb[Verb],
+): void {
+  refuseUnknownOptions<OptionsByVerb[Verb]>(`client.${verb}`, options, optionNames[verb]);
 }

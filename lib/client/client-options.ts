@@ -1,8 +1,9 @@
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
 import { noMetrics } from '../system/metrics.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
@@ -11,10 +12,7 @@ import type { Random } from '../system/random.js';
 import type { Transport } from '../system/transport.js';
 import { anonymous } from './credentials.js';
 import type { Credentials } from './credentials.js';
-import type { RateLimit } from './rate-limit.js';
-import type { RetryLimits } from './retry-policy.js';
-import { defaultUserAgent } from './user-agent.js';
-import type { OptionNames } from '../system/known-options.js';
+import type { RateLimit, RetryLimits } from './request-limits.js';
 
 /** The options shared by every function that creates a client. */
 export interface ClientSettings {
@@ -98,4 +96,16 @@ export function resolveClientOptions(options: ClientOptions): ResolvedClientOpti
   refuseUnknownOptions<ClientOptions>('client options', options, { ...plain, retries });
   refuseUnknownOptions<RetryLimits>('client options: retries', retries, limits);
   return { ...plain, ...limits };
+}
+
+/** The version of this package; a spec compares it with package.json. */
+export const packageVersion = '0.1.0';
+
+/**
+ * Returns `operator-builder/0.1.0 (linux/x64) node/20`. For writes without a field manager, the server uses
+ * the part before the slash.
+ */
+export function defaultUserAgent(): string {
+  const [major = ''] = process.versions.node.split('.');
+  return `operator-builder/${packageVersion} (${process.platform}/${process.arch}) node/${major}`;
 }

@@ -1,11 +1,25 @@
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
+import omit from 'lodash/omit.js';
+import { systemClock } from '../system/clock.js';
+import type { TlsOptions } from '../system/connector.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
+import { OperatorError } from '../system/operator-error.js';
+import { UndiciTransport } from '../system/undici-transport.js';
+import type { ClientSettings } from './client-options.js';
+import { createClient } from './http-client.js';
 import type { ConnectedClient } from './http-client.js';
-import { clientInCluster, inClusterServer, serviceAccountDirectory } from './in-cluster.js';
-import { clientFromKubeConfig } from './kube-config.js';
-import type { KubeConfigClientOptions } from './kube-config.js';
 import { readKubeConfig } from './kube-config-file.js';
-import type { KubeConfigSource } from './kube-config-file.js';
+import type { Environment, KubeConfigSource } from './kube-config-file.js';
+import {
+  clientFromKubeConfig,
+  kubeConfigClientOptionNames,
+  proxyFromEnvironment,
+} from './kube-config.js';
+import type { KubeConfigClientOptions } from './kube-config.js';
+import { tokenFile } from './credentials.js';
 
 /**
  * Connects by controller-runtime's rules. The first of these that exists: a given `path`, `text` or
@@ -51,4 +65,91 @@ async function isPod(serviceHost: string | undefined): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Options of {@link clientInCluster}. */
+export interface InClusterClientOptions extends ClientSettings {
+  /**
+   * The directory of the Pod's service account.
+   * @defaultValue `/var/run/secrets/kubernetes.io/serviceaccount`
+   */
+  readonly directory?: string | undefined;
+  /** @defaultValue `process.env` */
+  readonly env?: Environment | undefined;
+  /** The maximum of connections for requests that are not streams. @defaultValue 64 */
+  readonly maxConnections?: number | undefined;
+}
+
+// `defaultClient` also passes the options of a kubeconfig.
+const optionNames: OptionNames<InClusterClientOptions> = {
+  ...{ ...kubeConfigClientOptionNames, directory: true },
+};
+
+/** The directory where the kubelet mounts the token, the CA and the namespace of a Pod. */
+export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * Creates a client of the cluster that this Pod runs in, with its service account. It rereads the token and
+ * the CA when the kubelet replaces them. It uses the proxy of `HTTPS_PROXY`, unless `NO_PROXY` names the
+ * server.
+ * @throws OperatorError `InvalidKubeConfig`: this is not a Pod, or it has no service account token.
+ * @throws OperatorError `InvalidOption`: `HTTPS_PROXY` is not a usable proxy.
+ */
+export async function clientInCluster(
+  options: InClusterClientOptions = {},
+): Promise<ConnectedClient> {
+  refuseUnknownOptions<InClusterClientOptions>('clientInCluster', options, optionNames);
+  const { directory = serviceAccountDirectory, env = process.env } = options;
+  const { clock = systemClock, maxConnections } = options;
+  const tls = trustedCa(join(directory, 'ca.crt'));
+  const credentials = tokenFile(join(directory, 'token'), clock);
+  const server = inClusterServer(env);
+  const proxy = proxyFromEnvironment(server, env);
+  const transport = new UndiciTransport({ server, tls, maxConnections, proxy });
+  // Both are read now, so that errors appear at the start.
+  await Promise.all([tls(), credentials.headers()]);
+  const defaultNamespace = await namespaceOf(directory, env);
+  const own = ['directory', 'env', 'maxConnections', 'path', 'text', 'context'];
+  return createClient({ ...omit(options, own), transport, credentials, defaultNamespace });
+}
+
+/**
+ * Returns the API server's URL from the variables that the kubelet sets.
+ * @throws OperatorError `InvalidKubeConfig`: this is not a Pod.
+ */
+export function inClusterServer(env: Environment): string {
+  const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = env;
+  const missing = [
+    ...(host === '' ? ['KUBERNETES_SERVICE_HOST'] : []),
+    ...(port === '' ? ['KUBERNETES_SERVICE_PORT'] : []),
+  ];
+  if (missing.length > 0) {
+    throw notInCluster(`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not set`);
+  }
+  return `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+function trustedCa(path: string): () => Promise<TlsOptions> {
+  let last: TlsOptions = {};
+  return async () => {
+    const ca = await readFile(path, 'utf8').catch((error: unknown) => {
+      throw notInCluster((error as Error).message, error);
+    });
+    if (ca !== last.ca) last = { ca };
+    return last;
+  };
+}
+
+async function namespaceOf(directory: string, env: Environment): Promise<string | undefined> {
+  if ((env['POD_NAMESPACE'] ?? '') !== '') return env['POD_NAMESPACE'];
+  try {
+    return (await readFile(join(directory, 'namespace'), 'utf8')).trim();
+  } catch {
+    return undefined; // Optional: `default` is used instead.
+  }
+}
+
+function notInCluster(reason: string, cause?: unknown): OperatorError {
+  const message = `in-cluster credentials: ${reason} (run in a Pod with a service account token)`;
+  return new OperatorError('InvalidKubeConfig', message, { cause });
 }

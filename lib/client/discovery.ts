@@ -6,7 +6,7 @@ import type { GroupKind, ResourceType, TypeReference } from '../object/resource-
 import { OperatorError } from '../system/operator-error.js';
 import type { ApiRequest } from './call.js';
 import type { Exchange } from './exchange.js';
-import { parseJson } from './json-answer.js';
+import { parseJson } from './answers.js';
 
 /** The root of one aggregated discovery document. */
 type Root = '/api' | '/apis';

@@ -10,7 +10,7 @@ import { sleep, systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { CallOptions, Client } from './client.js';
-import { getIfExists } from './get-if-exists.js';
+import { getIfExists } from './object-changes.js';
 import { waitFor, withinLimits } from './wait-for.js';
 import type { WaitLimits } from './wait-for.js';
 import { refuseUnknownOptions } from '../system/known-options.js';

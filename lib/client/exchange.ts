@@ -4,17 +4,19 @@ import { noMetrics } from '../system/metrics.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { TransportRequest, TransportResponse } from '../system/transport.js';
-import { readBody } from './body.js';
+import { readBody, apiErrorOf, WarningLog } from './answers.js';
 import { describeCall } from './call.js';
 import type { ApiRequest } from './call.js';
 import type { ResolvedClientOptions } from './client-options.js';
 import type { CredentialHeaders } from './credentials.js';
-import { Deadline } from './deadline.js';
+import {
+  Deadline,
+  TokenBucket,
+  refusalDelayMs,
+  resetDelayMs,
+  retryAfterMs,
+} from './request-limits.js';
 import { RequestMetrics } from './request-metrics.js';
-import { TokenBucket } from './rate-limit.js';
-import { refusalDelayMs, resetDelayMs, retryAfterMs } from './retry-policy.js';
-import { apiErrorOf } from './response-error.js';
-import { WarningLog } from './warnings.js';
 
 /** A successful response, read to its end. */
 export interface Answer {

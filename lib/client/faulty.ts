@@ -10,7 +10,7 @@ import type { Random } from '../system/random.js';
 import { describeCall } from './call.js';
 import type { Call } from './call.js';
 import type { CallOptions, Client } from './client.js';
-import { forwarding } from './forwarding.js';
+import { forwarding } from './client-wrappers.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import type { OptionNames } from '../system/known-options.js';
 

@@ -5,8 +5,16 @@ import type { Patch } from '../object/patch.js';
 import type { GroupKind, ResourceType, TypeReference } from '../object/resource-type.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
-import { describeCall } from './call.js';
-import type { ApiRequest } from './call.js';
+import {
+  describeCall,
+  checkCallOptions,
+  metadataOf,
+  requestFor,
+  watchQuery,
+  writeQuery,
+  subresourceParent,
+} from './call.js';
+import type { ApiRequest, PlainRequest } from './call.js';
 import type {
   Applied,
   ApplyOptions,
@@ -20,22 +28,21 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './client.js';
-import { checkCallOptions } from './call-options.js';
 import { resolveClientOptions } from './client-options.js';
 import type { ClientOptions } from './client-options.js';
-import { deleteBody, dryRunQuery, remainingObject } from './deletion.js';
+import {
+  deleteBody,
+  dryRunQuery,
+  remainingObject,
+  jsonBody,
+  parseJson,
+  withTypeOf,
+} from './answers.js';
 import { Discovery } from './discovery.js';
 import { Exchange } from './exchange.js';
-import { flattened } from './flattened.js';
-import { jsonBody, parseJson } from './json-answer.js';
+import { flattened, watchEvents, jsonLines } from './watch-events.js';
 import { concatenatePages, pagesOf } from './list-pages.js';
 import type { PageRequest } from './list-pages.js';
-import { metadataOf, requestFor, watchQuery, writeQuery } from './plain-request.js';
-import type { PlainRequest } from './plain-request.js';
-import { subresourceParent } from './subresource-parent.js';
-import { withTypeOf } from './typed-object.js';
-import { watchEvents } from './watch-events.js';
-import { jsonLines } from './watch-lines.js';
 
 /** A {@link Client} that holds connections. */
 export interface ConnectedClient extends Client {

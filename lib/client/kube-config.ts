@@ -1,29 +1,41 @@
 import { readFile } from 'node:fs/promises';
+import { BlockList, isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 import type * as ClientNode from '@kubernetes/client-node';
 import omit from 'lodash/omit.js';
+import { errorMessage } from '../system/as-error.js';
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
+import type { TlsOptions } from '../system/connector.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 import { silentLogger } from '../system/logger.js';
+import { OperatorError } from '../system/operator-error.js';
 import { isProxyUrl } from '../system/proxy-tunnel.js';
 import { UndiciTransport } from '../system/undici-transport.js';
-import type { TlsOptions } from '../system/connector.js';
-import { withCertificateFiles } from './certificate-files.js';
-import { anonymous, basicAuth, bearerToken, withHeaders } from './credentials.js';
-import type { Credentials } from './credentials.js';
+import {
+  withCertificateFiles,
+  anonymous,
+  basicAuth,
+  bearerToken,
+  withHeaders,
+  tokenFile,
+} from './credentials.js';
 import { clientSettingNames } from './client-options.js';
 import type { ClientSettings } from './client-options.js';
+import type { CredentialHeaders, Credentials } from './credentials.js';
 import { ExecCredentials } from './exec-credentials.js';
 import type { ClientCertificate } from './exec-credentials.js';
 import { createClient } from './http-client.js';
 import type { ConnectedClient } from './http-client.js';
-import { impersonationHeaders } from './impersonation.js';
 import { invalidKubeConfig, readKubeConfig } from './kube-config-file.js';
-import type { ClusterEntry, KubeConfigContext, KubeConfigSource } from './kube-config-file.js';
-import { proxyFromEnvironment } from './proxy-environment.js';
-import { tokenFile } from './token-file.js';
-import { errorMessage } from '../system/as-error.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
+import type {
+  ClusterEntry,
+  Environment,
+  KubeConfigContext,
+  KubeConfigSource,
+  UserEntry,
+} from './kube-config-file.js';
 
 /** Options of {@link clientFromKubeConfig}. */
 export interface KubeConfigClientOptions extends KubeConfigSource, ClientSettings {
@@ -200,4 +212,102 @@ async function loadClientNode(source: string, provider: string): Promise<typeof 
     const remedy = 'use a token, a certificate or an exec plugin, or install it beside the program';
     throw invalidKubeConfig(source, problem, remedy, error);
   }
+}
+
+/**
+ * Returns the headers by which a kubeconfig user impersonates another ("User impersonation" in the Kubernetes
+ * documentation). Each group and each extra value is a header of its own.
+ */
+function impersonationHeaders(user: UserEntry): CredentialHeaders {
+  const { as, 'as-uid': uid, 'as-groups': groups = [], 'as-user-extra': extra = {} } = user;
+  const headers: Record<string, string | readonly string[]> = {};
+  if (as !== undefined) headers['impersonate-user'] = as;
+  if (uid !== undefined) headers['impersonate-uid'] = uid;
+  if (groups.length > 0) headers['impersonate-group'] = groups;
+  for (const [key, values] of Object.entries(extra)) {
+    headers[`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`] = values;
+  }
+  return headers;
+}
+
+/** The requested server. */
+interface Target {
+  /** The host without the brackets of an IPv6 address. */
+  readonly host: string;
+  readonly port: string;
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/**
+ * Returns the proxy that the environment names for `server`, an http or https URL, by the rules of Go's
+ * clients. By the server's scheme it is `HTTPS_PROXY` or `HTTP_PROXY`, a URL or `host:port`, unless
+ * `NO_PROXY` names the server. `NO_PROXY` is a comma-separated list of `*`, addresses, CIDRs and domains,
+ * each with an optional port. A domain includes its subdomains; with a leading dot it means only these. Upper
+ * case takes precedence over lower case. Undefined: no proxy, as always for `localhost` and loopback
+ * addresses.
+ * @throws OperatorError `InvalidOption`: the variable is not a usable proxy.
+ */
+export function proxyFromEnvironment(server: string, env: Environment): string | undefined {
+  const { protocol, hostname, port } = new URL(server);
+  const isTls = protocol === 'https:';
+  const name = isTls ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const text = variable(name, env);
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const target = { host, port: port === '' ? (isTls ? '443' : '80') : port };
+  if (text === '' || isLoopback(host) || isExcepted(target, variable('NO_PROXY', env))) {
+    return undefined;
+  }
+  const proxy = text.includes('://') ? text : `http://${text}`;
+  if (isProxyUrl(proxy)) return proxy;
+  // The message omits the text: it may hold a password.
+  throw new OperatorError('InvalidOption', `${name}: want an http, https or socks5 URL`);
+}
+
+function variable(name: string, env: Environment): string {
+  return [env[name], env[name.toLowerCase()]].find((value = '') => value !== '') ?? '';
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || isIn(loopback, host);
+}
+
+function isExcepted(target: Target, noProxy: string): boolean {
+  const entries = noProxy.split(',').map((entry) => entry.trim().toLowerCase());
+  return entries.some((entry) => entry === '*' || matches(entry, target));
+}
+
+function matches(entry: string, { host, port }: Target): boolean {
+  const [, network = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? [];
+  const family = isIP(network);
+  if (family !== 0 && Number(bits) <= (family === 4 ? 32 : 128)) {
+    const list = new BlockList();
+    list.addSubnet(network, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
+    return isIn(list, host);
+  }
+  const [, bracketed, plain, entryPort] = /^(?:\[(.*)\]|([^:]*)):(\d+)$/.exec(entry) ?? [];
+  if (entryPort !== undefined && entryPort !== port) return false;
+  const named = bracketed ?? plain ?? entry;
+  return isIP(named) === 0 ? isOfDomain(host, named) : isSameAddress(host, named);
+}
+
+function isOfDomain(host: string, named: string): boolean {
+  const hasDot = /^\*?\./.test(named);
+  const domain = named.replace(/^\*?\./, '');
+  const ascii = domainToASCII(domain) || domain;
+  return ascii !== '' && (host.endsWith(`.${ascii}`) || (!hasDot && host === ascii));
+}
+
+/** Compares addresses in any notation: `::1` and `0:0::1`, `::ffff:10.0.0.1` and `10.0.0.1`. */
+function isSameAddress(host: string, named: string): boolean {
+  const list = new BlockList();
+  list.addAddress(named, isIP(named) === 4 ? 'ipv4' : 'ipv6');
+  return isIn(list, host);
+}
+
+function isIn(list: BlockList, host: string): boolean {
+  const family = isIP(host);
+  return family !== 0 && list.check(host, family === 4 ? 'ipv4' : 'ipv6');
 }

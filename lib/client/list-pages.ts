@@ -2,7 +2,7 @@ import { ApiError, isGone } from '../object/api-error.js';
 import type { KubernetesObject, ObjectList } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { ListOptions } from './client.js';
-import type { Query } from './resource-path.js';
+import type { Query } from './call.js';
 
 /** The parameters that differ between pages. */
 export type PageRequest = Query;

@@ -7,7 +7,7 @@ import { sleep, systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { CallOptions, Client } from './client.js';
-import { Deadline } from './deadline.js';
+import { Deadline } from './request-limits.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link waitFor}. */

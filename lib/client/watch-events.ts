@@ -3,10 +3,10 @@ import type { Status } from '../object/api-error.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ResourceType } from '../object/resource-type.js';
 import { ConnectionError } from '../system/connection-error.js';
+import { withTypeOf } from './answers.js';
 import { describeCall } from './call.js';
 import type { Call } from './call.js';
 import type { WatchEvent } from './client.js';
-import { withTypeOf } from './typed-object.js';
 
 /** Marks the bookmark after the objects that existed when a streaming list began (KEP-3157). */
 const initialEventsEnd = 'k8s.io/initial-events-end';
@@ -52,5 +52,176 @@ function watchEvent<T extends KubernetesObject>(
       const message = `${describeCall(call)}: the stream holds something that is no watch event`;
       throw new ConnectionError(message, { requestSent: true });
     }
+  }
+}
+
+const newline = 0x0a;
+
+/**
+ * The longest line, 64 MiB. etcd accepts objects of 1.5 MB by default, and client-go reads watch events of up
+ * to 16 MiB. A server that sends more is broken and must not fill the memory.
+ */
+const maxLineBytes = 64 * 2 ** 20;
+
+/**
+ * Yields the JSON values of a body, one per line. The values of a chunk come together, because a turn of the
+ * event loop per value would cost as much as reading it; each is parsed when the caller takes it. Lines are
+ * split as bytes, so that a character may span two chunks, and joined once, so that the cost of a line does
+ * not depend on its chunks.
+ * @throws OperatorError `ConnectionFailed`: the last line is truncated, a line is not JSON, or is longer than
+ * 64 MiB. The values before it were yielded.
+ */
+export async function* jsonLines(
+  body: AsyncIterable<Uint8Array>,
+  call: Call,
+): AsyncGenerator<Iterable<unknown>> {
+  let pending: Uint8Array[] = [];
+  let pendingBytes = 0;
+  for await (const chunk of body) {
+    const end = chunk.lastIndexOf(newline);
+    if (end < 0) {
+      pending.push(chunk);
+      pendingBytes += chunk.length;
+      if (pendingBytes > maxLineBytes) throw tooLong(call);
+      continue;
+    }
+    const whole = chunk.subarray(0, end);
+    const lines = textOf(pending.length === 0 ? whole : Buffer.concat([...pending, whole]));
+    pending = end + 1 < chunk.length ? [chunk.subarray(end + 1)] : [];
+    pendingBytes = chunk.length - end - 1;
+    yield valuesOf(lines, call);
+  }
+  const rest = textOf(Buffer.concat(pending));
+  if (rest.trim() !== '') yield valuesOf(rest, call);
+}
+
+function tooLong(call: Call): ConnectionError {
+  const got = `more than ${maxLineBytes / 2 ** 20} MiB without an end`;
+  const message = `${describeCall(call)}: the stream holds an event that is too long, got ${got}`;
+  return new ConnectionError(message, { requestSent: true });
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+function* valuesOf(lines: string, call: Call): Generator {
+  for (let start = 0; start < lines.length;) {
+    const newlineAt = lines.indexOf('\n', start);
+    const end = newlineAt < 0 ? lines.length : newlineAt;
+    if (end > start) yield parseLine(lines.slice(start, end), call);
+    start = end + 1;
+  }
+}
+
+function parseLine(line: string, call: Call): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    // The message omits the line: it may be half a Secret.
+    const message = `${describeCall(call)}: the stream broke off within an event`;
+    throw new ConnectionError(message, { requestSent: true });
+  }
+}
+
+/**
+ * Yields the items of `batches` one by one. Further items of a batch need no turn of an async generator.
+ *
+ * Behaves as an async generator: overlapping calls of `next` are answered in order, and an error of a batch
+ * or of an item in it ends `batches`.
+ */
+export function flattened<T>(batches: AsyncGenerator<Iterable<T>>): AsyncGenerator<T> {
+  return new Flattened(batches);
+}
+
+/**
+ * Returns the remaining items of the current batch of `items`, without a turn of the event loop. The caller
+ * handles their errors and ends `items`. Empty if `items` was not made by {@link flattened}.
+ */
+export function atOnce<T>(items: AsyncIterable<T>): Iterable<T> {
+  return items instanceof Flattened ? (items as Flattened<T>).restOfBatch() : [];
+}
+
+class Flattened<T> implements AsyncGenerator<T> {
+  readonly #batches: AsyncGenerator<Iterable<T>>;
+  #batch: Iterator<T> | undefined;
+  /** The last call that is not answered yet. */
+  #last: Promise<unknown> | undefined;
+
+  constructor(batches: AsyncGenerator<Iterable<T>>) {
+    this.#batches = batches;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  restOfBatch(): Iterable<T> {
+    const batch = this.#last === undefined ? this.#batch : undefined;
+    return batch === undefined ? [] : { [Symbol.iterator]: () => batch };
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    if (this.#last === undefined && this.#batch !== undefined) {
+      try {
+        const item = this.#batch.next();
+        if (item.done !== true) return Promise.resolve({ done: false, value: item.value });
+        this.#batch = undefined;
+      } catch (error) {
+        return this.#inTurn(() => this.#fail(error));
+      }
+    }
+    return this.#inTurn(() => this.#advance());
+  }
+
+  return(): Promise<IteratorResult<T, undefined>> {
+    return this.#inTurn(() => this.#end());
+  }
+
+  throw(error: unknown): Promise<IteratorResult<T, undefined>> {
+    return this.#inTurn(() => this.#fail(error));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  #inTurn<R>(run: () => Promise<R>): Promise<R> {
+    const answer = this.#last === undefined ? run() : this.#last.then(run, run);
+    const over = (): void => {
+      if (this.#last === answer) this.#last = undefined;
+    };
+    this.#last = answer;
+    answer.then(over, over);
+    return answer;
+  }
+
+  async #advance(): Promise<IteratorResult<T, undefined>> {
+    for (;;) {
+      const item = await this.#nextOfBatch();
+      if (item?.done === false) return { done: false, value: item.value };
+      const batch = await this.#batches.next();
+      if (batch.done === true) return { done: true, value: undefined };
+      this.#batch = batch.value[Symbol.iterator]();
+    }
+  }
+
+  async #nextOfBatch(): Promise<IteratorResult<T> | undefined> {
+    try {
+      return this.#batch?.next();
+    } catch (error) {
+      return this.#fail(error);
+    }
+  }
+
+  async #end(): Promise<IteratorResult<T, undefined>> {
+    this.#batch = undefined;
+    await this.#batches.return(undefined);
+    return { done: true, value: undefined };
+  }
+
+  async #fail(error: unknown): Promise<never> {
+    await this.#end();
+    throw error;
   }
 }

@@ -1,4 +1,4 @@
-import type { Fence } from '../client/fence.js';
+import type { Fence } from '../client/client.js';
 import type { ObjectKey } from '../object/kubernetes-object.js';
 import { keyString, parseKey } from '../object/object-key.js';
 import { OperatorError } from '../system/operator-error.js';

@@ -1,6 +1,5 @@
 import type { Cache } from '../cache/cache.js';
-import type { Client } from '../client/client.js';
-import type { Fence } from '../client/fence.js';
+import type { Client, Fence } from '../client/client.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { systemClock } from '../system/clock.js';

@@ -1,5 +1,4 @@
-import type { CachingClient, CallOptions, Client, WriteOptions } from '../client/client.js';
-import type { Fence } from '../client/fence.js';
+import type { CachingClient, CallOptions, Client, WriteOptions, Fence } from '../client/client.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
 import { keyString } from '../object/object-key.js';
 import type { TypeReference } from '../object/resource-type.js';

@@ -1,5 +1,4 @@
-import type { CachingClient, Client } from '../client/client.js';
-import type { Fence } from '../client/fence.js';
+import type { CachingClient, Client, Fence } from '../client/client.js';
 import { silentRecorder } from '../events/recorder.js';
 import type { Recorder } from '../events/recorder.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';

@@ -1,5 +1,5 @@
 import { isReconcileFailed, requeueAfterOf } from '../apply/index.js';
-import { isStaleWrite } from '../client/retry-on-conflict.js';
+import { isStaleWrite } from '../client/object-changes.js';
 import { isApiError, isNamespaceTerminating } from '../object/api-error.js';
 import type { ErrorCode } from '../system/error-codes.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';

@@ -1,5 +1,5 @@
 import type { CachingClient, Client } from '../client/client.js';
-import { forwarding } from '../client/forwarding.js';
+import { forwarding } from '../client/client-wrappers.js';
 import type { KubernetesObject, ObjectList } from '../object/kubernetes-object.js';
 import { noTracer } from '../system/tracer.js';
 import type { Span, SpanAttributes, Tracer } from '../system/tracer.js';

@@ -1,4 +1,4 @@
-import type { Fence } from '../client/fence.js';
+import type { Fence } from '../client/client.js';
 import { silentRecorder } from '../events/recorder.js';
 import { endsWithin } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';

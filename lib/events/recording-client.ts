@@ -6,8 +6,8 @@ import type {
   WriteDetails,
   WriteOptions,
 } from '../client/client.js';
-import { forwarding } from '../client/forwarding.js';
-import { isStaleWrite } from '../client/retry-on-conflict.js';
+import { forwarding } from '../client/client-wrappers.js';
+import { isStaleWrite } from '../client/object-changes.js';
 import {
   isAlreadyExists,
   isApiError,

@@ -1,8 +1,12 @@
 import { compareResourceVersions } from '../cache/index.js';
 import type { Client, WatchEvent, WatchOptions, WriteOptions } from '../client/client.js';
-import { forwarding } from '../client/forwarding.js';
-import type { KubernetesObject, ObjectKey, ObjectList } from '../object/kubernetes-object.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { forwarding } from '../client/client-wrappers.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  ObjectList,
+  UnstructuredObject,
+} from '../object/kubernetes-object.js';
 import { apiVersionOf, groupOf } from '../object/resource-type.js';
 import type { GroupKind, TypeReference } from '../object/resource-type.js';
 import type { ObjectChange } from './object-news.js';

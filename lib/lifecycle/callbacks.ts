@@ -1,4 +1,4 @@
-import { getIfExists } from '../client/get-if-exists.js';
+import { getIfExists } from '../client/object-changes.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { apiVersionOf } from '../object/resource-type.js';

@@ -1,4 +1,4 @@
-import type { Fence } from '../client/fence.js';
+import type { Fence } from '../client/client.js';
 import type {
   Controller,
   ControllerEventListener,

@@ -1,5 +1,4 @@
-import type { Client } from '../client/client.js';
-import type { Fence } from '../client/fence.js';
+import type { Client, Fence } from '../client/client.js';
 import { Lease } from '../object/kinds.js';
 import { sleep } from '../system/clock.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';

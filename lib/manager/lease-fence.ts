@@ -1,4 +1,4 @@
-import type { Fence } from '../client/fence.js';
+import type { Fence } from '../client/client.js';
 import type { Clock, Timer } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
 

@@ -1,5 +1,5 @@
 import type { Client } from '../client/client.js';
-import { Deadline } from '../client/deadline.js';
+import { Deadline } from '../client/request-limits.js';
 import { isApiError, isForbidden, isNotFound } from '../object/api-error.js';
 import { Lease } from '../object/kinds.js';
 import { formatMicroTime } from '../object/micro-time.js';

@@ -3,8 +3,7 @@ import { isReconcileFailed, requeueAfterOf } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
 import { Builder } from '../builder/builder.js';
 import type { NoNames } from '../builder/chain-names.js';
-import { addFinalizer, removeFinalizer } from '../client/finalizers.js';
-import { getIfExists } from '../client/get-if-exists.js';
+import { addFinalizer, removeFinalizer, getIfExists } from '../client/object-changes.js';
 import {
   failureKindOf,
   InvalidResultError,

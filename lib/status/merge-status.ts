@@ -1,7 +1,7 @@
 import { deepEqual } from '../object/deep-equal.js';
 import omit from 'lodash/omit.js';
 import type { Client } from '../client/client.js';
-import { getIfExists } from '../client/get-if-exists.js';
+import { getIfExists } from '../client/object-changes.js';
 import { isConflict } from '../object/api-error.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';

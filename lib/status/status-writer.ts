@@ -1,6 +1,6 @@
 import { deepEqual } from '../object/deep-equal.js';
 import type { Client } from '../client/client.js';
-import { getIfExists } from '../client/get-if-exists.js';
+import { getIfExists } from '../client/object-changes.js';
 import { LruMap } from '../system/lru-map.js';
 import { isInvalid, isNotFound } from '../object/api-error.js';
 import { findCondition } from '../object/conditions.js';

@@ -1,5 +1,5 @@
 import type { Client } from '../client/client.js';
-import { forwarding } from '../client/forwarding.js';
+import { forwarding } from '../client/client-wrappers.js';
 import { isNotFound } from '../object/api-error.js';
 import { isBookkeeping } from '../object/bookkeeping.js';
 import { describeObject } from '../object/describe-object.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { getIfExists } from '../../lib/client/get-if-exists.js';
+import { getIfExists } from '../../lib/client/object-changes.js';
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { OperatorResource } from '../../lib/declarative/crd/index.js';
 import { CustomResourceDefinition } from '../../lib/object/kinds.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withCertificateFiles } from '../../lib/client/certificate-files.js';
+import { withCertificateFiles } from '../../lib/client/credentials.js';
 import { bearerToken } from '../../lib/client/index.js';
 import type { TlsOptions } from '../../lib/system/connector.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';

@@ -1,6 +1,6 @@
 import { getMaxListeners, setMaxListeners } from 'node:events';
 import { expect } from 'chai';
-import { Deadline } from '../../lib/client/deadline.js';
+import { Deadline } from '../../lib/client/request-limits.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { failureOf } from './scripted-transport.js';
 

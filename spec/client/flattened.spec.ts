@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { atOnce, flattened } from '../../lib/client/flattened.js';
+import { atOnce, flattened } from '../../lib/client/watch-events.js';
 
 interface Source {
   readonly batches: AsyncGenerator<Iterable<number>>;

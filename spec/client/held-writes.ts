@@ -1,4 +1,4 @@
-import { forwarding } from '../../lib/client/forwarding.js';
+import { forwarding } from '../../lib/client/client-wrappers.js';
 import type { Client, Fence } from '../../lib/client/index.js';
 import { deferred } from '../controller/deferred.js';
 

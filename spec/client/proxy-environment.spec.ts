@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { proxyFromEnvironment } from '../../lib/client/proxy-environment.js';
+import { proxyFromEnvironment } from '../../lib/client/kube-config.js';
 
 const proxy = 'http://proxy.example:3128';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { TokenBucket } from '../../lib/client/rate-limit.js';
+import { TokenBucket } from '../../lib/client/request-limits.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { failureOf } from './scripted-transport.js';
 

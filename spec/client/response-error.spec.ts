@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { inspect } from 'node:util';
-import { apiErrorOf } from '../../lib/client/response-error.js';
+import { apiErrorOf } from '../../lib/client/answers.js';
 import { isNotFound } from '../../lib/object/api-error.js';
 
 const call = { verb: 'get', kind: 'ConfigMap', namespace: 'shop', name: 'web' };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { refusalDelayMs, retryAfterMs } from '../../lib/client/retry-policy.js';
+import { refusalDelayMs, retryAfterMs } from '../../lib/client/request-limits.js';
 
 const nowMs = Date.UTC(2026, 0, 1);
 

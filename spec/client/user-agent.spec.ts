@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { defaultUserAgent, packageVersion } from '../../lib/client/user-agent.js';
+import { defaultUserAgent, packageVersion } from '../../lib/client/client-options.js';
 
 describe('the user agent', () => {
   it('contains the version of package.json', () => {

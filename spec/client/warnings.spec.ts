@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { warningsIn } from '../../lib/client/warnings.js';
+import { warningsIn } from '../../lib/client/answers.js';
 
 describe('warningsIn', () => {
   const headers: readonly (readonly [string, readonly string[]])[] = [

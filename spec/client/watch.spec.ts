@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { jsonLines } from '../../lib/client/watch-lines.js';
+import { jsonLines } from '../../lib/client/watch-events.js';
 import type { Client, WatchEvent, WatchOptions } from '../../lib/client/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { ConnectionError } from '../../lib/system/connection-error.js';

@@ -3,7 +3,7 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { appliedHashAnnotation } from '../../lib/apply/index.js';
 import { lastAppliedAnnotation } from '../../lib/feed/object-news.js';
 import { applyResource } from '../../lib/cli/plan/applied-resource.js';
-import { dryRun } from '../../lib/client/dry-run.js';
+import { dryRun } from '../../lib/client/client-wrappers.js';
 import { clientFromKubeConfig, ensureCrd } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
 import { Manager } from '../../lib/manager/index.js';

@@ -6,7 +6,7 @@ import type { Mapped } from '../../lib/controller/kind-source.js';
 import type { Reconciler } from '../../lib/controller/reconcile.js';
 import { done } from '../../lib/controller/result.js';
 import { emitterSource, streamSource } from '../../lib/controller/sources.js';
-import type { Fence } from '../../lib/client/fence.js';
+import type { Fence } from '../../lib/client/client.js';
 import { and, not, or } from '../../lib/controller/predicates.js';
 import type { Predicate } from '../../lib/controller/predicates.js';
 import type { Logger } from '../../lib/system/logger.js';

@@ -1,4 +1,4 @@
-import type { Fence } from '../../lib/client/fence.js';
+import type { Fence } from '../../lib/client/client.js';
 import type {
   KeyOwnership,
   KeyOwnershipListener,

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { ApplyOptions, Client } from '../../lib/client/client.js';
-import type { Fence } from '../../lib/client/fence.js';
+import type { ApplyOptions, Client, Fence } from '../../lib/client/client.js';
 import { reconcileClient } from '../../lib/controller/reconcile-client.js';
 import type { ObservedWrite } from '../../lib/controller/reconcile-client.js';
 import { ConfigMap } from '../../lib/object/kinds.js';

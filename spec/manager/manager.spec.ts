@@ -3,7 +3,7 @@ import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
 import { controllerFor } from '../../lib/controller/controller.js';
 import { done } from '../../lib/controller/result.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
-import { forwarding } from '../../lib/client/forwarding.js';
+import { forwarding } from '../../lib/client/client-wrappers.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
 import {
   ManagerSetup,

@@ -1,6 +1,6 @@
 import omit from 'lodash/omit.js';
 import type { Client } from '../../client/client.js';
-import { getIfExists } from '../../client/get-if-exists.js';
+import { getIfExists } from '../../client/object-changes.js';
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { createMergePatch } from '../../object/merge-patch.js';

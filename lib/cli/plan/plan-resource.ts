@@ -4,8 +4,11 @@ import type { Client } from '../../client/client.js';
 import type { Controller } from '../../controller/index.js';
 import { Manager } from '../../manager/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  UnstructuredObject,
+} from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
 import { referenceTo } from '../../object/object-reference.js';
 import type { ObjectReference } from '../../object/object-reference.js';

@@ -1,7 +1,10 @@
 import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
 import { matchesFields } from '../../object/field-selector.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  UnstructuredObject,
+} from '../../object/kubernetes-object.js';
 import { matchesLabels } from '../../object/label-selector.js';
 import { controllerOf } from '../../object/owner-reference.js';
 import { groupOfType } from '../../object/resource-type.js';

@@ -1,12 +1,20 @@
 import omit from 'lodash/omit.js';
-import type { ApplyOptions, Applied, Client, DeleteOptions } from '../../client/client.js';
-import type { WriteOptions } from '../../client/client.js';
-import { getIfExists } from '../../client/get-if-exists.js';
+import type {
+  ApplyOptions,
+  Applied,
+  Client,
+  DeleteOptions,
+  WriteOptions,
+} from '../../client/client.js';
+import { getIfExists } from '../../client/object-changes.js';
 import { ApiError, isNotFound } from '../../object/api-error.js';
 import { applyJsonPatch } from '../../object/json-patch.js';
 import { applyMergePatch, createMergePatch } from '../../object/merge-patch.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  UnstructuredObject,
+} from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
 import type { Patch } from '../../object/patch.js';
 import type { ResourceType, TypeReference } from '../../object/resource-type.js';

@@ -1,10 +1,12 @@
 import type { ApplyOptions, Client, DeleteOptions, WriteOptions } from '../../client/client.js';
-import { dryRun } from '../../client/dry-run.js';
-import { forwarding } from '../../client/forwarding.js';
+import { dryRun, forwarding } from '../../client/client-wrappers.js';
 import { ApiError } from '../../object/api-error.js';
 import { keyOf } from '../../object/object-key.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  UnstructuredObject,
+} from '../../object/kubernetes-object.js';
 import { groupOf, groupOfType } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import { systemRandom } from '../../system/random.js';

@@ -1,6 +1,6 @@
 import { copyFile, readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { packageVersion } from '../../client/user-agent.js';
+import { packageVersion } from '../../client/client-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { CommandContext } from '../command-context.js';
 import { fileError, whileWriting } from '../file-error.js';

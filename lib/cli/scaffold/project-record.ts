@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { packageVersion } from '../../client/user-agent.js';
+import { packageVersion } from '../../client/client-options.js';
 import { textIfExists } from './plan-files.js';
 import type { PlannedFile, WantedFile } from './plan-files.js';
 import { projectFileName } from './project-file.js';

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { packageVersion } from '../../client/user-agent.js';
+import { packageVersion } from '../../client/client-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { exitCodes } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';

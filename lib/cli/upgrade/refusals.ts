@@ -1,8 +1,8 @@
 import { immutableChanges } from '../../apply/index.js';
 import type { DesiredObject } from '../../apply/index.js';
 import type { Client, WriteOptions } from '../../client/client.js';
-import { forwarding } from '../../client/forwarding.js';
-import { getIfExists } from '../../client/get-if-exists.js';
+import { forwarding } from '../../client/client-wrappers.js';
+import { getIfExists } from '../../client/object-changes.js';
 import { isApiError } from '../../object/api-error.js';
 import type { ApiError } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';

@@ -1,7 +1,7 @@
 import omit from 'lodash/omit.js';
 import { isReconcileFailed } from '../../apply/index.js';
 import type { Client } from '../../client/client.js';
-import { getIfExists } from '../../client/get-if-exists.js';
+import { getIfExists } from '../../client/object-changes.js';
 import type { Controller } from '../../controller/index.js';
 import type { EmbeddedCluster } from '../../embedded/index.js';
 import { Manager } from '../../manager/index.js';

@@ -1,6 +1,6 @@
 import omit from 'lodash/omit.js';
 import type { Client } from '../../client/client.js';
-import { getIfExists } from '../../client/get-if-exists.js';
+import { getIfExists } from '../../client/object-changes.js';
 import { describeObject } from '../../object/describe-object.js';
 import { Namespace } from '../../object/kinds.js';
 import { keyOf } from '../../object/object-key.js';

@@ -1,5 +1,4 @@
-import { addFinalizer, removeFinalizer } from '../../client/finalizers.js';
-import { getIfExists } from '../../client/get-if-exists.js';
+import { addFinalizer, removeFinalizer, getIfExists } from '../../client/object-changes.js';
 import type { ReconcileContext, Result } from '../../controller/index.js';
 import { done, requeueAfter } from '../../controller/index.js';
 import { setCondition } from '../../object/conditions.js';

@@ -5,7 +5,7 @@ import { resolveKinds } from './running-pipeline.js';
 import type { TargetSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/index.js';
 import type { Client } from '../../client/client.js';
-import { retryOnConflict } from '../../client/retry-on-conflict.js';
+import { retryOnConflict } from '../../client/object-changes.js';
 import { isNotServed } from '../../cache/missing.js';
 import { keyString } from '../../object/object-key.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';

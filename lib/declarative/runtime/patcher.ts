@@ -1,5 +1,5 @@
 import { asRead } from '../../apply/index.js';
-import { getIfExists } from '../../client/get-if-exists.js';
+import { getIfExists } from '../../client/object-changes.js';
 import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject, memberOf, setMember } from '../../object/json.js';
 import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';

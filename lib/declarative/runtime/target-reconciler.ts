@@ -1,7 +1,7 @@
 import type { CacheEvent } from '../../cache/informer.js';
 import type { Client } from '../../client/client.js';
-import { forwarding } from '../../client/forwarding.js';
-import { isStaleWrite } from '../../client/retry-on-conflict.js';
+import { forwarding } from '../../client/client-wrappers.js';
+import { isStaleWrite } from '../../client/object-changes.js';
 import { initialListPriority, done, requeueAfter } from '../../controller/index.js';
 import type {
   ReconcileContext,

@@ -1,6 +1,6 @@
 import { deleteAsRead, withoutForeignFields } from '../../apply/index.js';
 import type { ForeignFieldsOptions } from '../../apply/index.js';
-import { getIfExists } from '../../client/get-if-exists.js';
+import { getIfExists } from '../../client/object-changes.js';
 import { isInvalid } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';

@@ -1,5 +1,5 @@
 import type { Client, WriteOptions } from '../../client/client.js';
-import { subresourceParent } from '../../client/subresource-parent.js';
+import { subresourceParent } from '../../client/call.js';
 import { isJsonObject, memberOf } from '../../object/json.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { groupOf, groupOfType } from '../../object/resource-type.js';

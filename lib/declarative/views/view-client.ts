@@ -1,5 +1,5 @@
 import type { Client, WriteOptions } from '../../client/client.js';
-import { subresourceParent } from '../../client/subresource-parent.js';
+import { subresourceParent } from '../../client/call.js';
 import type { KubernetesObject, ObjectKey, TypeMeta } from '../../object/kubernetes-object.js';
 import { apiVersionOf, groupOf, versionOf } from '../../object/resource-type.js';
 import type { GroupKind, ResourceType, TypeReference } from '../../object/resource-type.js';

@@ -17,7 +17,7 @@ import {
   invokeCallbacks,
   owedState,
 } from './user-code.js';
-import { isStaleWrite } from '../../client/retry-on-conflict.js';
+import { isStaleWrite } from '../../client/object-changes.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import { versionLabelOf } from './survey.js';
 import { appliedText, mergedObject } from './merged-object.js';

@@ -1,5 +1,4 @@
-import { getIfExists } from '../../client/get-if-exists.js';
-import { isStaleWrite } from '../../client/retry-on-conflict.js';
+import { getIfExists, isStaleWrite } from '../../client/object-changes.js';
 import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';

@@ -1,4 +1,4 @@
-import { getIfExists } from '../../client/get-if-exists.js';
+import { getIfExists } from '../../client/object-changes.js';
 import { done, requeueAfter } from '../../controller/index.js';
 import type { Result } from '../../controller/index.js';
 import { watchVerbs } from '../../manager/index.js';

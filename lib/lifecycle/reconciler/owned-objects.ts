@@ -1,5 +1,5 @@
 import { deleteAsRead, isPruneGuarded, mayBePruned, pruneAnnotation } from '../../apply/index.js';
-import { isStaleWrite } from '../../client/retry-on-conflict.js';
+import { isStaleWrite } from '../../client/object-changes.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject, KubernetesObject } from '../../object/kubernetes-object.js';
 import type { LifecycleObject } from '../lifecycle-status.js';

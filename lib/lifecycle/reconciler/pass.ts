@@ -1,6 +1,6 @@
 import pick from 'lodash/pick.js';
 import type { Client } from '../../client/client.js';
-import { forwarding } from '../../client/forwarding.js';
+import { forwarding } from '../../client/client-wrappers.js';
 import type { ObjectEvent } from '../../events/recorder.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import type { Logger } from '../../system/logger.js';

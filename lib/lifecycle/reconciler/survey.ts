@@ -1,5 +1,5 @@
 import { definedKinds, kindName } from '../../builder/apply-order.js';
-import { getIfExists } from '../../client/get-if-exists.js';
+import { getIfExists } from '../../client/object-changes.js';
 import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject, withoutMember } from '../../object/json.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';

@@ -1,4 +1,4 @@
-import { Deadline } from '../../client/deadline.js';
+import { Deadline } from '../../client/request-limits.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { OperatorError } from '../../system/operator-error.js';

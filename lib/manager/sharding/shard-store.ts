@@ -1,4 +1,4 @@
-import { Deadline } from '../../client/deadline.js';
+import { Deadline } from '../../client/request-limits.js';
 import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../object/api-error.js';
 import { Lease } from '../../object/kinds.js';
 import { formatMicroTime } from '../../object/micro-time.js';

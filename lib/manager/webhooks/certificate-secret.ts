@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.js';
-import { getIfExists } from '../../client/get-if-exists.js';
+import { getIfExists } from '../../client/object-changes.js';
 import { Secret } from '../../object/kinds.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { OperatorError } from '../../system/operator-error.js';

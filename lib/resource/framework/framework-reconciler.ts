@@ -1,7 +1,10 @@
 import type { Client } from '../../client/client.js';
-import { addFinalizer, removeFinalizer } from '../../client/finalizers.js';
-import { getIfExists } from '../../client/get-if-exists.js';
-import { isStaleWrite } from '../../client/retry-on-conflict.js';
+import {
+  addFinalizer,
+  removeFinalizer,
+  getIfExists,
+  isStaleWrite,
+} from '../../client/object-changes.js';
 import { failureKindOf, done, requeueAfter } from '../../controller/index.js';
 import type { Result } from '../../controller/index.js';
 import type { Recorder } from '../../events/recorder.js';

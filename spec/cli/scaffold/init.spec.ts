@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
-import { packageVersion } from '../../../lib/client/user-agent.js';
+import { packageVersion } from '../../../lib/client/client-options.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { createApi, createWebhook, makeProject, textsIn } from './project.js';
 

@@ -4,7 +4,7 @@ import { recordFiles } from '../../../lib/cli/scaffold/project-record.js';
 import { parseProject } from '../../../lib/cli/scaffold/project-file.js';
 import { planFiles } from '../../../lib/cli/scaffold/plan-files.js';
 import { writeFiles } from '../../../lib/cli/scaffold/write-files.js';
-import { packageVersion } from '../../../lib/client/user-agent.js';
+import { packageVersion } from '../../../lib/client/client-options.js';
 import { cli, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
 import { makeProject, textsIn } from './project.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { forwarding } from '../../../lib/client/forwarding.js';
+import { forwarding } from '../../../lib/client/client-wrappers.js';
 import type { Client } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { Pass } from '../../../lib/lifecycle/reconciler/pass.js';

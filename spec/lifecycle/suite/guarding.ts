@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { forwarding } from '../../../lib/client/forwarding.js';
+import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { ensureCrd } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { createCrd } from '../../../lib/lifecycle/index.js';

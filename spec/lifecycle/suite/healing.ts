@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { forwarding } from '../../../lib/client/forwarding.js';
+import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { createCrd } from '../../../lib/lifecycle/index.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import { configMap, deployment, system } from './system.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { forwarding } from '../../../lib/client/forwarding.js';
+import { forwarding } from '../../../lib/client/client-wrappers.js';
 import type { Client } from '../../../lib/client/index.js';
 import { lifecycleController } from '../../../lib/lifecycle/index.js';
 import type { LifecycleReconciler } from '../../../lib/lifecycle/index.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { forwarding } from '../../../lib/client/forwarding.js';
+import { forwarding } from '../../../lib/client/client-wrappers.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import { system } from './system.js';
 import type { OpenStage } from './stage.js';

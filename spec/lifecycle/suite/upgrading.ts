@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import omit from 'lodash/omit.js';
-import { forwarding } from '../../../lib/client/forwarding.js';
+import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { configMap, deployment, nowhere, system } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { forwarding } from '../../../lib/client/forwarding.js';
+import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { OperatorError } from '../../../lib/system/operator-error.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { deployment, nowhere, system } from './system.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Client } from '../../../lib/client/client.js';
-import { forwarding } from '../../../lib/client/forwarding.js';
+import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { controllerFor } from '../../../lib/controller/controller.js';
 import { done } from '../../../lib/controller/result.js';
 import { EmbeddedCluster } from '../../../lib/embedded/embedded-cluster.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Client } from '../../../lib/client/index.js';
-import { forwarding } from '../../../lib/client/forwarding.js';
+import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { sleep } from '../../../lib/system/clock.js';
 import type { Clock } from '../../../lib/system/clock.js';
 import { OperatorError } from '../../../lib/system/operator-error.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { controllerFor } from '../../../lib/controller/controller.js';
 import { done, requeueAfter } from '../../../lib/controller/result.js';
-import { getIfExists } from '../../../lib/client/get-if-exists.js';
+import { getIfExists } from '../../../lib/client/object-changes.js';
 import { Manager } from '../../../lib/manager/manager.js';
 import type { ManagerOptions } from '../../../lib/manager/manager-options.js';
 import { ownVerbs } from '../../../lib/manager/access/required-access.js';

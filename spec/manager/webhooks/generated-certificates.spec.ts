@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import type { Client } from '../../../lib/client/index.js';
-import { forwarding } from '../../../lib/client/forwarding.js';
+import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import {
   generatedCertificates,

@@ -1,0 +1,187 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { ApiError } from '../object/api-error.js';
+import type { Status } from '../object/api-error.js';
+import { tooDeep } from '../object/depth.js';
+import { checkJson } from '../object/json-copy.js';
+import { assignMembers, isJsonObject } from '../object/json.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { apiVersionOf } from '../object/resource-type.js';
+import type { ResourceType } from '../object/resource-type.js';
+import { ConnectionError } from '../system/connection-error.js';
+import type { Logger } from '../system/logger.js';
+import type { TransportResponse } from '../system/transport.js';
+import { describeCall } from './call.js';
+import type { Call } from './call.js';
+import type { DeleteOptions } from './client.js';
+import type { Answer } from './exchange.js';
+
+/**
+ * Parses the JSON of a successful response.
+ * @throws ApiError with the response's status: it is not JSON. The message omits the body: truncated JSON may
+ * be half a Secret.
+ */
+export function parseJson(answer: Answer, call: Call): unknown {
+  try {
+    return JSON.parse(answer.body.toString('utf8')) as unknown;
+  } catch {
+    const type = answer.headers['content-type'] ?? 'no content type';
+    const message = `the answer (${type}, ${answer.body.length} bytes) is not whole JSON`;
+    const remedy = 'is this the URL of an API server?';
+    const context = { ...call, status: answer.status };
+    throw new ApiError({ code: answer.status, message: `${message}; ${remedy}` }, context);
+  }
+}
+
+/**
+ * Serializes a body to JSON.
+ * @throws OperatorError `InvalidValue`: a value has no JSON form, for example NaN or a Map.
+ * @throws OperatorError `TooDeep`: the value nests too deeply for `JSON.stringify`.
+ */
+export function jsonBody(value: object, call: Call): string {
+  try {
+    checkJson(value, describeCall(call));
+    return JSON.stringify(value);
+  } catch (error) {
+    throw error instanceof RangeError ? tooDeep(describeCall(call)) : error;
+  }
+}
+
+const longestText = 1_000;
+
+/** A response with an error status. */
+interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/**
+ * Returns the error of a response. Not every response is a `Status`: an unknown group is a plain-text 404,
+ * and a proxy in between answers in HTML.
+ */
+export function apiErrorOf(call: Call, answer: ErrorAnswer, retryAfterMs?: number): ApiError {
+  const { status, body } = answer;
+  const context = { ...call, status, retryAfterMs };
+  const text = body.toString('utf8');
+  const parsed = statusIn(text);
+  if (parsed !== undefined) return new ApiError(parsed, context);
+  const cut = text.trim().slice(0, longestText);
+  return new ApiError({ code: status }, { ...context, text: cut === '' ? undefined : cut });
+}
+
+/** Whether `value` is a `Status`. */
+function isStatus(value: unknown): value is Status {
+  if (typeof value !== 'object' || value === null) return false;
+  const { kind, apiVersion } = value as Status;
+  return kind === 'Status' && (apiVersion === 'v1' || apiVersion === undefined);
+}
+
+function statusIn(text: string): Status | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isStatus(parsed) ? parsed : undefined;
+  } catch {
+    return undefined; // Not JSON: the caller keeps the text.
+  }
+}
+
+/** Returns the `DeleteOptions` body of a delete. */
+export function deleteBody(options: DeleteOptions): object {
+  const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun = false } = options;
+  return {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    ...{ propagationPolicy, gracePeriodSeconds, preconditions },
+    ...(dryRun && { dryRun: ['All'] }),
+  };
+}
+
+/**
+ * Returns the query of a delete. The server uses the body; the query shows a dry run in request logs, which
+ * omit bodies.
+ */
+export function dryRunQuery({ dryRun = false }: DeleteOptions): { readonly dryRun?: 'All' } {
+  return dryRun ? { dryRun: 'All' } : {};
+}
+
+/**
+ * Returns the object if it still exists after a delete, else undefined. For most kinds the server answers
+ * with a `Status` once an object is deleted, but for some (Pods, Services) with its last state.
+ */
+export function remainingObject<T extends KubernetesObject>(answer: unknown): T | undefined {
+  if (isStatus(answer)) return undefined;
+  const object = answer as T & { spec?: { finalizers?: readonly string[] } };
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] } = object.metadata;
+  if (deletionTimestamp === undefined) return undefined;
+  // A Namespace has its finalizers in its spec.
+  const held = finalizers.length > 0 || (object.spec?.finalizers ?? []).length > 0;
+  return held || (deletionGracePeriodSeconds ?? 0) > 0 ? object : undefined;
+}
+
+/**
+ * Returns `object` with the apiVersion and kind of its type. Lists of built-in objects omit them, and an
+ * object read without its spec has `PartialObjectMetadata`.
+ */
+export function withTypeOf<T extends KubernetesObject>(object: T, type: ResourceType<T>): T {
+  // A broken server may send anything.
+  if (!isJsonObject(object)) return object;
+  const { kind } = object as Partial<T>;
+  if (kind !== undefined && kind !== 'PartialObjectMetadata') return object;
+  const typed: object = { apiVersion: apiVersionOf(type), kind: type.kind };
+  return assignMembers(typed, object, ['apiVersion', 'kind']) as T;
+}
+
+const inflate = promisify(gunzip);
+
+/**
+ * Reads a response body to its end and decompresses it.
+ * @throws OperatorError `ConnectionFailed`: the connection broke, or the body is not the gzip it claims to
+ * be.
+ */
+export async function readBody(response: TransportResponse): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body) chunks.push(chunk);
+  const [only] = chunks;
+  const packed =
+    chunks.length === 1 && only !== undefined
+      ? Buffer.from(only.buffer, only.byteOffset, only.byteLength)
+      : Buffer.concat(chunks);
+  if (response.headers['content-encoding'] !== 'gzip') return packed;
+  try {
+    return await inflate(packed);
+  } catch (cause) {
+    throw new ConnectionError('the compressed answer is broken', { cause, requestSent: true });
+  }
+}
+
+// Warnings may contain times or names, so the memory of them is bounded.
+const mostRemembered = 1_000;
+
+/** Logs each warning of an API server (deprecated versions, unknown fields) once. */
+export class WarningLog {
+  readonly #logger: Logger;
+  readonly #seen = new Set<string>();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** @param header - the `Warning` header; several are joined by commas. */
+  add(header: string | undefined, call: Call): void {
+    if (header === undefined) return;
+    for (const warning of warningsIn(header)) {
+      if (this.#seen.has(warning)) continue;
+      if (this.#seen.size >= mostRemembered) this.#seen.clear();
+      this.#seen.add(warning);
+      const { verb, kind, namespace, name } = call;
+      this.#logger.warn(`API server warns: ${warning}`, { verb, kind, namespace, name });
+    }
+  }
+}
+
+/** Returns the texts of `299 - "text", 299 - "text"` (RFC 7234, 5.5); quotes in them are escaped. */
+export function warningsIn(header: string): string[] {
+  const matches = header.matchAll(/\b\d{3} \S+ "((?:[^"\\]|\\.)*)"/g);
+  return Array.from(matches, ([, text = '']) => text.replaceAll(/\\(.)/g, '$1'));
+}
