@@ -1,6 +1,6 @@
 export type { Convertible } from './convertible.js';
-export { CelCompileError } from './cel/compile-error.js';
-export type { CelIssue } from './cel/compile-error.js';
+export { CelCompileError } from './cel/expression.js';
+export type { CelIssue } from './cel/expression.js';
 export { CustomResource } from './definition/custom-resource.js';
 export type { NamedDefinition, WebhookClientConfig } from './definition/custom-resource.js';
 export { defineResource, versionOfResource } from './definition/define-resource.js';

@@ -4,7 +4,7 @@ import type {
   V1ValidatingAdmissionPolicy,
   V1ValidatingAdmissionPolicyBinding,
 } from '@kubernetes/client-node';
-import { CelCompileError } from '../../crd/cel/compile-error.js';
+import { CelCompileError } from '../../crd/cel/expression.js';
 import type { CelProgram } from '../../crd/cel/program.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { groupOf, versionOf } from '../../object/resource-type.js';

@@ -6,7 +6,7 @@ import type {
 import type { Wire } from '../../object/wire.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/label-selector.js';
-import { CelCompileError } from '../../crd/cel/compile-error.js';
+import { CelCompileError } from '../../crd/cel/expression.js';
 import { typeText } from '../../crd/cel/types.js';
 import { compileAdmission } from '../admission/admission-cel.js';
 import { qualifiedNameProblems, subdomainProblems } from '../validation/names.js';

@@ -1,7 +1,6 @@
-import { CelCompileError } from './compile-error.js';
-import type { CelIssue } from './compile-error.js';
-import { qualifiedName } from './expression.js';
+import { CelCompileError, qualifiedName } from './expression.js';
 import type {
+  CelIssue,
   CallExpression,
   ComprehensionExpression,
   Expression,
@@ -9,8 +8,7 @@ import type {
   SelectExpression,
 } from './expression.js';
 import { functionNamed, typeNamed } from './functions.js';
-import { formatIssues } from './format-checks.js';
-import { literalIssues } from './literal-checks.js';
+import { formatIssues, literalIssues } from './literal-checks.js';
 import type { Overload } from './overload.js';
 import {
   boolType,
@@ -23,10 +21,11 @@ import {
   optionalValue,
   typeText,
   typeType,
+  Unification,
+  moreGeneral,
 } from './types.js';
 import type { CelType } from './types.js';
-import { typeOf } from './type-of.js';
-import { Unification, moreGeneral } from './unification.js';
+import { typeOf } from './values.js';
 
 /** The result of type checking. */
 export interface Checked {

@@ -86,3 +86,89 @@ export function qualifiedName(expression: Expression): string | undefined {
   const prefix = qualifiedName(expression.operand);
   return prefix === undefined ? undefined : `${prefix}.${expression.field}`;
 }
+
+/** Returns the parts of an expression in source order. */
+export function childrenOf(expression: Expression): readonly Expression[] {
+  switch (expression.type) {
+    case 'literal':
+    case 'identifier':
+    case 'struct':
+      return [];
+    case 'select':
+      return [expression.operand];
+    case 'call':
+      return expression.target === undefined
+        ? expression.args
+        : [expression.target, ...expression.args];
+    case 'list':
+      return expression.elements.map(({ value }) => value);
+    case 'map':
+      return expression.entries.flatMap(({ key, value }) => [key, value]);
+    case 'comprehension': {
+      const { range, filter, step } = expression;
+      return filter === undefined ? [range, step] : [range, filter, step];
+    }
+    case 'optionalMap':
+      return [expression.target, expression.body];
+  }
+}
+
+/** Maximum depth: checking and evaluating are recursive and would overflow the stack. */
+const deepest = 1000;
+
+/**
+ * Rejects expressions that nest too deeply, such as a long chain of `+`.
+ * @throws CelCompileError
+ */
+export function checkDepth(source: string, whole: Expression): void {
+  const left: (readonly [expression: Expression, depth: number])[] = [[whole, 1]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [expression, depth] = next;
+    if (depth > deepest) {
+      const message = `expression recursion limit exceeded: ${deepest}`;
+      throw new CelCompileError(source, [{ at: expression.at, message }]);
+    }
+    for (const child of childrenOf(expression)) left.push([child, depth + 1]);
+  }
+}
+
+/** A problem in an expression, and its offset in code points. */
+export interface CelIssue {
+  readonly at: number;
+  readonly message: string;
+}
+
+/** An expression does not compile; the message has the API server's layout. */
+export class CelCompileError extends Error {
+  override readonly name = 'CelCompileError';
+  readonly issues: readonly CelIssue[];
+
+  constructor(source: string, issues: readonly CelIssue[]) {
+    super(issues.map((issue) => issueText(source, issue)).join('\n'));
+    this.issues = issues;
+  }
+}
+
+/** A constant part of an expression always fails. */
+export class CelConstantError extends Error {
+  override readonly name = 'CelConstantError';
+}
+
+/** The parser's first error; parsing stops there. */
+export class SyntaxIssue extends Error {
+  readonly issue: CelIssue;
+
+  constructor(issue: CelIssue) {
+    super(issue.message);
+    this.issue = issue;
+  }
+}
+
+function issueText(source: string, { at, message }: CelIssue): string {
+  const before = Array.from(source).slice(0, at);
+  const line = before.filter((character) => character === '\n').length;
+  const column = before.length - (before.lastIndexOf('\n') + 1);
+  const text = source.split('\n')[line] ?? '';
+  const where = `ERROR: <input>:${line + 1}:${column + 1}: ${message}`;
+  return `${where}\n | ${text.replaceAll('\t', ' ')}\n | ${'.'.repeat(column)}^`;
+}

@@ -1,8 +1,8 @@
-import { childrenOf } from './children.js';
-import type { CelIssue } from './compile-error.js';
-import type { Expression } from './expression.js';
-import { GoPattern, goPattern } from './go-pattern.js';
+import { childrenOf } from './expression.js';
+import type { CallExpression, CelIssue, Expression } from './expression.js';
+import { GoPattern, goPattern } from './go.js';
 import { parseDuration, parseTimestamp } from './times.js';
+import type { CelType } from './types.js';
 
 /** Returns the problems in literal arguments: patterns, times and durations. */
 export function literalIssues(expression: Expression): CelIssue[] {
@@ -34,4 +34,91 @@ function isReadable(name: string, text: string): boolean {
 function visit(expression: Expression, look: (one: Expression) => void): void {
   look(expression);
   for (const child of childrenOf(expression)) visit(child, look);
+}
+
+type TypeOf = (expression: Expression) => CelType;
+
+/** Returns the problems in the arguments of `format` if text and list are literals. */
+export function formatIssues(expression: Expression, typeOf: TypeOf): CelIssue[] {
+  const issues: CelIssue[] = [];
+  const visit = (one: Expression): void => {
+    if (one.type === 'call' && one.name === 'format') {
+      const issue = formatIssue(one, typeOf);
+      if (issue !== undefined) issues.push(issue);
+    }
+    for (const child of childrenOf(one)) visit(child);
+  };
+  visit(expression);
+  return issues;
+}
+
+const clause = /%(?:%|(?:\.\d+)?([\s\S]?))/g;
+
+function formatIssue({ target, args, at }: CallExpression, typeOf: TypeOf): CelIssue | undefined {
+  const [list] = args;
+  if (target?.type !== 'literal' || typeof target.value !== 'string') return undefined;
+  if (list?.type !== 'list') return undefined;
+  let next = 0;
+  for (const [whole, verb = ''] of target.value.matchAll(clause)) {
+    if (whole === '%%') continue;
+    const rule = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+    if (rule === undefined) {
+      const what = `unrecognized formatting clause "${verb}"`;
+      return { at, message: `could not parse formatting clause: ${what}` };
+    }
+    const arg = list.elements[next++]?.value;
+    if (arg === undefined) return { at, message: `index ${next - 1} out of range` };
+    const wrong = wrongPart(arg, rule, typeOf);
+    if (wrong === undefined) continue;
+    const given = `was given ${typeOf(wrong).name}`;
+    return { at: wrong.at, message: `error during formatting: ${rule.refusal}, ${given}` };
+  }
+  const [wanted, given] = [next, list.elements.length];
+  if (given <= wanted) return undefined;
+  const counts = `(expected ${wanted}, got ${given})`;
+  return { at, message: `too many arguments supplied to string.format ${counts}` };
+}
+
+interface Verb {
+  readonly kinds: readonly CelType['kind'][];
+  readonly refusal: string;
+}
+
+const text: Verb = {
+  kinds: [
+    ...(['list', 'map', 'int', 'uint', 'double', 'bool', 'string', 'timestamp'] as const),
+    ...(['bytes', 'duration', 'type', 'null'] as const),
+  ],
+  refusal:
+    'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+};
+const hex: Verb = {
+  kinds: ['int', 'uint', 'string', 'bytes'],
+  refusal: 'only integers, byte buffers, and strings can be formatted as hex',
+};
+
+const verbs: Readonly<Partial<Record<string, Verb>>> = {
+  s: text,
+  d: { kinds: ['int', 'uint'], refusal: 'decimal clause can only be used on integers' },
+  f: { kinds: ['double', 'string'], refusal: 'fixed-point clause can only be used on doubles' },
+  e: { kinds: ['double', 'string'], refusal: 'scientific clause can only be used on doubles' },
+  b: {
+    kinds: ['int', 'uint', 'bool'],
+    refusal: 'only integers and bools can be formatted as binary',
+  },
+  o: { kinds: ['int', 'uint'], refusal: 'octal clause can only be used on integers' },
+  x: hex,
+  X: hex,
+};
+
+/** Returns the argument, or the part of a list or map in it, that the clause does not accept. */
+function wrongPart(arg: Expression, verb: Verb, typeOf: TypeOf): Expression | undefined {
+  const { kind } = typeOf(arg);
+  if (kind !== 'dyn' && !verb.kinds.includes(kind)) return arg;
+  if (verb !== text || (arg.type !== 'list' && arg.type !== 'map')) return undefined;
+  for (const part of childrenOf(arg)) {
+    const wrong = wrongPart(part, verb, typeOf);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
 }

@@ -1,9 +1,17 @@
-import { celCompare, celEqual, sameKeys } from './equality.js';
+import {
+  celCompare,
+  celEqual,
+  sameKeys,
+  runtimeTypeName,
+  CelError,
+  CelList,
+  CelUint,
+  isMap,
+  keyId,
+} from './values.js';
 import { declare } from './overload.js';
 import type { Declaration } from './overload.js';
 import { checkedDuration, checkedTimestamp } from './times.js';
-import { runtimeTypeName } from './type-of.js';
-import { CelError, CelList, CelUint, isMap, keyId } from './values.js';
 import type { CelMap, CelValue, CelDuration, CelTimestamp } from './values.js';
 
 /**

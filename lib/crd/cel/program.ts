@@ -1,4 +1,15 @@
-import { celCompare } from './equality.js';
+import {
+  celCompare,
+  isOfType,
+  runtimeTypeName,
+  typeOf,
+  CelDictionary,
+  CelError,
+  CelList,
+  CelOptional,
+  CelTypeValue,
+  isMap,
+} from './values.js';
 import { checkExpression } from './checker.js';
 import type { Checked } from './checker.js';
 import type {
@@ -8,18 +19,14 @@ import type {
   OptionalMapExpression,
   SelectExpression,
 } from './expression.js';
-import { CelConstantError } from './compile-error.js';
-import { CelCostError, CostMeter, mostPerCall } from './cost/cost-meter.js';
+import { CelConstantError, checkDepth } from './expression.js';
+import { CelCostError, CostMeter, mostPerCall, spentOn } from './cost/cost-meter.js';
 import { estimateCost } from './cost/estimate-cost.js';
 import type { SizesByPath } from './cost/estimate-cost.js';
-import { spentOn } from './cost/spent-on.js';
 import { patternOf } from './library/strings.js';
 import type { Overload } from './overload.js';
-import { checkDepth } from './depth.js';
 import { parseExpression } from './parser.js';
 import type { CelType } from './types.js';
-import { isOfType, runtimeTypeName, typeOf } from './type-of.js';
-import { CelDictionary, CelError, CelList, CelOptional, CelTypeValue, isMap } from './values.js';
 import type { CelValue } from './values.js';
 
 /** A compiled expression. */

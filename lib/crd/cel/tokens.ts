@@ -1,4 +1,4 @@
-import { SyntaxIssue } from './compile-error.js';
+import { SyntaxIssue } from './expression.js';
 import { CelUint } from './values.js';
 import type { CelValue } from './values.js';
 

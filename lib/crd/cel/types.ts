@@ -12,7 +12,7 @@ export interface CelType {
 }
 
 /** The kind of a type; `param` is a type parameter to infer. */
-export type TypeKind =
+type TypeKind =
   | 'dyn'
   | 'error'
   | 'bool'
@@ -105,4 +105,135 @@ export function sameType(one: CelType, other: CelType): boolean {
     const counterpart = other.parameters[index];
     return counterpart !== undefined && sameType(parameter, counterpart);
   });
+}
+
+/**
+ * Infers type parameters and checks assignability, like the unification of the API server's type checker.
+ * `dyn` is assignable to and from every type; null to objects, times, durations and library types,
+ * including optionals.
+ */
+export class Unification {
+  readonly #known = new Map<string, CelType>();
+  /**
+   * Overwritten entries of an attempt, oldest first. Copying all entries per attempt would take quadratic
+   * time.
+   */
+  readonly #undo: (readonly [name: string, before: CelType | undefined])[] = [];
+  #fresh = 0;
+
+  /** Returns a new, unbound type parameter. */
+  freshType(): CelType {
+    return { kind: 'param', name: `_var${this.#fresh++}`, parameters: [] };
+  }
+
+  /** Returns whether the types `given` are assignable to `wanted`, and records the inferred types if so. */
+  assign(given: readonly CelType[], wanted: readonly CelType[]): boolean {
+    this.#undo.length = 0;
+    if (this.#allFit(given, wanted)) return true;
+    for (const [name, before] of this.#undo.toReversed()) {
+      if (before === undefined) this.#known.delete(name);
+      else this.#known.set(name, before);
+    }
+    return false;
+  }
+
+  #learn(param: CelType, type: CelType): void {
+    const name = keyOf(param);
+    this.#undo.push([name, this.#known.get(name)]);
+    this.#known.set(name, type);
+  }
+
+  /**
+   * Substitutes the inferred types.
+   * @param open - the result for unbound type parameters
+   */
+  resolve(type: CelType, open: 'keep' | 'dyn' = 'keep'): CelType {
+    const known = this.#known.get(keyOf(type));
+    if (known !== undefined && type.kind === 'param') return this.resolve(known, open);
+    if (type.kind === 'param') return open === 'dyn' ? dynType : type;
+    if (type.parameters.length === 0) return type;
+    return { ...type, parameters: type.parameters.map((one) => this.resolve(one, open)) };
+  }
+
+  #allFit(given: readonly CelType[], wanted: readonly CelType[]): boolean {
+    if (given.length !== wanted.length) return false;
+    return given.every((one, index) => {
+      const other = wanted[index];
+      return other !== undefined && this.#fits(one, other);
+    });
+  }
+
+  #fits(one: CelType, other: CelType): boolean {
+    if (other.kind === 'param') {
+      const { valid, known } = this.#substitutes(one, other);
+      if (valid) return true;
+      if (known) return false;
+    }
+    if (one.kind === 'param') return this.#substitutes(other, one).valid;
+    if (isOpen(one) || isOpen(other)) return true;
+    if (one.kind === 'null') return isNullable(other);
+    if (other.kind === 'null') return isNullable(one);
+    if (one.kind === 'type') return other.kind === 'type';
+    if (one.parameters.length === 0) return sameType(one, other);
+    return (
+      one.kind === other.kind &&
+      one.name === other.name &&
+      this.#allFit(one.parameters, other.parameters)
+    );
+  }
+
+  /** Returns whether the type parameter `param` may stand for `type`. */
+  #substitutes(type: CelType, param: CelType): { valid: boolean; known: boolean } {
+    if (type.kind === 'param' && sameType(type, param)) return { valid: true, known: true };
+    const known = this.#known.get(keyOf(param));
+    if (known === undefined) {
+      if (!this.#isFree(param, type)) return { valid: false, known: false };
+      this.#learn(param, type);
+      return { valid: true, known: false };
+    }
+    if (sameType(type, known)) return { valid: true, known: true };
+    if (!this.#fits(type, known)) return { valid: false, known: true };
+    const general = moreGeneral(type, known);
+    if (this.#isFree(param, general)) this.#learn(param, general);
+    return { valid: true, known: true };
+  }
+
+  /** Returns whether `param` does not occur in `within`. */
+  #isFree(param: CelType, within: CelType): boolean {
+    if (sameType(param, within)) return false;
+    if (within.kind === 'param') {
+      const known = this.#known.get(keyOf(within));
+      return known === undefined || this.#isFree(param, known);
+    }
+    return within.parameters.every((one) => this.#isFree(param, one));
+  }
+}
+
+function keyOf(type: CelType): string {
+  return type.name;
+}
+
+function isOpen({ kind }: CelType): boolean {
+  return kind === 'dyn' || kind === 'error';
+}
+
+function isNullable({ kind }: CelType): boolean {
+  return ['null', 'opaque', 'struct', 'duration', 'timestamp'].includes(kind);
+}
+
+/** Returns the more general of two compatible types. */
+export function moreGeneral(one: CelType, other: CelType): CelType {
+  return saysNoMore(one, other) ? one : other;
+}
+
+function saysNoMore(one: CelType, other: CelType): boolean {
+  if (one.kind === 'dyn' || one.kind === 'param') return true;
+  if (other.kind === 'dyn' || other.kind === 'param') return false;
+  if (one.kind !== other.kind) return false;
+  if (one.kind === 'type') return true;
+  if (one.parameters.length === 0) return sameType(one, other);
+  if (one.name !== other.name || one.parameters.length !== other.parameters.length) return false;
+  return one.parameters.every((parameter, index) =>
+    saysNoMore(parameter, other.parameters[index] ?? dynType),
+  );
 }

@@ -1,6 +1,6 @@
 import type { Schema } from '../../object/schema.js';
 import { deepEqual } from '../../object/deep-equal.js';
-import { GoPattern, goPattern } from '../cel/go-pattern.js';
+import { GoPattern, goPattern } from '../cel/go.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 
 /** Structural keywords that are forbidden inside junctors, and the message for each. */

@@ -1,5 +1,5 @@
 import type { Schema, SchemaRule } from '../../object/schema.js';
-import { CelCompileError, CelConstantError } from '../cel/compile-error.js';
+import { CelCompileError, CelConstantError } from '../cel/expression.js';
 import { compileCel } from '../cel/program.js';
 import type { CelProgram } from '../cel/program.js';
 import { optionalType } from '../cel/types.js';

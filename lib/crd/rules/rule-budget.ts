@@ -1,5 +1,5 @@
 import type { Schema } from '../../object/schema.js';
-import { fixedText } from '../cel/go-double.js';
+import { fixedText } from '../cel/go.js';
 import { boundless, times } from '../cel/cost/size-range.js';
 import type { SizesByPath } from '../cel/cost/estimate-cost.js';
 import type { FieldErrors } from '../validation/field-errors.js';

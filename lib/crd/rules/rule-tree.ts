@@ -1,7 +1,6 @@
 import type { Schema } from '../../object/schema.js';
 import type { CelType } from '../cel/types.js';
-import { schemaType } from './schema-type.js';
-import { withTypeAndMeta } from './schema-type.js';
+import { schemaType, withTypeAndMeta } from './schema-type.js';
 
 /** The parts of a schema that have rules; validation skips all others. */
 export interface RuleTree {

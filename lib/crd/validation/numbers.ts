@@ -1,4 +1,4 @@
-import { goDouble } from '../cel/go-double.js';
+import { goDouble } from '../cel/go.js';
 import type { SchemaCheck } from './validate-schema.js';
 
 const int64End = 2 ** 63;

@@ -1,5 +1,5 @@
 import type { Schema } from '../../object/schema.js';
-import { parseRequestUrl } from '../cel/go-url.js';
+import { parseRequestUrl } from '../cel/go.js';
 import { parseOpenApiDuration } from '../cel/times.js';
 import { isEmailAddress } from './email-address.js';
 import { isCidr, isHostname, isIpv4, isIpv6, isMac } from './network-addresses.js';

@@ -2,7 +2,7 @@ import { validateEmbedded } from './embedded-resource.js';
 import { isJsonObject, memberOf } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
 import { FieldErrors } from './field-errors.js';
-import { GoPattern, goPattern } from '../cel/go-pattern.js';
+import { GoPattern, goPattern } from '../cel/go.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { validateListType } from './list-types.js';
 import { isInt64, validateNumber, validateRange } from './numbers.js';

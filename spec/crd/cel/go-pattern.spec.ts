@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { GoPattern, goPattern } from '../../../lib/crd/cel/go-pattern.js';
+import { GoPattern, goPattern } from '../../../lib/crd/cel/go.js';
 
 function pattern(source: string): GoPattern {
   const compiled = goPattern(source);

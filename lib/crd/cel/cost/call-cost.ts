@@ -2,9 +2,17 @@ import type { Expression } from '../expression.js';
 import type { Overload } from '../overload.js';
 import { sameType } from '../types.js';
 import type { CelType } from '../types.js';
-import { boundless, fixedSize, plus, productOf, scaled, sumOf, times } from './size-range.js';
+import {
+  boundless,
+  fixedSize,
+  plus,
+  productOf,
+  scaled,
+  sumOf,
+  times,
+  replacedSize,
+} from './size-range.js';
 import type { SizeRange } from './size-range.js';
-import { replacedSize } from './replaced-size.js';
 
 /** A call to estimate, with one of its possible overloads. */
 export interface CostedCall {

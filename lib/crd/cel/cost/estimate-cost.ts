@@ -3,6 +3,7 @@ import { qualifiedName } from '../expression.js';
 import type {
   CallExpression,
   ComprehensionExpression,
+  ComprehensionMacro,
   Expression,
   OptionalMapExpression,
   SelectExpression,
@@ -12,7 +13,6 @@ import type { CelType } from '../types.js';
 import type { CelValue } from '../values.js';
 import { callCost, listCost, mapCost, sortByCost } from './call-cost.js';
 import type { CostedCall, KnownSizes } from './call-cost.js';
-import { loopCost } from './loop-cost.js';
 import { fixedSize, plus, times, unionOf, unknownSize } from './size-range.js';
 import type { SizeRange } from './size-range.js';
 
@@ -362,4 +362,42 @@ const scalars = ['bool', 'double', 'duration', 'int', 'timestamp', 'uint'];
 function isScalar(type: CelType): boolean {
   const inner = optionalValue(type);
   return inner === undefined ? scalars.includes(type.kind) : isScalar(inner);
+}
+
+/** The costs of a loop's parts. */
+interface PartCosts {
+  readonly filter: number | undefined;
+  readonly step: number;
+}
+
+/**
+ * Returns the costs of a loop without its range: once, and per element. The numbers count the steps that a
+ * macro expands to, including reads and writes of the accumulator.
+ */
+function loopCost(
+  macro: ComprehensionMacro,
+  { filter, step }: PartCosts,
+): { readonly once: number; readonly each: number } {
+  const passing = (cost: number): number => {
+    return filter === undefined ? cost : plus(filter, Math.max(cost, 1));
+  };
+  switch (macro) {
+    case 'all':
+      return { once: 1, each: plus(step, 3) };
+    case 'exists':
+      return { once: 1, each: plus(step, 4) };
+    case 'existsOne':
+      return { once: 2, each: plus(step, 2) };
+    case 'filter':
+      // The element becomes a one-item list that is appended to the accumulator.
+      return { once: listCost + 1, each: plus(step, listCost + 3) };
+    case 'map':
+    case 'transformList':
+    case 'sortBy':
+      return { once: listCost + 1, each: passing(plus(step, listCost + 2)) };
+    case 'transformMap':
+      return { once: mapCost + 1, each: passing(plus(step, 3)) };
+    case 'transformMapEntry':
+      return { once: mapCost + 1, each: passing(plus(step, 2)) };
+  }
 }

@@ -1,4 +1,4 @@
-import { goDouble } from '../go-double.js';
+import { goDouble } from '../go.js';
 import { checkedInt, checkedUint } from '../operators.js';
 import { declare } from '../overload.js';
 import type { Declaration } from '../overload.js';
@@ -9,8 +9,7 @@ import {
   parseTimestamp,
   timestampText,
 } from '../times.js';
-import { typeOf } from '../type-of.js';
-import { CelDuration, CelError, CelTypeValue, CelUint } from '../values.js';
+import { typeOf, CelDuration, CelError, CelTypeValue, CelUint } from '../values.js';
 import type { CelMap, CelValue, CelList, CelTimestamp } from '../values.js';
 
 function unreadable(from: string, to: string): CelError {

@@ -1,9 +1,16 @@
-import { celCompare, celEqual } from '../equality.js';
+import {
+  celCompare,
+  celEqual,
+  CelDuration,
+  CelError,
+  CelList,
+  CelOptional,
+  CelUint,
+} from '../values.js';
 import { checkedInt, checkedUint } from '../operators.js';
 import { declare } from '../overload.js';
 import type { Declaration } from '../overload.js';
 import { checkedDuration } from '../times.js';
-import { CelDuration, CelError, CelList, CelOptional, CelUint } from '../values.js';
 import type { CelValue } from '../values.js';
 
 const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'];

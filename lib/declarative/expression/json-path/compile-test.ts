@@ -1,4 +1,4 @@
-import { GoPattern, goPattern } from '../../../crd/cel/go-pattern.js';
+import { GoPattern, goPattern } from '../../../crd/cel/go.js';
 import { deepEqual } from '../../../object/deep-equal.js';
 import { isJsonObject } from '../../../object/json.js';
 import type { Finder, Walker } from './find.js';

@@ -1,4 +1,4 @@
-import { GoPattern, goPattern } from '../../../crd/cel/go-pattern.js';
+import { GoPattern, goPattern } from '../../../crd/cel/go.js';
 import type { Compiled, OperatorDefinition, Site } from '../compiled.js';
 import { DataError } from '../data-error.js';
 import { type Operand, printable, text } from '../operands.js';
