@@ -1,18 +1,22 @@
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import { isConflict, isNotFound } from '../../object/api-error.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { Pod } from '../../object/kinds.js';
-import { keyOf, keyString } from '../../object/object-key.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  ObjectMeta,
+  UnstructuredObject,
+} from '../../object/kubernetes-object.js';
 import { labelRequirementsOf, matchesLabels } from '../../object/label-selector.js';
 import type { LabelRequirement, LabelSelector } from '../../object/label-selector.js';
+import { keyOf, keyString } from '../../object/object-key.js';
 import { isControlledBy } from '../../object/owner-reference.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { Clock } from '../../system/clock.js';
 import type { Random } from '../../system/random.js';
-import type { CommittedChange, Loopback } from '../loopback.js';
-import { ObjectIndex, labelWords } from './object-index.js';
-import { ObjectWriter } from './object-writer.js';
+import type { CommittedChange, Loopback, LoopbackDeleteOptions } from '../loopback.js';
 import { WorkQueue } from './work-queue.js';
-import type { Reconcile } from './work-queue.js';
-import type { Workload } from './workload.js';
+import type { Reconcile, Workload } from './work-queue.js';
 
 /** A committed change of an object whose type is known. */
 export interface ObjectChange<T extends KubernetesObject> {
@@ -23,7 +27,7 @@ export interface ObjectChange<T extends KubernetesObject> {
 }
 
 /** Options of {@link ControllerHost}. */
-export interface ControllerHostOptions {
+interface ControllerHostOptions {
   readonly loopback: Loopback;
   readonly clock: Clock;
   readonly random: Random;
@@ -178,3 +182,136 @@ function typeKey(type: ResourceType<KubernetesObject>): string {
 function typeOf(type: ResourceType<KubernetesObject>): ResourceType {
   return type as ResourceType;
 }
+
+/** A kind with a status. */
+interface WithStatus extends KubernetesObject {
+  status?: unknown;
+}
+
+/** Writes objects with one field manager. Throws the errors of the loopback. */
+export class ObjectWriter {
+  readonly #loopback: Loopback;
+  readonly #manager: string;
+
+  constructor(loopback: Loopback, manager: string) {
+    this.#loopback = loopback;
+    this.#manager = manager;
+  }
+
+  async create<T extends KubernetesObject>(object: T, subresource?: string): Promise<T> {
+    const options = { manager: this.#manager, subresource };
+    return (await this.#loopback.create(plain(object), options)) as KubernetesObject as T;
+  }
+
+  /**
+   * Replaces an object that was read before. The write fails with a conflict if the object has changed since.
+   */
+  async update<T extends KubernetesObject>(object: T, subresource?: string): Promise<T> {
+    const options = { manager: this.#manager, subresource };
+    return (await this.#loopback.update(plain(object), options)) as KubernetesObject as T;
+  }
+
+  /** Replaces metadata fields of an object that was read before. */
+  async updateMetadata<T extends KubernetesObject>(object: T, fields: ObjectMeta): Promise<T> {
+    return await this.update({ ...object, metadata: { ...object.metadata, ...fields } });
+  }
+
+  /** Writes `status` if it differs from the object's. @returns the object after the write */
+  async updateStatus<T extends WithStatus>(object: T, status: T['status']): Promise<T> {
+    if (deepEqual(object.status, status)) return object;
+    return await this.update({ ...object, status }, 'status');
+  }
+
+  /** Deletes the object with this uid. An object that is already gone is not an error. */
+  async delete<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    object: T,
+    options: Omit<LoopbackDeleteOptions, 'preconditions'> = {},
+  ): Promise<void> {
+    const { uid = '' } = object.metadata;
+    try {
+      const settings = { ...options, preconditions: { uid } };
+      await this.#loopback.delete(type as unknown as ResourceType, keyOf(object), settings);
+    } catch (error) {
+      // Conflict: another object has this name, so the given one is gone.
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  }
+}
+
+function plain(object: KubernetesObject): UnstructuredObject {
+  return object as unknown as UnstructuredObject;
+}
+
+/**
+ * Finds objects of one kind by words that are computed from each object. Changes of the log update the index.
+ */
+export class ObjectIndex<T extends KubernetesObject> {
+  readonly #byWord = new Map<string, Map<string, T>>();
+
+  /** @param wordsOf - returns the words of an object; the index adds the namespace to each */
+  constructor(
+    host: ControllerHost,
+    type: ResourceType<T>,
+    wordsOf: (object: T) => readonly string[],
+  ) {
+    host.watch(type, ({ type: change, object, previous }) => {
+      const { uid = '' } = object.metadata;
+      if (previous !== undefined) {
+        for (const word of wordsOf(previous)) this.#remove(entryKey(previous, word), uid);
+      }
+      if (change === 'DELETED') return;
+      for (const word of wordsOf(object)) this.#add(entryKey(object, word), uid, object);
+    });
+  }
+
+  /** Returns the objects of a namespace that have one of `words`, each once. */
+  find(namespace: string | undefined, words: readonly string[]): T[] {
+    const found = new Map<string, T>();
+    for (const word of words) {
+      const objects = this.#byWord.get(`${namespace ?? ''}/${word}`) ?? [];
+      for (const [uid, object] of objects) found.set(uid, object);
+    }
+    return [...found.values()];
+  }
+
+  #add(key: string, uid: string, object: T): void {
+    const objects = this.#byWord.get(key) ?? new Map<string, T>();
+    this.#byWord.set(key, objects);
+    objects.set(uid, object);
+  }
+
+  #remove(key: string, uid: string): void {
+    const objects = this.#byWord.get(key);
+    objects?.delete(uid);
+    if (objects?.size === 0) this.#byWord.delete(key);
+  }
+}
+
+/** Returns the word of a selector: one label that all objects that it selects must have. */
+export function selectorWords(selector: LabelSelector | undefined): readonly string[] {
+  if (selector === undefined) return [];
+  const [first] = Object.entries(selector.matchLabels ?? {});
+  return [first === undefined ? anyLabels : `${first[0]}=${first[1]}`];
+}
+
+/** Returns the words of the selectors that may match `labels`. */
+export function labelWords(labels: Readonly<Record<string, string>> = {}): readonly string[] {
+  return [anyLabels, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)];
+}
+
+// The word of selectors without `matchLabels`. It differs from all label words.
+const anyLabels = '*';
+
+function entryKey({ metadata }: KubernetesObject, word: string): string {
+  return `${metadata.namespace ?? ''}/${word}`;
+}
+
+/** The field manager of the workload controllers; their user name is derived from it. */
+export const manager = 'kube-controller-manager';
+
+/** The field manager of the simulated kubelet. */
+export const kubelet = 'kubelet';
+
+/** The field manager of the simulated scheduler. */
+export const scheduler = 'kube-scheduler';

@@ -3,10 +3,9 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { withoutMember } from '../../object/json.js';
 import { ControllerRevision } from '../../object/kinds.js';
 import { isControlledBy, ownerReferenceTo } from '../../object/owner-reference.js';
-import type { ControllerHost } from './controller-host.js';
+import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { deepEqual } from '../../object/deep-equal.js';
-import type { ObjectWriter } from './object-writer.js';
-import type { PodTemplate } from './pod-template.js';
+import type { PodTemplate } from './pod-state.js';
 import { safeHash } from './safe-hash.js';
 
 /** A workload with ControllerRevisions for the versions of its template. */

@@ -1,6 +1,4 @@
-export { startControllers } from './start-controllers.js';
-export type { Controllers } from './start-controllers.js';
-export { controllerNames } from './controllers-options.js';
-export type { ControllerName, ControllersOptions } from './controllers-options.js';
+export { startControllers, controllerNames } from './start-controllers.js';
+export type { Controllers, ControllerName, ControllersOptions } from './start-controllers.js';
 export { podBehaviorAnnotation } from './pod/index.js';
 export type { PodBehavior, PodOptions } from './pod/index.js';

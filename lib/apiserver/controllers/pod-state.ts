@@ -1,8 +1,10 @@
-import type { Pod } from '../../object/kinds.js';
-import { timestampMs } from './timestamp.js';
+import type { Pod, ReplicaSet } from '../../object/kinds.js';
+import type { KubernetesObject, ObjectMeta } from '../../object/kubernetes-object.js';
+import { ownerReferenceTo } from '../../object/owner-reference.js';
+import { timestampMs } from './fields.js';
 
 /** Criteria for available pods. */
-export interface Availability {
+interface Availability {
   /** The time that a pod must have been ready, in seconds. */
   readonly minReadySeconds: number;
   /** Milliseconds since 1970. */
@@ -46,7 +48,7 @@ export function isPodAvailable(pod: Pod, availability: Availability): boolean {
  * Returns the milliseconds until the pod is available if it stays ready: 0 if it is available now, undefined
  * if it is not ready.
  */
-export function availableInMs(pod: Pod, availability: Availability): number | undefined {
+function availableInMs(pod: Pod, availability: Availability): number | undefined {
   const { minReadySeconds, nowMs } = availability;
   if (!isPodReady(pod)) return undefined;
   if (minReadySeconds === 0) return 0;
@@ -63,4 +65,25 @@ export function nextAvailableInMs(
     .map((pod) => availableInMs(pod, availability))
     .filter((wait): wait is number => wait !== undefined && wait > 0);
   return waits.length === 0 ? undefined : Math.min(...waits);
+}
+
+/** The pod template of a workload. */
+export type PodTemplate = NonNullable<NonNullable<ReplicaSet['spec']>['template']>;
+
+// A generated name gets five more letters. It must be a valid label value, of at most 63 letters.
+const longestPrefix = 58;
+
+/** Returns the pod that `owner` creates from `template`. The server generates its name. */
+export function podFromTemplate(template: PodTemplate, owner: KubernetesObject): Pod {
+  const { namespace = '', name = '' } = owner.metadata;
+  const { labels, annotations, finalizers } = (template.metadata ?? {}) as ObjectMeta;
+  const metadata: ObjectMeta = {
+    generateName: `${name}-`.slice(0, longestPrefix),
+    namespace,
+    ...(labels && { labels }),
+    ...(annotations && { annotations }),
+    ...(finalizers && { finalizers }),
+    ownerReferences: [ownerReferenceTo(owner, { controller: true, blockOwnerDeletion: true })],
+  };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, ...(template.spec && { spec: template.spec }) };
 }

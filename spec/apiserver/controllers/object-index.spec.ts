@@ -7,7 +7,7 @@ import {
   ObjectIndex,
   labelWords,
   selectorWords,
-} from '../../../lib/apiserver/controllers/object-index.js';
+} from '../../../lib/apiserver/controllers/controller-host.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { configMap } from './workload-objects.js';
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { StatusError } from '../../../lib/apiserver/index.js';
-import { WorkQueue } from '../../../lib/apiserver/controllers/work-queue.js';
-import { Workload } from '../../../lib/apiserver/controllers/workload.js';
+import { WorkQueue, Workload } from '../../../lib/apiserver/controllers/work-queue.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import type { Logger } from '../../../lib/system/logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';

@@ -1,3 +1,5 @@
-export { startDefaultStorageClass } from './default-storage-class.js';
-export { startServiceAccountController } from './service-account-controller.js';
-export { startSimulatedNodes } from './simulated-node.js';
+export {
+  startDefaultStorageClass,
+  startServiceAccountController,
+  startSimulatedNodes,
+} from './cluster-objects.js';

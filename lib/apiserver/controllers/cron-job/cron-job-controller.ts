@@ -1,16 +1,15 @@
 import { isAlreadyExists } from '../../../object/api-error.js';
-import type { ObjectKey } from '../../../object/kubernetes-object.js';
 import { CronJob, Job } from '../../../object/kinds.js';
+import type { ObjectKey } from '../../../object/kubernetes-object.js';
 import { keyOf } from '../../../object/object-key.js';
 import { controllerOf, isControlledBy, ownerReferenceTo } from '../../../object/owner-reference.js';
-import type { ControllerHost } from '../controller-host.js';
-import { finishedCondition } from '../job/job-conditions.js';
-import { manager } from '../manager-name.js';
-import type { ObjectWriter } from '../object-writer.js';
-import { timestamp, timestampMs } from '../timestamp.js';
+import type { ControllerHost, ObjectWriter } from '../controller-host.js';
+import { finishedCondition } from '../job/job-status.js';
+import { manager } from '../controller-host.js';
+import { timestamp, timestampMs } from '../fields.js';
 import type { WorkQueue } from '../work-queue.js';
 import { parseCronSchedule } from './cron-schedule.js';
-import { dueTimes } from './missed-schedule.js';
+import type { CronSchedule } from './cron-schedule.js';
 
 /** Creates the Jobs of each CronJob when they are due, and deletes the oldest finished Jobs. */
 export function startCronJobController(host: ControllerHost): void {
@@ -145,4 +144,43 @@ function jobFor(cronJob: CronJob, dueMs: number): Job {
 
 function startedMs(job: Job): number {
   return timestampMs(job.status?.startTime ?? job.metadata.creationTimestamp);
+}
+
+/** Due times of a CronJob. */
+interface DueTimes {
+  /** The latest due time that has not been handled; undefined if nothing is due. */
+  readonly dueMs: number | undefined;
+  /** The next due time after now; undefined without one. */
+  readonly nextMs: number | undefined;
+}
+
+/** Returns the due times of `cronJob` at `nowMs`. Of several missed times, only the latest counts. */
+function dueTimes(cronJob: CronJob, schedule: CronSchedule, nowMs: number): DueTimes {
+  const lastMs = timestampMs(
+    cronJob.status?.lastScheduleTime ?? cronJob.metadata.creationTimestamp,
+  );
+  const deadlineSeconds = cronJob.spec?.startingDeadlineSeconds;
+  const oldestMs = deadlineSeconds === undefined ? 0 : nowMs - deadlineSeconds * 1000;
+  const fromMs = Math.max(lastMs, oldestMs);
+  const dueMs = newestDue(schedule, fromMs, nowMs);
+  const nextMs = schedule.next(dueMs ?? fromMs);
+  const passed = nextMs !== undefined && nextMs <= nowMs;
+  return { dueMs, nextMs: passed ? schedule.next(nowMs) : nextMs };
+}
+
+function newestDue(schedule: CronSchedule, fromMs: number, nowMs: number): number | undefined {
+  const first = schedule.next(fromMs);
+  if (first === undefined || first > nowMs) return undefined;
+  const second = schedule.next(first);
+  if (second === undefined || second > nowMs) return first;
+  // The controller may have missed years: starts shortly before now, two periods back to be safe.
+  const periodMs = second - first;
+  const skipped = Math.max(0, Math.floor((nowMs - first) / periodMs) - 2);
+  let due = first;
+  let next = schedule.next(first + skipped * periodMs - 1);
+  while (next !== undefined && next <= nowMs) {
+    due = next;
+    next = schedule.next(next);
+  }
+  return due;
 }

@@ -2,44 +2,43 @@ import { isAlreadyExists, isNamespaceTerminating } from '../../../object/api-err
 import type { ObjectKey } from '../../../object/kubernetes-object.js';
 import { Deployment, Pod, ReplicaSet } from '../../../object/kinds.js';
 import { isControlledBy } from '../../../object/owner-reference.js';
-import type { ControllerHost } from '../controller-host.js';
-import { DependentsClaim } from '../dependents-claim.js';
-import { failureMessage } from '../failure-message.js';
-import { followDependents } from '../follow-dependents.js';
+import type { ControllerHost, ObjectWriter } from '../controller-host.js';
+import { DependentsClaim, followDependents } from '../dependents.js';
+import { failureMessage } from '../fields.js';
 import { deepEqual } from '../../../object/deep-equal.js';
-import { manager } from '../manager-name.js';
-import type { ObjectWriter } from '../object-writer.js';
+import { manager } from '../controller-host.js';
 import { isPodFinished } from '../pod-state.js';
 import type { WorkQueue } from '../work-queue.js';
-import { withCondition } from './deployment-conditions.js';
-import type { ConditionStatement, DeploymentStatus } from './deployment-conditions.js';
+import {
+  withCondition,
+  deadlineInMs,
+  deploymentStatus,
+  isDeploymentComplete,
+  progressDeadlineMs,
+  rolloutStatus,
+  withPauseCondition,
+} from './deployment-status.js';
+import type { ConditionStatement, DeploymentStatus } from './deployment-status.js';
 import {
   desiredReplicas,
   isScalingEvent,
   replicasOf,
   rollingUpdateOf,
   scalingSteps,
+  newReplicaSetSize,
+  rollingUpdateSteps,
+  rolloutLimits,
 } from './deployment-scaling.js';
-import type { Rollout } from './deployment-scaling.js';
+import type { Rollout, ScaleStep } from './deployment-scaling.js';
 import {
-  deadlineInMs,
-  deploymentStatus,
-  isDeploymentComplete,
-  progressDeadlineMs,
-  rolloutStatus,
-} from './deployment-status.js';
-import { hasTemplateOf, newReplicaSet } from './new-replica-set.js';
-import { withPauseCondition } from './pause-condition.js';
-import { replicaSetsToPrune } from './replica-set-history.js';
-import {
+  hasTemplateOf,
+  newReplicaSet,
+  replicaSetsToPrune,
   newReplicaSetAnnotations,
   revisionAnnotation,
   revisionOf,
   sizeAnnotations,
-} from './revision-annotations.js';
-import { newReplicaSetSize, rollingUpdateSteps } from './rolling-update.js';
-import type { ScaleStep } from './rolling-update.js';
-import { rolloutLimits } from './rollout-limits.js';
+} from './new-replica-set.js';
 
 /** Rolls out each Deployment with ReplicaSets, by the rules of kube-controller-manager. */
 export function startDeploymentController(host: ControllerHost): void {

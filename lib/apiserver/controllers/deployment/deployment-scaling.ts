@@ -1,13 +1,10 @@
 import type { Deployment, ReplicaSet } from '../../../object/kinds.js';
-import { timestampMs } from '../timestamp.js';
-import { proportionalSteps } from './proportional-scaling.js';
+import { intOrPercent, timestampMs } from '../fields.js';
 import {
   desiredReplicasAnnotation,
   maxReplicasAnnotation,
   numberAnnotation,
-} from './revision-annotations.js';
-import type { ReplicaSetSize, RollingUpdate, ScaleStep } from './rolling-update.js';
-import { rolloutLimits } from './rollout-limits.js';
+} from './new-replica-set.js';
 
 /** A Deployment and its ReplicaSets; `old` starts with the oldest. */
 export interface Rollout {
@@ -90,4 +87,176 @@ function isSaturated(set: ReplicaSet, desired: number): boolean {
 
 function nameOf(set: ReplicaSet): string {
   return set.metadata.name ?? '';
+}
+
+/** Input of a rolling update: a ReplicaSet. */
+export interface ReplicaSetSize {
+  readonly name: string;
+  /** `spec.replicas`. */
+  readonly replicas: number;
+  /** `status.availableReplicas`. */
+  readonly available: number;
+}
+
+/** The state of a rolling update; `old` starts with the oldest ReplicaSet. */
+export interface RollingUpdate extends RolloutLimits {
+  readonly desired: number;
+  readonly current: ReplicaSetSize;
+  readonly old: readonly ReplicaSetSize[];
+}
+
+/** A ReplicaSet to scale. */
+export interface ScaleStep {
+  readonly name: string;
+  readonly replicas: number;
+}
+
+/**
+ * Returns the next steps of a rolling update; an empty list means to wait. The new ReplicaSet grows as far as
+ * `maxSurge` allows. If it cannot grow, old ReplicaSets shrink as far as `maxUnavailable` allows, their
+ * unavailable pods first.
+ */
+export function rollingUpdateSteps(update: RollingUpdate): ScaleStep[] {
+  const { current } = update;
+  const replicas = newReplicaSetSize(update);
+  if (replicas !== current.replicas) return [{ name: current.name, replicas }];
+  return oldReplicaSetSteps(update);
+}
+
+/** Returns the number of replicas that the new ReplicaSet may have now. */
+export function newReplicaSetSize(update: RollingUpdate): number {
+  const { desired, maxSurge, current, old } = update;
+  if (current.replicas >= desired) return desired;
+  const room = desired + maxSurge - (total(old) + current.replicas);
+  return room <= 0 ? current.replicas : Math.min(desired, current.replicas + room);
+}
+
+function oldReplicaSetSteps(update: RollingUpdate): ScaleStep[] {
+  const { desired, maxUnavailable, current, old } = update;
+  if (total(old) === 0) return [];
+  const minAvailable = desired - maxUnavailable;
+  const newUnavailable = current.replicas - current.available;
+  const maxScaledDown = total(old) + current.replicas - minAvailable - newUnavailable;
+  if (maxScaledDown <= 0) return [];
+  const healthy = withoutUnavailable(old, maxScaledDown);
+  const available = [...healthy, current].reduce((sum, set) => sum + set.available, 0);
+  const shrunk = shrinkOldestFirst(healthy, available - minAvailable);
+  return shrunk
+    .filter((set, index) => set.replicas !== old[index]?.replicas)
+    .map(({ name, replicas }) => ({ name, replicas }));
+}
+
+/** Removes unavailable pods first. Otherwise a new rollout could never replace a broken one. */
+function withoutUnavailable(old: readonly ReplicaSetSize[], limit: number): ReplicaSetSize[] {
+  let left = limit;
+  return old.map((set) => {
+    const taken = Math.max(0, Math.min(left, set.replicas - set.available));
+    left -= taken;
+    return { ...set, replicas: set.replicas - taken };
+  });
+}
+
+function shrinkOldestFirst(old: readonly ReplicaSetSize[], limit: number): ReplicaSetSize[] {
+  let left = Math.max(0, limit);
+  return old.map((set) => {
+    const taken = Math.min(left, set.replicas);
+    left -= taken;
+    return { ...set, replicas: set.replicas - taken };
+  });
+}
+
+function total(sets: readonly ReplicaSetSize[]): number {
+  return sets.reduce((sum, { replicas }) => sum + replicas, 0);
+}
+
+/** Input of proportional scaling: a ReplicaSet. */
+interface ScalableReplicaSet {
+  readonly name: string;
+  readonly replicas: number;
+  /**
+   * The annotation `max-replicas`: replicas plus surge of the Deployment when the ReplicaSet was last scaled.
+   */
+  readonly maxReplicas: number | undefined;
+  readonly createdMs: number;
+}
+
+/** A Deployment that is scaled while several of its ReplicaSets have pods. */
+interface ProportionalScaling {
+  readonly desired: number;
+  readonly maxSurge: number;
+  /** `status.replicas` of the Deployment. */
+  readonly statusReplicas: number;
+  /** The ReplicaSets with pods. */
+  readonly active: readonly ScalableReplicaSet[];
+}
+
+/**
+ * Distributes the replicas that a Deployment gains or loses among its ReplicaSets by their sizes, so that
+ * neither the old nor the new version takes an undue part of the risk. When many small ReplicaSets shrink,
+ * rounding may keep up to one replica too many in each. As in Kubernetes, the rollout removes those.
+ */
+export function proportionalSteps(scaling: ProportionalScaling): ScaleStep[] {
+  const { desired, maxSurge, active } = scaling;
+  const allowed = desired > 0 ? desired + maxSurge : 0;
+  const missing = allowed - active.reduce((sum, { replicas }) => sum + replicas, 0);
+  const bySize = active.toSorted((a, b) => compareSize(a, b, missing));
+  let shared = 0;
+  const sizes = bySize.map((set) => {
+    const part = proportion(set, scaling, { missing, shared });
+    shared += part;
+    return { name: set.name, replicas: set.replicas + part };
+  });
+  // The largest ReplicaSet takes the remainder of the rounding, down to 0 replicas.
+  return sizes.map(({ name, replicas }, index) => ({
+    name,
+    replicas: index === 0 ? Math.max(0, replicas + missing - shared) : replicas,
+  }));
+}
+
+/**
+ * Sorts larger ReplicaSets first. Of equal sizes, the newer one grows first and the older one shrinks first.
+ */
+function compareSize(a: ScalableReplicaSet, b: ScalableReplicaSet, missing: number): number {
+  if (a.replicas !== b.replicas) return b.replicas - a.replicas;
+  return missing > 0 ? b.createdMs - a.createdMs : a.createdMs - b.createdMs;
+}
+
+function proportion(
+  set: ScalableReplicaSet,
+  scaling: ProportionalScaling,
+  { missing, shared }: { readonly missing: number; readonly shared: number },
+): number {
+  if (set.replicas === 0 || missing === shared) return 0;
+  const fraction = fractionOf(set, scaling);
+  const left = missing - shared;
+  return missing > 0 ? Math.min(fraction, left) : Math.max(fraction, left);
+}
+
+function fractionOf(set: ScalableReplicaSet, scaling: ProportionalScaling): number {
+  const { desired, maxSurge, statusReplicas } = scaling;
+  if (desired === 0) return -set.replicas;
+  const before =
+    set.maxReplicas === undefined || set.maxReplicas === 0 ? statusReplicas : set.maxReplicas;
+  if (before === 0) return 0;
+  return Math.round((set.replicas * (desired + maxSurge)) / before) - set.replicas;
+}
+
+/** The limits within which a rollout may deviate from the desired number of pods. */
+interface RolloutLimits {
+  /** The maximum number of pods above the desired number. */
+  readonly maxSurge: number;
+  /** The maximum number of pods below the desired number that may be unavailable. */
+  readonly maxUnavailable: number;
+}
+
+/** Returns the limits of a Deployment's strategy with percentages resolved; both are 0 for `Recreate`. */
+export function rolloutLimits(deployment: Deployment): RolloutLimits {
+  const { strategy, replicas = 1 } = deployment.spec ?? {};
+  if (strategy?.type === 'Recreate') return { maxSurge: 0, maxUnavailable: 0 };
+  const { maxSurge = '25%', maxUnavailable = '25%' } = strategy?.rollingUpdate ?? {};
+  const surge = intOrPercent(maxSurge, replicas, 'up');
+  const unavailable = intOrPercent(maxUnavailable, replicas, 'down');
+  // Both limits may round to 0. One pod may then be unavailable, or the rollout could not proceed.
+  const resolved = surge === 0 && unavailable === 0 ? 1 : unavailable;
+  return { maxSurge: surge, maxUnavailable: Math.min(resolved, replicas) };
 }

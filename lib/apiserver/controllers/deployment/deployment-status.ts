@@ -1,17 +1,9 @@
 import type { Deployment, ReplicaSet } from '../../../object/kinds.js';
-import { counted } from '../counted.js';
-import { timestampMs } from '../timestamp.js';
-import {
-  conditionOf,
-  renewedCondition,
-  withCondition,
-  withoutCondition,
-} from './deployment-conditions.js';
-import type { DeploymentCondition, DeploymentStatus } from './deployment-conditions.js';
-import { rolloutLimits } from './rollout-limits.js';
+import { counted, timestamp, timestampMs } from '../fields.js';
+import { rolloutLimits } from './deployment-scaling.js';
 
 /** Input of `deploymentStatus`. */
-export interface DeploymentObservation {
+interface DeploymentObservation {
   readonly deployment: Deployment;
   /** The ReplicaSet with the Deployment's template, if it exists. */
   readonly current: ReplicaSet | undefined;
@@ -190,4 +182,81 @@ function availability(enough: boolean): {
 
 function sum(sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number | undefined): number {
   return sets.reduce((total, set) => total + (count(set) ?? 0), 0);
+}
+
+/** `status` of a Deployment. */
+export type DeploymentStatus = NonNullable<Deployment['status']>;
+/** One of `status.conditions` of a Deployment. */
+type DeploymentCondition = NonNullable<DeploymentStatus['conditions']>[number];
+
+/** A condition without its times, which are added when it is set. */
+export interface ConditionStatement {
+  readonly type: 'Available' | 'Progressing' | 'ReplicaFailure';
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Returns the condition of `type`. */
+function conditionOf(
+  conditions: readonly DeploymentCondition[],
+  type: ConditionStatement['type'],
+): DeploymentCondition | undefined {
+  return conditions.find((condition) => condition.type === type);
+}
+
+/** Returns `conditions` without the one of `type`. */
+function withoutCondition(
+  conditions: readonly DeploymentCondition[],
+  type: ConditionStatement['type'],
+): DeploymentCondition[] {
+  return conditions.filter((condition) => condition.type !== type);
+}
+
+/**
+ * Returns `conditions` with `statement` at the end. A condition with the same status and reason stays
+ * unchanged. A condition with the same status keeps its transition time.
+ */
+export function withCondition(
+  conditions: readonly DeploymentCondition[],
+  statement: ConditionStatement,
+  nowMs: number,
+): DeploymentCondition[] {
+  const current = conditionOf(conditions, statement.type);
+  const same = current?.status === statement.status && current.reason === statement.reason;
+  return same ? [...conditions] : renewedCondition(conditions, statement, nowMs);
+}
+
+/** Like {@link withCondition}, but always sets a new update time. */
+export function renewedCondition(
+  conditions: readonly DeploymentCondition[],
+  statement: ConditionStatement,
+  nowMs: number,
+): DeploymentCondition[] {
+  const current = conditionOf(conditions, statement.type);
+  const now = timestamp(nowMs);
+  const sameStatus = current !== undefined && current.status === statement.status;
+  const lastTransitionTime = sameStatus ? (current.lastTransitionTime ?? now) : now;
+  const condition = { ...statement, lastUpdateTime: now, lastTransitionTime };
+  return [...withoutCondition(conditions, statement.type), condition];
+}
+
+/**
+ * Returns the Deployment with a `Progressing` condition that records a pause or its end. Without it, a
+ * Deployment that was paused for longer than its progress deadline would be reported as stuck when it
+ * resumes.
+ */
+export function withPauseCondition(deployment: Deployment, nowMs: number): Deployment {
+  if (progressDeadlineMs(deployment) === undefined) return deployment;
+  const conditions = deployment.status?.conditions ?? [];
+  const reason = conditionOf(conditions, 'Progressing')?.reason;
+  if (reason === 'ProgressDeadlineExceeded') return deployment;
+  const paused = deployment.spec?.paused === true;
+  if (paused === (reason === 'DeploymentPaused')) return deployment;
+  const said = paused
+    ? { reason: 'DeploymentPaused', message: 'Deployment is paused' }
+    : { reason: 'DeploymentResumed', message: 'Deployment is resumed' };
+  const statement = { type: 'Progressing', status: 'Unknown', ...said } as const;
+  const status = { ...deployment.status, conditions: withCondition(conditions, statement, nowMs) };
+  return { ...deployment, status };
 }

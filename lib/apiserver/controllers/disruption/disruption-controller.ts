@@ -1,4 +1,3 @@
-import type { KubernetesObject, ObjectKey } from '../../../object/kubernetes-object.js';
 import {
   Deployment,
   Pod,
@@ -6,15 +5,15 @@ import {
   ReplicaSet,
   StatefulSet,
 } from '../../../object/kinds.js';
+import type { KubernetesObject, ObjectKey } from '../../../object/kubernetes-object.js';
 import { keyOf } from '../../../object/object-key.js';
 import { controllerOf } from '../../../object/owner-reference.js';
 import type { ResourceType } from '../../../object/resource-type.js';
 import type { ControllerHost } from '../controller-host.js';
-import { manager } from '../manager-name.js';
-import { ObjectIndex, labelWords, selectorWords } from '../object-index.js';
-import { isPodFinished } from '../pod-state.js';
-import type { PodTemplate } from '../pod-template.js';
-import { disruptionStatus } from './disruption-status.js';
+import { intOrPercent, timestamp } from '../fields.js';
+import { manager, ObjectIndex, labelWords, selectorWords } from '../controller-host.js';
+import { isPodFinished, isPodReady, isPodTerminating } from '../pod-state.js';
+import type { PodTemplate } from '../pod-state.js';
 
 /** Keeps the status of each PodDisruptionBudget up to date. */
 export function startDisruptionController(host: ControllerHost): void {
@@ -81,4 +80,66 @@ function topmost(host: ControllerHost, object: KubernetesObject): Scalable | und
   if (reference === undefined || type === undefined) return undefined;
   const owner = host.get(type, { namespace: object.metadata.namespace, name: reference.name });
   return owner && (topmost(host, owner) ?? owner);
+}
+
+/** `status` of a PodDisruptionBudget. */
+type DisruptionStatus = NonNullable<PodDisruptionBudget['status']>;
+
+/** Input of `disruptionStatus`. */
+interface DisruptionObservation {
+  /** The selected pods that are not finished. */
+  readonly pods: readonly Pod[];
+  /** The total of the replicas that the controllers of those pods want. */
+  readonly wantedReplicas: number;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+/** Computes the status of a budget, with the number of pods that may be evicted now. */
+function disruptionStatus(
+  budget: PodDisruptionBudget,
+  observation: DisruptionObservation,
+): DisruptionStatus {
+  const { pods, nowMs } = observation;
+  const { expectedPods, desiredHealthy } = expectation(budget, observation);
+  const healthy = pods.filter((pod) => isPodReady(pod) && !isPodTerminating(pod)).length;
+  const allowed = expectedPods <= 0 ? 0 : Math.max(0, healthy - desiredHealthy);
+  const observedGeneration = budget.metadata.generation ?? 0;
+  const before = budget.status?.conditions ?? [];
+  const known = before.find(({ type }) => type === 'DisruptionAllowed');
+  const status = allowed > 0 ? 'True' : 'False';
+  const now = timestamp(nowMs);
+  const condition = {
+    type: 'DisruptionAllowed',
+    status,
+    reason: allowed > 0 ? 'SufficientPods' : 'InsufficientPods',
+    message: '',
+    observedGeneration,
+    lastTransitionTime: known?.status === status ? known.lastTransitionTime : now,
+  };
+  return {
+    ...budget.status,
+    currentHealthy: healthy,
+    desiredHealthy,
+    disruptionsAllowed: allowed,
+    expectedPods,
+    observedGeneration,
+    conditions: [...before.filter((other) => other !== known), condition],
+  };
+}
+
+function expectation(
+  { spec }: PodDisruptionBudget,
+  { pods, wantedReplicas }: DisruptionObservation,
+): { readonly expectedPods: number; readonly desiredHealthy: number } {
+  const { minAvailable, maxUnavailable } = spec ?? {};
+  if (maxUnavailable !== undefined) {
+    const missing = intOrPercent(maxUnavailable, wantedReplicas, 'up');
+    return { expectedPods: wantedReplicas, desiredHealthy: Math.max(0, wantedReplicas - missing) };
+  }
+  if (typeof minAvailable === 'number') {
+    return { expectedPods: pods.length, desiredHealthy: minAvailable };
+  }
+  const desiredHealthy = intOrPercent(minAvailable, wantedReplicas, 'up');
+  return { expectedPods: wantedReplicas, desiredHealthy };
 }

@@ -1,27 +1,20 @@
+import { deepEqual } from '../../../object/deep-equal.js';
 import { CustomResourceDefinition } from '../../../object/kinds.js';
 import type {
+  KubernetesObject,
   ObjectKey,
   OwnerReference,
   UnstructuredObject,
 } from '../../../object/kubernetes-object.js';
 import { keyOf } from '../../../object/object-key.js';
+import { groupOf } from '../../../object/resource-type.js';
 import type { ResourceType } from '../../../object/resource-type.js';
-import type { CommittedChange } from '../../loopback.js';
-import type { ControllerHost } from '../controller-host.js';
-import { deepEqual } from '../../../object/deep-equal.js';
-import { manager } from '../manager-name.js';
-import type { ObjectWriter } from '../object-writer.js';
+import type { CommittedChange, Loopback } from '../../loopback.js';
+import type { ControllerHost, ObjectWriter } from '../controller-host.js';
+import { manager } from '../controller-host.js';
+import { safeSuffix } from '../safe-hash.js';
+import { timestamp } from '../fields.js';
 import type { WorkQueue } from '../work-queue.js';
-import {
-  collectionVerdict,
-  foregroundFinalizer,
-  isDeletingDependents,
-  isOrphaningDependents,
-  orphanFinalizer,
-} from './collection-verdict.js';
-import type { CollectionVerdict, OwnerState } from './collection-verdict.js';
-import { reportForeignOwner } from './foreign-owner.js';
-import { ServedKinds } from './served-kinds.js';
 
 /**
  * Deletes objects whose owners are gone. Keeps owners that are deleted in the foreground until their blocking
@@ -219,4 +212,159 @@ class GarbageCollector {
 interface Found {
   readonly resourceType: ResourceType;
   readonly object: UnstructuredObject;
+}
+
+/** The finalizer of an owner that waits until its dependents are deleted. */
+const foregroundFinalizer = 'foregroundDeletion';
+/** The finalizer of an owner that waits until its dependents no longer reference it. */
+const orphanFinalizer = 'orphan';
+
+/** The state of an owner, as seen from the object that references it. */
+export type OwnerState =
+  /** The owner exists with this UID, in a place from which it can own the object. */
+  | 'solid'
+  /** The owner does not exist: never, no longer, or only with another UID or in another namespace. */
+  | 'dangling'
+  /** The owner is being deleted in the foreground. */
+  | 'waiting';
+
+/** Decision of the garbage collector about an object. */
+export type CollectionVerdict =
+  | { readonly type: 'keep' }
+  /** Some owners are gone and others exist: only the references to the former are removed. */
+  | { readonly type: 'dropReferences'; readonly uids: readonly string[] }
+  | {
+      readonly type: 'delete';
+      readonly propagationPolicy: 'Background' | 'Foreground' | 'Orphan';
+      /**
+       * True if dependents may wait for each other in a circle. The object's own references must first stop
+       * blocking their owners.
+       */
+      readonly unblock: boolean;
+    };
+
+/** Input of {@link collectionVerdict}. */
+interface CollectionCase {
+  readonly object: KubernetesObject;
+  readonly stateOf: (reference: OwnerReference) => OwnerState;
+  readonly dependents: readonly KubernetesObject[];
+}
+
+/** Decides by its owners whether an object that is not being deleted may stay. */
+export function collectionVerdict({
+  object,
+  stateOf,
+  dependents,
+}: CollectionCase): CollectionVerdict {
+  const references = object.metadata.ownerReferences ?? [];
+  if (references.length === 0) return { type: 'keep' };
+  const states = references.map((reference) => ({ reference, state: stateOf(reference) }));
+  const gone = states.filter(({ state }) => state !== 'solid');
+  if (gone.length === 0) return { type: 'keep' };
+  if (gone.length < states.length) {
+    // Includes waiting owners, which would otherwise wait for an object that stays.
+    return { type: 'dropReferences', uids: gone.map(({ reference }) => reference.uid) };
+  }
+  const waited = states.some(({ state }) => state === 'waiting');
+  if (waited && dependents.length > 0) {
+    const unblock = dependents.some(isDeletingDependents);
+    return { type: 'delete', propagationPolicy: 'Foreground', unblock };
+  }
+  return { type: 'delete', propagationPolicy: policyOf(object), unblock: false };
+}
+
+/** Returns true if the object is being deleted and waits for its dependents to be deleted. */
+function isDeletingDependents({ metadata }: KubernetesObject): boolean {
+  return metadata.deletionTimestamp !== undefined && hasFinalizer(metadata, foregroundFinalizer);
+}
+
+/** Returns true if the object is being deleted and its dependents stay. */
+function isOrphaningDependents({ metadata }: KubernetesObject): boolean {
+  return metadata.deletionTimestamp !== undefined && hasFinalizer(metadata, orphanFinalizer);
+}
+
+/** Returns the policy of the object's finalizers, by default `Background`. */
+function policyOf({ metadata }: KubernetesObject): 'Background' | 'Foreground' | 'Orphan' {
+  if (hasFinalizer(metadata, orphanFinalizer)) return 'Orphan';
+  return hasFinalizer(metadata, foregroundFinalizer) ? 'Foreground' : 'Background';
+}
+
+function hasFinalizer(metadata: KubernetesObject['metadata'], finalizer: string): boolean {
+  return metadata.finalizers?.includes(finalizer) === true;
+}
+
+const component = 'garbage-collector-controller';
+
+/**
+ * Records a warning Event if the owner of an object is in another namespace. The garbage collector is about
+ * to delete such an object, which surprises users.
+ */
+async function reportForeignOwner(
+  host: ControllerHost,
+  object: UnstructuredObject,
+  reference: OwnerReference,
+): Promise<void> {
+  const { namespace = '' } = object.metadata;
+  if (namespace === '' || !existsElsewhere(host, reference)) return;
+  const { apiVersion, kind, name, uid } = reference;
+  const owner = `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`;
+  const message = `ownerRef ${owner} does not exist in namespace "${namespace}"`;
+  const now = timestamp(host.now());
+  await host.writer(manager).create<UnstructuredObject>({
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: {
+      name: `${object.metadata.name ?? ''}.${safeSuffix(() => host.random.next(), 16)}`,
+      namespace,
+    },
+    involvedObject: referenceOf(object),
+    reason: 'OwnerRefInvalidNamespace',
+    message,
+    type: 'Warning',
+    source: { component },
+    reportingComponent: component,
+    firstTimestamp: now,
+    lastTimestamp: now,
+    count: 1,
+  });
+}
+
+function existsElsewhere(host: ControllerHost, reference: OwnerReference): boolean {
+  const type = host.loopback.resourceTypes().find(({ group, kind, namespaced }) => {
+    return namespaced && kind === reference.kind && group === groupOf(reference.apiVersion);
+  });
+  if (type === undefined) return false;
+  return host.loopback.list(type).some(({ metadata }) => metadata.uid === reference.uid);
+}
+
+function referenceOf({ apiVersion, kind, metadata }: UnstructuredObject): object {
+  const { namespace, name, uid } = metadata;
+  return { apiVersion, kind, namespace, name, uid };
+}
+
+/** Finds the resource types of kinds. A kind that is not in the list causes a new read of the list. */
+class ServedKinds {
+  readonly #loopback: Loopback;
+  #types = new Map<string, ResourceType>();
+
+  constructor(loopback: Loopback) {
+    this.#loopback = loopback;
+  }
+
+  /** Returns the resource type for an owner reference, or undefined if its kind is not served. */
+  find(apiVersion: string, kind: string): ResourceType | undefined {
+    const key = `${groupOf(apiVersion)}/${kind}`;
+    return this.#types.get(key) ?? this.#read().get(key);
+  }
+
+  /** Clears the list after a change of a CustomResourceDefinition. */
+  reset(): void {
+    this.#types = new Map();
+  }
+
+  #read(): ReadonlyMap<string, ResourceType> {
+    const types = this.#loopback.resourceTypes();
+    this.#types = new Map(types.map((type) => [`${type.group}/${type.kind}`, type]));
+    return this.#types;
+  }
 }

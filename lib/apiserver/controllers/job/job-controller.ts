@@ -1,24 +1,27 @@
-import type { ObjectKey } from '../../../object/kubernetes-object.js';
 import { Job, Pod } from '../../../object/kinds.js';
+import type { ObjectKey } from '../../../object/kubernetes-object.js';
 import { keyOf } from '../../../object/object-key.js';
-import type { ControllerHost } from '../controller-host.js';
-import { DependentsClaim } from '../dependents-claim.js';
-import { followDependents } from '../follow-dependents.js';
-import { manager } from '../manager-name.js';
-import type { ObjectWriter } from '../object-writer.js';
+import { delayAfter } from '../../../system/backoff.js';
+import type { ControllerHost, ObjectWriter } from '../controller-host.js';
+import { DependentsClaim, followDependents } from '../dependents.js';
+import { manager } from '../controller-host.js';
 import { isPodFinished, isPodTerminating } from '../pod-state.js';
-import { podsInRemovalOrder } from '../replica-set/pod-removal-order.js';
+import { podsInRemovalOrder } from '../replica-set/replica-set-controller.js';
 import { safeSuffix } from '../safe-hash.js';
-import { timestampMs } from '../timestamp.js';
+import { timestampMs } from '../fields.js';
 import type { WorkQueue } from '../work-queue.js';
-import { finishedCondition } from './job-conditions.js';
-import type { JobStatus } from './job-conditions.js';
-import { jobPlan } from './job-plan.js';
-import type { JobOutcome } from './job-plan.js';
+import {
+  finishedCondition,
+  jobPlan,
+  jobStatus,
+  jobView,
+  sortPods,
+  startedStatus,
+  succeededIndexes,
+} from './job-status.js';
+import type { JobStatus, JobOutcome } from './job-status.js';
 import { indexOf, isIndexed, jobPod, missingIndexes, trackingFinalizer } from './job-pods.js';
 import type { JobPods } from './job-pods.js';
-import { jobStatus, jobView, sortPods, startedStatus, succeededIndexes } from './job-status.js';
-import { PodBackoff } from './pod-backoff.js';
 
 /** Options of {@link startJobController}. */
 export interface JobOptions {
@@ -166,4 +169,46 @@ function indexesFor(job: Job, pods: JobPods, count: number): (number | undefined
   const running = pods.active.map((pod) => indexOf(pod) ?? -1);
   const done = succeededIndexes(job, pods.newlySucceeded) ?? [];
   return missingIndexes(job.spec?.completions ?? 0, new Set([...running, ...done]), count);
+}
+
+const longestMs = 600_000;
+
+interface BackoffRecord {
+  readonly failures: number;
+  readonly lastFailureMs: number;
+}
+
+/** Delay of a Job's new pods after failures. It doubles with each consecutive failure, up to 10 minutes. */
+class PodBackoff {
+  readonly #firstMs: number;
+  readonly #records = new Map<string, BackoffRecord>();
+
+  /** @param firstMs - the delay after the first failure, in milliseconds */
+  constructor(firstMs: number) {
+    this.#firstMs = firstMs;
+  }
+
+  /** Records pods of the Job `uid` that have just ended. */
+  count(
+    uid: string,
+    ended: { readonly succeeded: number; readonly failed: number },
+    nowMs: number,
+  ): void {
+    if (ended.failed === 0 && ended.succeeded === 0) return;
+    const before = ended.succeeded > 0 ? 0 : (this.#records.get(uid)?.failures ?? 0);
+    if (ended.failed === 0) this.#records.delete(uid);
+    else this.#records.set(uid, { failures: before + ended.failed, lastFailureMs: nowMs });
+  }
+
+  /** Returns the milliseconds until the Job may create pods; 0 means now. */
+  waitMs(uid: string, nowMs: number): number {
+    const record = this.#records.get(uid);
+    if (record === undefined) return 0;
+    const backoffMs = delayAfter(record.failures, { baseMs: this.#firstMs, maxMs: longestMs });
+    return Math.max(0, record.lastFailureMs + backoffMs - nowMs);
+  }
+
+  forget(uid: string): void {
+    this.#records.delete(uid);
+  }
 }

@@ -1,12 +1,7 @@
 import type { Job, Pod } from '../../../object/kinds.js';
-import { counted } from '../counted.js';
+import { counted, timestamp, timestampMs } from '../fields.js';
 import { isPodActive, isPodFinished, isPodReady, isPodTerminating } from '../pod-state.js';
-import { timestamp, timestampMs } from '../timestamp.js';
-import { formatIndexes, parseIndexes } from './index-ranges.js';
-import { trueCondition, withJobCondition } from './job-conditions.js';
-import type { JobCondition, JobStatement, JobStatus } from './job-conditions.js';
-import type { JobOutcome, JobView } from './job-plan.js';
-import { indexOf, isIndexed, trackingFinalizer } from './job-pods.js';
+import { formatIndexes, parseIndexes, indexOf, isIndexed, trackingFinalizer } from './job-pods.js';
 import type { JobPods } from './job-pods.js';
 
 /** Sorts the pods of a Job by state. @param known - UIDs of the pods that are already counted */
@@ -86,7 +81,7 @@ export function succeededIndexes(
 }
 
 /** Input of `jobStatus`. */
-export interface JobObservation {
+interface JobObservation {
   /** The pods at the time of the plan. */
   readonly pods: JobPods;
   /** The pods now. */
@@ -164,4 +159,120 @@ function suspension(job: Job, conditions: readonly JobCondition[]): JobStatement
   }
   const said = { reason: 'JobResumed', message: 'Job resumed' };
   return known ? [{ type: 'Suspended', status: 'False', ...said }] : [];
+}
+
+/** Input of the plan: a Job. */
+export interface JobView {
+  readonly parallelism: number;
+  /**
+   * The number of successes that complete the Job. If undefined, the Job is complete as soon as one pod has
+   * succeeded and no pod is active.
+   */
+  readonly completions: number | undefined;
+  readonly backoffLimit: number;
+  readonly suspended: boolean;
+  /** The deadline of the Job, in milliseconds since 1970; undefined without one. */
+  readonly deadlineMs: number | undefined;
+  /** The number of pods that run or wait to run. */
+  readonly active: number;
+  /** The number of pods that are being deleted. */
+  readonly terminating: number;
+  /** Replace pods only after they have ended, not while they are being deleted. */
+  readonly replaceOnlyFailed: boolean;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Decision of an earlier reconcile. */
+  readonly decided: 'succeeded' | 'failed' | undefined;
+  readonly nowMs: number;
+}
+
+/** The next step of a Job. */
+type JobPlan =
+  /** Delete all active pods and end the Job. */
+  | { readonly type: 'end'; readonly outcome: JobOutcome }
+  /** Create (positive) or delete (negative) this number of pods. */
+  | { readonly type: 'scale'; readonly by: number };
+
+/** The result of a Job. Absent fields keep the values of an earlier reconcile. */
+export type JobOutcome =
+  | { readonly type: 'succeeded' }
+  | { readonly type: 'failed'; readonly reason?: string; readonly message?: string };
+
+/** Plans the next step of a Job: end it at a limit, end it because the work is done, or scale its pods. */
+export function jobPlan(job: JobView): JobPlan {
+  const outcome = outcomeOf(job);
+  if (outcome !== undefined) return { type: 'end', outcome };
+  return { type: 'scale', by: missingPods(job) };
+}
+
+function outcomeOf(job: JobView): JobOutcome | undefined {
+  const { decided, failed, backoffLimit, deadlineMs, nowMs, completions, succeeded, active } = job;
+  if (decided !== undefined) return { type: decided };
+  if (failed > backoffLimit) {
+    const message = 'Job has reached the specified backoff limit';
+    return { type: 'failed', reason: 'BackoffLimitExceeded', message };
+  }
+  if (deadlineMs !== undefined && nowMs >= deadlineMs) {
+    const message = 'Job was active longer than specified deadline';
+    return { type: 'failed', reason: 'DeadlineExceeded', message };
+  }
+  const done = completions === undefined ? succeeded > 0 && active === 0 : succeeded >= completions;
+  return done ? { type: 'succeeded' } : undefined;
+}
+
+function missingPods(job: JobView): number {
+  const { active, suspended, parallelism, completions, succeeded } = job;
+  if (suspended) return -active;
+  const wanted =
+    completions === undefined
+      ? succeeded > 0
+        ? Math.min(active, parallelism)
+        : parallelism
+      : Math.min(completions - succeeded, parallelism);
+  const counted = active + (job.replaceOnlyFailed ? job.terminating : 0);
+  if (active > wanted) return wanted - active;
+  return Math.max(0, wanted - counted);
+}
+
+/** `status` of a Job. */
+export type JobStatus = NonNullable<Job['status']>;
+/** One of `status.conditions` of a Job. */
+type JobCondition = NonNullable<JobStatus['conditions']>[number];
+
+/** A condition of a Job without its times. */
+interface JobStatement {
+  readonly type: 'Complete' | 'Failed' | 'SuccessCriteriaMet' | 'FailureTarget' | 'Suspended';
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Returns the condition that marks the end of the Job, `Complete` or `Failed`, if one is true. */
+export function finishedCondition(job: Job): JobCondition | undefined {
+  return job.status?.conditions?.find(
+    ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
+  );
+}
+
+/** Returns the condition of `type`, if it is true. */
+function trueCondition(
+  conditions: readonly JobCondition[],
+  type: JobStatement['type'],
+): JobCondition | undefined {
+  return conditions.find((condition) => condition.type === type && condition.status === 'True');
+}
+
+/** Returns `conditions` with `statement`. A condition with the same status and reason stays unchanged. */
+function withJobCondition(
+  conditions: readonly JobCondition[],
+  statement: JobStatement,
+  nowMs: number,
+): JobCondition[] {
+  const known = conditions.find(({ type }) => type === statement.type);
+  const same = known?.status === statement.status && known.reason === statement.reason;
+  if (same) return [...conditions];
+  const now = timestamp(nowMs);
+  const condition = { ...statement, lastProbeTime: now, lastTransitionTime: now };
+  if (known === undefined) return [...conditions, condition];
+  return conditions.map((other) => (other === known ? condition : other));
 }

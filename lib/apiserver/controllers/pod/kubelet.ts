@@ -1,17 +1,13 @@
 import type { ObjectKey } from '../../../object/kubernetes-object.js';
 import { Pod } from '../../../object/kinds.js';
 import { keyOf } from '../../../object/object-key.js';
-import type { ControllerHost } from '../controller-host.js';
-import { kubelet } from '../manager-name.js';
-import type { ObjectWriter } from '../object-writer.js';
+import type { ControllerHost, ObjectWriter } from '../controller-host.js';
+import { kubelet } from '../controller-host.js';
 import { isPodFinished, isPodReady, isPodTerminating } from '../pod-state.js';
-import { timestampMs } from '../timestamp.js';
+import { timestampMs } from '../fields.js';
 import type { WorkQueue } from '../work-queue.js';
-import { podBehaviorOf } from './pod-behavior.js';
-import type { PodBehavior } from './pod-behavior.js';
-import type { ResolvedPodOptions } from './pod-options.js';
-import { podScript, restartDelayMs, scriptPosition } from './pod-script.js';
-import type { PodStage } from './pod-script.js';
+import { podBehaviorOf, podScript, restartDelayMs, scriptPosition } from './pod-behavior.js';
+import type { PodBehavior, ResolvedPodOptions, PodStage } from './pod-behavior.js';
 import { podConditions, podStatus, shownStage } from './pod-status.js';
 
 /** Simulates the kubelet of every node: starts pods, makes them ready, ends and removes them. */

@@ -1,16 +1,19 @@
-import type { ObjectKey } from '../../../object/kubernetes-object.js';
 import { Pod, ReplicaSet } from '../../../object/kinds.js';
-import type { ControllerHost } from '../controller-host.js';
-import { DependentsClaim } from '../dependents-claim.js';
-import { failureMessage } from '../failure-message.js';
-import { followDependents } from '../follow-dependents.js';
-import { manager } from '../manager-name.js';
-import type { ObjectWriter } from '../object-writer.js';
-import { isPodActive, nextAvailableInMs } from '../pod-state.js';
-import { podFromTemplate } from '../pod-template.js';
+import type { ObjectKey } from '../../../object/kubernetes-object.js';
+import type { ControllerHost, ObjectWriter } from '../controller-host.js';
+import { counted, failureMessage, timestamp, timestampMs } from '../fields.js';
+import { DependentsClaim, followDependents } from '../dependents.js';
+import { manager } from '../controller-host.js';
+import {
+  isPodActive,
+  isPodAvailable,
+  isPodReady,
+  isPodTerminating,
+  nextAvailableInMs,
+  podCondition,
+  podFromTemplate,
+} from '../pod-state.js';
 import type { WorkQueue } from '../work-queue.js';
-import { podsInRemovalOrder } from './pod-removal-order.js';
-import { replicaSetStatus } from './replica-set-status.js';
 
 // As in the real controller: the maximum number of pods to create or delete at once.
 const burst = 500;
@@ -92,4 +95,93 @@ class ReplicaSetController {
     const wait = nextAvailableInMs(pods.filter(isPodActive), { minReadySeconds, nowMs });
     if (wait !== undefined) this.#queue.addSoon(key, wait);
   }
+}
+
+const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
+const phaseRanks: Readonly<Partial<Record<string, number>>> = {
+  Pending: 0,
+  Unknown: 1,
+  Running: 2,
+};
+
+/**
+ * Sorts pods in the order in which a ReplicaSet deletes them: without a node first, then the earlier phase,
+ * not ready, the lower deletion cost, ready for a shorter time, more restarts, newer.
+ */
+export function podsInRemovalOrder(pods: readonly Pod[]): Pod[] {
+  return pods
+    .map((pod) => ({ pod, rank: removalRank(pod) }))
+    .sort((a, b) => compareRanks(a.rank, b.rank))
+    .map(({ pod }) => pod);
+}
+
+/** Returns the sort key of a pod: lower numbers go first, field by field. */
+function removalRank(pod: Pod): readonly number[] {
+  const ready = isPodReady(pod);
+  const restarts = (pod.status?.containerStatuses ?? []).map(({ restartCount }) => restartCount);
+  return [
+    (pod.spec?.nodeName ?? '') === '' ? 0 : 1,
+    phaseRanks[pod.status?.phase ?? 'Pending'] ?? 0,
+    ready ? 1 : 0,
+    Number(pod.metadata.annotations?.[deletionCostAnnotation] ?? 0),
+    ready ? -timestampMs(podCondition(pod, 'Ready')?.lastTransitionTime) : 0,
+    -Math.max(0, ...restarts),
+    -timestampMs(pod.metadata.creationTimestamp),
+  ];
+}
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  for (const [index, rank] of a.entries()) {
+    const difference = rank - (b[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** `status` of a ReplicaSet. */
+type ReplicaSetStatus = NonNullable<ReplicaSet['status']>;
+
+/** Input of `replicaSetStatus`. */
+interface ReplicaSetOutcome {
+  readonly pods: readonly Pod[];
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+  /** The reason why some pods could not be created or deleted. */
+  readonly failure?: { readonly reason: string; readonly message: string } | undefined;
+}
+
+/** Computes the status of a ReplicaSet from its pods. */
+function replicaSetStatus(set: ReplicaSet, outcome: ReplicaSetOutcome): ReplicaSetStatus {
+  const { pods, nowMs } = outcome;
+  const { generation = 0 } = set.metadata;
+  const active = pods.filter(isPodActive);
+  const minReadySeconds = set.spec?.minReadySeconds ?? 0;
+  const labels = Object.entries(set.spec?.template?.metadata?.labels ?? {});
+  const labeled = active.filter(({ metadata }) =>
+    labels.every(([key, value]) => metadata.labels?.[key] === value),
+  );
+  const available = active.filter((pod) => isPodAvailable(pod, { minReadySeconds, nowMs }));
+  const conditions = failureConditions(set, outcome);
+  // Omits zero counts, as Go's `omitempty` does, except `replicas` and `terminatingReplicas`.
+  return {
+    replicas: active.length,
+    ...(labeled.length > 0 && { fullyLabeledReplicas: labeled.length }),
+    ...counted('readyReplicas', active.filter(isPodReady).length),
+    ...counted('availableReplicas', available.length),
+    terminatingReplicas: pods.filter(isPodTerminating).length,
+    observedGeneration: generation,
+    ...(conditions.length > 0 && { conditions }),
+  };
+}
+
+type Conditions = NonNullable<ReplicaSetStatus['conditions']>;
+
+function failureConditions(set: ReplicaSet, { failure, nowMs }: ReplicaSetOutcome): Conditions {
+  const conditions = set.status?.conditions ?? [];
+  const others = conditions.filter(({ type }) => type !== 'ReplicaFailure');
+  if (failure === undefined) return others;
+  const current = conditions.find(({ type }) => type === 'ReplicaFailure');
+  if (current !== undefined) return conditions;
+  const lastTransitionTime = timestamp(nowMs);
+  return [...others, { type: 'ReplicaFailure', status: 'True', lastTransitionTime, ...failure }];
 }

@@ -1,34 +1,34 @@
-import type { ObjectKey } from '../../../object/kubernetes-object.js';
+import { deepEqual } from '../../../object/deep-equal.js';
 import {
   ControllerRevision,
   PersistentVolumeClaim,
   Pod,
   StatefulSet,
 } from '../../../object/kinds.js';
+import type { ObjectKey } from '../../../object/kubernetes-object.js';
 import { keyOf } from '../../../object/object-key.js';
 import { OperatorError } from '../../../system/operator-error.js';
-import type { ControllerHost } from '../controller-host.js';
+import type { ControllerHost, ObjectWriter } from '../controller-host.js';
 import { newestRevision, pruneRevisions, templateOf } from '../controller-revisions.js';
-import { DependentsClaim } from '../dependents-claim.js';
-import { followDependents } from '../follow-dependents.js';
-import { deepEqual } from '../../../object/deep-equal.js';
-import { manager } from '../manager-name.js';
-import type { ObjectWriter } from '../object-writer.js';
+import { counted } from '../fields.js';
+import { DependentsClaim, followDependents } from '../dependents.js';
+import { manager } from '../controller-host.js';
 import { isPodAvailable, isPodReady, isPodTerminating, nextAvailableInMs } from '../pod-state.js';
 import type { WorkQueue } from '../work-queue.js';
-import { claimOwnerReferences, isStale, retentionPolicyOf } from './claim-owners.js';
 import {
+  claimOwnerReferences,
+  isStale,
+  retentionPolicyOf,
   claimsFor,
   hasIdentity,
   ordinalOf,
   podNameOf,
+  revisionLabel,
   statefulPod,
   withIdentity,
 } from './stateful-pod.js';
 import { statefulSetPlan } from './stateful-set-plan.js';
 import type { StatefulPodView, StatefulSetAction, StatefulSetView } from './stateful-set-plan.js';
-import { revisionOf, statefulSetStatus } from './stateful-set-status.js';
-import type { StatefulSetObservation } from './stateful-set-status.js';
 
 /** Keeps the pods of each StatefulSet, one per ordinal, by the rules of kube-controller-manager. */
 export function startStatefulSetController(host: ControllerHost): void {
@@ -265,4 +265,50 @@ function viewOf({ set, current, update }: SetState): StatefulSetView {
     updateRevision: update.metadata.name ?? '',
     currentReplicas: set.status?.currentReplicas ?? 0,
   };
+}
+
+/** `status` of a StatefulSet. */
+type StatefulSetStatus = NonNullable<StatefulSet['status']>;
+
+/** Input of `statefulSetStatus`. */
+interface StatefulSetObservation {
+  readonly pods: readonly Pod[];
+  readonly currentRevision: string;
+  readonly updateRevision: string;
+  readonly collisionCount: number;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+/** Computes the status of a StatefulSet from its pods. */
+function statefulSetStatus(
+  set: StatefulSet,
+  observation: StatefulSetObservation,
+): StatefulSetStatus {
+  const { pods, currentRevision, updateRevision, collisionCount, nowMs } = observation;
+  const { replicas = 1, minReadySeconds = 0, updateStrategy } = set.spec ?? {};
+  const ready = pods.filter((pod) => pod.status?.phase === 'Running' && isPodReady(pod));
+  const available = ready.filter((pod) => isPodAvailable(pod, { minReadySeconds, nowMs })).length;
+  const ofRevision = (revision: string): number =>
+    pods.filter((pod) => !isPodTerminating(pod) && revisionOf(pod) === revision).length;
+  const updated = ofRevision(updateRevision);
+  const complete =
+    updateStrategy?.type !== 'OnDelete' &&
+    [updated, ready.length, pods.length].every((count) => count === replicas);
+  return {
+    observedGeneration: set.metadata.generation ?? 0,
+    replicas: pods.length,
+    ...counted('readyReplicas', ready.length),
+    ...counted('currentReplicas', complete ? updated : ofRevision(currentRevision)),
+    ...counted('updatedReplicas', updated),
+    availableReplicas: available,
+    currentRevision: complete ? updateRevision : currentRevision,
+    updateRevision,
+    collisionCount,
+  };
+}
+
+/** Returns the name of a pod's ControllerRevision, or an empty string without one. */
+function revisionOf(pod: Pod): string {
+  return pod.metadata.labels?.[revisionLabel] ?? '';
 }

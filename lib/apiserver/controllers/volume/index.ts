@@ -1,2 +1,1 @@
-export { startVolumeController } from './volume-controller.js';
-export { defaultClassAnnotation } from './claim-binding.js';
+export { startVolumeController, defaultClassAnnotation } from './volume-controller.js';

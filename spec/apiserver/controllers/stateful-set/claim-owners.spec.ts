@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { claimOwnerReferences } from '../../../../lib/apiserver/controllers/stateful-set/claim-owners.js';
+import { claimOwnerReferences } from '../../../../lib/apiserver/controllers/stateful-set/stateful-pod.js';
 import { ownedBy, pod, statefulSet } from '../workload-objects.js';
 
 const bySet = { controller: true, blockOwnerDeletion: true };
