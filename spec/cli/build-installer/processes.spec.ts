@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import { cli, scratchDirectory } from './cli.js';
-import { createWebhook, holdTo, makeProject } from './scaffold/project.js';
+import { cli, scratchDirectory } from '../cli.js';
+import { createWebhook, holdTo, makeProject } from '../scaffold/project.js';
 
 interface Applied {
   readonly kind: string;
