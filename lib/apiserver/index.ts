@@ -2,8 +2,16 @@ export { usedRoles, usedRolesText } from './auth/used-rules.js';
 export type { UsedRole, UsedRolesOptions } from './auth/used-rules.js';
 export type { PolicyRule } from './auth/policy-rule.js';
 export type { WebhookServices } from './outside/webhook-client.js';
-export type { RequestHandler } from './http-adapter.js';
-export type { StoreSnapshot } from './storage/snapshot.js';
+export type {
+  RequestHandler,
+  ConnectionHandler,
+  ListenAddress,
+  ListenOptions,
+  ListenSettings,
+  ListenTls,
+  Listener,
+} from './http-adapter.js';
+export type { StoreSnapshot } from './storage/mvcc-log.js';
 export type { AccessAttributes } from './auth/access-attributes.js';
 export type { Authorizer, Decision } from './auth/authorizer.js';
 export type { ListenerAccess, RequestHead, Session, Visitor } from './auth/listener-access.js';
@@ -12,14 +20,6 @@ export type { Verb } from './requests/request-info.js';
 export { EmbeddedApiServer } from './api-server.js';
 export type { EmbeddedApiServerOptions, Entrance } from './api-server.js';
 export type { Fault, FaultEffect, FaultMatch, FaultRule, Faults } from './faults.js';
-export type {
-  ConnectionHandler,
-  ListenAddress,
-  ListenOptions,
-  ListenSettings,
-  ListenTls,
-  Listener,
-} from './http-adapter.js';
 export type {
   CommittedChange,
   Loopback,

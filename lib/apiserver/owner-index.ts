@@ -1,5 +1,5 @@
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import type { LogEntry } from './storage/log-entry.js';
+import type { LogEntry } from './storage/collection.js';
 import type { MvccLog } from './storage/mvcc-log.js';
 
 /** Location of a stored object. */

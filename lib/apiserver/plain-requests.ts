@@ -3,7 +3,7 @@ import type { DiscoveryHandler } from './discovery/discovery-handler.js';
 import { openApiDocument, openApiIndex } from './openapi/openapi-v3.js';
 import type { OpenApiSource } from './openapi/openapi-v3.js';
 import { emptySwaggerProto, swaggerDocument, swaggerProtoType } from './openapi/openapi-v2.js';
-import { discoveryData } from './kinds/discovery-data.js';
+import { discoveryData } from './kinds/documents.js';
 import type { PlainRequest } from './requests/request-info.js';
 import { jsonResponse, textResponse } from './requests/responses.js';
 import type { ServerCore } from './server-core.js';

@@ -1,14 +1,13 @@
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { Clock } from '../system/clock.js';
 import type { Random } from '../system/random.js';
-import type { KindRegistry } from './kinds/kind-registry.js';
-import type { ServedKind } from './kinds/served-kind.js';
+import type { KindRegistry, ServedKind } from './kinds/served-kind.js';
 import type { AdmissionPolicies } from './admission/admission-policies.js';
 import type { WebhookConfigurations } from './admission/webhook-configurations.js';
 import type { Outside } from './outside/outside.js';
 import type { WebhookClient } from './outside/webhook-client.js';
 import type { AccessControl } from './auth/access-control.js';
-import { SharedAlarms } from './reads/shared-alarms.js';
+import { SharedAlarms } from './reads/watch-stream.js';
 import type { ServerView } from './rules/server-view.js';
 import { TakenAddresses } from './rules/taken-addresses.js';
 import type { MvccLog } from './storage/mvcc-log.js';

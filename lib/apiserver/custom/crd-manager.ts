@@ -3,7 +3,7 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import { timeText } from '../go-json/go-time.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import type { LogEntry } from '../storage/log-entry.js';
+import type { LogEntry } from '../storage/collection.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { deleteObject } from '../writes/delete-object.js';
 import { trackUpdate } from '../writes/managed-fields.js';

@@ -1,7 +1,6 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { CustomColumn } from '../kinds/served-kind.js';
-import { ageText } from '../tables/age.js';
-import { metadataDoc, nameColumn } from '../tables/default-columns.js';
+import { ageText, metadataDoc, nameColumn } from '../tables/table-column.js';
 import type { TableColumn } from '../tables/table-column.js';
 import { compileJsonPath, readJsonPath } from '../../crd/validation/json-path.js';
 

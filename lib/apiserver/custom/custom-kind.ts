@@ -2,7 +2,7 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Schema } from '../../object/schema.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
-import { definition } from '../kinds/definitions.js';
+import { definition } from '../kinds/documents.js';
 import type { Decoded, ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import type { KindRules } from '../rules/kind-rules.js';
 import { deepEqual } from '../../object/deep-equal.js';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { apiVersionOf } from '../../object/resource-type.js';
-import type { KindRegistry } from '../kinds/kind-registry.js';
-import type { ServedKind, ServedSubresource } from '../kinds/served-kind.js';
+import type { KindRegistry, ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import type { ServedGroup, ServedVersion } from './group-versions.js';
 
 /** Returns `/api`: the versions of the core group. */

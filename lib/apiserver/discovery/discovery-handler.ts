@@ -1,5 +1,5 @@
 import type { TransportResponse } from '../../system/transport.js';
-import type { KindRegistry } from '../kinds/kind-registry.js';
+import type { KindRegistry } from '../kinds/served-kind.js';
 import type { PlainRequest } from '../requests/request-info.js';
 import { jsonResponse, textResponse } from '../requests/responses.js';
 import { unknownResource } from '../status-error.js';

@@ -1,6 +1,5 @@
-import type { KindRegistry } from '../kinds/kind-registry.js';
-import { discoveryData } from '../kinds/discovery-data.js';
-import type { ServedKind } from '../kinds/served-kind.js';
+import type { KindRegistry, ServedKind } from '../kinds/served-kind.js';
+import { discoveryData } from '../kinds/documents.js';
 
 /** A version of a group and its kinds, sorted by plural. */
 export interface ServedVersion {

@@ -1,3 +1,7 @@
+import { canonicalQuantity } from '../../object/quantity.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import { TimeFormatError, normalMicroTime, normalTime } from './go-time.js';
+
 /** A body does not fit the Go type that the real server decodes it into: 400. */
 export class DecodeError extends Error {}
 
@@ -64,3 +68,171 @@ export function jsonTypeName(value: unknown): string {
   if (value === null) return 'null';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
+
+/**
+ * A Go type as `encoding/json` reads and writes it. Decoding a value returns the JSON that the real
+ * server returns for the stored value: zero values omitted, times and quantities in canonical form,
+ * struct fields in Go's order.
+ */
+export interface GoType {
+  /** The name in Go's messages: `int32`, `v1.PullPolicy`, `[]v1.Container`. */
+  readonly name: string;
+  /**
+   * Decodes a value other than null or undefined into new objects.
+   * @throws DecodeError the value is of another type.
+   */
+  decode(value: unknown, at: Decoding): unknown;
+  /** Returns the JSON of a field without a value, if the field must be written. */
+  zero(): unknown;
+  /** Returns whether `omitempty` omits this decoded value. */
+  isEmpty(value: unknown): boolean;
+}
+
+const never = (): boolean => false;
+
+function stringType(name: string): GoType {
+  return {
+    name,
+    decode: (value, at) => {
+      if (typeof value !== 'string') throw at.mismatch(value, name);
+      return value;
+    },
+    zero: () => '',
+    isEmpty: (value) => value === '',
+  };
+}
+
+function boolType(name: string): GoType {
+  return {
+    name,
+    decode: (value, at) => {
+      if (typeof value !== 'boolean') throw at.mismatch(value, name);
+      return value;
+    },
+    zero: () => false,
+    isEmpty: (value) => value === false,
+  };
+}
+
+function intType(name: string, basic: string): GoType {
+  const bits = Number(/\d+$/.exec(basic)?.[0] ?? 64);
+  const limit = 2 ** (basic.startsWith('u') ? bits : bits - 1);
+  const least = basic.startsWith('u') ? 0 : -limit;
+  return {
+    name,
+    decode: (value, at) => {
+      const fits = typeof value === 'number' && Number.isInteger(value);
+      // `<= limit`, because JSON.parse rounds the largest int64 to 2 ** 63.
+      if (!fits || value < least || value > limit) throw at.mismatch(value, name);
+      return value;
+    },
+    zero: () => 0,
+    isEmpty: (value) => value === 0,
+  };
+}
+
+function floatType(name: string): GoType {
+  return {
+    name,
+    decode: (value, at) => {
+      if (typeof value !== 'number') throw at.mismatch(value, name);
+      return value;
+    },
+    zero: () => 0,
+    isEmpty: (value) => value === 0,
+  };
+}
+
+/** Returns the Go type `basic` (`string`, `bool`, `int32`, `float64`, …), with `name` in messages. */
+export function scalarType(basic: string, name: string): GoType {
+  if (basic === 'string') return stringType(name);
+  if (basic === 'bool') return boolType(name);
+  return basic.startsWith('float') ? floatType(name) : intType(name, basic);
+}
+
+/** The type `[]byte`: base64 in JSON. */
+export const bytesType: GoType = {
+  name: '[]uint8',
+  decode: (value, at) => {
+    if (typeof value !== 'string') throw at.mismatch(value, '[]uint8');
+    const text = value.replaceAll(/[\r\n]/g, '');
+    if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) {
+      const bad = /[^A-Za-z0-9+/]/.exec(text)?.index ?? text.length - (text.length % 4);
+      throw new DecodeError(`illegal base64 data at input byte ${bad}`);
+    }
+    return text;
+  },
+  zero: () => null,
+  isEmpty: (value) => value === '',
+};
+
+function timeType(name: string, normal: (text: string) => string): GoType {
+  return {
+    name,
+    decode: (value, at) => {
+      if (typeof value !== 'string') throw mismatchOfString(value, at);
+      try {
+        return normal(value);
+      } catch (error) {
+        if (error instanceof TimeFormatError) throw new DecodeError(error.message);
+        throw error;
+      }
+    },
+    // Go's `omitempty` never omits a struct, and a zero time is written as null.
+    zero: () => null,
+    isEmpty: never,
+  };
+}
+
+// Types with their own decoder do not know the field that they are in.
+function mismatchOfString(value: unknown, at: Decoding): DecodeError {
+  const { message } = at.mismatch(value, 'string');
+  return new DecodeError(message.replace(/into .* of type/, 'into Go value of type'));
+}
+
+/** The type `metav1.Time`. */
+export const timeGoType = timeType('v1.Time', normalTime);
+/** The type `metav1.MicroTime`. */
+export const microTimeGoType = timeType('v1.MicroTime', normalMicroTime);
+
+const quantityFormatError =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+/** The type `resource.Quantity`: it reads a text or a number and writes the canonical text. */
+export const quantityGoType: GoType = {
+  name: 'resource.Quantity',
+  decode: (value) => {
+    if (typeof value !== 'string' && typeof value !== 'number') {
+      throw new DecodeError(quantityFormatError);
+    }
+    try {
+      return canonicalQuantity(typeof value === 'string' ? value.trim() : value);
+    } catch (error) {
+      if (isOperatorError(error, 'InvalidValue')) throw new DecodeError(quantityFormatError);
+      throw error;
+    }
+  },
+  zero: () => '0',
+  isEmpty: never,
+};
+
+/** The type `intstr.IntOrString`. */
+export const intOrStringGoType: GoType = {
+  name: 'intstr.IntOrString',
+  decode: (value, at) => {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number' && Number.isInteger(value)) return value;
+    const { message } = at.mismatch(value, 'int32');
+    throw new DecodeError(message.replace(/into .* of type/, 'into Go value of type'));
+  },
+  zero: () => 0,
+  isEmpty: never,
+};
+
+/** JSON of any form that stays unchanged (`RawExtension`, `FieldsV1`, `JSON`). */
+export const rawGoType: GoType = {
+  name: 'json.RawMessage',
+  decode: (value) => value,
+  zero: () => null,
+  isEmpty: never,
+};

@@ -1,8 +1,7 @@
+import { isJsonObject, setMember } from '../../object/json.js';
 import { readDocument } from '../kinds/documents.js';
-import { listType, mapType, structType } from './composite-types.js';
-import type { GoField } from './composite-types.js';
-import type { GoType } from './go-type.js';
 import {
+  DecodeError,
   bytesType,
   intOrStringGoType,
   microTimeGoType,
@@ -10,8 +9,8 @@ import {
   rawGoType,
   scalarType,
   timeGoType,
-} from './scalar-types.js';
-import { schemaOrArrayType, schemaOrBoolType, schemaOrStringsType } from './json-schema-types.js';
+} from './decoding.js';
+import type { Decoding, GoType } from './decoding.js';
 
 type Declaration = string | Readonly<Record<string, string>>;
 
@@ -90,4 +89,206 @@ function fieldsOf(declared: Readonly<Record<string, string>>, within: string[]):
       omitZero: flags.includes('0'),
     };
   });
+}
+
+/** Returns a slice type. An empty slice that must be written is null. */
+function listType(item: GoType): GoType {
+  const name = `[]${item.name}`;
+  return {
+    name,
+    decode: (value, at) => {
+      if (!Array.isArray(value)) throw at.mismatch(value, name);
+      return value.map((one: unknown, index) => {
+        if (one === null) return item.zero();
+        at.enterItem(index);
+        const decoded = item.decode(one, at);
+        at.leave();
+        return decoded;
+      });
+    },
+    zero: () => null,
+    isEmpty: (value) => (value as readonly unknown[]).length === 0,
+  };
+}
+
+/** Returns a map type with string keys. Decoding sorts the keys, as Go writes them. */
+function mapType(item: GoType, keyName: string): GoType {
+  const name = `map[${keyName}]${item.name}`;
+  return {
+    name,
+    decode: (value, at) => {
+      if (!isJsonObject(value)) throw at.mismatch(value, name);
+      const decoded: Record<string, unknown> = {};
+      for (const key of Object.keys(value).sort()) {
+        const one = value[key];
+        at.enterKey(key);
+        setMember(decoded, key, one === null ? zeroEntry(item) : item.decode(one, at));
+        at.leave();
+      }
+      return decoded;
+    },
+    zero: () => null,
+    isEmpty: (value) => Object.keys(value as object).length === 0,
+  };
+}
+
+/** Returns the value of a null entry: an empty text for bytes, else the zero value. */
+function zeroEntry(item: GoType): unknown {
+  return item === bytesType ? '' : item.zero();
+}
+
+/** A field of a struct. */
+interface GoField {
+  readonly name: string;
+  /** The names in Go's messages on the path to the field: embedded structs, then the field. */
+  readonly goPath: readonly string[];
+  readonly type: () => GoType;
+  readonly pointer: boolean;
+  /** The tag `omitempty`. */
+  readonly omitEmpty: boolean;
+  /** The tag `omitzero`. */
+  readonly omitZero: boolean;
+}
+
+/**
+ * Returns a struct type. `fields` is called once, at the first use of the type, because types are
+ * recursive.
+ */
+function structType(name: string, fields: () => readonly GoField[]): GoType {
+  let plan: StructPlan | undefined;
+  const planned = (): StructPlan => (plan ??= planOf(fields()));
+  const shortName = name.slice(name.lastIndexOf('.') + 1);
+  return {
+    name,
+    decode: (value, at) => {
+      if (!isJsonObject(value)) throw at.mismatch(value, name);
+      return decodeStruct(value, { at, shortName, plan: planned() });
+    },
+    zero: () => zeroStruct(planned()),
+    isEmpty: () => false,
+  };
+}
+
+interface PlannedField extends GoField {
+  readonly goType: GoType;
+  /** If true, the field is written even without a value. */
+  readonly always: boolean;
+}
+
+interface StructPlan {
+  readonly fields: readonly PlannedField[];
+  readonly byName: ReadonlyMap<string, PlannedField>;
+}
+
+function planOf(fields: readonly GoField[]): StructPlan {
+  const planned = fields.map((field) => {
+    const goType = field.type();
+    const leftOut = field.omitZero || (field.omitEmpty && (field.pointer || emptyZero(goType)));
+    return { ...field, goType, always: !leftOut };
+  });
+  return { fields: planned, byName: new Map(planned.map((field) => [field.name, field])) };
+}
+
+function emptyZero(type: GoType): boolean {
+  // Check for structs first: the zero value of a struct may need a type whose plan is not complete.
+  if (!type.isEmpty('') && !type.isEmpty(0) && !type.isEmpty(false) && !type.isEmpty([])) {
+    return false;
+  }
+  return true;
+}
+
+interface StructDecoding {
+  readonly at: Decoding;
+  readonly shortName: string;
+  readonly plan: StructPlan;
+}
+
+function decodeStruct(
+  value: Readonly<Record<string, unknown>>,
+  { at, shortName, plan }: StructDecoding,
+): Record<string, unknown> {
+  const outer = at.structName;
+  const given = new Map<string, unknown>();
+  // Use the order of the document, which is the order of the reported problems.
+  for (const name of Object.keys(value)) {
+    const field = plan.byName.get(name);
+    if (field === undefined) {
+      at.unknown(name);
+      continue;
+    }
+    const raw = value[name];
+    if (raw === undefined || raw === null) continue;
+    at.structName = shortName;
+    at.enterField(name, field.goPath);
+    given.set(name, field.goType.decode(raw, at));
+    at.leaveField(field.goPath);
+  }
+  at.structName = outer;
+  return assemble(plan, given);
+}
+
+/** Returns the JSON of a struct in the order of its fields. */
+function assemble(plan: StructPlan, given: ReadonlyMap<string, unknown>): Record<string, unknown> {
+  const assembled: Record<string, unknown> = {};
+  for (const { name, pointer, goType, omitEmpty, always } of plan.fields) {
+    const value = given.get(name);
+    if (value === undefined) {
+      if (always) assembled[name] = pointer ? null : goType.zero();
+    } else if (pointer || !goType.isEmpty(value)) {
+      assembled[name] = value;
+    } else if (!omitEmpty) {
+      assembled[name] = goType.zero();
+    }
+  }
+  return assembled;
+}
+
+function zeroStruct(plan: StructPlan): Record<string, unknown> {
+  const zero: Record<string, unknown> = {};
+  for (const { name, always, pointer, goType } of plan.fields) {
+    if (always) zero[name] = pointer ? null : goType.zero();
+  }
+  return zero;
+}
+
+// The union types in a CRD's schema: Go picks the branch by the first character.
+
+/** Returns the type `JSONSchemaPropsOrBool`. */
+function schemaOrBoolType(schema: GoType): GoType {
+  return {
+    name: 'v1.JSONSchemaPropsOrBool',
+    decode: (value, at) => {
+      if (typeof value === 'boolean') return value;
+      if (!isJsonObject(value)) throw new DecodeError('boolean or JSON schema expected');
+      return schema.decode(value, at);
+    },
+    zero: () => false,
+    isEmpty: () => false,
+  };
+}
+
+/** Returns the type `JSONSchemaPropsOrArray`. */
+function schemaOrArrayType(schema: GoType): GoType {
+  return {
+    name: 'v1.JSONSchemaPropsOrArray',
+    decode: (value, at) => {
+      if (Array.isArray(value)) return value.map((one: unknown) => schema.decode(one, at));
+      return isJsonObject(value) ? schema.decode(value, at) : null;
+    },
+    zero: () => null,
+    isEmpty: () => false,
+  };
+}
+
+/** Returns the type `JSONSchemaPropsOrStringArray`. */
+function schemaOrStringsType(schema: GoType): GoType {
+  return {
+    name: 'v1.JSONSchemaPropsOrStringArray',
+    decode: (value, at) => {
+      if (Array.isArray(value)) return value as unknown[];
+      return isJsonObject(value) ? schema.decode(value, at) : null;
+    },
+    zero: () => null,
+    isEmpty: () => false,
+  };
 }

@@ -1,12 +1,19 @@
+import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
+import { jsonProblem } from '../requests/json-problem.js';
 import { builtinRules } from '../rules/builtin-rules.js';
-import { sharedStorage } from './shared-storage.js';
-import { definition, rawDefinition } from './definitions.js';
-import { definitionName, goTypeName } from './definition-name.js';
-import { discoveryData } from './discovery-data.js';
-import type { ResourceDiscovery } from './discovery-data.js';
+import { badRequest } from '../status-error.js';
+import { withoutMembers } from '../without-members.js';
+import {
+  definitionName,
+  goTypeName,
+  definition,
+  rawDefinition,
+  discoveryData,
+} from './documents.js';
+import type { ResourceDiscovery } from './documents.js';
 import type { Decoded, ServedKind, ServedSubresource } from './served-kind.js';
 
 /** Returns all built-in kinds, in the order of the real server's discovery. */
@@ -72,3 +79,153 @@ function subresourcesOf(
   });
   return new Map(served);
 }
+
+/** A version of a kind whose objects are stored in another version. */
+interface SharedStorage {
+  readonly collection: string;
+  readonly toStorage: (object: UnstructuredObject) => UnstructuredObject;
+  readonly fromStorage: (object: UnstructuredObject) => UnstructuredObject;
+}
+
+/** Returns the storage of this version's objects if they are stored in another version. */
+function sharedStorage(group: string, version: string, plural: string): SharedStorage | undefined {
+  return shared[`${group}/${version}/${plural}`];
+}
+
+// Cache of conversions: frozen objects are converted once and read many times.
+const converted = new WeakMap<UnstructuredObject, UnstructuredObject>();
+
+function cached(
+  convert: (object: UnstructuredObject) => UnstructuredObject,
+): (object: UnstructuredObject) => UnstructuredObject {
+  return (object) => {
+    const known = converted.get(object);
+    if (known !== undefined) return known;
+    const result = convert(object);
+    if (Object.isFrozen(object)) converted.set(object, result);
+    return result;
+  };
+}
+
+function decoded(type: string, value: Readonly<Record<string, unknown>>): UnstructuredObject {
+  return goType(type).decode(value, new Decoding()) as UnstructuredObject;
+}
+
+/** The names of a core Event's fields in events.k8s.io. */
+const eventFields: Readonly<Record<string, string>> = {
+  involvedObject: 'regarding',
+  message: 'note',
+  source: 'deprecatedSource',
+  firstTimestamp: 'deprecatedFirstTimestamp',
+  lastTimestamp: 'deprecatedLastTimestamp',
+  count: 'deprecatedCount',
+  reportingComponent: 'reportingController',
+};
+const coreEventFields = Object.fromEntries(
+  Object.entries(eventFields).map(([core, events]) => [events, core]),
+);
+
+function renamed(
+  object: UnstructuredObject,
+  names: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [
+      Object.hasOwn(names, name) ? (names[name] ?? name) : name,
+      value,
+    ]),
+  );
+}
+
+const cpuMetric = (target: unknown): object => ({
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: target } },
+});
+
+const metricsAnnotation = 'autoscaling.alpha.kubernetes.io/metrics';
+const behaviorAnnotation = 'autoscaling.alpha.kubernetes.io/behavior';
+
+function specOf(object: UnstructuredObject): Readonly<Record<string, unknown>> {
+  return isJsonObject(object['spec']) ? object['spec'] : {};
+}
+
+/** Converts an autoscaler to v2. Fields that v1 lacks are in annotations. */
+function autoscalerToV2(object: UnstructuredObject): UnstructuredObject {
+  const { targetCPUUtilizationPercentage: target, ...spec } = specOf(object);
+  const { annotations = {}, ...metadata } = object.metadata;
+  const { [metricsAnnotation]: metrics, [behaviorAnnotation]: behavior, ...kept } = annotations;
+  const others = parsedList(metrics);
+  const all = [...others, ...(target === undefined ? [] : [cpuMetric(target)])];
+  return decoded('autoscaling/v2.HorizontalPodAutoscaler', {
+    ...object,
+    apiVersion: 'autoscaling/v2',
+    metadata: { ...metadata, ...(Object.keys(kept).length === 0 ? {} : { annotations: kept }) },
+    spec: {
+      ...spec,
+      metrics: all.length === 0 ? [cpuMetric(80)] : all,
+      ...(behavior === undefined ? {} : { behavior: parsedJson(behavior) }),
+    },
+    status: v2Status(object['status']),
+  });
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest(jsonProblem(text));
+  }
+}
+
+function parsedList(text: string | undefined): unknown[] {
+  const list: unknown = text === undefined ? [] : parsedJson(text);
+  return Array.isArray(list) ? (list as unknown[]) : [];
+}
+
+function v2Status(status: unknown): unknown {
+  if (!isJsonObject(status)) return {};
+  return withoutMembers(status, 'currentCPUUtilizationPercentage');
+}
+
+function autoscalerToV1(object: UnstructuredObject): UnstructuredObject {
+  const { metrics, behavior, ...spec } = specOf(object);
+  const list = Array.isArray(metrics) ? (metrics as unknown[]) : [];
+  const cpu = list.find((metric) => cpuTarget(metric) !== undefined);
+  const others = list.filter((metric) => metric !== cpu);
+  const annotations = {
+    ...object.metadata.annotations,
+    ...(others.length === 0 ? {} : { [metricsAnnotation]: JSON.stringify(others) }),
+    ...(behavior === undefined ? {} : { [behaviorAnnotation]: JSON.stringify(behavior) }),
+  };
+  return decoded('autoscaling/v1.HorizontalPodAutoscaler', {
+    ...object,
+    apiVersion: 'autoscaling/v1',
+    metadata: { ...object.metadata, annotations },
+    spec: { ...spec, targetCPUUtilizationPercentage: cpuTarget(cpu) },
+  });
+}
+
+function cpuTarget(metric: unknown): number | undefined {
+  const { resource } = (metric ?? {}) as { resource?: { name?: string; target?: object } };
+  if (resource?.name !== 'cpu') return undefined;
+  return (resource.target as { averageUtilization?: number }).averageUtilization;
+}
+
+const shared: Readonly<Partial<Record<string, SharedStorage>>> = {
+  'events.k8s.io/v1/events': {
+    collection: 'events',
+    toStorage: (object) =>
+      decoded('core/v1.Event', { ...renamed(object, coreEventFields), apiVersion: 'v1' }),
+    fromStorage: cached((object) =>
+      decoded('events/v1.Event', {
+        ...renamed(object, eventFields),
+        apiVersion: 'events.k8s.io/v1',
+      }),
+    ),
+  },
+  'autoscaling/v1/horizontalpodautoscalers': {
+    collection: 'autoscaling/horizontalpodautoscalers',
+    toStorage: autoscalerToV2,
+    fromStorage: cached(autoscalerToV1),
+  },
+};

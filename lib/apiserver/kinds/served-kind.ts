@@ -1,7 +1,11 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { Schema } from '../../object/schema.js';
+import { Decoding } from '../go-json/decoding.js';
+import { goType } from '../go-json/go-types.js';
 import type { KindRules } from '../rules/kind-rules.js';
+import { definitionName, goTypeName, definition } from './documents.js';
 
 /** A subresource in discovery. */
 export interface ServedSubresource {
@@ -53,7 +57,7 @@ export interface ServedKind {
 }
 
 /** Conversions of a kind by a webhook. */
-export interface KindConversions {
+interface KindConversions {
   /** Fetches the conversions that `fromStorage` of these objects needs. Call it within a request. */
   prepare(stored: readonly UnstructuredObject[]): void;
   /** Does the same as `prepare` outside of a request. Never rejects. */
@@ -61,7 +65,7 @@ export interface KindConversions {
 }
 
 /** The parts of a CustomResourceDefinition beside its schema. */
-export interface CustomKind {
+interface CustomKind {
   readonly scale: ScalePaths | undefined;
   readonly hasStatus: boolean;
   readonly columns: readonly CustomColumn[];
@@ -106,4 +110,114 @@ export function subjectOf(
   name?: string,
 ): { group: string; plural: string; name: string | undefined } {
   return { group: kind.type.group, plural: kind.type.plural, name };
+}
+
+/** Returns a built-in kind that only the subresource of `parent` accepts. */
+export function subresourceKind(
+  parent: ServedKind,
+  {
+    group,
+    version,
+    kind,
+  }: { readonly group: string; readonly version: string; readonly kind: string },
+): ServedKind {
+  const { plural, namespaced } = parent.type;
+  const type = { group, version, kind, plural, namespaced };
+  const name = definitionName(group, version, kind);
+  return {
+    ...parent,
+    type,
+    rules: {},
+    custom: undefined,
+    conversions: undefined,
+    subresources: new Map(),
+    schema: () => definition(name),
+    decode: (value) => {
+      const at = new Decoding();
+      const typed = { ...value, kind, apiVersion: apiVersionOf(type) };
+      const object = goType(goTypeName(name)).decode(typed, at) as UnstructuredObject;
+      return { object, unknownFields: at.unknownFields };
+    },
+    toStorage: (object) => object,
+    fromStorage: (object) => object,
+  };
+}
+
+/** All served kinds, in each of their versions. CRDs add and remove kinds. */
+export class KindRegistry {
+  readonly #byPlural = new Map<string, ServedKind>();
+  readonly #byKind = new Map<string, ServedKind>();
+  readonly #listeners = new Set<() => void>();
+  #generation = 0;
+  #converting = false;
+
+  /** Increases with each change. A value computed from the kinds is valid for one generation. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** If true, a webhook converts the objects of a kind. */
+  get converting(): boolean {
+    return this.#converting;
+  }
+
+  find(group: string, version: string, plural: string): ServedKind | undefined {
+    return this.#byPlural.get(`${group}/${version}/${plural}`);
+  }
+
+  findKind(group: string, version: string, kind: string): ServedKind | undefined {
+    return this.#byKind.get(`${group}/${version}/${kind}`);
+  }
+
+  /** Returns all kinds in the order of their addition. */
+  all(): Iterable<ServedKind> {
+    return this.#byPlural.values();
+  }
+
+  /** Returns the storage version of each kind. */
+  stored(): readonly ServedKind[] {
+    return [...this.all()].filter((kind) => kind.isStorageVersion && kind.verbs.includes('list'));
+  }
+
+  /** Returns the storage version of the kind in `collection`. */
+  storedIn(collection: string): ServedKind | undefined {
+    for (const kind of this.all()) {
+      if (kind.isStorageVersion && kind.collection === collection) return kind;
+    }
+    return undefined;
+  }
+
+  /** Starts to serve `kinds`. */
+  add(kinds: readonly ServedKind[]): void {
+    this.replace([], kinds);
+  }
+
+  /** Replaces the kinds `before` by `kinds` in one change. */
+  replace(before: readonly ServedKind[], kinds: readonly ServedKind[]): void {
+    for (const { type } of before) {
+      this.#byPlural.delete(`${type.group}/${type.version}/${type.plural}`);
+      this.#byKind.delete(`${type.group}/${type.version}/${type.kind}`);
+    }
+    for (const kind of kinds) {
+      const { group, version, plural } = kind.type;
+      this.#byPlural.set(`${group}/${version}/${plural}`, kind);
+      this.#byKind.set(`${group}/${version}/${kind.type.kind}`, kind);
+    }
+    this.#changed();
+  }
+
+  /**
+   * Calls `listener` after each change of the kinds.
+   * @returns a function that unsubscribes
+   */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #changed(): void {
+    this.#generation++;
+    this.#converting = [...this.all()].some(({ conversions }) => conversions !== undefined);
+    for (const listener of [...this.#listeners]) listener();
+  }
 }

@@ -1,5 +1,5 @@
 import { readDocument } from '../kinds/documents.js';
-import type { RawSchema } from '../kinds/definitions.js';
+import type { RawSchema } from '../kinds/documents.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 
 type Paths = Readonly<Record<string, unknown>>;

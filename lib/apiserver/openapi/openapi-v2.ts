@@ -1,6 +1,5 @@
-import { rawDefinition } from '../kinds/definitions.js';
-import type { RawSchema } from '../kinds/definitions.js';
-import { discoveryData } from '../kinds/discovery-data.js';
+import { rawDefinition, discoveryData } from '../kinds/documents.js';
+import type { RawSchema } from '../kinds/documents.js';
 import { customDefinitions } from './custom-openapi.js';
 import { builtinPaths, customKinds } from './openapi-v3.js';
 import type { OpenApiSource } from './openapi-v3.js';

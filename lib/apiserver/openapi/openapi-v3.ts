@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readDocument } from '../kinds/documents.js';
-import { rawDefinition } from '../kinds/definitions.js';
-import type { RawSchema } from '../kinds/definitions.js';
-import { discoveryData } from '../kinds/discovery-data.js';
+import { readDocument, rawDefinition, discoveryData } from '../kinds/documents.js';
+import type { RawSchema } from '../kinds/documents.js';
 import type { ServesGroup } from '../discovery/group-versions.js';
-import type { KindRegistry } from '../kinds/kind-registry.js';
-import type { ServedKind } from '../kinds/served-kind.js';
+import type { KindRegistry, ServedKind } from '../kinds/served-kind.js';
 import { customDefinitions, customPaths } from './custom-openapi.js';
 
 type Paths = Readonly<Record<string, unknown>>;

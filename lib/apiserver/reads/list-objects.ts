@@ -1,15 +1,15 @@
+import { isJsonObject } from '../../object/json.js';
 import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import { jsonProblem } from '../requests/json-problem.js';
 import type { ServerCore } from '../server-core.js';
-import { expired } from '../status-error.js';
+import { badRequest, expired } from '../status-error.js';
 import type { Collection } from '../storage/collection.js';
-import { decodeContinue, encodeContinue } from './continue-token.js';
-import type { ContinueToken } from './continue-token.js';
-import { checkListOptions, checkNotFuture, parseRevision } from './resource-version.js';
+import { checkListOptions, checkNotFuture, parseRevision } from './selection.js';
 import type { ListOptions, Selection } from './selection.js';
 
 /** A page of a collection. */
-export interface Page {
+interface Page {
   readonly metadata: ListMeta;
   /** Stored objects in key order. */
   readonly items: readonly UnstructuredObject[];
@@ -127,4 +127,45 @@ function* objectsAt(
     const changed = before?.has(key) === true;
     yield [key, changed ? before.get(key) : collection.get(key)];
   }
+}
+
+/** The position at which a list continues. */
+interface ContinueToken {
+  /**
+   * The revision of the snapshot that all pages show; negative if the next page shows the then
+   * current state.
+   */
+  readonly revision: number;
+  /** The last key of the previous page. */
+  readonly after: string;
+}
+
+/** Encodes a token in the real server's format, which is opaque to clients. */
+function encodeContinue({ revision, after }: ContinueToken): string {
+  const token = { v: 'meta.k8s.io/v1', rv: revision, start: `${after}\u0000` };
+  return Buffer.from(JSON.stringify(token)).toString('base64url');
+}
+
+/**
+ * Decodes a token.
+ * @throws StatusError 400: it is not a token of this server.
+ */
+function decodeContinue(text: string): ContinueToken {
+  const json = Buffer.from(text, 'base64url').toString('utf8');
+  let token: unknown;
+  try {
+    token = JSON.parse(json);
+  } catch {
+    throw badRequest(`invalid continue token: continue key is not valid: ${jsonProblem(json)}`);
+  }
+  if (!isJsonObject(token) || token['v'] !== 'meta.k8s.io/v1') {
+    throw badRequest(
+      'invalid continue token: continue key is not valid: server does not recognize this encoded version',
+    );
+  }
+  const { rv, start } = token;
+  if (typeof rv !== 'number' || typeof start !== 'string' || !start.endsWith('\u0000')) {
+    throw badRequest('invalid continue token: continue key is not valid');
+  }
+  return { revision: rv, after: start.slice(0, -1) };
 }

@@ -1,7 +1,7 @@
 import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
-import type { Representation } from '../requests/accept.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import type { Representation } from '../requests/accept.js';
 import type { ServerCore } from '../server-core.js';
 import { tableOf } from '../tables/table.js';
 import type { IncludeObject } from '../tables/table.js';
@@ -79,4 +79,36 @@ function listItem(view: View, object: UnstructuredObject): string {
   return text.startsWith(typeMeta)
     ? `{${text.slice(typeMeta.length)}`
     : JSON.stringify(withoutMembers(object, 'kind', 'apiVersion'));
+}
+
+/**
+ * A cache of the JSON of recently sent objects, so that one change with many watchers is serialised
+ * once. Its size is bounded: the oldest object is evicted first.
+ */
+export class SerializedObjects {
+  readonly #capacity: number;
+  readonly #texts = new Map<UnstructuredObject, string>();
+
+  /**
+   * Creates an empty cache.
+   * @param capacity - maximum number of objects.
+   */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  /** Returns the JSON of `object`, which must be frozen. */
+  json(object: UnstructuredObject): string {
+    const known = this.#texts.get(object);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(object);
+    if (this.#texts.size >= this.#capacity) {
+      for (const [oldest] of this.#texts) {
+        this.#texts.delete(oldest);
+        break;
+      }
+    }
+    this.#texts.set(object, text);
+    return text;
+  }
 }

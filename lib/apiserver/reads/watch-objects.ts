@@ -1,17 +1,16 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
-import type { ServedKind } from '../kinds/served-kind.js';
+import type { KindRegistry, ServedKind } from '../kinds/served-kind.js';
 import { expired } from '../status-error.js';
 import { represent } from './representation.js';
-import type { View } from './representation.js';
-import { checkListOptions, parseRevision } from './resource-version.js';
+import type { SerializedObjects, View } from './representation.js';
+import { checkListOptions, parseRevision } from './selection.js';
 import type { ListOptions, Selection } from './selection.js';
-import type { SerializedObjects } from './serialized-objects.js';
 import { WatchStream } from './watch-stream.js';
 import type { WatchFormat } from './watch-stream.js';
 
 /** The selected objects and the options of a watch. */
-export interface WatchRequest {
+interface WatchRequest {
   readonly view: View;
   readonly selection: Selection;
   readonly options: ListOptions;
@@ -109,4 +108,33 @@ function bookmark(kind: ServedKind, revision: number, end: boolean): Unstructure
       ...(end ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
     },
   };
+}
+
+/** The open watches. When a kind is no longer served, its watches send the last changes and end. */
+export class OpenWatches {
+  readonly #streams = new Map<WatchStream, ServedKind>();
+
+  constructor(kinds: KindRegistry) {
+    kinds.subscribe(() => {
+      for (const [stream, { type }] of this.#streams) {
+        if (kinds.find(type.group, type.version, type.plural) === undefined) stream.finish();
+      }
+    });
+  }
+
+  /** The number of open watches. */
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  /** Tracks `stream` until it ends. */
+  add(stream: WatchStream, kind: ServedKind): void {
+    this.#streams.set(stream, kind);
+    stream.onceEnded(() => this.#streams.delete(stream));
+  }
+
+  /** Ends all watches at once, without their remaining changes. */
+  end(): void {
+    for (const stream of [...this.#streams.keys()]) stream.end();
+  }
 }

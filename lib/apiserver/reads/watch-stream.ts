@@ -1,11 +1,9 @@
 import { deepFreeze } from '../../object/deep-freeze.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Clock } from '../../system/clock.js';
+import type { Clock, Timer } from '../../system/clock.js';
 import { Unconverted } from '../custom/webhook-converter.js';
 import { isStatusError } from '../status-error.js';
-import type { Collection } from '../storage/collection.js';
-import type { LogEntry } from '../storage/log-entry.js';
-import type { SharedAlarms } from './shared-alarms.js';
+import type { Collection, LogEntry } from '../storage/collection.js';
 import type { Selection } from './selection.js';
 
 /** Serialises the events of a watch. */
@@ -26,7 +24,7 @@ export interface WatchFormat {
 }
 
 /** Options of {@link WatchStream}. */
-export interface WatchStreamOptions {
+interface WatchStreamOptions {
   readonly collection: Collection;
   readonly selection: Selection;
   readonly format: WatchFormat;
@@ -297,7 +295,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
 }
 
 /** An event of a watch, with the stored object itself. */
-export interface SharedEvent {
+interface SharedEvent {
   readonly type: string;
   readonly object: unknown;
 }
@@ -360,5 +358,49 @@ class SharedChunk implements Chunk {
 
   addText(type: string, object: string): void {
     this.events.push({ type, object: JSON.parse(object) as unknown });
+  }
+}
+
+interface Group {
+  readonly timer: Timer;
+  readonly callbacks: Set<() => void>;
+}
+
+/**
+ * Shares one timer of the clock between all callbacks with the same due time: many watches wait for
+ * the same minute. A virtual clock settles the whole process for each of its timers.
+ */
+export class SharedAlarms {
+  readonly #clock: Clock;
+  readonly #groups = new Map<number, Group>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Calls `callback` at `dueMs` of the monotonic clock.
+   * @returns a function that cancels the call
+   */
+  set(dueMs: number, callback: () => void): () => void {
+    const group = this.#groups.get(dueMs) ?? this.#open(dueMs);
+    group.callbacks.add(callback);
+    return () => {
+      if (!group.callbacks.delete(callback) || group.callbacks.size > 0) return;
+      group.timer.cancel();
+      if (this.#groups.get(dueMs) === group) this.#groups.delete(dueMs);
+    };
+  }
+
+  #open(dueMs: number): Group {
+    const callbacks = new Set<() => void>();
+    const ring = (): void => {
+      this.#groups.delete(dueMs);
+      for (const callback of [...callbacks]) callback();
+    };
+    const timer = this.#clock.setTimer(ring, dueMs - this.#clock.monotonicMs());
+    const group = { timer, callbacks };
+    this.#groups.set(dueMs, group);
+    return group;
   }
 }

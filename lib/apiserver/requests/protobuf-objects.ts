@@ -1,8 +1,7 @@
 import { setMember } from '../../object/json.js';
 import { groupOf, versionOf } from '../../object/resource-type.js';
 import { timeText } from '../go-json/go-time.js';
-import { definitionName, goTypeName } from '../kinds/definition-name.js';
-import { readDocument } from '../kinds/documents.js';
+import { definitionName, goTypeName, readDocument } from '../kinds/documents.js';
 
 type JsonObject = Record<string, unknown>;
 

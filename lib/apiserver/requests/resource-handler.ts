@@ -5,12 +5,15 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import { listObjects } from '../reads/list-objects.js';
 import { represent, representList } from '../reads/representation.js';
-import type { View } from '../reads/representation.js';
-import { checkNotFuture, parseRevision } from '../reads/resource-version.js';
-import { readListOptions, readSelection } from '../reads/selection.js';
-import type { SerializedObjects } from '../reads/serialized-objects.js';
+import type { View, SerializedObjects } from '../reads/representation.js';
+import {
+  checkNotFuture,
+  parseRevision,
+  readListOptions,
+  readSelection,
+} from '../reads/selection.js';
 import { watchObjects } from '../reads/watch-objects.js';
-import type { OpenWatches } from '../reads/open-watches.js';
+import type { OpenWatches } from '../reads/watch-objects.js';
 import type { ServerCore } from '../server-core.js';
 import { findObject, isLoose } from '../server-core.js';
 import {

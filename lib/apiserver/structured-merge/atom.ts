@@ -1,4 +1,6 @@
-import { memberOf } from '../../object/json.js';
+import { elementJson } from '../../object/field-path.js';
+import type { PathElement } from '../../object/field-path.js';
+import { isJsonObject, memberOf, setMember } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
 
 /** The type of a scalar; `untyped` allows all of them. */
@@ -31,7 +33,7 @@ export interface MapType {
 }
 
 /** A type that is resolved at its first use, because types may contain themselves. */
-export class TypeRef {
+class TypeRef {
   /** The default of a field. It replaces a missing key of a list-map. */
   readonly defaultValue: unknown;
   readonly #resolve: () => Atom;
@@ -192,4 +194,98 @@ function patchKeys(schema: Schema): readonly string[] | undefined {
 
 function refTo(schema: Schema, keeps: boolean): TypeRef {
   return new TypeRef(() => atomOf(schema, keeps), schema.default);
+}
+
+/** The path element of an entry of a list-map or set, or the reason why it has none. */
+type ListElement =
+  { readonly element: PathElement } | { readonly problem: string; readonly element?: undefined };
+
+/** Returns the path element of `item`, an entry of the list-map or set `list`. */
+export function listElement(list: ListType, item: unknown): ListElement {
+  return list.keys.length > 0 ? keyedElement(list, item) : setElement(item);
+}
+
+/**
+ * {@link listElement} for lists that are already checked. Returns undefined for entries without an
+ * element.
+ */
+export function elementOfItem(list: ListType, item: unknown): PathElement | undefined {
+  return listElement(list, item).element;
+}
+
+function keyedElement(list: ListType, item: unknown): ListElement {
+  if (item === null || item === undefined) {
+    return { problem: 'associative list with keys may not have a null element' };
+  }
+  if (!isJsonObject(item)) {
+    return { problem: 'associative list with keys may not have non-map elements' };
+  }
+  const fields = list.items.atom.map?.fields;
+  let text = '';
+  for (const key of list.keys) {
+    const own = memberOf(item, key);
+    const value = own === undefined ? fields?.get(key)?.defaultValue : own;
+    // An entry without this key differs from every entry that has it.
+    if (value === undefined) continue;
+    text += `${text === '' ? '' : ','}${elementJson(key)}:${elementJson(value)}`;
+  }
+  return text === '' ? { problem: withoutKeys(list.keys) } : { element: `k:{${text}}` };
+}
+
+function withoutKeys(keys: readonly string[]): string {
+  const names = keys.map((key) => JSON.stringify(key)).join(' ');
+  return (
+    `associative list with keys has an element that omits all key fields [${names}] ` +
+    `(and doesn't have default values for any key fields)`
+  );
+}
+
+function setElement(item: unknown): ListElement {
+  if (item === null || item === undefined) {
+    return { problem: "associative list without keys has an element that's an explicit null" };
+  }
+  if (Array.isArray(item)) {
+    return { problem: 'not supported: associative list with lists as elements' };
+  }
+  if (typeof item === 'object') {
+    return { problem: "associative list without keys has an element that's a map type" };
+  }
+  return { element: `v:${elementJson(item)}` };
+}
+
+const zeros = new WeakMap<Schema, Readonly<Record<string, unknown>>>();
+
+/**
+ * Returns the zero value of a built-in kind's Go struct as JSON, which a create starts from:
+ * non-pointer structs exist, and required lists and maps are null. The creator does not own these
+ * fields.
+ */
+export function zeroObject(schema: Schema | undefined): Readonly<Record<string, unknown>> {
+  if (schema === undefined) return {};
+  const known = zeros.get(schema);
+  if (known !== undefined) return known;
+  const zero = zeroStruct(schema);
+  zeros.set(schema, zero);
+  return zero;
+}
+
+function zeroStruct(schema: Schema): Record<string, unknown> {
+  const { properties = {}, required = [] } = schema;
+  const zero: Record<string, unknown> = {};
+  for (const name of Object.keys(properties)) {
+    const property = memberOf(properties, name) as Schema;
+    const value = zeroOf(property, required.includes(name));
+    if (value !== undefined) setMember(zero, name, value);
+  }
+  return zero;
+}
+
+function zeroOf(schema: Schema, required: boolean): unknown {
+  const type = schema.type ?? schema.allOf?.[0]?.type;
+  // The generator gives every non-pointer struct the default `{}`: it always exists.
+  if (type === 'object' && isJsonObject(schema.default)) {
+    return zeroStruct(schema.allOf?.[0] ?? schema);
+  }
+  if (!required) return undefined;
+  return type === 'object' || type === 'array' ? null : schema.default;
 }

@@ -1,12 +1,13 @@
 export { ApplyConflictError, BadApplyError, TypedConversionError } from './errors.js';
 export type { FieldConflict } from './errors.js';
-export { excludeFields, includeFields } from './field-filter.js';
-export type { FieldFilter } from './field-filter.js';
-export { fieldManagerApply } from './field-manager-apply.js';
-export type { ApplyOptions, FieldManagerOptions } from './field-manager-options.js';
-export { fieldManagerUpdate } from './field-manager-update.js';
-export { keepManagedFieldsTimes } from './managed-fields-list.js';
-export { managedFieldsProblem } from './managers.js';
-export { parentManagedFields, scaleManagedFields } from './scale.js';
-export type { ReplicasPaths, ScaledObject } from './scale.js';
-export type { VersionConverter, VersionedObject } from './versions.js';
+export { excludeFields, includeFields } from './updater.js';
+export type { FieldFilter, VersionConverter, VersionedObject } from './updater.js';
+export { fieldManagerApply, fieldManagerUpdate } from './field-manager.js';
+export type { ApplyOptions, FieldManagerOptions } from './field-manager.js';
+export {
+  keepManagedFieldsTimes,
+  managedFieldsProblem,
+  parentManagedFields,
+  scaleManagedFields,
+} from './managers.js';
+export type { ReplicasPaths, ScaledObject } from './managers.js';

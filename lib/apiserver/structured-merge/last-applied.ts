@@ -2,8 +2,7 @@ import type { FieldSet } from '../../object/field-set.js';
 import { isJsonObject, memberOf, withoutMember } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Atom } from './atom.js';
-import { compare } from './compare.js';
-import { toFieldSet } from './to-field-set.js';
+import { compare, toFieldSet } from './compare.js';
 import { validateValue } from './validate-value.js';
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';

@@ -1,5 +1,13 @@
+import { deepEqual } from '../../object/deep-equal.js';
+import { fieldPath } from '../../object/field-path.js';
+import type { FieldPath } from '../../object/field-path.js';
 import { FieldSet } from '../../object/field-set.js';
-import type { FieldsV1, ManagedFieldsEntry } from '../../object/kubernetes-object.js';
+import type {
+  FieldsV1,
+  ManagedFieldsEntry,
+  ObjectMeta,
+  UnstructuredObject,
+} from '../../object/kubernetes-object.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 
 /** The operation of a `managedFields` entry. */
@@ -216,4 +224,136 @@ function intoBucket(owners: Map<string, Owner>, { id, owner, first }: Ancient): 
   const { set } = owners.get(bucketId) ?? owner;
   owners.delete(id);
   owners.set(bucketId, { ...bucket, set: owner.set.union(set), time: owner.time });
+}
+
+// Metadata that clients send, and that of a zero value, may break the type.
+interface Metadata extends Omit<ObjectMeta, 'managedFields'> {
+  managedFields?: ManagedFieldsEntry[] | null;
+}
+
+/** Returns the metadata of an object. The body of an apply and a zero value may lack it. */
+export function metadataOf(object: UnstructuredObject): Metadata {
+  return (object as { metadata?: Metadata | null }).metadata ?? {};
+}
+
+/** Returns `object` without its `managedFields`, or the object itself if it has none. */
+export function withoutManagedFields(object: UnstructuredObject): UnstructuredObject {
+  const { managedFields, ...metadata } = metadataOf(object);
+  return managedFields === undefined ? object : { ...object, metadata };
+}
+
+/** Returns `object` with `managedFields`. `object` must not have any. */
+export function withManagedFields(
+  object: UnstructuredObject,
+  managedFields: ManagedFieldsEntry[] | undefined,
+): UnstructuredObject {
+  if (managedFields === undefined) return object;
+  return { ...object, metadata: { ...metadataOf(object), managedFields } };
+}
+
+/**
+ * Returns `next` with the `managedFields` of `live` if the two objects differ only in the times of
+ * these entries, else `next` itself. A write without changes must not bump the `resourceVersion`.
+ * Set the `resourceVersion` of `next` to that of `live` first. Call this function immediately
+ * before the write.
+ */
+export function keepManagedFieldsTimes(
+  live: UnstructuredObject,
+  next: UnstructuredObject,
+): UnstructuredObject {
+  const [old, now] = [metadataOf(live).managedFields, metadataOf(next).managedFields];
+  if (!old || !now || old === now) return next;
+  if (!sameButForTimes(old, now)) return next;
+  if (old.every((entry, at) => entry.time === now[at]?.time)) return next;
+  const bare = withoutManagedFields(next);
+  return deepEqual(withoutManagedFields(live), bare) ? withManagedFields(bare, old) : next;
+}
+
+function sameButForTimes(old: readonly ManagedFieldsEntry[], now: readonly ManagedFieldsEntry[]) {
+  if (old.length !== now.length) return false;
+  return old.every((entry, at) =>
+    deepEqual({ ...entry, time: undefined }, { ...now[at], time: undefined }),
+  );
+}
+
+/**
+ * Paths of the number of replicas, by `apiVersion`. An `undefined` path means that the version has
+ * no such field. Entries of versions that are not in the map are dropped.
+ */
+export type ReplicasPaths = ReadonlyMap<string, FieldPath | undefined>;
+
+const scaleVersion = 'autoscaling/v1';
+const replicasInScale = FieldSet.of(fieldPath('spec', 'replicas'));
+
+/**
+ * Returns the `managedFields` of an object's Scale: the entries that own the number of replicas, as
+ * owners of the Scale's `spec.replicas`.
+ */
+export function scaleManagedFields(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  paths: ReplicasPaths,
+): ManagedFieldsEntry[] | undefined {
+  const owners = new Map<string, Owner>();
+  for (const [id, owner] of ownersOfStored(entries)) {
+    const path = paths.get(owner.apiVersion);
+    if (path === undefined || !owner.set.has(path)) continue;
+    const set = replicasInScale;
+    owners.set(id, { ...owner, apiVersion: scaleVersion, set, wire: undefined });
+  }
+  return encodeOwners(owners);
+}
+
+/** The scaled object, for {@link parentManagedFields}. */
+export interface ScaledObject {
+  /** The `managedFields` of the object before the write to its Scale. */
+  readonly entries: readonly ManagedFieldsEntry[] | undefined;
+  readonly paths: ReplicasPaths;
+  /** The object's own API version. */
+  readonly apiVersion: string;
+}
+
+/**
+ * Returns the `managedFields` of an object after a write to its Scale. Managers that lost the
+ * Scale's replicas lose them here; managers that gained them gain them here.
+ * @param scaleEntries - `managedFields` of the written Scale.
+ */
+export function parentManagedFields(
+  scaleEntries: readonly ManagedFieldsEntry[] | undefined,
+  { entries, paths, apiVersion }: ScaledObject,
+): ManagedFieldsEntry[] | undefined {
+  const scalers = new Map(ownersOfStored(scaleEntries));
+  const owners = new Map<string, Owner>();
+  const parents = ownersOfStored(entries);
+  for (const [id, owner] of parents) {
+    if (!paths.has(owner.apiVersion)) continue;
+    const path = paths.get(owner.apiVersion);
+    const shown = path !== undefined && owner.set.has(path);
+    // A Scale's Update entry is identified by the Scale's version.
+    const kept = shown ? keptOwner({ id, owner, path }, scalers) : owner;
+    if (kept !== undefined) owners.set(id, kept);
+  }
+  for (const [id, owner] of scalers) {
+    const path = paths.get(apiVersion);
+    if (path === undefined || !owner.set.has(fieldPath('spec', 'replicas'))) continue;
+    // The real server looks up the time among the object's own entries, where it is usually
+    // missing.
+    const time = parents.get(id)?.time;
+    owners.set(id, { ...owner, apiVersion, time, set: FieldSet.of(path), wire: undefined });
+  }
+  return encodeOwners(owners);
+}
+
+interface ReplicasOwner {
+  readonly id: string;
+  readonly owner: Owner;
+  readonly path: FieldPath;
+}
+
+function keptOwner(
+  { id, owner, path }: ReplicasOwner,
+  scalers: Map<string, Owner>,
+): Owner | undefined {
+  if (scalers.delete(id)) return owner;
+  const set = owner.set.difference(FieldSet.of(path));
+  return set.isEmpty ? undefined : { ...owner, set, wire: undefined };
 }

@@ -1,8 +1,7 @@
 import { isJsonObject, memberOf, setMember } from '../../object/json.js';
 import type { PathElement } from '../../object/field-path.js';
-import { fieldAtom, shapeOf } from './atom.js';
+import { fieldAtom, shapeOf, elementOfItem } from './atom.js';
 import type { Atom, ListType, MapType } from './atom.js';
-import { elementOfItem } from './list-element.js';
 import { deepEqual } from '../../object/deep-equal.js';
 
 /**

@@ -1,13 +1,23 @@
+import { fieldElement } from '../../object/field-path.js';
+import type { PathElement } from '../../object/field-path.js';
 import { FieldSet } from '../../object/field-set.js';
-import type { Atom } from './atom.js';
+import {
+  FieldNodeBuilder,
+  asMember,
+  elementsOf,
+  isLeaf,
+  isMember,
+} from '../../object/field-tree.js';
+import type { FieldNode } from '../../object/field-tree.js';
+import { isJsonObject, setMember } from '../../object/json.js';
+import { elementOfItem, fieldAtom, noAtom, shapeOf } from './atom.js';
+import type { Atom, ListType, MapType } from './atom.js';
 import type { Owner, Owners } from './managers.js';
-import { ensureNamedFieldsAreMembers } from './named-fields.js';
-import { removeItems } from './remove-items.js';
-import { toFieldSet } from './to-field-set.js';
-import type { VersionedValue, Versions } from './versions.js';
+import { toFieldSet } from './compare.js';
+import type { VersionedValue, Versions } from './updater.js';
 
 /** The ownership data that {@link prune} needs. */
-export interface PruneContext {
+interface PruneContext {
   /** The owners of fields. The applier's entry already has the fields that it applies now. */
   readonly owners: Owners;
   /** The id of the applier. */
@@ -74,4 +84,156 @@ function addBackDangling(merged: VersionedValue, pruned: unknown, last: Owner): 
   const left = withNamed(toFieldSet(pruned, atom), atom);
   const gone = all.difference(left).intersection(withNamed(last.set, atom));
   return removeItems(value, gone, atom);
+}
+
+/**
+ * Returns `value` without the fields and list entries of `items`. A container that loses all its
+ * content becomes `null`, as on the real server. The result shares unchanged parts.
+ */
+export function removeItems(value: unknown, items: FieldSet, atom: Atom): unknown {
+  return items.isEmpty ? value : remove(value, items.root, atom);
+}
+
+function remove(value: unknown, items: FieldNode, atom: Atom): unknown {
+  switch (shapeOf(atom, value)) {
+    case 'map':
+      return removeFromMap(value, items, atom.map as MapType);
+    case 'list':
+      return removeFromList(value, items, atom.list as ListType);
+    case 'scalar':
+    case undefined:
+      return value;
+  }
+}
+
+function removeFromMap(value: unknown, items: FieldNode, map: MapType): unknown {
+  // Atomic and empty values have no parts: removing from one removes it as a whole.
+  if (!isJsonObject(value) || map.atomic || Object.keys(value).length === 0) return null;
+  const rest: Record<string, unknown> = {};
+  let [changed, left] = [false, 0];
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    const node = items[fieldElement(name)];
+    if (node !== undefined && isMember(node)) {
+      changed = true;
+      continue;
+    }
+    const kept = node === undefined ? member : remove(member, node, fieldAtom(map, name));
+    changed ||= kept !== member;
+    left++;
+    setMember(rest, name, kept);
+  }
+  if (left === 0) return null;
+  return changed ? rest : value;
+}
+
+function removeFromList(value: unknown, items: FieldNode, list: ListType): unknown {
+  if (!Array.isArray(value) || list.atomic || value.length === 0) return null;
+  const rest: unknown[] = [];
+  let changed = false;
+  for (const item of value as unknown[]) {
+    const element = elementOfItem(list, item);
+    const node = element === undefined ? undefined : items[element];
+    if (node !== undefined && isMember(node)) {
+      changed = true;
+      continue;
+    }
+    const kept = node === undefined ? item : remove(item, node, list.items.atom);
+    changed ||= kept !== item;
+    rest.push(kept);
+  }
+  if (rest.length === 0) return null;
+  return changed ? rest : value;
+}
+
+/**
+ * Returns only the fields and list entries of `items` and their parents, like client-go's
+ * `Extract…`. Atomic values are returned whole, and every list entry keeps its key fields.
+ */
+export function extractItems(value: unknown, items: FieldSet, atom: Atom): unknown {
+  return extract(value, items.root, atom);
+}
+
+function extract(value: unknown, items: FieldNode, atom: Atom): unknown {
+  switch (shapeOf(atom, value)) {
+    case 'map':
+      return extractFromMap(value, items, atom.map as MapType);
+    case 'list':
+      return extractFromList(value, items, atom.list as ListType);
+    case 'scalar':
+    case undefined:
+      return value;
+  }
+}
+
+function extractFromMap(value: unknown, items: FieldNode, map: MapType): unknown {
+  if (!isJsonObject(value) || map.atomic || Object.keys(value).length === 0) return value;
+  const found: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const node = items[fieldElement(name)];
+    if (node === undefined) continue;
+    setMember(found, name, extractPart(value[name], node, fieldAtom(map, name)));
+  }
+  return Object.keys(found).length === 0 ? null : found;
+}
+
+function extractPart(value: unknown, node: FieldNode, atom: Atom): unknown {
+  if (!isLeaf(node)) return extract(value, node, atom);
+  const shape = shapeOf(atom, value);
+  const whole = shape === 'scalar' || (shape === 'map' ? atom.map : atom.list)?.atomic === true;
+  if (whole || value === null) return value;
+  return Array.isArray(value) ? [] : {};
+}
+
+function extractFromList(value: unknown, items: FieldNode, list: ListType): unknown {
+  if (!Array.isArray(value) || list.atomic || value.length === 0) return value;
+  const found: unknown[] = [];
+  for (const item of value as unknown[]) {
+    const element = elementOfItem(list, item);
+    const node = element === undefined ? undefined : items[element];
+    if (node === undefined) continue;
+    found.push(withKeys(item, extractPart(item, node, list.items.atom), list));
+  }
+  return found.length === 0 ? null : found;
+}
+
+function withKeys(item: unknown, extracted: unknown, list: ListType): unknown {
+  if (!isJsonObject(item) || list.keys.length === 0) return extracted;
+  const keys = Object.entries(item).filter(([name]) => list.keys.includes(name));
+  return { ...Object.fromEntries(keys), ...(isJsonObject(extracted) ? extracted : {}) };
+}
+
+/**
+ * Adds every declared field that has fields of `set` below it. A struct itself has no owner, but
+ * the empty struct must disappear with its last field.
+ */
+function ensureNamedFieldsAreMembers(set: FieldSet, atom: Atom): FieldSet {
+  const root = withNamedFields(set.root, atom);
+  return root === set.root ? set : FieldSet.ofRoot(root);
+}
+
+function withNamedFields(node: FieldNode, atom: Atom): FieldNode {
+  if (isLeaf(node)) return node;
+  const builder = new FieldNodeBuilder();
+  let changed = false;
+  for (const element of elementsOf(node)) {
+    const child = node[element] as FieldNode;
+    const below = withNamedFields(child, childAtom(atom, element));
+    const named = !isLeaf(child) && isNamed(atom, element) ? asMember(below) : below;
+    changed ||= named !== child;
+    builder.add(element, named);
+  }
+  return changed ? (builder.buildSorted(isMember(node)) ?? node) : node;
+}
+
+function isNamed(atom: Atom, element: PathElement): boolean {
+  return element.startsWith('f:') && atom.map?.fields.has(element.slice(2)) === true;
+}
+
+/** Returns the type below `element`. Set values and indexes have no known type. */
+function childAtom(atom: Atom, element: PathElement): Atom {
+  if (element.startsWith('f:')) {
+    return atom.map === undefined ? noAtom : fieldAtom(atom.map, element.slice(2));
+  }
+  return element.startsWith('k:') ? (atom.list?.items.atom ?? noAtom) : noAtom;
 }

@@ -1,19 +1,29 @@
-import { pathToServerString } from '../../object/field-path.js';
-import type { FieldSet } from '../../object/field-set.js';
-import { compare } from './compare.js';
+import { fieldPath, pathToServerString } from '../../object/field-path.js';
+import type { PathElement } from '../../object/field-path.js';
+import { FieldSet } from '../../object/field-set.js';
+import {
+  FieldNodeBuilder,
+  asMember,
+  elementsOf,
+  isLeaf,
+  isMember,
+  leaf,
+} from '../../object/field-tree.js';
+import type { FieldNode } from '../../object/field-tree.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { Schema } from '../../object/schema.js';
+import { atomOf } from './atom.js';
+import type { Atom, MapType } from './atom.js';
+import { compare, toFieldSet } from './compare.js';
 import type { Comparison } from './compare.js';
 import { ApplyConflictError } from './errors.js';
-import type { FieldFilter } from './field-filter.js';
 import { ownerId, ownerText } from './managers.js';
 import type { Owner, Owners, Writer } from './managers.js';
 import { merge } from './merge.js';
 import { prune } from './prune.js';
-import { reconcileWithSchema } from './reconcile-schema.js';
-import { toFieldSet } from './to-field-set.js';
-import type { Versions } from './versions.js';
 
 /** Options of both {@link applyUpdate} and {@link trackUpdate}. */
-export interface UpdateRequest {
+interface UpdateRequest {
   /** The current object, without `managedFields`, in the writer's version. */
   readonly live: unknown;
   readonly owners: Owners;
@@ -23,13 +33,13 @@ export interface UpdateRequest {
 }
 
 /** Options of {@link applyUpdate}. */
-export interface ApplyRequest extends UpdateRequest {
+interface ApplyRequest extends UpdateRequest {
   readonly applied: unknown;
   readonly force: boolean;
 }
 
 /** Options of {@link trackUpdate}. */
-export interface TrackRequest extends UpdateRequest {
+interface TrackRequest extends UpdateRequest {
   /** The object to store, without `managedFields`. */
   readonly next: unknown;
 }
@@ -162,4 +172,160 @@ function conflictOf(
       })),
     ),
   );
+}
+
+/** An object in another version of its kind's API, with that version's schema. */
+export interface VersionedObject {
+  readonly object: UnstructuredObject;
+  /** The schema of that version. If undefined, types are deduced. */
+  readonly schema: Schema | undefined;
+}
+
+/**
+ * Converts `object` from the version in its `apiVersion` to `apiVersion`. Required fields may be
+ * missing from `object`, because some are already pruned. Returns `undefined` if `apiVersion` is no
+ * longer served; the managedFields entries in it are dropped then.
+ */
+export type VersionConverter = (
+  object: UnstructuredObject,
+  apiVersion: string,
+) => VersionedObject | undefined;
+
+/** A value and its type in one version. */
+export interface VersionedValue {
+  readonly value: unknown;
+  readonly atom: Atom;
+}
+
+/** Converts values between the versions that one request needs. */
+export class Versions {
+  /** The version of the request. */
+  readonly own: { readonly apiVersion: string; readonly atom: Atom };
+  readonly #convert: VersionConverter | undefined;
+
+  constructor(apiVersion: string, schema: Schema | undefined, convert?: VersionConverter) {
+    this.own = { apiVersion, atom: atomOf(schema) };
+    this.#convert = convert;
+  }
+
+  /**
+   * Returns `value` (of any version) in `apiVersion`, or `undefined` if that version is no longer
+   * served.
+   */
+  at(value: unknown, apiVersion: string): VersionedValue | undefined {
+    const object = value as UnstructuredObject;
+    const { own } = this;
+    const asIs = object.apiVersion === apiVersion && apiVersion === own.apiVersion;
+    if (asIs || this.#convert === undefined) return { value, atom: own.atom };
+    const converted = this.#convert(object, apiVersion);
+    return converted && { value: converted.object, atom: atomOf(converted.schema) };
+  }
+}
+
+// Versions of an object share entries, so each entry is checked once.
+const reconciled = new WeakMap<FieldNode, Atom>();
+
+/**
+ * Adapts `set` to a schema that has become atomic somewhere since `set` was written: the owner of a
+ * part becomes the owner of the whole. A schema that has become granular needs no change.
+ */
+export function reconcileWithSchema(set: FieldSet, atom: Atom): FieldSet {
+  const { root } = set;
+  if (set.isEmpty || reconciled.get(root) === atom) return set;
+  const node = reconcile(root, atom);
+  reconciled.set(node, atom);
+  return node === root ? set : FieldSet.ofRoot(node);
+}
+
+function reconcile(node: FieldNode, atom: Atom): FieldNode {
+  if (isLeaf(node)) return node;
+  const { map, list } = atom;
+  if (map !== undefined) return reconcileMap(node, map);
+  if (atom.scalar !== undefined || list === undefined) return node;
+  return list.atomic ? leaf : reconcileChildren(node, () => list.items.atom);
+}
+
+function reconcileMap(node: FieldNode, map: MapType): FieldNode {
+  if (isDeduced(map)) return node;
+  if (map.atomic) return leaf;
+  return reconcileChildren(node, (element) => {
+    const named = element.startsWith('f:') ? map.fields.get(element.slice(2)) : undefined;
+    return (named ?? map.others)?.atom;
+  });
+}
+
+// Types deduced from values have no list or map markers that could have changed.
+function isDeduced(map: MapType): boolean {
+  return map.fields.size === 0 && map.others?.atom.scalar === 'untyped';
+}
+
+function reconcileChildren(
+  node: FieldNode,
+  typeOf: (element: PathElement) => Atom | undefined,
+): FieldNode {
+  const builder = new FieldNodeBuilder();
+  let changed = false;
+  for (const element of elementsOf(node)) {
+    const child = node[element] as FieldNode;
+    const type = isLeaf(child) ? undefined : typeOf(element);
+    const now = type === undefined ? child : reconcile(child, type);
+    changed ||= now !== child;
+    builder.add(element, now);
+  }
+  return changed ? (builder.buildSorted(isMember(node)) ?? node) : node;
+}
+
+/**
+ * Picks the fields of `set` that a client may own through an endpoint.
+ * @param apiVersion - The API version of the fields in `set`.
+ */
+export type FieldFilter = (set: FieldSet, apiVersion: string) => FieldSet;
+
+/**
+ * Returns a filter that drops the fields at `paths` (`spec`, `metadata.labels`) and everything
+ * below them.
+ */
+export function excludeFields(...paths: readonly string[]): FieldFilter {
+  const excluded = FieldSet.of(...paths.map((path) => fieldPath(...path.split('.'))));
+  return (set) => set.recursiveDifference(excluded);
+}
+
+/**
+ * Returns a filter that keeps only the fields at `paths`, their parents and everything below them.
+ * `*` matches any step: `spec.containers.*.resources`.
+ */
+export function includeFields(...paths: readonly string[]): FieldFilter {
+  const patterns = paths.map((path) => path.split('.').map(patternStep));
+  return (set) => {
+    const root = includedOf(set.root, patterns);
+    return root === undefined ? FieldSet.empty : FieldSet.ofRoot(root);
+  };
+}
+
+type Pattern = readonly string[];
+
+function patternStep(name: string): string {
+  return name === '*' ? name : `f:${name}`;
+}
+
+function includedOf(node: FieldNode, patterns: readonly Pattern[]): FieldNode | undefined {
+  const builder = new FieldNodeBuilder();
+  for (const element of elementsOf(node)) {
+    const child = node[element] as FieldNode;
+    const rests = patterns.filter((pattern) => matches(pattern[0], element)).map(([, ...r]) => r);
+    if (rests.length === 0) continue;
+    builder.add(element, rests.some((rest) => rest.length === 0) ? child : include(child, rests));
+  }
+  return builder.buildSorted(false);
+}
+
+function include(child: FieldNode, rests: readonly Pattern[]): FieldNode | undefined {
+  if (isLeaf(child)) return child;
+  const below = includedOf(child, rests);
+  if (!isMember(child)) return below;
+  return asMember(below);
+}
+
+function matches(step: string | undefined, element: string): boolean {
+  return step === '*' || step === element;
 }

@@ -1,14 +1,14 @@
 import { elementToServerString, indexElement } from '../../object/field-path.js';
 import { goSyntax, goText, goTypeOf } from '../../object/go-text.js';
 import { isJsonObject } from '../../object/json.js';
-import { fieldAtom, shapeOf } from './atom.js';
+import type { TypeMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { fieldAtom, listElement, shapeOf } from './atom.js';
 import type { Atom, ListType, MapType, Scalar } from './atom.js';
-import { listElement } from './list-element.js';
-import { prefixed, problem } from './type-problems.js';
-import type { TypeProblem } from './type-problems.js';
+import { TypedConversionError } from './errors.js';
+import { metadataOf } from './managers.js';
 
 /** Options of {@link validateValue}. */
-export interface ValidateOptions {
+interface ValidateOptions {
   /** Allows several entries with one key. Live objects may have them, applied ones may not. */
   readonly allowDuplicates: boolean;
 }
@@ -87,4 +87,72 @@ function validateScalar(value: unknown, scalar: Scalar): TypeProblem[] {
 
 function goPointer(value: unknown): string {
   return `&{${goText(value)}}`;
+}
+
+/** Options of {@link checkType}. */
+interface CheckTypeOptions extends ValidateOptions {
+  /**
+   * Returns the start of the error message.
+   * @param object - The object as the server names it.
+   */
+  readonly doing: (object: string) => string;
+}
+
+/**
+ * Checks that `object` fits `atom`.
+ * @throws TypedConversionError `object` does not fit `atom`.
+ */
+export function checkType(object: UnstructuredObject, atom: Atom, options: CheckTypeOptions): void {
+  const problems = validateValue(object, atom, options);
+  if (problems.length > 0) throwProblems(problems, options.doing(objectText(object)));
+}
+
+/** Returns a kind as the server writes it in messages: `/v1, Kind=ConfigMap`. */
+export function kindText(object: Partial<TypeMeta>): string {
+  // A body applied to a Scale may lack both.
+  const { apiVersion = '', kind = '' } = object;
+  const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+  return `${groupVersion}, Kind=${kind}`;
+}
+
+// Returns an object as the server names it in these messages.
+function objectText(object: UnstructuredObject): string {
+  const { namespace = '', name = '' } = metadataOf(object);
+  return `${namespace}/${name}; ${kindText(object)}`;
+}
+
+/** A part of a value that does not fit its type. */
+interface TypeProblem {
+  /** The path as the server writes it: `.spec.ports[port=80]`; empty at the top. */
+  path: string;
+  readonly message: string;
+}
+
+/** Returns a list with one problem at the current path. */
+function problem(message: string): TypeProblem[] {
+  return [{ path: '', message }];
+}
+
+/** Prepends `prefix` to the paths of `problems`. Callers do so while they return to the parent. */
+function prefixed(problems: TypeProblem[], prefix: string): TypeProblem[] {
+  for (const each of problems) each.path = prefix + each.path;
+  return problems;
+}
+
+/** Formats one problem as a line, several as a list below `errors:`. */
+function problemText(problems: readonly TypeProblem[]): string {
+  const lines = problems.map(({ path, message }) =>
+    path === '' ? message : `${path}: ${message}`,
+  );
+  return lines.length === 1
+    ? (lines[0] ?? '')
+    : ['errors:', ...lines.map((l) => `  ${l}`)].join('\n');
+}
+
+/**
+ * Throws if there are problems.
+ * @throws TypedConversionError `problems` is not empty.
+ */
+function throwProblems(problems: readonly TypeProblem[], doing: string): void {
+  if (problems.length > 0) throw new TypedConversionError(`${doing}: ${problemText(problems)}`);
 }

@@ -1,7 +1,15 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { ageText } from './age.js';
-import { nameColumn } from './default-columns.js';
-import { ageColumn, column, columnsOf, listAt, numberAt, textAt, valueAt } from './field-text.js';
+import {
+  ageText,
+  nameColumn,
+  ageColumn,
+  column,
+  columnsOf,
+  listAt,
+  numberAt,
+  textAt,
+  valueAt,
+} from './table-column.js';
 import type { TableColumn } from './table-column.js';
 
 const count = (object: UnstructuredObject, path: string): number =>

@@ -1,5 +1,5 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { columnsOf, listAt, numberAt, textAt, valueAt } from './field-text.js';
+import { columnsOf, listAt, numberAt, textAt, valueAt } from './table-column.js';
 import type { TableColumn } from './table-column.js';
 import { selectorText } from './workload-columns.js';
 

@@ -1,6 +1,5 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { columnsOf, listAt, textAt, valueAt } from './field-text.js';
-import { nameColumn } from './default-columns.js';
+import { columnsOf, listAt, textAt, valueAt, nameColumn } from './table-column.js';
 import type { TableColumn } from './table-column.js';
 
 const modes: Readonly<Partial<Record<string, string>>> = {

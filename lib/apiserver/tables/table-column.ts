@@ -1,4 +1,6 @@
+import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { rawDefinition } from '../kinds/documents.js';
 
 /** A column of a table, and how its cells are computed. */
 export interface TableColumn {
@@ -16,4 +18,146 @@ export interface TableColumn {
    */
   readonly priority?: number;
   readonly cell: (object: UnstructuredObject, nowMs: number) => unknown;
+}
+
+const metadata = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+/** Returns the API's description of a field of `metadata`. */
+export function metadataDoc(field: string): string {
+  const description = rawDefinition(metadata)?.properties?.[field]?.['description'];
+  return typeof description === 'string' ? description : '';
+}
+
+/** The name column, the first one of every table. */
+export const nameColumn: TableColumn = {
+  name: 'Name',
+  type: 'string',
+  format: 'name',
+  get description() {
+    return metadataDoc('name');
+  },
+  cell: ({ metadata: { name } }) => name ?? '',
+};
+
+/** The columns of kinds without columns of their own. */
+export const defaultColumns: readonly TableColumn[] = [
+  nameColumn,
+  {
+    name: 'Created At',
+    type: 'date',
+    get description() {
+      return metadataDoc('creationTimestamp');
+    },
+    cell: ({ metadata: { creationTimestamp } }) => creationTimestamp ?? '<unknown>',
+  },
+];
+
+/** Returns the value at a path such as `spec.replicas`. */
+export function valueAt(object: unknown, path: string): unknown {
+  let value = object;
+  for (const name of path.split('.')) value = isJsonObject(value) ? value[name] : undefined;
+  return value;
+}
+
+/** Returns the text at a path; `otherwise` if it is missing or empty. */
+export function textAt(object: unknown, path: string, otherwise = ''): string {
+  const value = valueAt(object, path);
+  if (value === undefined || value === null || value === '') return otherwise;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Returns the number at a path; 0 if it is missing. */
+export function numberAt(object: unknown, path: string): number {
+  const value = valueAt(object, path);
+  return typeof value === 'number' ? value : 0;
+}
+
+/** Returns the list at a path; empty if it is missing. */
+export function listAt(object: unknown, path: string): readonly unknown[] {
+  const value = valueAt(object, path);
+  return Array.isArray(value) ? (value as unknown[]) : [];
+}
+
+/** Returns the API's description of a field, for example of `apps.v1.DeploymentStatus` and `replicas`. */
+export function fieldDoc(type: string, field: string): string {
+  const definition = rawDefinition(`io.k8s.api.${type}`);
+  const description = definition?.properties?.[field]?.['description'];
+  // The OpenAPI document appends lists of enum values, which tables do not have.
+  const [text = ''] = typeof description === 'string' ? description.split('\n\nPossible enum') : [];
+  return text;
+}
+
+/** The definition of a column. Its description is read at its first use. */
+export interface ColumnSpec {
+  readonly name: string;
+  readonly type?: TableColumn['type'];
+  /** A text, or the type and field with the description. */
+  readonly doc: string | readonly [type: string, field: string];
+  readonly wide?: boolean;
+  readonly format?: string;
+  readonly cell: TableColumn['cell'];
+}
+
+/** Returns the column of `spec`. */
+export function column(spec: ColumnSpec): TableColumn {
+  const { name, type = 'string', doc, wide = false, format = '', cell } = spec;
+  return {
+    name,
+    type,
+    format,
+    priority: wide ? 1 : 0,
+    cell,
+    get description() {
+      return typeof doc === 'string' ? doc : fieldDoc(doc[0], doc[1]);
+    },
+  };
+}
+
+/** The age column. */
+export const ageColumn: TableColumn = {
+  name: 'Age',
+  type: 'string',
+  get description() {
+    return metadataDoc('creationTimestamp');
+  },
+  cell: ({ metadata }: UnstructuredObject, nowMs) => ageText(metadata.creationTimestamp, nowMs),
+};
+
+/** Returns the name column, the narrow columns of `specs`, the age column, then the wide ones. */
+export function columnsOf(specs: readonly ColumnSpec[]): readonly TableColumn[] {
+  const narrow = specs.filter(({ wide }) => wide !== true).map(column);
+  const wide = specs.filter(({ wide: isWide }) => isWide === true).map(column);
+  return [nameColumn, ...narrow, ageColumn, ...wide];
+}
+
+/** Formats the time since `timestamp` as kubectl prints ages: `5s`, `3m20s`, `4h`, `12d`, `2y35d`. */
+export function ageText(timestamp: string | null | undefined, nowMs: number): string {
+  if (timestamp === undefined || timestamp === null || timestamp === '') return '<unknown>';
+  return durationText(nowMs - Date.parse(timestamp));
+}
+
+/**
+ * Formats milliseconds as kubectl prints durations: at most two units, the smaller one only if it
+ * matters.
+ */
+export function durationText(milliseconds: number): string {
+  const seconds = Math.trunc(milliseconds / 1000);
+  if (seconds < -1) return '<invalid>';
+  if (seconds < 0) return '0s';
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.trunc(seconds / 60);
+  if (minutes < 10) return joined(`${minutes}m`, `${seconds % 60}s`);
+  if (minutes < 180) return `${minutes}m`;
+  const hours = Math.trunc(minutes / 60);
+  if (hours < 8) return joined(`${hours}h`, `${minutes % 60}m`);
+  if (hours < 48) return `${hours}h`;
+  const days = Math.trunc(hours / 24);
+  if (hours < 24 * 8) return joined(`${days}d`, `${hours % 24}h`);
+  if (days < 365 * 2) return `${days}d`;
+  const years = Math.trunc(days / 365);
+  return days < 365 * 8 ? joined(`${years}y`, `${days % 365}d`) : `${years}y`;
+}
+
+function joined(large: string, small: string): string {
+  return small.startsWith('0') ? large : large + small;
 }

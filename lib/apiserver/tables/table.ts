@@ -1,22 +1,25 @@
 import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import { builtinColumns } from './builtin-columns.js';
-import { defaultColumns } from './default-columns.js';
+import { clusterColumns } from './cluster-columns.js';
+import { defaultColumns } from './table-column.js';
+import { networkColumns } from './network-columns.js';
+import { podColumns, workloadColumns } from './workload-columns.js';
+import { storageColumns } from './storage-columns.js';
 import type { TableColumn } from './table-column.js';
 
 /** The part of the object that a row includes beside its cells. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 /** The kind and options of a table. */
-export interface TableView {
+interface TableView {
   readonly core: ServerCore;
   readonly kind: ServedKind;
   readonly includeObject: IncludeObject;
 }
 
 /** The content of a table. */
-export interface TableContent {
+interface TableContent {
   /** The objects, in the version of the request. */
   readonly items: readonly UnstructuredObject[];
   readonly metadata: ListMeta;
@@ -65,4 +68,17 @@ function rowObject({ includeObject }: TableView, item: UnstructuredObject): unkn
         metadata: item.metadata,
       };
   }
+}
+
+const columns: Readonly<Partial<Record<string, readonly TableColumn[]>>> = {
+  '/Pod': podColumns,
+  ...clusterColumns,
+  ...networkColumns,
+  ...storageColumns,
+  ...workloadColumns,
+};
+
+/** Returns the columns of a built-in kind; undefined if it has no columns of its own. */
+function builtinColumns(group: string, kind: string): readonly TableColumn[] | undefined {
+  return columns[`${group}/${kind}`];
 }

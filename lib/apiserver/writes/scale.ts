@@ -7,7 +7,7 @@ import type {
 } from '../../object/kubernetes-object.js';
 import { formatLabelSelector } from '../../object/label-selector.js';
 import { apiVersionOf } from '../../object/resource-type.js';
-import { subresourceKind } from '../kinds/subresource-kind.js';
+import { subresourceKind } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { badRequest, internalError, internalFailure, invalid } from '../status-error.js';

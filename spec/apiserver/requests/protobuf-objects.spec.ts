@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Decoding } from '../../../lib/apiserver/go-json/decoding.js';
 import { goType } from '../../../lib/apiserver/go-json/go-types.js';
-import { definitionName, goTypeName } from '../../../lib/apiserver/kinds/definition-name.js';
+import { definitionName, goTypeName } from '../../../lib/apiserver/kinds/documents.js';
 import { objectFromProtobuf } from '../../../lib/apiserver/requests/protobuf-objects.js';
 import { groupOf, versionOf } from '../../../lib/object/resource-type.js';
 import { Api, deployments } from '../api.js';

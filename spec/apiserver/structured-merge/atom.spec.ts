@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import { atomOf, fieldAtom } from '../../../lib/apiserver/structured-merge/atom.js';
+import { atomOf, fieldAtom, zeroObject } from '../../../lib/apiserver/structured-merge/atom.js';
 import type { Atom } from '../../../lib/apiserver/structured-merge/atom.js';
 import { validateValue } from '../../../lib/apiserver/structured-merge/validate-value.js';
-import { zeroObject } from '../../../lib/apiserver/structured-merge/zero-object.js';
-import { definition } from '../../../lib/apiserver/kinds/definitions.js';
+import { definition } from '../../../lib/apiserver/kinds/documents.js';
 import type { Schema } from '../../../lib/object/schema.js';
 
 const text: Schema = { type: 'string' };

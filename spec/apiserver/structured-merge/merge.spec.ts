@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { atomOf } from '../../../lib/apiserver/structured-merge/atom.js';
-import { compare } from '../../../lib/apiserver/structured-merge/compare.js';
+import { compare, toFieldSet } from '../../../lib/apiserver/structured-merge/compare.js';
 import { merge } from '../../../lib/apiserver/structured-merge/merge.js';
-import { extractItems, removeItems } from '../../../lib/apiserver/structured-merge/remove-items.js';
-import { toFieldSet } from '../../../lib/apiserver/structured-merge/to-field-set.js';
+import { extractItems, removeItems } from '../../../lib/apiserver/structured-merge/prune.js';
 import { fieldPath } from '../../../lib/object/field-path.js';
 import { FieldSet } from '../../../lib/object/field-set.js';
 import { thingSchema } from './arbitrary-thing.js';

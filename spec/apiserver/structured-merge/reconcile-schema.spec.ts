@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { atomOf } from '../../../lib/apiserver/structured-merge/atom.js';
-import { reconcileWithSchema } from '../../../lib/apiserver/structured-merge/reconcile-schema.js';
+import { reconcileWithSchema } from '../../../lib/apiserver/structured-merge/updater.js';
 import { fieldManagerApply } from '../../../lib/apiserver/structured-merge/index.js';
 import { FieldSet } from '../../../lib/object/field-set.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';

@@ -1,7 +1,10 @@
 import { goType } from '../../../../lib/apiserver/go-json/go-types.js';
 import { Decoding } from '../../../../lib/apiserver/go-json/decoding.js';
-import { definitionName, goTypeName } from '../../../../lib/apiserver/kinds/definition-name.js';
-import { definition } from '../../../../lib/apiserver/kinds/definitions.js';
+import {
+  definitionName,
+  goTypeName,
+  definition,
+} from '../../../../lib/apiserver/kinds/documents.js';
 import { excludeFields } from '../../../../lib/apiserver/structured-merge/index.js';
 import type { FieldFilter } from '../../../../lib/apiserver/structured-merge/index.js';
 import type { UnstructuredObject } from '../../../../lib/object/kubernetes-object.js';
