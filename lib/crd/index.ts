@@ -1,13 +1,13 @@
-export type { Convertible } from './convertible.js';
+export type { Convertible } from './definition/convert-object.js';
 export { CelCompileError } from './cel/expression.js';
 export type { CelIssue } from './cel/expression.js';
 export { CustomResource } from './definition/custom-resource.js';
 export type { NamedDefinition, WebhookClientConfig } from './definition/custom-resource.js';
 export { defineResource, versionOfResource } from './definition/define-resource.js';
 export type { DefinedResource, ObjectOf, ObjectOfVersion } from './definition/define-resource.js';
-export { InvalidDefinitionError } from './definition/invalid-definition-error.js';
-export type { DefinitionProblem } from './definition/invalid-definition-error.js';
+export { InvalidDefinitionError } from './definition/resource-definition.js';
 export type {
+  DefinitionProblem,
   ConversionDefinition,
   NamedVersion,
   PrinterColumn,
@@ -19,7 +19,17 @@ export type {
   VersionInput,
   VersionObject,
 } from './definition/resource-definition.js';
-export type { BuiltInTypeName, BuiltInTypes } from './schema/built-in-types.js';
+export type {
+  BuiltInTypeName,
+  BuiltInTypes,
+  InputOf,
+  ObjectInput,
+  ObjectValue,
+  Presence,
+  Properties,
+  TypedSchema,
+  ValueOf,
+} from './schema/typed-schema.js';
 export { s } from './schema/constructors.js';
 export type {
   ArrayOptions,
@@ -32,12 +42,3 @@ export type {
   StringOptions,
   ValueSchema,
 } from './schema/constructors.js';
-export type {
-  InputOf,
-  ObjectInput,
-  ObjectValue,
-  Presence,
-  Properties,
-  TypedSchema,
-  ValueOf,
-} from './schema/typed-schema.js';

@@ -1,5 +1,4 @@
-import { defaultFields, dropNulls } from '../../crd/validation/default-fields.js';
-import { prune } from '../../crd/validation/prune.js';
+import { defaultFields, dropNulls, prune } from '../../crd/validation/prune.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { deepFreeze } from '../../object/deep-freeze.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';

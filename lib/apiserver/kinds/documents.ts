@@ -1,4 +1,4 @@
-import { unpack } from '../../crd/openapi/unpack.js';
+import { unpack } from '../../crd/openapi/definitions.js';
 import { packedDocuments } from '../data/documents.js';
 
 export { definition, rawDefinition } from '../../crd/openapi/definitions.js';

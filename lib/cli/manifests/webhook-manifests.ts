@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { deepEqual } from '../../object/deep-equal.js';
 import omit from 'lodash/omit.js';
 import { parseAllDocuments } from 'yaml';
-import type { Convertible } from '../../crd/convertible.js';
+import type { Convertible } from '../../crd/definition/convert-object.js';
 import {
   conversionClientConfig,
   conversionWebhook,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Convertible } from '../../crd/convertible.js';
+import type { Convertible } from '../../crd/definition/convert-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { parseRoleFile } from '../manifests/role-file.js';
 import { namespacedRolesPath, rolePath } from '../manifests/role-path.js';

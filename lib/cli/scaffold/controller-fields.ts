@@ -1,5 +1,5 @@
 import { deepEqual } from '../../object/deep-equal.js';
-import { defaultFields } from '../../crd/validation/default-fields.js';
+import { defaultFields } from '../../crd/validation/prune.js';
 import type { CustomResourceDefinition } from '../../object/kinds.js';
 import type { Schema } from '../../object/schema.js';
 import type { TemplateFile } from './template.js';

@@ -3,12 +3,12 @@ import { describeObject } from '../../object/describe-object.js';
 import { copyJson, isJsonObject, withoutMember } from '../../object/json.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { groupOf, versionOf } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
-import type { ResolvedDefinition } from './resolve-definition.js';
 import { errorMessage } from '../../system/as-error.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { ResolvedDefinition } from './resource-definition.js';
 
 /** The object, the target version, and a function that describes the object's problems. */
-export interface ConversionInput {
+interface ConversionInput {
   readonly object: UnstructuredObject;
   readonly desiredApiVersion: string;
   /**
@@ -93,4 +93,24 @@ function checkMetadata(before: KubernetesObject, after: KubernetesObject): void 
 
 function invalid(object: KubernetesObject, why: string, cause?: unknown): OperatorError {
   return new OperatorError('InvalidObject', `${describeObject(object)}: ${why}`, { cause });
+}
+
+/**
+ * A custom resource that converts objects between its versions, as the conversion webhook of a CRD needs.
+ * `defineResource` returns one.
+ */
+export interface Convertible {
+  readonly group: string;
+  readonly kind: string;
+  readonly plural: string;
+  /** The names of all versions. */
+  readonly versions: readonly string[];
+  /**
+   * Converts an object to another version through the hub. Returns a new object with the same `metadata`,
+   * except labels and annotations, which converters may change.
+   * @param desiredApiVersion - group and version, for example `example.com/v1`
+   * @throws OperatorError `InvalidObject`: the object has another kind or an unknown version, or a converter
+   * threw (`cause`) or changed forbidden metadata
+   */
+  convert(object: UnstructuredObject, desiredApiVersion: string): UnstructuredObject;
 }

@@ -1,14 +1,18 @@
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { isJsonObject } from '../../object/json.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/names.js';
 import type { ResourceType } from '../../object/resource-type.js';
-import { checkDefinition } from './check-definition.js';
+import type { Schema } from '../../object/schema.js';
+import { builtInType } from '../schema/typed-schema.js';
+import type { TypedSchema } from '../schema/typed-schema.js';
 import { CustomResource } from './custom-resource.js';
-import { InvalidDefinitionError } from './invalid-definition-error.js';
-import type { DefinitionProblem } from './invalid-definition-error.js';
-import { resolveDefinition } from './resolve-definition.js';
+import { InvalidDefinitionError, resolveDefinition } from './resource-definition.js';
 import type {
   AnyResourceDefinition,
+  DefinitionProblem,
   NamedVersion,
+  ResolvedDefinition,
+  ResolvedVersion,
   ResourceDefinition,
   StorageVersion,
   VersionDefinition,
@@ -95,3 +99,257 @@ export type ObjectOfVersion<
   V extends readonly VersionDefinition[],
   N extends V[number]['name'],
 > = VersionObject<NamedVersion<V, N>>;
+
+/**
+ * Checks names, versions, paths and conversion, without resolving built-in types or compiling rules.
+ * @throws InvalidDefinitionError
+ */
+function checkDefinition(definition: ResolvedDefinition): void {
+  const problems = [
+    ...nameProblems(definition),
+    ...versionProblems(definition),
+    ...conversionProblems(definition),
+  ];
+  if (problems.length > 0) throw new InvalidDefinitionError(definition.kind, problems);
+}
+
+function problemAt(field: string, message: string | undefined): DefinitionProblem[] {
+  return message === undefined ? [] : [{ field, message }];
+}
+
+function nameProblems({ group, kind, plural, singular, listKind, ...rest }: ResolvedDefinition) {
+  const names = [
+    ['kind', kind],
+    ['plural', plural],
+    ['singular', singular],
+    ['listKind', listKind],
+    ...rest.shortNames.map((name, index) => [`shortNames[${index}]`, name]),
+    ...rest.categories.map((name, index) => [`categories[${index}]`, name]),
+  ];
+  const grouped = group.includes('.')
+    ? dns1123SubdomainProblem(group)
+    : 'has no dot: use a domain of yours, as example.com';
+  return [
+    ...problemAt('group', grouped),
+    ...names.flatMap(([field = '', name = '']) =>
+      problemAt(field, dns1035LabelProblem(name.toLowerCase())),
+    ),
+    ...(/^[A-Z]/.test(kind) ? [] : problemAt('kind', 'must begin with a capital, as CronTab')),
+    ...(kind === listKind ? problemAt('listKind', 'must not be the kind: leave it out') : []),
+  ];
+}
+
+function versionProblems({ versions }: ResolvedDefinition): DefinitionProblem[] {
+  const storage = versions.filter((version) => version.storage);
+  const names = versions.map(({ name }) => name);
+  const problems: DefinitionProblem[] = versions.flatMap((version, index) =>
+    oneVersionProblems(version, `versions[${index}]`),
+  );
+  for (const [index, name] of names.entries()) {
+    if (names.indexOf(name) !== index) {
+      problems.push(
+        ...problemAt(`versions[${index}].name`, `${name} is there already: rename one`),
+      );
+    }
+  }
+  if (versions.length === 0) problems.push(...problemAt('versions', 'give at least one version'));
+  else if (storage.length !== 1) {
+    const given =
+      storage.length === 0 ? 'none has' : `${storage.map(({ name }) => name).join(' and ')} have`;
+    const message = `exactly one version must have storage: true, ${given}`;
+    problems.push(...problemAt('versions', message));
+  } else if (!versions.some(({ served }) => served)) {
+    problems.push(...problemAt('versions', 'no version is served: leave out served: false'));
+  }
+  return problems;
+}
+
+function oneVersionProblems(version: ResolvedVersion, field: string): DefinitionProblem[] {
+  const { name, scale, selectableFields, printerColumns } = version;
+  // Plain JavaScript callers may omit it.
+  const schema = version.schema as ResolvedVersion['schema'] | undefined;
+  if (schema === undefined)
+    return problemAt(`${field}.schema`, 'is missing: give s.object({ spec })');
+  const own = schema.type === 'object' ? undefined : 'must be an object: use s.object({ spec })';
+  const misplaced = schema.properties?.['status'];
+  const columns = printerColumns.flatMap(({ jsonPath }, index) =>
+    jsonPath.startsWith('.')
+      ? []
+      : problemAt(
+          `${field}.printerColumns[${index}].jsonPath`,
+          'must begin with a dot, as .spec.replicas',
+        ),
+  );
+  const fields = selectableFields.flatMap((path, index) =>
+    problemAt(`${field}.selectableFields[${index}]`, selectableProblem(version, path)),
+  );
+  return [
+    ...problemAt(`${field}.name`, dns1035LabelProblem(name)),
+    ...problemAt(`${field}.schema`, own),
+    ...(misplaced === undefined
+      ? []
+      : problemAt(`${field}.schema`, 'has a status: give it as status, beside schema')),
+    ...(scale === undefined ? [] : scaleProblems(version, scale, `${field}.scale`)),
+    ...columns,
+    ...fields,
+  ];
+}
+
+type Found = TypedSchema<unknown> | 'unknown' | undefined;
+
+/** Returns the schema at a plain path, or 'unknown' if the path leads into a built-in type or free JSON. */
+function schemaAt(version: ResolvedVersion, path: string): Found {
+  const [first = '', ...rest] = path.split('.').slice(1);
+  const top = first === 'status' ? version.status : version.schema.properties?.[first];
+  return rest.reduce<Found>(memberOf, top);
+}
+
+function memberOf(schema: Found, name: string): Found {
+  if (schema === undefined || schema === 'unknown') return schema;
+  if (schema[builtInType] !== undefined) return 'unknown';
+  if (schema['x-kubernetes-preserve-unknown-fields'] === true) return 'unknown';
+  const { properties = {}, additionalProperties }: Schema = schema;
+  const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return own ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+}
+
+function selectableProblem(version: ResolvedVersion, path: string): string | undefined {
+  if (!path.startsWith('.')) return 'must begin with a dot, as .spec.node';
+  const found = schemaAt(version, path);
+  if (found === undefined) return `${path} is no field of the schema: correct the path`;
+  if (found === 'unknown') return undefined;
+  const usable = ['string', 'integer', 'boolean'].includes(found.type ?? '');
+  return usable ? undefined : `${path} is no text, whole number or boolean: select another field`;
+}
+
+function scaleProblems(
+  version: ResolvedVersion,
+  scale: NonNullable<ResolvedVersion['scale']>,
+  field: string,
+): DefinitionProblem[] {
+  const paths = [
+    ['specReplicasPath', scale.specReplicasPath, '.spec.', 'integer'],
+    ['statusReplicasPath', scale.statusReplicasPath, '.status.', 'integer'],
+    ['labelSelectorPath', scale.labelSelectorPath, '.s', 'string'],
+  ] as const;
+  return paths.flatMap(([name, path, prefix, type]) => {
+    if (path === undefined) return [];
+    const at = `${field}.${name}`;
+    if (!path.startsWith(prefix)) return problemAt(at, `${path} must begin with ${prefix}`);
+    const found = schemaAt(version, path);
+    if (found === undefined) {
+      return problemAt(at, `${path} is no field of the schema: declare it, or correct the path`);
+    }
+    if (found === 'unknown' || found.type === type) return [];
+    return problemAt(at, `${path} must be of type ${type}`);
+  });
+}
+
+function conversionProblems({ conversion, versions }: ResolvedDefinition): DefinitionProblem[] {
+  if (conversion === undefined || conversion === 'prune') {
+    return unconvertedProblems(versions, conversion);
+  }
+  const { hub, spokes } = conversion;
+  const names = versions.map(({ name }) => name);
+  const missing = names.filter((name) => name !== hub && spokes[name] === undefined);
+  return [
+    ...(names.includes(hub)
+      ? []
+      : problemAt('conversion.hub', `${hub} is no version: use one of ${names.join(', ')}`)),
+    ...missing.flatMap((name) =>
+      problemAt(`conversion.spokes.${name}`, 'is missing: give toHub and fromHub'),
+    ),
+    ...Object.keys(spokes)
+      .filter((name) => name === hub || !names.includes(name))
+      .flatMap((name) =>
+        problemAt(`conversion.spokes.${name}`, 'is no version beside the hub: take it out'),
+      ),
+  ];
+}
+
+// Without a conversion the API server changes only apiVersion and drops the fields that a version lacks.
+function unconvertedProblems(
+  versions: readonly ResolvedVersion[],
+  conversion: 'prune' | undefined,
+): DefinitionProblem[] {
+  const served = versions.filter((version) => version.served);
+  const [first, ...others] = served;
+  if (first === undefined) return [];
+  const isPruned = conversion === 'prune';
+  return others.flatMap((other) => {
+    const hasBoth = first.status !== undefined && other.status !== undefined;
+    const pairs = [
+      [first.schema, other.schema, ''] as const,
+      ...(isPruned && !hasBoth ? [] : [[first.status, other.status, '.status'] as const]),
+    ];
+    const path = pairs
+      .map(([one, two, at]) => differingPath(one, two, { path: at, isPruned }))
+      .find((found) => found !== undefined);
+    if (path === undefined) return [];
+    const what = `${path} differs between the served versions ${first.name} and ${other.name}`;
+    return problemAt('conversion', isPruned ? prunedProblem(what) : missingConversion(what));
+  });
+}
+
+function missingConversion(what: string): string {
+  const remedies = [
+    'give a conversion (operator-builder create webhook --conversion makes the place for it)',
+    'or the same fields to both, or serve one of them only',
+    "or accept the loss of optional fields by conversion: 'prune'",
+  ];
+  return `is missing, and ${what}: objects would lose data; ${remedies.join(', ')}`;
+}
+
+function prunedProblem(what: string): string {
+  const only = 'versions may differ in optional fields only';
+  return `is 'prune', and ${what}: ${only}; make it optional, or give functions that convert`;
+}
+
+/**
+ * Returns the first path at which two schemas have different fields. Validation keywords may differ. With
+ * `'prune'`, one side may lack optional fields.
+ */
+function differingPath(
+  one: TypedSchema<unknown> | undefined,
+  other: TypedSchema<unknown> | undefined,
+  at: { readonly path: string; readonly isPruned: boolean },
+): string | undefined {
+  if (one === other) return undefined;
+  const { path } = at;
+  const here = path === '' ? '.' : path;
+  if (one === undefined || other === undefined) return here;
+  const isSame = shapeKeywords.every((keyword) => one[keyword] === other[keyword]);
+  if (!isSame || one[builtInType] !== other[builtInType]) return here;
+  const names = new Set(
+    [one, other].flatMap(({ properties = {} }: Schema) => Object.keys(properties)),
+  );
+  const members = [...names]
+    .filter((name) => !(at.isPruned && isOptionalOfOne(one, other, name)))
+    .map((name) => [memberIn(one, name), memberIn(other, name), `${path}.${name}`] as const);
+  const inner = [
+    [one.items, other.items, `${path}[]`] as const,
+    [valuesOf(one), valuesOf(other), `${path}.*`] as const,
+  ];
+  return [...members, ...inner]
+    .map(([own, theirs, place]) => differingPath(own, theirs, { ...at, path: place }))
+    .find((found) => found !== undefined);
+}
+
+function isOptionalOfOne(one: Schema, other: Schema, name: string): boolean {
+  const owners = [one, other].filter((schema) => memberIn(schema, name) !== undefined);
+  return owners.length === 1 && !owners.some(({ required = [] }) => required.includes(name));
+}
+
+const shapeKeywords = [
+  ...(['type', 'x-kubernetes-int-or-string', 'x-kubernetes-preserve-unknown-fields'] as const),
+  ...(['x-kubernetes-embedded-resource', 'nullable'] as const),
+];
+
+function memberIn({ properties = {} }: Schema, name: string): Schema | undefined {
+  return Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
+function valuesOf({ additionalProperties }: Schema): Schema | undefined {
+  if (typeof additionalProperties === 'object') return additionalProperties;
+  return additionalProperties === true ? {} : undefined;
+}

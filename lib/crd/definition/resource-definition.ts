@@ -1,4 +1,7 @@
 import type { KubernetesObject, ObjectMeta } from '../../object/kubernetes-object.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import type { OptionNames } from '../../system/known-options.js';
+import { OperatorError } from '../../system/operator-error.js';
 import type { TypedSchema } from '../schema/typed-schema.js';
 
 /** A column of `kubectl get`. */
@@ -150,9 +153,115 @@ export type AnyResourceDefinition = Omit<
 > & { readonly conversion?: AnyConversion | 'prune' | undefined };
 
 /** A {@link ConversionDefinition} with its types erased. */
-export interface AnyConversion {
+interface AnyConversion {
   readonly hub: string;
   readonly spokes: Readonly<
     Record<string, SpokeConversion<KubernetesObject, KubernetesObject> | undefined>
   >;
+}
+
+/** A definition with its defaults. */
+export interface ResolvedDefinition {
+  readonly group: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly listKind: string;
+  readonly scope: 'Namespaced' | 'Cluster';
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly versions: readonly ResolvedVersion[];
+  readonly conversion: AnyConversion | 'prune' | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** A version with its defaults. */
+export interface ResolvedVersion {
+  readonly name: string;
+  readonly schema: TypedSchema<object, object>;
+  readonly status: TypedSchema<unknown> | undefined;
+  readonly served: boolean;
+  readonly storage: boolean;
+  readonly deprecated: boolean | string;
+  readonly printerColumns: readonly PrinterColumn[];
+  readonly selectableFields: readonly string[];
+  readonly scale: ScaleDefinition | undefined;
+}
+
+/** Fills in defaults; `checkDefinition` validates the result. */
+export function resolveDefinition(definition: AnyResourceDefinition): ResolvedDefinition {
+  const { group, kind, versions, scope = 'Namespaced', conversion } = definition;
+  const { singular = kind.toLowerCase(), listKind = `${kind}List` } = definition;
+  const { plural = pluralOf(kind.toLowerCase()), shortNames = [], categories = [] } = definition;
+  const { labels = {}, annotations = {} } = definition;
+  const resolved = {
+    ...{ group, kind, plural, singular, listKind, scope, shortNames, categories },
+    ...{ conversion, labels, annotations },
+    versions: versions.map((version) => resolveVersion(version, definition)),
+  };
+  const subject = `defineResource ${kind}`;
+  const names = { ...resolved, printerColumns: true, selectableFields: true, scale: true };
+  refuseUnknownOptions<AnyResourceDefinition>(subject, definition, names);
+  return resolved;
+}
+
+function resolveVersion(
+  version: VersionDefinition,
+  resource: AnyResourceDefinition,
+): ResolvedVersion {
+  const { name, schema, status, served = true, deprecated = false } = version;
+  const { storage = resource.versions.length === 1 } = version;
+  const { printerColumns = resource.printerColumns ?? [], scale = resource.scale } = version;
+  const { selectableFields = resource.selectableFields ?? [] } = version;
+  const resolved = {
+    ...{ name, schema, status, served, storage, deprecated },
+    ...{ printerColumns, selectableFields, scale },
+  };
+  const subject = `defineResource ${resource.kind}: version ${name}`;
+  refuseUnknownOptions<VersionDefinition>(subject, version, resolved);
+  for (const column of printerColumns) {
+    refuseUnknownOptions(`${subject}: printer column ${column.name}`, column, columnNames);
+  }
+  if (scale !== undefined) refuseUnknownOptions(`${subject}: scale`, scale, scaleNames);
+  return resolved;
+}
+
+const columnNames: OptionNames<PrinterColumn> = {
+  ...{ name: true, type: true, jsonPath: true, format: true, description: true, priority: true },
+};
+
+const scaleNames: OptionNames<ScaleDefinition> = {
+  ...{ specReplicasPath: true, statusReplicasPath: true, labelSelectorPath: true },
+};
+
+/** Returns the English plural as kubebuilder guesses it. */
+export function pluralOf(singular: string): string {
+  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
+  return /(?:s|x|z|ch|sh)$/.test(singular) ? `${singular}es` : `${singular}s`;
+}
+
+/** A problem in the definition of a custom resource. */
+export interface DefinitionProblem {
+  /** For example `versions[1].storage`. */
+  readonly field: string;
+  /** The problem and its remedy. */
+  readonly message: string;
+}
+
+const longestShown = 500;
+
+function cut(text: string): string {
+  return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
+}
+
+/** The definition of a custom resource is invalid: code `InvalidDefinition`. */
+export class InvalidDefinitionError extends OperatorError {
+  readonly problems: readonly DefinitionProblem[];
+
+  constructor(kind: string, problems: readonly DefinitionProblem[]) {
+    const text = problems.map(({ field, message }) => `${field}: ${cut(message)}`).join('; ');
+    super('InvalidDefinition', `custom resource ${kind}: ${text}`);
+    this.problems = problems;
+  }
 }

@@ -1,8 +1,7 @@
 import { isJsonObject } from '../../object/json.js';
-import { isBuiltInType } from '../schema/built-in-types.js';
-import { builtInType } from '../schema/typed-schema.js';
+import { isBuiltInType, builtInType } from '../schema/typed-schema.js';
 import { jsonProblem } from '../validation/json-problem.js';
-import type { DefinitionProblem } from './invalid-definition-error.js';
+import type { DefinitionProblem } from './resource-definition.js';
 
 /** Maximum nesting depth: the code that walks schemas is recursive. */
 const deepest = 300;

@@ -1,11 +1,16 @@
+import { deepEqual } from '../../object/deep-equal.js';
 import type { Schema } from '../../object/schema.js';
-import type { FieldErrors } from '../validation/field-errors.js';
+import { GoPattern, goPattern } from '../cel/go.js';
+import { validateRules } from '../rules/validate-rules.js';
+import { FieldErrors } from '../validation/field-errors.js';
+import { prune } from '../validation/prune.js';
+import { validateSchema } from '../validation/validate-schema.js';
 
 /** The position of a schema in its parent. */
 export type SchemaLevel = 'root' | 'item' | 'field';
 
 /** Parameters for checking one level. */
-export interface KeywordCheck {
+interface KeywordCheck {
   readonly level: SchemaLevel;
   readonly field: string;
   readonly errors: FieldErrors;
@@ -108,5 +113,238 @@ function validateIntOrString(schema: Schema, field: string, errors: FieldErrors)
       true,
       'must be false if x-kubernetes-int-or-string is true',
     );
+  }
+}
+
+/** Checks `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`. */
+export function validateSharing(schema: Schema, field: string, errors: FieldErrors): void {
+  const listType = schema['x-kubernetes-list-type'];
+  const mapType = schema['x-kubernetes-map-type'];
+  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  if (mapType !== undefined) {
+    checkType(schema, { keyword: 'x-kubernetes-map-type', type: 'object', field, errors });
+    const supported = ['atomic', 'granular'];
+    if (!supported.includes(mapType)) {
+      errors.notSupported(`${field}.x-kubernetes-map-type`, mapType, supported);
+    }
+  }
+  if (keys.length > 0 && listType !== 'map') {
+    const why = 'must be map if x-kubernetes-list-map-keys is non-empty';
+    if (listType === undefined) errors.required(`${field}.x-kubernetes-list-type`, why);
+    else errors.invalid(`${field}.x-kubernetes-list-type`, listType, why);
+  }
+  if (listType === undefined) return;
+  checkType(schema, { keyword: 'x-kubernetes-list-type', type: 'array', field, errors });
+  const supported = ['atomic', 'map', 'set'];
+  if (!supported.includes(listType)) {
+    errors.notSupported(`${field}.x-kubernetes-list-type`, listType, supported);
+  }
+  if (listType === 'set') validateSet(schema, field, errors);
+  if (listType === 'map') validateMapList(schema, field, errors);
+}
+
+interface TypeCheck {
+  readonly keyword: string;
+  readonly type: Schema['type'];
+  readonly field: string;
+  readonly errors: FieldErrors;
+}
+
+function checkType(schema: Schema, { keyword, type = 'object', field, errors }: TypeCheck): void {
+  if (schema.type === type) return;
+  const why = `must be ${type} if ${keyword} is specified`;
+  if (schema.type === undefined) errors.required(`${field}.type`, why);
+  else errors.invalid(`${field}.type`, schema.type, why);
+}
+
+/** Set entries are compared as a whole, and each has one owner. */
+function validateSet({ type, items }: Schema, field: string, errors: FieldErrors): void {
+  if (items === undefined || type !== 'array') return;
+  const why = 'must be atomic as item of a list with x-kubernetes-list-type=set';
+  const listType = items['x-kubernetes-list-type'];
+  if (items.type === 'array' && listType !== undefined && listType !== 'atomic') {
+    errors.invalid(`${field}.items.x-kubernetes-list-type`, listType, why);
+  }
+  if (items.type === 'object' && items['x-kubernetes-map-type'] !== 'atomic') {
+    // The API server reports the list type as the value here.
+    errors.invalid(`${field}.items.x-kubernetes-map-type`, listType, why);
+  }
+  if (items.nullable === true) {
+    const never = 'cannot be nullable when x-kubernetes-list-type is set';
+    errors.forbidden(`${field}.items.nullable`, never);
+  }
+}
+
+function validateMapList(schema: Schema, field: string, errors: FieldErrors): void {
+  const { items } = schema;
+  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  const at = `${field}.x-kubernetes-list-map-keys`;
+  const isMap = 'x-kubernetes-list-type is map';
+  if (keys.length === 0) errors.required(at, `must not be empty if ${isMap}`);
+  if (items === undefined) {
+    if (schema.type !== 'array')
+      errors.required(`${field}.items`, `must have a schema if ${isMap}`);
+    return;
+  }
+  if (items.nullable === true) {
+    errors.forbidden(`${field}.items.nullable`, `cannot be nullable when ${isMap}`);
+  }
+  if (items.type !== 'object') {
+    const why = `must be object if parent array's ${isMap}`;
+    errors.invalid(`${field}.items.type`, items.type ?? '', why);
+    return;
+  }
+  for (const [index, key] of keys.entries()) {
+    if (keys.indexOf(key) !== index) {
+      errors.invalid(at, keys, 'must not contain duplicate entries');
+    } else validateKey(items, { key, keys, field, errors });
+  }
+}
+
+interface KeyCheck {
+  readonly key: string;
+  readonly keys: readonly string[];
+  readonly field: string;
+  readonly errors: FieldErrors;
+}
+
+function validateKey(items: Schema, { key, keys, field, errors }: KeyCheck): void {
+  const { properties = {}, required = [] } = items;
+  const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+  if (property === undefined) {
+    const why = 'entries must all be names of item properties';
+    errors.invalid(`${field}.x-kubernetes-list-map-keys`, keys, why);
+    return;
+  }
+  const at = `${field}.items.properties[${key}]`;
+  const isKey = 'this property is in x-kubernetes-list-map-keys, so it';
+  if (property.type === 'array' || property.type === 'object') {
+    const why = "must be a scalar type if parent array's x-kubernetes-list-type is map";
+    // The API server reports the type of the entries as the value here.
+    errors.invalid(`${at}.type`, items.type, why);
+  }
+  if (property.nullable === true) errors.forbidden(`${at}.nullable`, `${isKey} cannot be nullable`);
+  if (!required.includes(key) && (property.default ?? null) === null) {
+    errors.required(`${at}.default`, `${isKey} must have a default or be a required property`);
+  }
+}
+
+/** Structural keywords that are forbidden inside junctors, and the message for each. */
+const structural = [
+  ['type', 'must be empty to be structural'],
+  ['additionalProperties', 'must be undefined to be structural'],
+  ['default', 'must be undefined to be structural'],
+  ['title', 'must be empty to be structural'],
+  ['description', 'must be empty to be structural'],
+  ['nullable', 'must be false to be structural'],
+  ['x-kubernetes-preserve-unknown-fields', 'must be false to be structural'],
+  ['x-kubernetes-embedded-resource', 'must be false to be structural'],
+  ['x-kubernetes-int-or-string', 'must be false to be structural'],
+  ['x-kubernetes-list-map-keys', 'must be empty to be structural'],
+  ['x-kubernetes-list-type', 'must be undefined to be structural'],
+  ['x-kubernetes-map-type', 'must be undefined to be structural'],
+  ['x-kubernetes-validations', 'must be empty to be structural'],
+] as const;
+
+const intOrString: readonly Schema[] = [{ type: 'integer' }, { type: 'string' }];
+
+/**
+ * Checks the pattern of a schema and its `allOf`, `anyOf`, `oneOf` and `not`. These may only restrict values.
+ * The exception is int-or-string, in `anyOf` or in the first `allOf`.
+ */
+export function validateJunctors(schema: Schema, field: string, errors: FieldErrors): void {
+  const [first] = schema.allOf ?? [];
+  const skip = {
+    anyOf: deepEqual(schema.anyOf, intOrString),
+    firstAllOf: deepEqual(first?.anyOf, intOrString),
+  };
+  validateValues(schema, { field, errors, skip });
+}
+
+interface At {
+  readonly field: string;
+  readonly errors: FieldErrors;
+  /** Skips the int-or-string exceptions. */
+  readonly skip: { readonly anyOf: boolean; readonly firstAllOf: boolean };
+}
+
+const nothing = { anyOf: false, firstAllOf: false };
+
+function validateValues(schema: Schema, { field, errors, skip }: At): void {
+  const { allOf = [], anyOf = [], oneOf = [], not, pattern } = schema;
+  const nested = (one: Schema, path: string, skipped = nothing): void =>
+    validateNested(one, { field: `${field}.${path}`, errors, skip: skipped });
+  if (!skip.anyOf) for (const [index, one] of anyOf.entries()) nested(one, `anyOf[${index}]`);
+  for (const [index, one] of allOf.entries()) {
+    nested(one, `allOf[${index}]`, { ...nothing, anyOf: skip.firstAllOf && index === 0 });
+  }
+  for (const [index, one] of oneOf.entries()) nested(one, `oneOf[${index}]`);
+  if (not !== undefined) nested(not, 'not');
+  if (pattern === undefined) return;
+  const compiled = goPattern(pattern);
+  if (compiled instanceof GoPattern) return;
+  const why = `must be a valid regular expression, but isn't: ${compiled.message}`;
+  errors.invalid(`${field}.pattern`, pattern, why);
+}
+
+function validateNested(schema: Schema, at: At): void {
+  const { field, errors } = at;
+  validateValues(schema, at);
+  const { items, properties = {} } = schema;
+  if (items !== undefined) {
+    validateNested(items, { errors, field: `${field}.items`, skip: nothing });
+  }
+  for (const [name, one] of Object.entries(properties)) {
+    validateNested(one, { errors, field: `${field}.properties[${name}]`, skip: nothing });
+  }
+  const given = schema as Readonly<Record<string, unknown>>;
+  for (const [keyword, why] of structural) {
+    if (isSaid(given[keyword])) errors.forbidden(`${field}.${keyword}`, why);
+  }
+  if (Object.hasOwn(properties, 'metadata')) {
+    errors.forbidden(`${field}.properties[metadata]`, 'must not be specified in a nested context');
+  }
+}
+
+function isSaid(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return value !== undefined && value !== null && value !== false && value !== '';
+}
+
+/**
+ * Checks that the defaults of a schema and its subschemas have the right form, no unknown fields, and satisfy
+ * the rules. The schema must be sound otherwise.
+ */
+export function validateDefaults(schema: Schema, field: string, errors: FieldErrors): void {
+  // A null default counts as absent.
+  if ((schema.default ?? null) !== null) validateDefault(schema, `${field}.default`, errors);
+  const { items, properties = {}, additionalProperties } = schema;
+  if (items !== undefined) validateDefaults(items, `${field}.items`, errors);
+  for (const [name, one] of Object.entries(properties)) {
+    validateDefaults(one, `${field}.properties[${name}]`, errors);
+  }
+  if (typeof additionalProperties === 'object') {
+    validateDefaults(additionalProperties, `${field}.additionalProperties`, errors);
+  }
+}
+
+function validateDefault(schema: Schema, field: string, errors: FieldErrors): void {
+  const { default: value } = schema;
+  if (prune(value, schema).unknownFields.length > 0) {
+    errors.invalid(field, value, 'must not have unknown fields');
+  }
+  const own = new FieldErrors();
+  validateSchema(value, { schema, path: '', errors: own });
+  if (own.empty) {
+    const isRoot = schema['x-kubernetes-embedded-resource'] === true;
+    const check = { schema, path: '', errors: own, isRoot };
+    // Checks the default as an unchanged value first, then as a new one.
+    validateRules(value, { ...check, old: value });
+    if (own.causes.length === 0) validateRules(value, check);
+  }
+  for (const cause of own.causes) {
+    const { field: inner = '' } = cause;
+    const separator = inner === '' || inner.startsWith('[') ? '' : '.';
+    errors.causes.push({ ...cause, field: `${field}${separator}${inner}` });
   }
 }

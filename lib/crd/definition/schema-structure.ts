@@ -1,19 +1,20 @@
 import type { Schema, SchemaRule } from '../../object/schema.js';
-import { compileRules } from '../rules/compile-rules.js';
+import { compileRules, fieldPathOf } from '../rules/compile-rules.js';
 import type { CompiledRule } from '../rules/compile-rules.js';
-import { fieldPathOf } from '../rules/field-path.js';
 import { RuleBudget, occurrencesWithin, sizesBelow } from '../rules/rule-budget.js';
 import type { Occurrences } from '../rules/rule-budget.js';
 import { mostInRequest, schemaSize } from '../rules/schema-size.js';
 import { schemaType } from '../rules/schema-type.js';
 import { times } from '../cel/cost/size-range.js';
 import { FieldErrors } from '../validation/field-errors.js';
-import { validateDefaults } from './schema-defaults.js';
+import {
+  validateDefaults,
+  validateJunctors,
+  validateKeywords,
+  validateSharing,
+} from './schema-keywords.js';
 import { schemaFormProblems } from './schema-form.js';
-import { validateJunctors } from './schema-junctors.js';
-import { validateKeywords } from './schema-keywords.js';
 import type { SchemaLevel } from './schema-keywords.js';
-import { validateSharing } from './schema-lists.js';
 
 /** The location and context of the schema to check. */
 export interface StructureCheck {

@@ -1,7 +1,7 @@
+import { brotliDecompressSync } from 'node:zlib';
 import { isJsonObject } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
 import { packedDefinitions } from '../data/definitions.js';
-import { unpack } from './unpack.js';
 
 /** A definition in the OpenAPI document, with `$ref`s. */
 export interface RawSchema {
@@ -110,3 +110,8 @@ function resolveReference(raw: RawSchema, reference: string, shareable: boolean)
 }
 
 const notOwn = ['$ref', 'allOf', 'description'];
+
+/** Returns the JSON value in a string of a generated data module: Brotli as Base64. */
+export function unpack(packed: string): unknown {
+  return JSON.parse(brotliDecompressSync(Buffer.from(packed, 'base64')).toString('utf8'));
+}

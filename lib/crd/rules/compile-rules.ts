@@ -4,7 +4,7 @@ import { compileCel } from '../cel/program.js';
 import type { CelProgram } from '../cel/program.js';
 import { optionalType } from '../cel/types.js';
 import type { CelType } from '../cel/types.js';
-import { fieldPathOf } from './field-path.js';
+import { schemaType, withTypeAndMeta } from './schema-type.js';
 
 /** A compiled rule of a schema. */
 export interface CompiledRule {
@@ -89,4 +89,112 @@ function compile(
     if (!(error instanceof CelConstantError)) throw error;
     return { error: `program instantiation failed: ${error.message}` };
   }
+}
+
+/** The parts of a schema that have rules; validation skips all others. */
+export interface RuleTree {
+  /** The schema of the value. */
+  readonly schema: Schema;
+  /** The schema that holds the rules: `schema` or one of its `allOf`. */
+  readonly own: Schema;
+  /** The type of `self`. */
+  readonly type: CelType | undefined;
+  readonly properties: ReadonlyMap<string, RuleTree>;
+  readonly items: RuleTree | undefined;
+  readonly additionalProperties: RuleTree | undefined;
+  readonly allOf: readonly RuleTree[];
+}
+
+const trees = new WeakMap<Schema, { readonly tree: RuleTree | undefined }>();
+
+/** Returns the rules of a schema; undefined without rules. Cached per schema. */
+export function ruleTree(schema: Schema, isRoot: boolean): RuleTree | undefined {
+  const known = trees.get(schema);
+  if (known !== undefined) return known.tree;
+  const tree = hasRules(schema) ? treeOf(schema, schema, isRoot) : undefined;
+  trees.set(schema, { tree });
+  return tree;
+}
+
+function hasRules(schema: Schema, path: readonly Schema[] = []): boolean {
+  if (path.includes(schema)) return false;
+  const inner = [...path, schema];
+  const { properties = {}, items, additionalProperties, allOf = [] } = schema;
+  return (
+    (schema['x-kubernetes-validations'] ?? []).length > 0 ||
+    Object.values(properties).some((one) => hasRules(one, inner)) ||
+    (items !== undefined && hasRules(items, inner)) ||
+    (typeof additionalProperties === 'object' && hasRules(additionalProperties, inner)) ||
+    allOf.some((one) => hasRules(one, inner))
+  );
+}
+
+/** @param own - the schema with the rules; `schema` is the structural one that defines the value */
+function treeOf(own: Schema, schema: Schema, isRoot: boolean): RuleTree | undefined {
+  if (!hasRules(own)) return undefined;
+  const child = (part: Schema | undefined, full: Schema | undefined) => {
+    if (part === undefined || full === undefined) return undefined;
+    return treeOf(part, full, isEmbedded(full));
+  };
+  const properties = new Map<string, RuleTree>();
+  for (const [member, part] of Object.entries(own.properties ?? {})) {
+    const tree = child(part, schema.properties?.[member]);
+    if (tree !== undefined) properties.set(member, tree);
+  }
+  return {
+    schema: isRoot ? withTypeAndMeta(schema) : schema,
+    own,
+    // `self` is the root of each rule.
+    type: schemaType(schema, 'selfType', isRoot),
+    properties,
+    items: child(own.items, schema.items),
+    additionalProperties: child(
+      schemaIn(own.additionalProperties),
+      schemaIn(schema.additionalProperties),
+    ),
+    allOf: (own.allOf ?? []).flatMap((part) => treeOf(part, schema, isRoot) ?? []),
+  };
+}
+
+function isEmbedded(schema: Schema): boolean {
+  return schema['x-kubernetes-embedded-resource'] === true;
+}
+
+function schemaIn(given: Schema | boolean | undefined): Schema | undefined {
+  return typeof given === 'object' ? given : undefined;
+}
+
+/** A resolved field path. */
+interface FieldPath {
+  /** In the form that causes use: `.spec.ports`, `.labels[app]`, without the first dot. */
+  readonly normalized: string;
+  readonly schema: Schema;
+}
+
+const stepForm = /\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]/y;
+
+/**
+ * Resolves a path of members and map keys, such as `.spec.labels['app']`, in a schema.
+ * @returns undefined if the path does not exist in the schema
+ */
+export function fieldPathOf(path: string, schema: Schema): FieldPath | undefined {
+  let current = schema;
+  let normalized = '';
+  const form = new RegExp(stepForm);
+  while (form.lastIndex < path.length) {
+    const [, plain, quoted] = form.exec(path) ?? [];
+    const name = plain ?? quoted?.replaceAll(/\\(.)/g, '$1');
+    if (name === undefined) return undefined;
+    const { properties, additionalProperties } = current;
+    if (properties !== undefined) {
+      const next = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (next === undefined) return undefined;
+      current = next;
+      normalized += normalized === '' ? name : `.${name}`;
+    } else if (typeof additionalProperties === 'object') {
+      current = additionalProperties;
+      normalized += `[${name}]`;
+    } else return undefined;
+  }
+  return normalized === '' ? undefined : { normalized, schema: current };
 }

@@ -1,6 +1,5 @@
 import type { Schema } from '../../object/schema.js';
-import { escapeName } from './escape-name.js';
-import { withTypeAndMeta } from './schema-type.js';
+import { escapeName, withTypeAndMeta } from './schema-type.js';
 
 /** The size limits of a schema's values, as API servers estimate them for rule costs. */
 export interface SchemaSize {

@@ -6,11 +6,9 @@ import type { CelProgram } from '../cel/program.js';
 import { CelError, CelOptional } from '../cel/values.js';
 import type { CelValue } from '../cel/values.js';
 import { FieldErrors } from '../validation/field-errors.js';
-import { compileRules } from './compile-rules.js';
-import type { CompiledRule } from './compile-rules.js';
-import { ruleTree } from './rule-tree.js';
-import type { RuleTree } from './rule-tree.js';
-import { schemaValue } from './schema-value.js';
+import { compileRules, ruleTree } from './compile-rules.js';
+import type { CompiledRule, RuleTree } from './compile-rules.js';
+import { schemaValue } from './schema-type.js';
 
 /** A value to validate against its rules. */
 export interface RuleCheck {

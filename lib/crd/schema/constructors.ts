@@ -1,10 +1,9 @@
 import type { IntOrString } from '../../object/int-or-string.js';
 import type { JsonValue } from '../../object/json.js';
 import type { Schema, SchemaRule } from '../../object/schema.js';
-import type { BuiltInTypeName, BuiltInTypes } from './built-in-types.js';
-import { quantityPattern } from './embedded-schema.js';
-import { builtInType, presence } from './typed-schema.js';
 import type {
+  BuiltInTypeName,
+  BuiltInTypes,
   InputOf,
   ObjectInput,
   ObjectValue,
@@ -13,6 +12,8 @@ import type {
   TypedSchema,
   ValueOf,
 } from './typed-schema.js';
+import { quantityPattern } from './embedded-schema.js';
+import { builtInType, presence } from './typed-schema.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { OptionNames } from '../../system/known-options.js';
 

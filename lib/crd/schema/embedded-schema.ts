@@ -1,6 +1,8 @@
 import type { Schema } from '../../object/schema.js';
 import { rawDefinition } from '../openapi/definitions.js';
 import type { RawSchema } from '../openapi/definitions.js';
+import { builtInType, definitionOf } from './typed-schema.js';
+import type { TypedSchema } from './typed-schema.js';
 
 const referencePrefix = '#/components/schemas/';
 
@@ -75,7 +77,7 @@ const special: Readonly<Partial<Record<string, Schema>>> = {
  * descriptions removed. Keeps only the defaults that Kubernetes intends: those of list map keys (a port's
  * `protocol`), which the API server requires. Drops Go's zero values.
  */
-export function embeddedSchema(definition: string): Schema {
+function embeddedSchema(definition: string): Schema {
   const known = special[definition];
   if (known !== undefined) return structuredClone(known);
   const raw = rawDefinition(definition);
@@ -130,4 +132,26 @@ function definitionBehind(raw: RawSchema): RawSchema {
   const reference = raw.$ref ?? inner?.$ref;
   if (reference === undefined) return raw;
   return rawDefinition(reference.slice(referencePrefix.length)) ?? raw;
+}
+
+/** Returns a copy of a schema as plain JSON, with references to built-in types resolved. */
+export function materialize(schema: TypedSchema<unknown>): Schema {
+  const { [builtInType]: name, properties, items, additionalProperties, ...rest } = schema;
+  // Symbol keys are internal marks that JSON cannot hold.
+  const own = Object.fromEntries(Object.entries(rest)) as Schema;
+  const base: Schema = name === undefined ? own : { ...embeddedSchema(definitionOf(name)), ...own };
+  if (properties !== undefined) {
+    const entries = Object.entries(properties).map(
+      ([key, one]) => [key, materialize(one)] as const,
+    );
+    base.properties = Object.fromEntries(entries);
+  }
+  if (items !== undefined) base.items = materialize(items);
+  if (additionalProperties !== undefined) {
+    base.additionalProperties =
+      typeof additionalProperties === 'object'
+        ? materialize(additionalProperties)
+        : additionalProperties;
+  }
+  return base;
 }

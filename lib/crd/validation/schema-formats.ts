@@ -1,8 +1,6 @@
 import type { Schema } from '../../object/schema.js';
 import { parseRequestUrl } from '../cel/go.js';
 import { parseOpenApiDuration } from '../cel/times.js';
-import { isEmailAddress } from './email-address.js';
-import { isCidr, isHostname, isIpv4, isIpv6, isMac } from './network-addresses.js';
 
 const date = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
 const dateForm = new RegExp(`^${date}$`);
@@ -126,4 +124,204 @@ export function isKnownFormat({ type = 'string', format = '' }: Schema): boolean
 export function hasFormat(text: string, format: string): boolean {
   const name = format.replaceAll('-', '');
   return Object.hasOwn(formats, name) ? (formats[name]?.(text) ?? true) : true;
+}
+
+/**
+ * Returns whether a text is a single RFC 5322 address as Go's `mail.ParseAddress` reads it: plain (`a@b.c`),
+ * named (`Ann <a@b.c>`), or the only member of a group.
+ */
+function isEmailAddress(text: string): boolean {
+  const reader = new AddressReader(text);
+  return reader.address(true) === 1 && reader.skipComments() && reader.atEnd;
+}
+
+class AddressReader {
+  readonly #characters: readonly string[];
+  #next = 0;
+
+  constructor(text: string) {
+    this.#characters = Array.from(text);
+  }
+
+  get atEnd(): boolean {
+    return this.#next >= this.#characters.length;
+  }
+
+  get #peek(): string {
+    return this.#characters[this.#next] ?? '';
+  }
+
+  /** Returns the number of addresses read; 0 if invalid. */
+  address(orGroup: boolean): number {
+    this.#skipSpace();
+    const start = this.#next;
+    if (this.#plain()) return 1;
+    this.#next = start;
+    if (this.#peek !== '<' && !this.#phrase()) return 0;
+    this.#skipSpace();
+    if (orGroup && this.#take(':')) return this.#group();
+    return this.#take('<') && this.#plain() && this.#take('>') ? 1 : 0;
+  }
+
+  /** Returns whether all comments that follow are terminated. */
+  skipComments(): boolean {
+    this.#skipSpace();
+    while (this.#take('(')) {
+      if (!this.#comment()) return false;
+      this.#skipSpace();
+    }
+    return true;
+  }
+
+  #take(character: string): boolean {
+    if (this.#peek !== character) return false;
+    this.#next++;
+    return true;
+  }
+
+  #skipSpace(): void {
+    while (isSpace(this.#peek)) this.#next++;
+  }
+
+  #comment(): boolean {
+    let depth = 1;
+    for (; depth > 0; this.#next++) {
+      if (this.atEnd) return false;
+      if (this.#peek === '\\' && this.#next + 1 < this.#characters.length) this.#next++;
+      else if (this.#peek === '(') depth++;
+      else if (this.#peek === ')') depth--;
+    }
+    return true;
+  }
+
+  #group(): number {
+    let count = 0;
+    this.#skipSpace();
+    if (this.#take(';')) return 0;
+    for (;;) {
+      const found = this.address(false);
+      if (found === 0) return 0;
+      count += found;
+      if (!this.skipComments()) return 0;
+      if (this.#take(';')) return this.skipComments() ? count : 0;
+      if (!this.#take(',')) return 0;
+    }
+  }
+
+  /** `local@domain` */
+  #plain(): boolean {
+    this.#skipSpace();
+    const local = this.#peek === '"' ? this.#quoted() : this.#atom(false);
+    if (local === undefined || local === '' || !this.#take('@')) return false;
+    this.#skipSpace();
+    return this.#peek === '[' ? this.#literal() : this.#atom(false) !== undefined;
+  }
+
+  #phrase(): boolean {
+    let words = 0;
+    for (;;) {
+      if (words > 0 && !this.skipComments()) return false;
+      this.#skipSpace();
+      if (this.atEnd) break;
+      const word = this.#peek === '"' ? this.#quoted() : this.#atom(true);
+      if (word === undefined) break;
+      words++;
+    }
+    return words > 0;
+  }
+
+  /** Returns undefined if the text is unterminated or has control characters. */
+  #quoted(): string | undefined {
+    let text = '';
+    for (this.#next++; !this.#take('"'); this.#next++) {
+      if (this.#peek === '\\') this.#next++;
+      else if (!isVisible(this.#peek) && !isSpace(this.#peek)) return undefined;
+      if (!isVisible(this.#peek) && !isSpace(this.#peek)) return undefined;
+      text += this.#peek;
+    }
+    return text;
+  }
+
+  /** @param permissive - allows dots anywhere */
+  #atom(permissive: boolean): string | undefined {
+    let text = '';
+    for (; isVisible(this.#peek) && !'()<>[]:;@\\,"'.includes(this.#peek); this.#next++) {
+      text += this.#peek;
+    }
+    if (text === '') return undefined;
+    const dotted = text.startsWith('.') || text.endsWith('.') || text.includes('..');
+    return dotted && !permissive ? undefined : text;
+  }
+
+  /** Reads a network address in brackets. */
+  #literal(): boolean {
+    const end = this.#characters.indexOf(']', this.#next);
+    if (end < 0) return false;
+    const address = this.#characters.slice(this.#next + 1, end).join('');
+    this.#next = end + 1;
+    return isIpv4(address) || isIpv6(address);
+  }
+}
+
+function isSpace(character: string): boolean {
+  return character === ' ' || character === '\t';
+}
+
+/** Every character beyond ASCII counts as visible. */
+function isVisible(character: string): boolean {
+  return character > ' ' && character !== '\x7f';
+}
+
+/** Labels may contain symbols and letters of any script; the last label only letters. */
+const hostCharacter = String.raw`a-zA-Z0-9\p{S}\p{L}`;
+const hostForm = new RegExp(
+  `^(?:[${hostCharacter}](?:-?[${hostCharacter}]{0,62})?` +
+    `|(?:[${hostCharacter}](?:[-${hostCharacter}]{0,61}[${hostCharacter}])?\\.)+[a-zA-Z\\p{L}]{2,63})$`,
+  'u',
+);
+
+/** Returns whether a text is a host name by the API server's format `hostname`. */
+function isHostname(text: string): boolean {
+  const size = (part: string): number => Buffer.byteLength(part);
+  return size(text) <= 255 && hostForm.test(text) && text.split('.').every((one) => size(one) < 64);
+}
+
+const ipv4Part = /^\d+$/;
+const paddedPart = /(?:^|\.)0\d/;
+
+/** Accepts four numbers up to 255; leading zeros are ignored. */
+function isIpv4(text: string): boolean {
+  const parts = text.split('.');
+  return parts.length === 4 && parts.every((one) => ipv4Part.test(one) && Number(one) <= 255);
+}
+
+/** Accepts eight groups, or fewer with one `::`; the last two may be an IPv4 address. */
+function isIpv6(text: string): boolean {
+  const halves = text.split('::');
+  if (!text.includes(':') || halves.length > 2) return false;
+  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
+  const last = groups.at(-1) ?? '';
+  const tail = last.includes('.') && !text.endsWith('::');
+  if (tail && (!isIpv4(last) || paddedPart.test(last))) return false;
+  if (tail) groups.pop();
+  const count = groups.length + (tail ? 2 : 0);
+  if (!groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return false;
+  return halves.length === 2 ? count < 8 : count === 8;
+}
+
+/** Accepts an address with a prefix length. */
+function isCidr(text: string): boolean {
+  const [address = '', bits = '', ...more] = text.split('/');
+  if (more.length > 0 || !/^\d+$/.test(bits)) return false;
+  if (isIpv4(address)) return Number(bits) <= 32;
+  return isIpv6(address) && Number(bits) <= 128;
+}
+
+/** Accepts 6, 8 or 20 bytes with one kind of separator. */
+function isMac(text: string): boolean {
+  const bytes = text.split(/[:-]/).length;
+  if (/^[0-9a-fA-F]{2}(?:(:|-)[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2})*$/.test(text)) {
+    return bytes === 6 || bytes === 8 || bytes === 20;
+  }
+  return /^[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4})+$/.test(text) && [14, 19, 49].includes(text.length);
 }

@@ -1,6 +1,6 @@
 import { withoutMember } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
-import { ruleTree } from '../rules/rule-tree.js';
+import { ruleTree } from '../rules/compile-rules.js';
 import { validateRules } from '../rules/validate-rules.js';
 import { FieldErrors } from './field-errors.js';
 import { validateSchema } from './validate-schema.js';

@@ -1,10 +1,16 @@
-import { validateEmbedded } from './embedded-resource.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { isJsonObject, memberOf } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
-import { FieldErrors } from './field-errors.js';
 import { GoPattern, goPattern } from '../cel/go.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { validateListType } from './list-types.js';
+import { FieldErrors } from './field-errors.js';
+import {
+  generateNameProblems,
+  label1035Problems,
+  labelProblems,
+  labelValueProblems,
+  nameProblems,
+  qualifiedNameProblems,
+} from './names.js';
 import { isInt64, validateNumber, validateRange } from './numbers.js';
 import { memberSchemaOf } from './prune.js';
 import { hasFormat } from './schema-formats.js';
@@ -207,4 +213,106 @@ function validateCombinations(value: unknown, { schema, path, errors }: SchemaCh
 function best(results: readonly FieldErrors[]): FieldErrors['causes'] {
   const sorted = results.toSorted((one, other) => one.causes.length - other.causes.length);
   return sorted[0]?.causes ?? [];
+}
+
+/** An object inside another object, and its path. */
+interface EmbeddedCheck {
+  readonly path: string;
+  readonly errors: FieldErrors;
+}
+
+/**
+ * Validates an embedded object (`x-kubernetes-embedded-resource`) like the API server: its apiVersion, kind
+ * and, if present, the names, labels and annotations in its metadata.
+ */
+function validateEmbedded(
+  { apiVersion, kind, metadata }: Readonly<Record<string, unknown>>,
+  { path, errors }: EmbeddedCheck,
+): void {
+  validateTypeMeta('apiVersion', apiVersion, { path, errors });
+  validateTypeMeta('kind', kind, { path, errors });
+  if (isJsonObject(metadata)) validateMetadata(metadata, { path: `${path}.metadata`, errors });
+}
+
+function validateTypeMeta(
+  name: 'apiVersion' | 'kind',
+  value: unknown,
+  { path, errors }: EmbeddedCheck,
+): void {
+  const at = `${path}.${name}`;
+  if (value === undefined) errors.required(at);
+  else if (typeof value !== 'string') errors.invalid(at, value, 'must be a string');
+  else if (value === '') errors.invalid(at, value, 'must not be empty');
+  else if (name === 'kind') {
+    const problems = label1035Problems(value.toLowerCase());
+    const why = `may have mixed case, but should otherwise match: ${problems.join(',')}`;
+    if (problems.length > 0) errors.invalid(at, value, why);
+  } else if (value.split('/').length > 2) {
+    errors.invalid(at, value, `unexpected GroupVersion string: ${value}`);
+  }
+}
+
+function validateMetadata(
+  metadata: Readonly<Record<string, unknown>>,
+  { path, errors }: EmbeddedCheck,
+): void {
+  const { name, generateName, namespace, labels, annotations } = metadata;
+  const say = (field: string, value: unknown, problems: readonly string[]): void => {
+    for (const problem of problems) errors.invalid(`${path}.${field}`, value, problem);
+  };
+  if (isText(generateName)) {
+    say('generateName', generateName, generateNameProblems(generateName, 'path'));
+  }
+  if (isText(name)) say('name', name, nameProblems(name, 'path'));
+  if (isText(namespace)) say('namespace', namespace, labelProblems(namespace));
+  for (const [key, value] of textsOf(labels)) {
+    say('labels', key, qualifiedNameProblems(key));
+    say('labels', value, labelValueProblems(value));
+  }
+  for (const [key] of textsOf(annotations)) {
+    say('annotations', key, qualifiedNameProblems(key.toLowerCase()));
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function textsOf(map: unknown): readonly [string, string][] {
+  const entries = isJsonObject(map) ? Object.entries(map) : [];
+  return entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+}
+
+/** Checks that set entries are unique, and list-map entries unique by key. */
+function validateListType(items: readonly unknown[], { schema, path, errors }: SchemaCheck): void {
+  const type = schema['x-kubernetes-list-type'];
+  if (type !== 'set' && type !== 'map') return;
+  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  const seen = new Map<string, number>();
+  for (const [index, item] of items.entries()) {
+    if (type === 'map' && !isJsonObject(item)) {
+      const why = 'must be an object for an array of list-type map';
+      errors.invalid(`${path}[${index}]`, item, why);
+      continue;
+    }
+    const id = canonical(type === 'set' ? item : keyOf(item, keys));
+    const text = JSON.stringify(id);
+    const count = seen.get(text) ?? 0;
+    // Report each duplicate once.
+    if (count === 1) errors.duplicate(`${path}[${index}]`, id);
+    seen.set(text, count + 1);
+  }
+}
+
+function keyOf(item: unknown, keys: readonly string[]): unknown {
+  if (!isJsonObject(item)) return item;
+  return Object.fromEntries(keys.map((key) => [key, item[key]]));
+}
+
+/** Sorts the members of objects: their order has no meaning, and Go prints them sorted. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (!isJsonObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, canonical(value[name])]));
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.js';
-import { pluralOf } from '../../crd/definition/plural-of.js';
+import { pluralOf } from '../../crd/definition/resource-definition.js';
 import { whenEstablished } from '../../embedded/established.js';
 import { isNotFound } from '../../object/api-error.js';
 import { CustomResourceDefinition } from '../../object/kinds.js';

@@ -1,4 +1,4 @@
-import type { Convertible } from '../../crd/convertible.js';
+import type { Convertible } from '../../crd/definition/convert-object.js';
 import { tooDeep } from '../../object/depth.js';
 import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject } from '../../object/json.js';

@@ -1,4 +1,4 @@
-import type { Convertible } from '../../crd/convertible.js';
+import type { Convertible } from '../../crd/definition/convert-object.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { LabelSelector } from '../../object/label-selector.js';
 import type { ResourceType } from '../../object/resource-type.js';

@@ -1,4 +1,4 @@
-import { unpack } from '../../../lib/crd/openapi/unpack.js';
+import { unpack } from '../../../lib/crd/openapi/definitions.js';
 
 /** An object as protobuf and JSON. */
 export interface ProtobufSample {

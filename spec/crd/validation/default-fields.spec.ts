@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { defaultFields } from '../../../lib/crd/validation/default-fields.js';
-import { prune } from '../../../lib/crd/validation/prune.js';
+import { defaultFields, prune } from '../../../lib/crd/validation/prune.js';
 import type { Schema } from '../../../lib/object/schema.js';
 
 const text: Schema = { type: 'string' };
