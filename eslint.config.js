@@ -5,10 +5,11 @@ import { createNodeResolver, importX } from 'eslint-plugin-import-x';
 import tsdoc from 'eslint-plugin-tsdoc';
 import tseslint from 'typescript-eslint';
 import { doors, floors, narrowed } from './floors.js';
+import { plainWords } from './scripts/language/rule.js';
 
 const all = floors.flat();
 
-/** One zone a folder: everything that is not below it is out of its reach. */
+/** One zone per folder: it may import only the folders below it. */
 const zones = floors.flatMap((folders, level) =>
   folders
     .filter((folder) => existsSync(`lib/${folder}`))
@@ -48,12 +49,13 @@ export default tseslint.config(
     languageOptions: {
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
     },
-    plugins: { 'import-x': importX, tsdoc },
+    plugins: { 'import-x': importX, language: { rules: { 'plain-words': plainWords } }, tsdoc },
     settings: {
       // An import names the `.js` that its `.ts` becomes; without this the rules below see no file.
       'import-x/resolver-next': [createNodeResolver({ extensionAlias: { '.js': ['.ts', '.js'] } })],
     },
     rules: {
+      'language/plain-words': 'error',
       'import-x/no-default-export': 'error',
       'import-x/no-cycle': ['error', { ignoreExternal: true }],
       'tsdoc/syntax': 'error',
@@ -105,7 +107,7 @@ export default tseslint.config(
     },
   },
   {
-    // What `init` and `create` of the command line make a project of.
+    // Sources of the projects that `init` and `create` write.
     files: ['templates/**/*.ts'],
     rules: {
       '@typescript-eslint/no-unused-vars': ['error', { args: 'none' }],
