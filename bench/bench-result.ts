@@ -6,13 +6,13 @@ export interface BenchRow {
   readonly max: number;
 }
 
-/** What one bench found. */
+/** Results of one bench. */
 export interface BenchResult {
   readonly name: string;
-  /** Of the rows, for example `requests/s`. */
+  /** Unit of the rows, for example `requests/s`. */
   readonly unit: string;
   readonly rows: readonly BenchRow[];
-  /** Of two things that were measured pair by pair in this run; above 1: the first is more. */
+  /** Ratio of two values measured in pairs in this run; above 1 if the first is larger. */
   readonly ratio?: BenchRow;
 }
 

@@ -93,7 +93,7 @@ function cpuSeconds(since: NodeJS.CpuUsage | undefined): number {
   return (user + system) / 1e6;
 }
 
-/** What following costs, until nothing comes for a while. */
+/** Measures the cost of following, until no event arrives for a while. */
 async function follow(followed: Followed): Promise<object> {
   const latenciesMs: number[] = [];
   const firstUnhandled = new Map<string, bigint>();

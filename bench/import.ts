@@ -9,7 +9,7 @@ const rounds = 11;
 
 const dist = new URL('../dist/index.js', import.meta.url).href;
 
-/** What is loaded into a fresh process each time; nothing for bare Node. */
+/** Modules to load, each into a fresh process; bare Node loads only a built-in module. */
 const modules = [
   { label: 'bare Node', specifier: 'node:fs' },
   { label: 'operator-builder', specifier: dist },
@@ -18,10 +18,10 @@ const modules = [
 
 type Label = (typeof modules)[number]['label'];
 
-/** Of one fresh process. */
+/** Costs of an import in one fresh process. */
 interface Cost {
   readonly ms: number;
-  /** What resident memory grew by, in 1,000,000 bytes. */
+  /** Growth of resident memory, in 1,000,000 bytes. */
   readonly megabytes: number;
 }
 
@@ -30,7 +30,7 @@ export async function benchImportTime(): Promise<BenchResult> {
   return resultOf('import', 'ms', (cost) => cost.ms);
 }
 
-/** What `import` adds to the resident memory of a fresh process. Needs the built package. */
+/** Measures the resident memory that `import` adds to a fresh process. Needs the built package. */
 export async function benchImportMemory(): Promise<BenchResult> {
   return resultOf('memory of import', 'MB', (cost) => cost.megabytes);
 }

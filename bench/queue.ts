@@ -5,7 +5,7 @@ import type { BenchResult } from './bench-result.js';
 const rounds = 9;
 const keys = Array.from({ length: 50_000 }, (_, n) => `ns-${n % 50}/object-${n}`);
 
-/** What a queue has to do for one key: add, hand out, done. */
+/** Operations of a queue on one key: add, hand out, done. */
 interface Queue {
   add(key: string): void;
   get(): Promise<{ readonly key: string } | undefined>;

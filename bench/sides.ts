@@ -1,10 +1,10 @@
 import { ratioOf, rowOf } from './bench-result.js';
 import type { BenchResult } from './bench-result.js';
 
-/** What is compared: our cache, and client-node's informer. */
+/** The compared sides: our cache, and client-node's informer. */
 export type Side = 'ours' | 'theirs';
 
-/** What was measured, round by round. */
+/** Measured values of each side, by round. */
 export type Measured<T> = Readonly<Record<Side, T[]>>;
 
 const names: Readonly<Record<Side, string>> = {

@@ -39,7 +39,7 @@ function installPackages() {
   }
 }
 
-/** What is loaded late is in the bundle too: an image has no node_modules. */
+/** Checks that lazily loaded modules are in the bundle: an image has no node_modules. */
 function checkBundle() {
   const bundle = readFileSync(join(folder, 'dist/main.js'), 'utf8');
   assert.doesNotMatch(bundle, /require\(["']re2js["']\)/);

@@ -1,4 +1,4 @@
-// Uses the built package as somebody who installed it: by import and by require, and lets a manager
+// Uses the built package as a user who installed it: by import and by require, and lets a manager
 // reconcile a custom resource on the embedded server. What tsc and the packing get wrong, specs on the
 // sources can't see.
 import assert from 'node:assert/strict';

@@ -21,7 +21,7 @@ function packagesLoadedBy(entry: string): Set<string> {
   return packages;
 }
 
-/** What `import` and `export … from` name; `import type` is gone once compiled. */
+/** Returns the specifiers of `import` and `export … from`; compiling removes `import type`. */
 function staticImports(code: string): string[] {
   const pattern = /^(?:import|export)\s(?!type\b)(?:[^'";]*\sfrom\s)?'([^']+)'/gm;
   return [...code.matchAll(pattern)].flatMap(([, specifier]) => specifier ?? []);

@@ -14,14 +14,14 @@ import { Fleet } from './phases.js';
 import type { PhaseResult } from './phases.js';
 import { Ship } from './ship.js';
 
-/** What one operator did with one fleet. */
+/** Results of one operator with one fleet. */
 export interface FleetResult {
   readonly peer: Peer;
   readonly size: number;
   readonly phases: readonly PhaseResult[];
 }
 
-/** What `bench/results/fleet.json` holds. */
+/** Content of `bench/results/fleet.json`. */
 export interface FleetReport {
   /** RFC 3339. */
   readonly date: string;

@@ -21,7 +21,7 @@ export const peers = {
 
 export type Peer = keyof typeof peers;
 
-/** What a process has used so far. */
+/** Resources that a process has used so far. */
 export interface Usage {
   readonly cpuSeconds: number;
   readonly peakRssBytes: number;

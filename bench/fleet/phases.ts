@@ -5,15 +5,15 @@ import { OperatorProcess, usageOf } from './operator-process.js';
 import type { OperatorPlace, Peer, Usage } from './operator-process.js';
 import { ownedPaths } from './ship.js';
 
-/** What one phase of a fleet took. */
+/** Costs of one phase of a fleet. */
 export interface PhaseResult {
   readonly phase: string;
   readonly seconds: number;
-  /** Of the operator, until it was at rest. */
+  /** CPU time of the operator, until it was idle. */
   readonly cpuSeconds: number;
-  /** Of kube-apiserver in the same time. */
+  /** CPU time of kube-apiserver in the same period. */
   readonly serverCpuSeconds: number;
-  /** Of the operator, since it started. */
+  /** Peak of the operator since it started. */
   readonly peakRssBytes: number;
   /** Requests of the operator by verb; those for Events and Leases by themselves. */
   readonly requests: Readonly<Record<string, number>>;

@@ -3,7 +3,7 @@ import type { Builder, Operator as OperatorType, Source } from '../../lib/index.
 import { ConfigMap, Operator, PersistentVolumeClaim, Service, StatefulSet } from '../built.js';
 import { Ship } from './ship.js';
 
-/** What differs between the benches of our operator. */
+/** Options that differ between the benches of our operator. */
 export interface ShipOperatorOptions {
   readonly workers: number;
   /** ConfigMaps of each ship beside the one of its settings. @defaultValue 0 */

@@ -19,7 +19,7 @@ export const Ship = defineResource({
   ],
 });
 
-/** What every ship owns, as paths of the API server, and how many of each. */
+/** API paths of the objects that every ship owns, by resource. */
 export const ownedPaths = {
   configmaps: '/api/v1',
   services: '/api/v1',

@@ -71,7 +71,7 @@ function work(): void {
     running.add(name);
     void reconcile(name)
       .catch((error: unknown) => {
-        // A conflict, or an object that the informer does not show yet: once more, a moment later.
+        // A conflict, or an object that the informer does not show yet: requeue after a moment.
         const isExpected = error instanceof ApiException && [404, 409].includes(error.code);
         if (!isExpected) console.error(name, error instanceof Error ? error.message : error);
         setTimeout(() => enqueue(name), 100);
@@ -181,7 +181,7 @@ async function follow<T extends KubernetesObject>(
   informer: Informer<T>,
   onChange: (object: T) => void,
 ): Promise<void> {
-  // The informer ends on its first error; its documentation has the developer start it once more.
+  // The informer stops on its first error; its documentation asks the caller to restart it.
   informer.on('error', () => setTimeout(() => void informer.start(), 1_000));
   for (const event of ['add', 'update', 'delete'] as const) informer.on(event, onChange);
   await informer.start();

@@ -95,6 +95,6 @@ export function checkOwnership(
     throw new AlreadyOwnedError(live, owner, ownership.controller);
   }
   if (ownership.state !== 'nobody' || adopt) return;
-  const message = `${describeObject(live)} can't be applied: it exists and nobody controls it; set adopt to take it over, or choose another name`;
+  const message = `${describeObject(live)} can't be applied: it exists without a controller; set adopt to take it over, or choose another name`;
   throw new OperatorError('NotOurs', message);
 }

@@ -16,7 +16,7 @@ import { builtInType } from './kind-traits.js';
 
 /**
  * Empties the {@link emptiedFields} of a builder's object.
- * @returns the object after the write, or `live` if there are none
+ * @returns the object after the write, or `live` if no field was emptied
  */
 export async function emptyMaps(
   { settings, client }: ApplyContext,

@@ -185,7 +185,7 @@ class Settling {
     return this.#freeze ? Object.freeze(value) : value;
   }
 
-  /** Returns the shared copy of `text`, or undefined if there is none. */
+  /** Returns the shared copy of `text`, or undefined if the pool has no copy. */
   #pooled(text: string, trial: Trial): string | undefined {
     if (trial.failed || text.length > longestText) return undefined;
     const shared = this.#pool.shared(text);

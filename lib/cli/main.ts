@@ -41,7 +41,7 @@ function prepareProcess(): void {
   // Exit at once: the command may wait forever for the result of the rejected promise.
   process.on('unhandledRejection', (reason) => {
     const what = isOperatorError(reason) ? reason.message : inspect(reason);
-    process.stderr.write(`error: a promise that nobody waited for was rejected: ${what}\n`);
+    process.stderr.write(`error: unhandled rejection: ${what}\n`);
     process.exit(exitCodes.failure);
   });
 

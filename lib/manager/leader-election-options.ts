@@ -95,7 +95,7 @@ export function resolveLeaderElectorOptions(
   if (namespaceProblem !== undefined) {
     throw invalid(`namespace ${JSON.stringify(namespace)}: ${namespaceProblem}`);
   }
-  if (identity === '') throw invalid('identity is empty: that stands for nobody');
+  if (identity === '') throw invalid('identity must not be empty');
   const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
   refuseTimes(times);
   const resolved = {

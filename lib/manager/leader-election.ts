@@ -323,7 +323,7 @@ async function begin(callbacks: LeaderCallbacks, context: LeaderContext): Promis
 }
 
 function takenBy(holder: string): OperatorError {
-  const who = holder === '' ? 'somebody else gave it back' : `${holder} holds it`;
+  const who = holder === '' ? 'another client released it' : `${holder} holds it`;
   return new OperatorError('LeadershipLost', who);
 }
 

@@ -63,7 +63,7 @@ export class LeaseFence implements Fence {
     const { lease, validMs } = this.#options;
     const cause: unknown = this.#lost.signal.aborted ? this.#lost.signal.reason : undefined;
     const why = cause === undefined ? `it was not renewed for ${validMs} ms` : 'it was lost';
-    const message = `${what}: not sent, for Lease ${lease} is not held any more: ${why}`;
+    const message = `${what}: not sent, because Lease ${lease} is no longer held: ${why}`;
     throw new OperatorError('Fenced', message, { cause });
   }
 

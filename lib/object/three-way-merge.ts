@@ -14,7 +14,7 @@ type JsonMap = Readonly<Record<string, unknown>>;
 
 /** The inputs of {@link threeWayMerge}. */
 export interface ThreeWayMerge<T extends object = object> {
-  /** The paths that were set last time, in the format of `setFieldsOf`; `{}` if there were none. */
+  /** The paths that were set last time, in the format of `setFieldsOf`; `{}` if no field was set. */
   readonly applied: FieldsV1;
   /** The values to set. */
   readonly desired: object;

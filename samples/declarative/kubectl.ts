@@ -23,7 +23,7 @@ export class Kubectl {
     return new Kubectl(folder, server);
   }
 
-  /** What a command prints. @throws Error: it failed, or there is no kubectl. */
+  /** Returns the output of a command. @throws Error: it failed, or there is no kubectl. */
   async run(...args: readonly string[]): Promise<string> {
     const lines: string[] = [];
     for await (const line of this.follow(new AbortController().signal, ...args)) lines.push(line);

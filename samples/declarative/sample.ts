@@ -14,7 +14,7 @@ export const sampleNames = [
 /** A sample. */
 export type SampleName = (typeof sampleNames)[number];
 
-/** What kubectl shows of a view, as its custom columns. */
+/** Custom columns of kubectl, by kind of view. */
 const columnsOf: Readonly<Record<string, string>> = {
   RolloutTie: 'DEPLOYMENT:.deployment,HASH:.configHash',
   AppHealth: 'PODS:.pods[*].name,READY:.pods[*].ready',
@@ -39,7 +39,7 @@ export interface Sample {
   /** The kinds that it wants, as CustomResourceDefinitions. */
   readonly definitions: readonly UnstructuredObject[];
   readonly objects: readonly UnstructuredObject[];
-  /** What changes some of `objects`, to be applied over them. */
+  /** Changes of some of `objects`, to be applied over them. */
   readonly change: readonly UnstructuredObject[];
   readonly views: readonly SampleView[];
 }

@@ -14,7 +14,7 @@ export interface Play {
   readonly story: (playground: Playground) => Promise<void>;
 }
 
-/** What a story needs. */
+/** Everything that a story needs. */
 export interface Playground {
   /** The client of the person at the keyboard: not the operator's. */
   readonly client: Client;
@@ -40,7 +40,7 @@ const options = { kubeconfig: text, namespace: text, keep: flag, help: flag };
 
 /** Plays a story, on a cluster in this process or on a real one; a failure sets the exit code. */
 export async function play(it: Play): Promise<void> {
-  // Whoever reads only the beginning (`| head`) has seen enough.
+  // A reader may close the pipe early (`| head`): that is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit();
     throw error;

@@ -2,7 +2,7 @@ import type { Deployment, KubernetesObject, PodDisruptionBudget, Service } from 
 import type { ResourceBuilder } from 'operator-builder/lifecycle';
 import type { Deploying } from './release.js';
 
-/** What most of the system's objects are named by. */
+/** Name of most of the system's objects. */
 export const serverName = 'http-server';
 
 /**
@@ -18,7 +18,7 @@ export interface ServerRelease {
   readonly matchLabels: Readonly<Record<string, string>>;
 }
 
-/** Who the server is, and what it may do: no more than to read its own page. */
+/** Returns the ServiceAccount of the server and its rights: it may only read its own page. */
 export function identity(
   builder: ResourceBuilder,
   { namespace }: Deploying,
@@ -39,13 +39,13 @@ export function identity(
   ];
 }
 
-/** What the server shows. It is made once; from then on it belongs to whoever edits it. */
+/** Returns the page of the server. The operator creates it once; users own its content from then on. */
 export function page(builder: ResourceBuilder, { namespace }: Deploying): KubernetesObject {
   const data = { 'index.html': '<h1>It works</h1>\n' };
   return builder.configMap({ name: serverName, namespace, data });
 }
 
-/** What runs: two pods by default, where the configuration wants them. */
+/** Returns the Deployment of the server: two pods by default, placed by the configuration. */
 export function server(
   builder: ResourceBuilder,
   { config, namespace }: Deploying,
@@ -69,7 +69,7 @@ export function server(
   });
 }
 
-/** What leads to the pods, from outside the cluster, too; the server chooses the node's port. */
+/** Returns the Service that leads to the pods from outside the cluster; the API server chooses the node port. */
 export function nodePort(builder: ResourceBuilder, { namespace }: Deploying): Service {
   return builder.service({
     ...{ name: serverName, namespace, matchLabels: endpointLabel },

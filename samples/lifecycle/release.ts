@@ -4,7 +4,7 @@ import { release11 } from './release-1.1.js';
 import { release20 } from './release-2.0.js';
 import type { SampleConfig } from './sample-config.js';
 
-/** What a release knows when it says what there should be. */
+/** Inputs from which a release computes its objects. */
 export interface Deploying {
   readonly config: SampleConfig;
   /** Where the objects are to be. */

@@ -14,7 +14,7 @@ import { chainLabel, nameOf } from './site.js';
 import type { Site } from './site.js';
 import { StatusResource } from './status-resource.js';
 
-/** What a chain needs to know. */
+/** Options of a chain. */
 export interface ChainOptions {
   readonly registry: Registry;
   /** The name of the only site that it looks after. @defaultValue all */
@@ -25,7 +25,7 @@ export interface ChainOptions {
 export interface ChainParts {
   readonly version: 'v1' | 'v2';
   readonly services: (site: Site) => readonly Service[];
-  /** What sends the mails. */
+  /** Returns the objects that send the mails. */
   readonly mail: (context: ResourceContext, site: Site) => readonly (ConfigMap | Deployment)[];
 }
 
@@ -35,7 +35,7 @@ export function isOfChain(version: 'v1' | 'v2', { site: only }: ChainOptions) {
     site.metadata.labels?.[chainLabel] === version && (only ?? nameOf(site)) === nameOf(site);
 }
 
-/** Who sends the mails of a site that does not say so. */
+/** Returns the sender of a site whose spec names none. */
 export function defaultSender({ spec }: Site): string {
   return `mail@${spec.domain}`;
 }

@@ -8,7 +8,7 @@ import type { Site } from './site.js';
 /** The token of the site's registration, for the resources that come after. */
 export const registrationToken = contextKey<string>('the token of the registration');
 
-/** What the resource looks at: whose the domain is, or undefined. */
+/** State of a domain in the registry; undefined if it is not registered. */
 export type DomainState = { readonly site: string; readonly leaving: boolean } | undefined;
 
 const lookAgainMs = 1_000;

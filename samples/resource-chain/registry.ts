@@ -12,7 +12,7 @@ export interface Registration {
   readonly state: 'active' | 'leaving';
 }
 
-/** Something outside of the cluster that has to be told of each site. */
+/** A service outside of the cluster in which each site must be registered. */
 export interface Registry {
   find(domain: string): Promise<Registration | undefined>;
   /** Registers it, or returns what the site has registered before. @throws it is another site's. */
@@ -33,7 +33,7 @@ export class FakeRegistry implements Registry {
     this.#releaseMs = releaseMs;
   }
 
-  /** What is registered, by domain. */
+  /** Domains that are registered. */
   get domains(): readonly string[] {
     return [...this.#registrations.keys()].filter((domain) => this.#look(domain) !== undefined);
   }

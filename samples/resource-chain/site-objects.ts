@@ -14,7 +14,7 @@ export function settings(site: Site, name: string, data: Record<string, string>)
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: nameOf(site) }, data };
 }
 
-/** What the mails are signed with. */
+/** Returns the Secret with the token that signs the mails. */
 export function credentials(site: Site, token: string): Secret {
   const metadata = { name: 'credentials', namespace: nameOf(site) };
   return { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { TOKEN: token } };

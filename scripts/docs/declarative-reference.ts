@@ -35,7 +35,7 @@ export async function committedReference(): Promise<string> {
   return readFile(page, 'utf8');
 }
 
-/** Writes the page anew. */
+/** Rewrites the page. */
 export async function writeDeclarativeReference(): Promise<void> {
   await writeFile(page, await declarativeReference());
 }

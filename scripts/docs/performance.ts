@@ -9,7 +9,7 @@ const numbers = 'docs/performance/fleet.json';
 const begin = '<!-- Made by scripts/docs/draw.ts from performance/fleet.json. -->';
 const end = '<!-- End of what is made. -->';
 
-/** What the page has of the fleet bench, and what it is to have by the committed numbers. */
+/** The committed text of the fleet bench, and the text expected from the committed numbers. */
 export interface PerformancePage {
   readonly committed: readonly [page: string, chart: string];
   readonly expected: readonly [page: string, chart: string];

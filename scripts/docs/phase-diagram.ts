@@ -22,7 +22,7 @@ export async function diagramOfPage(): Promise<string> {
   return (await partsOfPage()).diagram;
 }
 
-/** Draws the diagram of the page anew. */
+/** Redraws the diagram of the page. */
 export async function drawDiagramOfPage(transitions: readonly Transition[]): Promise<void> {
   const { before, after } = await partsOfPage();
   await writeFile(page, `${before}${phaseDiagram(transitions)}${after}`);

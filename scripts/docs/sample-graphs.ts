@@ -34,7 +34,7 @@ export async function committedGraphs(): Promise<readonly SampleGraph[]> {
   );
 }
 
-/** Draws all pictures anew. */
+/** Redraws all pictures. */
 export async function drawSampleGraphs(): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const { path, svg } of await sampleGraphs()) await writeFile(path, svg);

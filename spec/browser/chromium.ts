@@ -7,7 +7,7 @@ const debianPath = '/usr/bin/chromium';
 
 /**
  * Starts a headless Chromium: that of `CHROMIUM_PATH`, or Debian's.
- * @throws if there is none, because specs must not pass without a browser
+ * @throws if no Chromium is installed, because specs must not pass without a browser
  */
 export async function startChromium(): Promise<Browser> {
   const { CHROMIUM_PATH: executablePath = debianPath } = process.env;

@@ -182,7 +182,7 @@ export class Schedule {
     const { clock } = this;
     await clock.advance(100 + this.#random.next() * 1_000);
     const leader = this.#replicas.find(({ elector }) => elector.isLeader);
-    if (leader === undefined) return ['nobody leads'];
+    if (leader === undefined) return ['no replica leads'];
     this.#befall(leader);
     await clock.advance(this.#random.next() * 5_000);
     if (this.disaster !== 'crash') this.#heal(leader);
@@ -235,7 +235,7 @@ export class Schedule {
     const mostMs = lease + 2.2 * retryPeriodMs + 1_000 + writeEveryMs;
     const sinceMs = clock.monotonicMs() - this.#lastWriteMs;
     const gapMs = Math.max(this.#longestGapMs, sinceMs);
-    if (!(gapMs <= mostMs)) this.violations.push(`nobody wrote for ${gapMs} of ${mostMs} ms`);
+    if (!(gapMs <= mostMs)) this.violations.push(`no replica wrote for ${gapMs} of ${mostMs} ms`);
   }
 
   async #end(): Promise<void> {

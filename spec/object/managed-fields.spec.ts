@@ -108,7 +108,7 @@ describe('adoptManagedFields', () => {
     ]);
   });
 
-  it('turns the first Update entry into an Apply entry if there is none', () => {
+  it('turns the first Update entry into an Apply entry if the manager has no Apply entry', () => {
     const second = entry('before', 'Update', { fieldsV1: fields('d') });
     expect(adopt([updated, other, second], 'manager', 'before')).to.deep.equal([
       { ...updated, manager: 'op', operation: 'Apply', fieldsV1: fields('b', 'd') },

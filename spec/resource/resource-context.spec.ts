@@ -31,7 +31,7 @@ describe('ResourceContext', () => {
     expect(context.signal.aborted).to.be.false;
     expect(context.clock.now()).to.be.a('number');
     expect(context.resourceSet).to.equal('');
-    context.logger.info('nobody hears this');
+    context.logger.info('goes nowhere');
     context.recorder.record({
       ...{ regarding: tenant, type: 'Normal', reason: 'A', action: 'B', note: 'C' },
     });

@@ -32,7 +32,7 @@ describe('operatorAssertions', () => {
     expect(cluster()).to.have.requests({ verb: 'create', resource: 'configmaps' }, 1);
     expect(cluster().requests.since(mark)).to.have.writes(0);
     expect(cluster().requests.since(mark)).to.have.reads(1, { user: 'shop' });
-    expect(cluster().requests.entries).to.have.requests({ user: 'somebody else' }, 0);
+    expect(cluster().requests.entries).to.have.requests({ user: 'another client' }, 0);
     expect(cluster()).not.to.have.writes(0);
   });
 

@@ -94,7 +94,10 @@ export class Outside {
   /** Returns the answers to `questions` in their order. It works only within {@link Outside.run}. */
   answers<T>(questions: readonly Question<T>[]): T[] {
     const scope = this.#scope;
-    if (scope === undefined) throw new Error(`nobody waits for ${questions[0]?.key ?? ''}`);
+    if (scope === undefined)
+      throw new Error(
+        `${questions[0]?.key ?? 'questions'}: answers are requested outside of run()`,
+      );
     const open = questions.filter(({ key }) => !scope.answers.has(key));
     if (open.length > 0) throw new Unanswered(open);
     return questions.map(({ key }) => scope.answers.get(key) as T);

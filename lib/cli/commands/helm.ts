@@ -9,7 +9,7 @@ import { overlayCommand } from '../package/overlay-options.js';
 export function helmCommand(context: CommandContext): Command {
   return overlayCommand('helm')
     .description(
-      'Makes a Helm chart of what kubectl kustomize makes of an overlay, or makes it anew: values.yaml and Chart.yaml keep what you changed.',
+      'Make or update a Helm chart of what kubectl kustomize makes of an overlay. values.yaml and Chart.yaml keep your changes.',
     )
     .option('--out <directory>', 'in the project (default: charts/ and its name)')
     .option('--dry-run', 'say what would be done to which file, and write nothing', false)

@@ -8,9 +8,9 @@ import { outputOption } from '../options/output-option.js';
 export function manifestsCommand(context: CommandContext): Command {
   return new Command('manifests')
     .description(
-      'Writes the manifests of the project anew, from its operator: CustomResourceDefinitions of its ' +
-        'resources, roles that allow what its controllers declare and nothing else, configurations of ' +
-        'its webhooks. In config/rbac/role.yaml, rules of your own go below the marker, and are kept.',
+      'Generate the manifests of the project from its operator: CustomResourceDefinitions of its ' +
+        'resources, roles that allow only what its controllers declare, and configurations of its ' +
+        'webhooks. In config/rbac/role.yaml, rules of your own go below the marker, and are kept.',
     )
     .option('--check', 'write nothing; show what is stale, and end with code 1 then', false)
     .option('--dry-run', 'write nothing, and show what would be changed', false)
@@ -21,7 +21,7 @@ export function manifestsCommand(context: CommandContext): Command {
       'after',
       helpExamples({
         'operator-builder manifests': 'after a change of a schema, or of what a controller does',
-        'operator-builder manifests --check': 'in CI: nobody forgot it',
+        'operator-builder manifests --check': 'in CI: fail if a manifest is stale',
       }),
     )
     .action(async (options: ManifestsOptions) => {

@@ -31,7 +31,7 @@ export function planCommand(context: CommandContext): Command {
     .description(
       'Says what the operator of the project would change once custom resources are applied, at once ' +
         'and after each rollout: its controllers reconcile them with writes that are dry runs, and ' +
-        'nothing is stored. Ends with code 2 when there are changes, 0 when there are none, 1 when ' +
+        'nothing is stored. Ends with code 2 when there are changes, 0 without changes, 1 when ' +
         'the operator fails.',
     )
     .requiredOption(

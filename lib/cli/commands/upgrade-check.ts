@@ -27,8 +27,8 @@ export function upgradeCheckCommand(context: CommandContext): Command {
       'Says what an upgrade of an operator does to what runs: both versions work on stored resources, ' +
         'one after the other, in a cluster within this process. Names every pod restart with the field ' +
         'that causes it, writes that a server refuses, what is renamed, pruned or lost, and resources ' +
-        'that the new schemas refuse. Ends with code 2 when there are such findings, 0 when there are ' +
-        'none, 1 when it could not be checked. No cluster is needed.',
+        'that the new schemas refuse. Ends with code 2 when there are such findings, 0 without ' +
+        'findings, 1 when it could not be checked. No cluster is needed.',
     )
     .requiredOption('--from <directory>', 'the project in the version that runs, with its packages')
     .requiredOption('--to <directory>', 'the project in the version that is to run')

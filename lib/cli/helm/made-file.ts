@@ -13,7 +13,7 @@ const styleOf = (path: string): CommentStyle => (path.endsWith('.json') ? 'json'
 
 /** Returns the text of a file with the comment of a generated file. */
 export function madeText(path: string, text: string): string {
-  const sentence = `Made by \`operator-builder helm\` (${hashOf(text)}): what is changed here is not made anew.`;
+  const sentence = `Made by \`operator-builder helm\` (${hashOf(text)}): changed content is kept when the chart is updated.`;
   if (styleOf(path) === 'json') {
     return text.replace('{', `{\n  "$comment": ${JSON.stringify(sentence)},`);
   }

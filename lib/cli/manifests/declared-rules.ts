@@ -21,8 +21,8 @@ export const ownNamespace = 'system';
 export async function declaredRules(operator: OperatorDefinition): Promise<AccessRules> {
   const { name, resources = [] } = operator;
   const client = unreachableClient((request) => {
-    const remedy = 'add a runnable to the manager that does it, once that runs';
-    return `setup of the operator ${name} asks the cluster (${request}), and there is none: ${remedy}`;
+    const remedy = 'send it from a runnable of the manager';
+    return `setup of the operator ${name} sends a request (${request}), but manifests are generated without a cluster; ${remedy}`;
   });
   const namespace = ownNamespace;
   const manager = new Manager({

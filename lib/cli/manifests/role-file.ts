@@ -66,7 +66,7 @@ function rulesIn(text: string, path: string): readonly RoleRule[] {
       : {};
     const isRule = [apiGroups, resources, resourceNames ?? [], verbs].every(isTextList);
     if (!isRule || Object.keys(others).length > 0) {
-      throw refused(path, `${JSON.stringify(entry)} is none that is generated`);
+      throw refused(path, `${JSON.stringify(entry)} is not a generated rule`);
     }
     return entry as RoleRule;
   });

@@ -83,6 +83,6 @@ function lost(
     const remedy = `keep the name ${object.metadata.name ?? ''}`;
     return finding('renamed', ref, { message, users, changes, remedy });
   }
-  const remedy = 'none is needed where nobody else uses it';
+  const remedy = 'none is needed if nothing else uses it';
   return finding('pruned', ref, { message: `it is pruned${pods}${used}`, users, remedy });
 }

@@ -38,7 +38,7 @@ export function viewKubeConfig(options: ViewKubeConfigOptions): string {
     throw wrong('a token must not go over plain HTTP: use https://, or leave the token out');
   }
   if (certificate !== undefined && readCertificate(certificate) === undefined) {
-    throw wrong('the certificate is none in PEM');
+    throw wrong('invalid certificate; want PEM');
   }
   return kubeConfigText({
     url: server,

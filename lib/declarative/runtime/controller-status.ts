@@ -55,9 +55,9 @@ export interface HealthFacts {
   readonly trouble: string | undefined;
   /** Number of current problems. */
   readonly troubleCount: number;
-  /** What the controller waits for that will not resolve by itself; undefined if nothing. */
+  /** Condition that blocks the controller and will not resolve by itself; undefined if not blocked. */
   readonly held: string | undefined;
-  /** What the controller waits for; undefined if nothing. */
+  /** Condition that the controller waits for; undefined if it does not wait. */
   readonly waiting: string | undefined;
   /** Why the controller is throttled; undefined if it is not. */
   readonly throttled: string | undefined;

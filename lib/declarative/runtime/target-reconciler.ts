@@ -184,10 +184,7 @@ export class TargetReconciler {
     const { key } = context;
     const desired = this.#parts.desired();
     if (desired === undefined) {
-      throw new OperatorError(
-        'Stopped',
-        'what is desired is not known: the controller starts anew',
-      );
+      throw new OperatorError('Stopped', 'desired state is unknown: the controller is restarting');
     }
     const text = keyString(key);
     const isPass = sameKey(key, fullPassKey);

@@ -90,7 +90,7 @@ function whyGoing(objects: readonly UnstructuredObject[]): Trouble | undefined {
   const going = objects.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
   if (going.length === 0) return undefined;
   const names = going.map((object) => describeObject(object)).join(', ');
-  const message = `being deleted by somebody, made anew once gone: ${names}`;
+  const message = `being deleted by another client, recreated once gone: ${names}`;
   return { reason: 'ResourceBeingDeleted', message };
 }
 

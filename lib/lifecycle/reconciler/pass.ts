@@ -189,7 +189,7 @@ export function failureText(error: unknown, object?: KubernetesObject): string {
   const message = errorMessage(error);
   const text = object?.kind === 'Secret' ? withoutData(message, object) : message;
   const isFixed = isInvalid(error) && /immutable|may not be changed|are forbidden/.test(text);
-  return isFixed ? `${text}; delete the object, and it is made anew` : text;
+  return isFixed ? `${text}; delete the object to have it recreated` : text;
 }
 
 function withoutData(text: string, secret: object): string {

@@ -107,7 +107,7 @@ export async function settleContradiction<CR extends LifecycleObject>(
   const why = pass.settings.crManager.isCreating(pass.cr)
     ? 'no version says what was deployed'
     : 'it is not being deleted';
-  const message = `the phase is ${phase}, and ${why}: change the spec to begin anew`;
+  const message = `the phase is ${phase}, and ${why}: change the spec to start again`;
   const marked = markFailed(pass.status, { reason: 'ConfigError', message }, pass.settings.clock);
   // Write the annotation first: a phase Error without it would be reported twice.
   await noteSpec(pass, spec);

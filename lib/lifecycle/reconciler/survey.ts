@@ -161,7 +161,7 @@ function ownedByAnother({ desired, current }: SurveyedObject, uid: string | unde
 /** The delay until the next reconcile of a configuration with such problems, in milliseconds. */
 export const problemRetryMs = 30_000;
 
-/** Returns the problem that a user must solve first; undefined if there is none. */
+/** Returns the problem that a user must solve first; undefined if nothing blocks. */
 export function whyBlocked<CR extends LifecycleObject>(
   pass: Pass<CR>,
   { problems, orphans }: Survey,
@@ -171,7 +171,7 @@ export function whyBlocked<CR extends LifecycleObject>(
   }
   if (orphans.length === 0 || pass.settings.orphans === 'adopt') return undefined;
   const names = orphans.map(({ desired }) => describeObject(desired)).join(', ');
-  const message = `exist already and are nobody's: ${names}; delete them, or have them adopted`;
+  const message = `exist already without an owner: ${names}; delete them, or have them adopted`;
   return { reason: 'OrphansExist', message, isBlocked: true };
 }
 

@@ -28,7 +28,9 @@ export async function bindInspector(
   const { Inspector } = await import('./inspector.js');
   const { host, port } = options;
   if (!isLoopback(host)) {
-    logger.warn('the inspector asks nobody who they are: whoever reaches it can read it', { host });
+    logger.warn('inspector has no authentication: every client that reaches it can read it', {
+      host,
+    });
   }
   const isElected = leaderElection !== undefined;
   const inspector = new Inspector({ ...sources, options, isElected, clock, random });

@@ -136,7 +136,7 @@ export class Inspector {
         ${items.map((link) => html`<li>${link}</li>`)}
       </ul>
       ${andMore(more)}`;
-    const none = html`<p class="none">There are none in the cache.</p>`;
+    const none = html`<p class="none">The cache has no such objects.</p>`;
     return { status: 200, title, nav: backLink, main: items.length === 0 ? none : list };
   }
 

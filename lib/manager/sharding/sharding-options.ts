@@ -85,7 +85,7 @@ export function resolveShardingOptions(options: ShardingOptions): ResolvedShardi
   if (problem !== undefined) throw invalid(`name ${name}, namespace ${namespace}: ${problem}`);
   if (name.length > 50) throw invalid(`name ${name}: want 50 characters at most`);
   if (!['key', 'namespace'].includes(by)) throw invalid(`by ${by}: want key or namespace`);
-  if (identity === '') throw invalid('identity is empty: that stands for nobody');
+  if (identity === '') throw invalid('identity must not be empty');
   // Negated, so that NaN is rejected too.
   if (!(drainMs >= 0)) throw invalid(`drainMs ${drainMs}: want 0 or more`);
   const isOrdered =

@@ -104,8 +104,8 @@ export class Sharding implements KeyOwnership, Runnable {
     const { signal: lost } = this.#term;
     const check = (what: string): void => {
       if (this.#machine.holds(slot, term, this.#nowMs())) return;
-      const why = `its shard is not this replica's (any more), or Lease ${this.#machine.name} is stale`;
-      throw new OperatorError('Fenced', `${what}: not sent, for ${why}`);
+      const why = `this replica does not own its shard, or Lease ${this.#machine.name} is stale`;
+      throw new OperatorError('Fenced', `${what}: not sent, because ${why}`);
     };
     return { check, lost };
   }

@@ -64,7 +64,7 @@ export function rotationStep(
   rules: RotationRules,
   moment: RotationMoment,
 ): RotationStep {
-  if (state === undefined) return { type: 'renewAll', why: 'there is none yet' };
+  if (state === undefined) return { type: 'renewAll', why: 'no certificate yet' };
   const { nowMs, trustedForMs = -1 } = moment;
   const bundle = splitBundle(state.authorities);
   const shown = readCertificate(state.certificate);
@@ -123,7 +123,7 @@ interface Judged {
   readonly nowMs: number;
 }
 
-/** Returns the reason to replace a certificate; undefined if there is none. */
+/** Returns the reason to replace a certificate; undefined if it is still good. */
 function lackOf(
   shown: X509Certificate | undefined,
   { state: { privateKey }, rules: { dnsNames, rotateBeforeMs }, nowMs }: Judged,

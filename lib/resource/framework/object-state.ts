@@ -114,7 +114,7 @@ export class ObjectState<T extends KubernetesObject> {
     const wasTold = this.#told.isOver(id, 'paused');
     const current = update === undefined ? object : (await this.#write(stated, update)).object;
     if (update !== undefined || wasTold) {
-      this.#tell(stated, 'Resumed', 'it is not paused any more: it is reconciled again');
+      this.#tell(stated, 'Resumed', 'no longer paused: it is reconciled again');
     }
     return current;
   }

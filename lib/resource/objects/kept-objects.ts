@@ -265,7 +265,7 @@ export function keptMarks(owner: KubernetesObject, name: string): Readonly<Recor
 }
 
 /** The resource of this reconcile that desires each object, by the object's id. */
-const claims = contextKey<Map<string, string>>('the objects that resources of this pass keep');
+const claims = contextKey<Map<string, string>>('the objects that resources keep in this reconcile');
 
 /**
  * Claims these objects for `resource`.
@@ -346,7 +346,7 @@ export class KeptTypes {
     const type = this.#types.get(kindKey({ apiVersion, kind }));
     if (type !== undefined && apiVersionOf(type) === apiVersion) return servedType(client, type);
     const kinds = [...this.#types.values()].map((each) => `${apiVersionOf(each)} ${each.kind}`);
-    const message = `${describeObject(object)}: ${apiVersion} ${kind} is none of the kinds of this resource (${kinds.join(', ')}); add it to types, or correct it`;
+    const message = `${describeObject(object)}: ${apiVersion} ${kind} is not a kind of this resource (${kinds.join(', ')}); add it to types, or correct it`;
     throw new OperatorError('InvalidObject', message);
   }
 }

@@ -121,7 +121,7 @@ async function fail<T>(
 }
 
 function killed(): OperatorError {
-  return new OperatorError('Stopped', 'the operator was killed: nothing is sent any more');
+  return new OperatorError('Stopped', 'the operator was killed: requests are no longer sent');
 }
 
 /** Settles a promise; the result returns its value or throws its error. */

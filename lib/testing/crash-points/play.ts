@@ -132,7 +132,7 @@ export class Play<C extends CrashCluster> {
     const { cluster } = this.#stage;
     const deadlineMs = cluster.clock.monotonicMs() + this.#scenario.timeoutMs;
     for (;;) {
-      // Checks once more after the deadline, because the last move of the clock may span the whole timeout.
+      // Checks again after the deadline, because the last move of the clock may span the whole timeout.
       const isLast = cluster.clock.monotonicMs() >= deadlineMs;
       const why = await this.#whyNot(until);
       if (why === undefined) {

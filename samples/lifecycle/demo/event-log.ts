@@ -25,7 +25,7 @@ export class EventLog {
     this.#awaited.get(reason)?.();
   };
 
-  /** Resolves when the next event of this reason was told; ask before what causes it. */
+  /** Resolves at the next event of this reason; call it before the action that causes the event. */
   next(reason: string): Promise<void> {
     return new Promise((resolve) => this.#awaited.set(reason, resolve));
   }

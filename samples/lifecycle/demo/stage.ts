@@ -12,7 +12,7 @@ export interface Seen {
   readonly resourceVersion: string;
 }
 
-/** What a container of the server was changed to by hand. */
+/** State of the fields that {@link SampleStage.editByHand} changes. */
 export interface HandEdits {
   readonly image: string | undefined;
   readonly containers: number;
@@ -22,7 +22,7 @@ export interface HandEdits {
 
 const longestMs = 60_000;
 
-/** What a person does to the system, and sees of it. */
+/** Actions of a person on the system, and the objects that the person sees. */
 export class SampleStage {
   readonly #client: Client;
   readonly #namespace: string;
@@ -73,7 +73,7 @@ export class SampleStage {
     await waitFor(this.#client, config, this.#patiently(until));
   }
 
-  /** What a person changes at night: some of it is reverted, some is a person's to change. */
+  /** Edits objects by hand: the operator reverts some of the changes, and keeps the others. */
   async editByHand(): Promise<void> {
     const deployment = await this.#client.get(Deployment, this.#server);
     const body = {
@@ -97,7 +97,7 @@ export class SampleStage {
     await waitFor(this.#client, deployment, this.#patiently(until));
   }
 
-  /** What is left of {@link editByHand}. */
+  /** Returns the current state of the fields that {@link editByHand} changes. */
   async edits(): Promise<HandEdits> {
     const { spec } = await this.#client.get(Deployment, this.#server);
     const { metadata } = await this.#client.get(Service, this.#server);
@@ -111,7 +111,7 @@ export class SampleStage {
     };
   }
 
-  /** What the system consists of, by kind and name. */
+  /** Returns the objects of the system, by kind and name. */
   async objects(): Promise<readonly Seen[]> {
     const lists = await Promise.all(ownedTypes.map((type) => this.#ofType(type)));
     return lists.flat();

@@ -83,7 +83,7 @@ export class Story {
     const { team = '' } = serviceLabels;
     narrator.line('well', `image ${image}, ${containers} container`, 'reverted');
     narrator.line('well', `label team=${team}`, 'stays: labels are everyone’s');
-    narrator.line('well', page.trim(), 'stays: a ConfigMap belongs to whoever edits it');
+    narrator.line('well', page.trim(), 'stays: users own the data of the ConfigMap');
     if (image !== 'nginx:1.29' || containers !== 1)
       throw new Error('the Deployment was not healed');
     if (team !== 'night') throw new Error('the label of a user was taken away');
@@ -122,14 +122,14 @@ export class Story {
   }
 }
 
-/** What is said of a downgrade, while there is one. */
+/** Returns the message of a refused downgrade; undefined if no downgrade is refused. */
 function refusal(status: SampleConfig['status']): string | undefined {
   return status?.conditions?.find(
     ({ type, status: is }) => type === 'DowngradeRefused' && is === 'True',
   )?.message;
 }
 
-/** What `of` has and `from` has not. */
+/** Returns the objects of `of` that `from` lacks. */
 function missing(
   from: readonly Seen[],
   of: readonly Seen[],

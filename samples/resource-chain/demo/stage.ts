@@ -18,7 +18,7 @@ export interface Seen {
 const kinds: readonly ResourceType<KubernetesObject>[] = [ConfigMap, Secret, Service, Deployment];
 const longestMs = 60_000;
 
-/** What a person does to a site, and sees of it. */
+/** Actions of a person on a site, and the objects that the person sees. */
 export class SiteStage {
   /** As it is created. */
   readonly site: Site;
@@ -75,7 +75,7 @@ export class SiteStage {
     await waitFor(this.#client, siteNamespace(this.site), this.#patiently(until));
   }
 
-  /** What the site has become, by kind and name. */
+  /** Returns the objects of the site, by kind and name. */
   async objects(): Promise<readonly Seen[]> {
     const namespace = nameOf(this.site);
     const lists = await Promise.all(

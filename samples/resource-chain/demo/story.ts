@@ -2,7 +2,7 @@ import type { Narrator } from '../../demo/narrator.js';
 import type { FakeRegistry } from '../registry.js';
 import type { Seen, SiteStage } from './stage.js';
 
-/** What the story needs. */
+/** Options of the story. */
 export interface StoryOptions {
   readonly narrator: Narrator;
   readonly stage: SiteStage;
@@ -62,7 +62,7 @@ export class Story {
   }
 }
 
-/** What `of` has and `from` has not: by UID, so that what was made anew counts as new. */
+/** Returns the objects of `of` that `from` lacks, by UID: a recreated object counts as new. */
 function missing(from: readonly Seen[], of: readonly Seen[]): readonly Seen[] {
   return of.filter(({ uid }) => !from.some((other) => other.uid === uid));
 }

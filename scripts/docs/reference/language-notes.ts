@@ -16,7 +16,7 @@ export const languageNotes: readonly LanguageNote[] = [
   },
   {
     title: 'Getters',
-    text: "A string that begins with `$` is a JSONPath (RFC 9535) on the document: names, indexes (negative ones from the end), slices, wildcards, `..`, filters with comparisons, `&&`, `||`, `!`, existence, `in ['a', 'b']`, `length()`, `count()`, `match()` and `search()`. Its value is the first match; null when there is none. Names with other characters than letters, digits, `_` and `-` stand in `['…']`. `$.` is the document itself, as `$`. In a filter `@` is the item, and `$` the document.",
+    text: "A string that begins with `$` is a JSONPath (RFC 9535) on the document: names, indexes (negative ones from the end), slices, wildcards, `..`, filters with comparisons, `&&`, `||`, `!`, existence, `in ['a', 'b']`, `length()`, `count()`, `match()` and `search()`. Its value is the first match; null without a match. Names with other characters than letters, digits, `_` and `-` stand in `['…']`. `$.` is the document itself, as `$`. In a filter `@` is the item, and `$` the document.",
     examples: [
       { expression: "$.ports[?(@.name == 'https')].port", document: { ports }, result: 443 },
       { expression: '$.ports[-1].name', document: { ports }, result: 'https' },
@@ -27,7 +27,7 @@ export const languageNotes: readonly LanguageNote[] = [
   },
   {
     title: 'Elements',
-    text: '`$$` is the item at hand in the first operand of `@map`, `@filter`, `@any`, `@all` and `@none`; nested, that of the nearest. Elsewhere there is none: such an expression is refused.',
+    text: '`$$` is the item at hand in the first operand of `@map`, `@filter`, `@any`, `@all` and `@none`; nested, that of the nearest. Elsewhere it is refused.',
     examples: [
       { expression: { '@map': ['$$.port', '$.ports'] }, document: { ports }, result: [80, 443] },
     ],

@@ -17,7 +17,7 @@ export interface OperatorReference {
   readonly forms: readonly string[];
   /** Number of operands; `most` is Infinity for no limit. */
   readonly operands: { readonly least: number; readonly most: number };
-  /** What the operator does, which operands it accepts, and how it treats null. */
+  /** Description: effect, accepted operands, and treatment of null. */
   readonly does: string;
   readonly examples: readonly ExpressionExample[];
 }

@@ -15,7 +15,7 @@ export interface StageReference {
   readonly aliases?: readonly string[];
   /** The written forms; `…` stands for repetition. */
   readonly forms: readonly string[];
-  /** What the stage does, and how it treats documents that do not fit. */
+  /** Description: effect, and treatment of documents that do not fit. */
   readonly does: string;
   readonly examples: readonly StageExample[];
 }

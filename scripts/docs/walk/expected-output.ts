@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 const anything = '…';
 
 /**
- * What is wrong with the output of a command; undefined: it is as the page shows it.
+ * Returns the problem with the output of a command; undefined if it is as the page shows it.
  * @param expected - lines; `…` in one stands for any text, and alone for any number of lines
  */
 export function outputProblem(expected: string, actual: string): string | undefined {

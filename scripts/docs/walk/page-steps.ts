@@ -4,20 +4,20 @@ export type Step = RunStep | WriteStep | EditStep | StopStep;
 /** Commands of a shell. */
 export interface RunStep {
   readonly type: 'run';
-  /** Of the page, as in all steps. */
+  /** Line in the page, as in all steps. */
   readonly line: number;
   readonly script: string;
-  /** What the last command ends with. */
+  /** Expected exit code of the last command. */
   readonly exitCode: number;
   /** In a terminal of its own: it goes on until the page has it stopped. */
   readonly isLeftRunning: boolean;
   /** `cluster`: on one that is no part of the page; `nowhere`: nothing checks it. */
   readonly where: 'here' | 'cluster' | 'nowhere';
-  /** What the page shows of the output; undefined: nothing. */
+  /** Output that the page shows; undefined if it shows none. */
   readonly output: string | undefined;
 }
 
-/** A file that is made, or written anew. */
+/** A file to create or overwrite. */
 export interface WriteStep {
   readonly type: 'write';
   readonly line: number;
@@ -34,15 +34,15 @@ export interface EditStep {
   readonly diff: string;
 }
 
-/** What was left running ends, as by Ctrl-C. */
+/** Stops the command that was left running, as Ctrl-C does. */
 export interface StopStep {
   readonly type: 'stop';
   readonly line: number;
 }
 
 /**
- * What a page has its readers do. Their order is that of the page. A fence says by words after its
- * language, which readers do not see, what its block is:
+ * Returns the steps of a page for its readers, in order. Words after the language of a fence, which
+ * readers do not see, define its block:
  *
  * - `sh`: commands; `exit=2`: they end with that code; `start`: they go on until `<!-- walk: stop -->`;
  *   `cluster`: they want a cluster; `unchecked`: nothing here can carry them out.
@@ -118,5 +118,5 @@ function orderOf(order: string, line: number): StopStep {
 }
 
 function unknownWords(words: readonly string[], line: number): Error {
-  return new Error(`line ${line}: nobody knows what to do by '${words.join(' ')}'`);
+  return new Error(`line ${line}: unknown words '${words.join(' ')}'`);
 }

@@ -16,10 +16,10 @@ export interface TerminalOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** What commands came to. */
+/** Result of commands. */
 export interface Ended {
   readonly code: number;
-  /** Of both outputs, as a terminal shows them. */
+  /** Text of standard output and standard error, as a terminal shows them. */
   readonly output: string;
 }
 

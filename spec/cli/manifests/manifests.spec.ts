@@ -263,7 +263,7 @@ describe('operator-builder manifests', () => {
       [
         'a setup that sends requests to a cluster',
         'return manager.liveClient.list(Shop).then(() => {});',
-        'error: setup of the operator shops asks the cluster',
+        'error: setup of the operator shops sends a request',
       ],
       [
         'a setup that throws',

@@ -55,7 +55,7 @@ describe('The inspector', () => {
     const stop = new AbortController();
     const running = open.run(stop.signal);
     await open.whenStarted();
-    expect(setup.logged('warn').join()).to.include('whoever reaches it can read it');
+    expect(setup.logged('warn').join()).to.include('every client that reaches it can read it');
     stop.abort();
     await running;
   });

@@ -65,7 +65,7 @@ describe('ShardMachine in a simulation', function () {
           const group = startedGroup(seed, 4);
           const leader = group.leader();
           const paused = group.alive.find((process) => process !== leader);
-          if (leader === undefined || paused === undefined) throw new Error('nobody leads');
+          if (leader === undefined || paused === undefined) throw new Error('no process leads');
           leader.doom = { type, isStored };
           // The slots of the paused process must move. It resumes when that may be half done.
           paused.pause();

@@ -36,7 +36,7 @@ export function apiServerCommand(context: CommandContext): Command {
       helpExamples({
         'operator-builder declarative apiserver': `views at http://127.0.0.1:${defaultViewPort}`,
         'operator-builder declarative apiserver --host 0.0.0.0 --keys view-keys':
-          'over HTTPS, to whoever has a token of `declarative config`',
+          'over HTTPS; clients need a token of `declarative config`',
         'kubectl apply -f operator.yaml': 'an operator begins',
       }),
     )

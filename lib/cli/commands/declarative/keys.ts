@@ -30,7 +30,7 @@ export function keysCommand(context: CommandContext): Command {
       namesOf,
     )
     .option('--days <number>', 'how long the certificate is good', daysOf, 365)
-    .option('--force', 'replace files that are there; their tokens are no good any more')
+    .option('--force', 'replace existing files; tokens of the old keys become invalid')
     .addOption(
       new Option(
         '--rotate',

@@ -21,7 +21,7 @@ export const custom: readonly Scenario[] = [
     ],
   },
   {
-    title: 'a default that nobody set',
+    title: 'a default that no client set',
     on: widget,
     steps: [apply('op', spec({ size: 5 })), apply('op', spec({})), apply('op', {})],
   },

@@ -220,7 +220,7 @@ export const ownership: readonly Scenario[] = [
     ],
   },
   {
-    title: "what Go writes though it is empty is nobody's",
+    title: 'an empty field that Go always writes has no manager',
     on: role,
     steps: [
       create('ed', {}),

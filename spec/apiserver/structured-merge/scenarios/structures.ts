@@ -88,7 +88,7 @@ export const structures: readonly Scenario[] = [
     ],
   },
   {
-    title: 'a dropped container goes with all that nobody set',
+    title: 'a dropped container goes with all fields that no manager set',
     on: podTemplate,
     steps: [
       apply(
@@ -237,7 +237,7 @@ export const structures: readonly Scenario[] = [
     ],
   },
   {
-    title: 'replicas that an updater set, then scaled by somebody else',
+    title: 'replicas that an updater set, then scaled by another client',
     on: deployment,
     steps: [
       create('ed', paused({ replicas: 0 })),

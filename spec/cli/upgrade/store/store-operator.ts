@@ -94,7 +94,7 @@ function chainOf(owner: Store, client: Client, version: StoreVersion): Builder {
   const service = { type: 'ClusterIP', ports: [{ port: 80 }] };
   const filled: Builder = chain
     .configMap({ name: settings, data: { level } })
-    .configMap({ name: 'notes', data: { about: 'nobody reads it' }, labels })
+    .configMap({ name: 'notes', data: { about: 'not mounted' }, labels })
     .service({ name: 'db', spec: { clusterIP: 'None', ports: [{ port: 5432 }] } })
     .service({
       name: 'db-new',

@@ -51,13 +51,13 @@ export function badListsSuite(open: OpenScene): void {
       'an object of another kind',
       anything([configMap('a'), service('web')]),
       'InvalidObject',
-      /v1 Service is none of the kinds of this resource \(v1 ConfigMap\)/,
+      /v1 Service is not a kind of this resource \(v1 ConfigMap\)/,
     ],
     [
       'an object of a newer version',
       anything([{ ...configMap('a'), apiVersion: 'v2' }]),
       'InvalidObject',
-      /v2 ConfigMap is none/,
+      /v2 ConfigMap is not a kind/,
     ],
   ];
   for (const [what, desired, code, message] of cases) {

@@ -124,7 +124,7 @@ export function changesSuite(open: OpenScene): void {
     await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
     await scene.writes();
     const broken = configMaps(() => {
-      throw new Error('a spec that nobody can carry out');
+      throw new Error('a spec that cannot be carried out');
     });
     await leave(scene, [broken]);
     expect(await scene.writes()).to.deep.equal(['delete configmaps/a', 'delete configmaps/b']);

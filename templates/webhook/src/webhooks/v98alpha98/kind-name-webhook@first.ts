@@ -9,10 +9,10 @@ import { denied, validatingWebhook } from 'operator-builder';
 // +operator-builder:end
 // +operator-builder:scaffold:imports
 
-// What a schema, or a rule in it, can say belongs there. It can't say who asks.
+// Checks that a schema or its rules can express belong there. They can't see the requesting user.
 const createdBy = 'groupname.domain.example/created-by';
 
-/** What the API server asks about objects of KindName. */
+/** Admission webhooks for objects of KindName. */
 export const kindNameV98alpha98Webhooks: readonly Webhook[] = [
   // +operator-builder:if defaulting
   // Completes an object before it is validated and stored; it may be asked twice about one.

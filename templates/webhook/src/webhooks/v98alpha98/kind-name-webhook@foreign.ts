@@ -11,8 +11,8 @@ import { denied, validatingWebhook } from 'operator-builder';
 
 const createdBy = 'operator-name.domain.example/created-by';
 
-// The kind is not the operator's: while it is down, nobody could write objects of namespaces without the
-// label either, its own pods included.
+// The kind is not the operator's. Without the selector, a stopped operator would block writes in all
+// namespaces, its own pods included.
 const options: AdmissionWebhookOptions = {
   namespaceSelector: { matchLabels: { 'operator-name.domain.example/webhooks': 'enabled' } },
 };

@@ -11,12 +11,12 @@ import { denied, validatingWebhook } from 'operator-builder';
 // +operator-builder:end
 // +operator-builder:scaffold:imports
 
-// What a schema, or a rule in it, can say belongs there. It can't say who asks.
+// Checks that a schema or its rules can express belong there. They can't see the requesting user.
 const createdBy = 'groupname.domain.example/created-by';
 
 const type = versionOfResource<KindNameV99alpha99>(KindName, 'v99alpha99');
 
-/** What the API server asks about objects of KindName v99alpha99; those of others are converted first. */
+/** Admission webhooks for objects of KindName v99alpha99; the API server converts other versions first. */
 export const kindNameV99alpha99Webhooks: readonly Webhook[] = [
   // +operator-builder:if defaulting
   // Completes an object before it is validated and stored; it may be asked twice about one.
