@@ -43,8 +43,8 @@ export class Decoding {
   }
 
   /**
-   * Returns the error for a value of the wrong type: `json: cannot unmarshal string into Go struct
-   * field DeploymentSpec.spec.replicas of type int32`.
+   * Returns the error for a value of the wrong type:
+   * `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`.
    */
   mismatch(value: unknown, goType: string): DecodeError {
     const shown = jsonTypeName(value);
