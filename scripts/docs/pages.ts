@@ -28,7 +28,7 @@ export const sections: readonly Section[] = [
     title: 'In depth',
     pages: [
       ...docs('custom-resources', 'controller', 'manager', 'cache', 'webhooks', 'leader-election'),
-      ...docs('sharding', 'metrics', 'inspector', 'errors', 'performance'),
+      ...docs('sharding', 'metrics', 'inspector', 'errors', 'performance', 'architecture'),
     ],
   },
   {
