@@ -25,6 +25,10 @@ export function bundleOf(program: URL): string {
     ...{ platform: 'node', format: 'esm', target: 'node20', logLevel: 'silent' },
     // An external project finds this package in lib/, too.
     tsconfig: fileURLToPath(new URL('tsconfig.json', repository)),
+    // `re2.cjs` requires a package, which a bundle of ES modules can't do by itself.
+    banner: {
+      js: `import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(${JSON.stringify(repository.href)});`,
+    },
     // Modules of lib/ read data files by a path relative to their own, which is two folders deep.
     define: {
       'import.meta.url': JSON.stringify(new URL('lib/crd/openapi/any.js', repository).href),
