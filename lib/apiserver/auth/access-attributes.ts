@@ -59,8 +59,8 @@ function selectedName(verb: string, query: URLSearchParams): string {
 }
 
 /**
- * Returns the message of a refusal: `User "x" cannot list resource "pods" in API group "" in the
- * namespace "n"`.
+ * Returns the message of a refusal:
+ * `User "x" cannot list resource "pods" in API group "" in the namespace "n"`.
  */
 export function describeAccess(username: string, attributes: AccessAttributes): string {
   const { verb, group, resource, subresource, namespace, path } = attributes;

@@ -6,8 +6,8 @@ export interface FieldConflict {
   /** The name of the manager that owns the field. */
   readonly manager: string;
   /**
-   * The text by which the server names that manager: `"kubectl" using v1`, `"hpa" with subresource
-   * "scale"`.
+   * The text by which the server names that manager: `"kubectl" using v1`,
+   * `"hpa" with subresource "scale"`.
    */
   readonly owner: string;
   /**

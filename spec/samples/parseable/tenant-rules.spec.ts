@@ -93,7 +93,7 @@ describe('validation rules of ParseableTenant', () => {
   }
 
   for (const [title, tenant, message, old] of cases) {
-    it(`${title}`, async () => {
+    it(title, async () => {
       const causes = ParseableTenant.validate(tenant, old).map(textOf);
       expect(causes).to.have.length(message === undefined ? 0 : 1);
       if (message !== undefined) expect(causes[0]).to.match(message);
