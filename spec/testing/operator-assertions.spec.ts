@@ -1,3 +1,4 @@
+import { EventRecorder } from '../../lib/events/event-recorder.js';
 import { use, expect } from 'chai';
 import { setControllerReference } from '../../lib/client/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
@@ -34,6 +35,19 @@ describe('operatorAssertions', () => {
     expect(cluster().requests.since(mark)).to.have.reads(1, { user: 'shop' });
     expect(cluster().requests.entries).to.have.requests({ user: 'another client' }, 0);
     expect(cluster()).not.to.have.writes(0);
+  });
+
+  it('count the writes of Events only if the filter names them', async () => {
+    const client = cluster().client({ user: 'shop' });
+    const shop = await client.create(named('a'));
+    const recorder = new EventRecorder({ client, controllerName: 'shop', clock: cluster().clock });
+    const mark = cluster().requests.mark();
+    const event = { type: 'Normal', reason: 'Opened', action: 'Open', note: 'opened' } as const;
+    recorder.record({ ...event, regarding: shop });
+    await recorder.flush();
+    expect(cluster().requests.since(mark)).to.have.writes(0);
+    expect(cluster().requests.since(mark)).to.have.writes(1, { resource: 'events' });
+    await recorder.stop();
   });
 
   it('list the requests that they found', async () => {
