@@ -1,5 +1,5 @@
 import { deepEqual } from '../object/deep-equal.js';
-import { fieldElement, fieldPath, pathToString } from '../object/field-path.js';
+import { fieldElement, fieldPath, pathToString, valueAtPath } from '../object/field-path.js';
 import type { FieldPath } from '../object/field-path.js';
 import { FieldSet } from '../object/field-set.js';
 import { elementsOf, isLeaf, leaf } from '../object/field-tree.js';
@@ -10,7 +10,6 @@ import { appliedFields } from '../object/managed-fields.js';
 import { equalQuantities, parseQuantity } from '../object/quantity.js';
 import { groupOf } from '../object/resource-type.js';
 import { matchItems, uncoveredPaths } from '../object/uncovered-paths.js';
-import { valueAtPath } from '../object/value-at-path.js';
 
 /** A field manager and the part of objects that it applies. */
 export interface ManagedPart {

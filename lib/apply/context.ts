@@ -19,7 +19,7 @@ import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
-import type { ErrorCode } from '../system/error-codes.js';
+import type { ErrorCode } from '../system/operator-error.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { ImmutablePolicy } from './desired-object.js';
 

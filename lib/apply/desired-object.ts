@@ -8,7 +8,7 @@ import type {
   ObjectMeta,
   UnstructuredObject,
 } from '../object/kubernetes-object.js';
-import { labelValueOf } from '../object/label-value.js';
+import { labelValueOf } from '../object/names.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import { ownerUidLabel, withControllerReference } from '../object/owner-reference.js';
 import type { ResourceType } from '../object/resource-type.js';

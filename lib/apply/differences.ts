@@ -1,5 +1,5 @@
 import { deepEqual } from '../object/deep-equal.js';
-import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
+import { diffObjects, serverSetFields, redactChanges } from '../object/diff-by-path.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import {
   fieldElement,
@@ -7,15 +7,14 @@ import {
   indexElement,
   keyElement,
   pathToString,
+  valueAtPath,
 } from '../object/field-path.js';
 import type { FieldPath } from '../object/field-path.js';
 import { isJsonObject, memberOf } from '../object/json.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { appliedFields, fieldManagersOf, lastUpdater } from '../object/managed-fields.js';
 import { equalQuantities, parseQuantity } from '../object/quantity.js';
-import { redactChanges } from '../object/redact.js';
 import { uncoveredPaths } from '../object/uncovered-paths.js';
-import { valueAtPath } from '../object/value-at-path.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { appliedHashAnnotation } from './ownership.js';
 

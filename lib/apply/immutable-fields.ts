@@ -14,7 +14,7 @@ import {
 } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { compareQuantities } from '../object/quantity.js';
-import { redactChanges } from '../object/redact.js';
+import { redactChanges } from '../object/diff-by-path.js';
 import { OperatorError } from '../system/operator-error.js';
 import { applyOptions, asNew, deleteAsRead } from './context.js';
 import type { ApplyContext } from './context.js';

@@ -4,7 +4,7 @@ import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
-import { redactChanges } from '../object/redact.js';
+import { redactChanges } from '../object/diff-by-path.js';
 import type { OperatorError } from '../system/operator-error.js';
 import { isOperatorError } from '../system/operator-error.js';
 import { appliedChanges, desiredDifferences, driftOf, expectedChanges } from './differences.js';

@@ -1,4 +1,4 @@
-import { fieldElement, parsePathElement, pathToString } from '../object/field-path.js';
+import { fieldElement, parsePathElement, pathToString, valueAtPath } from '../object/field-path.js';
 import type { FieldPath } from '../object/field-path.js';
 import { elementsOf } from '../object/field-tree.js';
 import type { FieldNode } from '../object/field-tree.js';
@@ -6,7 +6,6 @@ import { isJsonObject, memberOf, setMember, withoutMember } from '../object/json
 import type { Deployment } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import { appliedFields } from '../object/managed-fields.js';
-import { valueAtPath } from '../object/value-at-path.js';
 import { changedDesire } from './desired-object.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { changesBesideDrift, driftOf, droppedFields } from './differences.js';

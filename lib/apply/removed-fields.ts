@@ -1,13 +1,18 @@
-import { fieldElement, parsePathElement, pathToString } from '../object/field-path.js';
+import {
+  fieldElement,
+  parsePathElement,
+  pathToString,
+  hasKeys,
+  valueAtPath,
+} from '../object/field-path.js';
 import type { FieldPath, PathElement } from '../object/field-path.js';
 import { FieldSet } from '../object/field-set.js';
 import { elementsOf, isLeaf, isMember, leaf } from '../object/field-tree.js';
 import type { FieldNode } from '../object/field-tree.js';
-import { formatJsonPointer } from '../object/json-pointer.js';
+import { formatJsonPointer } from '../object/json-patch.js';
 import type { JsonPatchOperation } from '../object/json-patch.js';
 import { isJsonObject, memberOf, withMember, withoutMember } from '../object/json.js';
 import type { ManagedFieldsEntry, UnstructuredObject } from '../object/kubernetes-object.js';
-import { hasKeys, valueAtPath } from '../object/value-at-path.js';
 import { fieldDifferences } from './applied-differences.js';
 import type { ManagedPart } from './applied-differences.js';
 import type { ApplyContext } from './context.js';

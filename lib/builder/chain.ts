@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import type { ResourceType } from '../object/resource-type.js';
 import { InternalStore } from '../store/internal-store.js';
-import { nearestName } from '../system/nearest-name.js';
+import { nearestName } from '../system/known-options.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
 import { definedKinds, kindName } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';

@@ -32,7 +32,7 @@ import {
 } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import type { LabelSelector } from '../object/label-selector.js';
-import { labelValueOf } from '../object/label-value.js';
+import { labelValueOf } from '../object/names.js';
 import { appliedFields } from '../object/managed-fields.js';
 import { referenceTo } from '../object/object-reference.js';
 import { ownerUidLabel } from '../object/owner-reference.js';

@@ -9,7 +9,7 @@ import {
 } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ResourceType } from '../object/resource-type.js';
-import { nearestName } from '../system/nearest-name.js';
+import { nearestName } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { BuilderSettings } from './builder-options.js';
 import { workloadLabel } from './kinds/workloads.js';

@@ -6,7 +6,7 @@ import type {
   Metrics,
   RemovableSeries,
 } from '../system/metrics.js';
-import { withMetricLabels } from '../system/labelled-metrics.js';
+import { withMetricLabels } from '../system/metrics.js';
 
 /** The metrics of a cache, each labelled with `kind` and the labels that its `metrics` add. */
 export interface CacheMetrics {

@@ -13,11 +13,10 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
-import type { Resolved } from '../system/resolved.js';
+import type { Resolved, OptionNames } from '../system/known-options.js';
 import type { Indexer } from './indexer.js';
 import type { Transform } from './intake.js';
 import type { QuarantinedObject } from './quarantine.js';
-import type { OptionNames } from '../system/known-options.js';
 
 /** Selects the objects of one kind that a cache holds, and the parts of them. See {@link cachedType}. */
 export interface CachedType<T extends KubernetesObject = KubernetesObject> {

@@ -13,11 +13,11 @@ import type {
   Informer,
   InformerStatus,
   WaitForSyncOptions,
+  InformerScope,
 } from './informer.js';
 import { StringPool } from './intake.js';
 import { builtInIndexers } from './indexer.js';
 import type { Indexer } from './indexer.js';
-import type { InformerScope } from './informer-scope.js';
 import { describeMissing } from './missing.js';
 import { quarantinedError } from './quarantine.js';
 import { SharedInformer } from './shared-informer.js';

@@ -4,8 +4,13 @@ export { cachedType } from './cache-options.js';
 export type { CacheOptions, CachedType } from './cache-options.js';
 export { cachedClient } from './cached-client.js';
 export type { CachedClient, CachedClientOptions } from './cached-client.js';
-export { byControllerUid, byLabel, byNamespace } from './indexer.js';
-export { controllerUidIndex, namespaceIndex } from './indexer.js';
+export {
+  byControllerUid,
+  byLabel,
+  byNamespace,
+  controllerUidIndex,
+  namespaceIndex,
+} from './indexer.js';
 export type { Indexer } from './indexer.js';
 export type {
   AddedEvent,

@@ -1,6 +1,9 @@
+import { matchesFields, parseFieldSelector } from '../object/field-selector.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
+import { matchesLabels, parseLabelSelector } from '../object/label-selector.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Indexer } from './indexer.js';
+import type { Transform } from './intake.js';
 import type { Missing } from './missing.js';
 import type { QuarantinedObject } from './quarantine.js';
 
@@ -107,4 +110,84 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
   status(): InformerStatus;
   /** Removes the handlers of this informer. The cache drops the kind when it has no other users. */
   release(): void;
+}
+
+/** The event handlers of an informer. An exception in one handler does not affect the others. */
+export class EventHandlers<T extends KubernetesObject> {
+  /** Copied on each change, so that a running `emit` iterates over a fixed list. */
+  #handlers: readonly CacheEventHandler<T>[] = [];
+  readonly #onError: (error: unknown, object: T) => void;
+
+  /** @param onError - called when a handler throws */
+  constructor(onError: (error: unknown, object: T) => void) {
+    this.#onError = onError;
+  }
+
+  /** Adds a handler, and calls it at once for each of the `existing` objects. */
+  add(handler: CacheEventHandler<T>, existing: readonly T[]): HandlerRegistration {
+    // A new function for each registration, since a handler may be added twice.
+    const own: CacheEventHandler<T> = (event) => handler(event);
+    for (const object of existing)
+      this.#tell(own, { type: 'added', object, isInInitialList: true });
+    this.#handlers = [...this.#handlers, own];
+    return { remove: () => this.#remove(own) };
+  }
+
+  /** Calls all handlers with each event, in order. */
+  emit(events: readonly CacheEvent<T>[]): void {
+    // A handler added meanwhile has already received the store's state after all of these events.
+    const handlers = this.#handlers;
+    for (const event of events) {
+      for (const handler of handlers) {
+        // An earlier handler may have removed this one.
+        const isThere = this.#handlers === handlers || this.#handlers.includes(handler);
+        if (isThere) this.#tell(handler, event);
+      }
+    }
+  }
+
+  clear(): void {
+    this.#handlers = [];
+  }
+
+  #remove(handler: CacheEventHandler<T>): void {
+    this.#handlers = this.#handlers.filter((other) => other !== handler);
+  }
+
+  #tell(handler: CacheEventHandler<T>, event: CacheEvent<T>): void {
+    try {
+      handler(event);
+    } catch (error) {
+      this.#onError(error, event.object);
+    }
+  }
+}
+
+/** Selects the cached objects of one kind and the parts of them that are kept. */
+export interface InformerScope<T extends KubernetesObject> {
+  readonly type: TypeReference<T>;
+  readonly metadataOnly: boolean;
+  /** The namespaces, each with its own watch; undefined for all. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly labelSelector: string | undefined;
+  readonly fieldSelector: string | undefined;
+  readonly transform: Transform<T> | undefined;
+  readonly indexers: Readonly<Record<string, Indexer<T>>>;
+  readonly keepManagedFields: boolean;
+}
+
+/** Returns a test that a watch of this scope shows an object of its kind. */
+export function selectedBy({
+  namespaces,
+  labelSelector,
+  fieldSelector,
+}: Pick<InformerScope<never>, 'namespaces' | 'labelSelector' | 'fieldSelector'>): (
+  object: KubernetesObject,
+) => boolean {
+  const labels = labelSelector === undefined ? [] : parseLabelSelector(labelSelector);
+  const fields = fieldSelector === undefined ? [] : parseFieldSelector(fieldSelector);
+  return (object) =>
+    (namespaces === undefined || namespaces.includes(object.metadata.namespace ?? '')) &&
+    matchesLabels(labels, object.metadata.labels) &&
+    matchesFields(fields, object);
 }

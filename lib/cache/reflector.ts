@@ -8,21 +8,18 @@ import type { MetricLabels } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Random } from '../system/random.js';
 import type { CacheMetrics } from './cache-metrics.js';
-import { InitialEvents, listPages } from './initial-list.js';
-import type { InitialList } from './initial-list.js';
-import { isStreamingRefused } from './reflector-state.js';
+import { InitialEvents, listPages, followWatch } from './list-and-watch.js';
+import type { InitialList, WatchReceiver, WatchScope, Watched } from './list-and-watch.js';
+import { isStreamingRefused, Setbacks, shortWatchMs } from './setbacks.js';
 import type {
   ListState,
   ParkReason,
   ReflectorState,
   WatchState,
   WorkState,
-} from './reflector-state.js';
+  Failure,
+} from './setbacks.js';
 import { compareResourceVersions } from './resource-version.js';
-import { Setbacks, shortWatchMs } from './setbacks.js';
-import type { Failure } from './setbacks.js';
-import { followWatch } from './watch-attempt.js';
-import type { WatchReceiver, WatchScope, Watched } from './watch-attempt.js';
 
 /** Receives what a reflector reads, in the server's order. Its methods must not throw. */
 export interface ReflectorSink<T extends KubernetesObject> {

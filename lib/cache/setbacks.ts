@@ -1,15 +1,15 @@
-import { isGone } from '../object/api-error.js';
+import { isApiError, isGone, isTooManyRequests } from '../object/api-error.js';
+import type { ApiError } from '../object/api-error.js';
+import { delayAfter, spread } from '../system/random.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import { isOperatorError } from '../system/operator-error.js';
 import type { Random } from '../system/random.js';
 import type { CacheMetrics } from './cache-metrics.js';
-import { ReconnectDelay } from './reconnect-delay.js';
-import { retryAfterMs, stateAfterFailure } from './reflector-state.js';
-import type { ParkedState, ParkReason, ReflectorState, WorkState } from './reflector-state.js';
+import { isNotServed } from './missing.js';
 
 /** Options of {@link Setbacks}. */
-export interface SetbacksOptions {
+interface SetbacksOptions {
   readonly kind: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -78,5 +78,168 @@ export class Setbacks {
     const fields = { error, retryInMs: Math.round(delayMs) };
     if (quiet) logger.debug(`${kind}: ${message}`, fields);
     else logger.warn(`${kind}: ${message}`, fields);
+  }
+}
+
+/*
+ *            +--------------- 410, version rolled back ---------------+
+ *            v                                                        |
+ *   streamingList ------ initial events end -----------------------> watch <-+ ended, time-out
+ *        |   not offered, failed                                      ^ |  +-+
+ *        +----> list ------------- last page --------------------------+ |
+ *                ^ ^                                                     |
+ *        backOff-+ +-parked <------- no such kind --- any state ---------+
+ */
+
+/** The next step of a reflector. */
+export type ReflectorState = WorkState | BackOffState | ParkedState | { readonly phase: 'stopped' };
+
+/** A state that sends requests to the server. */
+export type WorkState = StreamingListState | ListState | WatchState;
+
+/** Starts a watch with the existing objects (KEP-3157). */
+interface StreamingListState {
+  readonly phase: 'streamingList';
+}
+
+/** Lists page by page, or in one page if a continue token expired before the last page. */
+export interface ListState {
+  readonly phase: 'list';
+  readonly pages: 'many' | 'one';
+}
+
+/** Watches from `resourceVersion`; `failures` is the number of consecutive watches that failed. */
+export interface WatchState {
+  readonly phase: 'watch';
+  readonly resourceVersion: string;
+  readonly failures: number;
+}
+
+/** Waits after a failure, then continues with `then`. */
+interface BackOffState {
+  readonly phase: 'backOff';
+  readonly error: unknown;
+  readonly delayMs: number;
+  readonly then: WorkState;
+}
+
+/**
+ * Checks again after `delayMs`, since a quick retry is pointless. `unknownKind`: the server does not serve
+ * the kind. `malformed`: the client rejected the request itself, for example for its namespace.
+ */
+interface ParkedState {
+  readonly phase: 'parked';
+  readonly why: ParkReason;
+  readonly error: unknown;
+  readonly delayMs: number;
+}
+
+/** The reason for parking. See {@link ParkedState}. */
+export type ParkReason = 'unknownKind' | 'malformed';
+
+/** After this many consecutive failures of a watch, the reflector lists again. */
+const failuresBeforeRelist = 5;
+
+/** Returns the next step after `error`; `relist` lists in the way that the server supports. */
+function stateAfterFailure(
+  from: WorkState,
+  error: unknown,
+): ListState | WatchState | ParkReason | 'relist' {
+  if (isNotServed(error)) return 'unknownKind';
+  if (isMalformed(error)) return 'malformed';
+  switch (from.phase) {
+    case 'streamingList':
+      // A proxy in between may block the stream, so use a plain list.
+      return { phase: 'list', pages: 'many' };
+    case 'list':
+      return { phase: 'list', pages: isGone(error) ? 'one' : 'many' };
+    case 'watch': {
+      const failures = from.failures + 1;
+      if (canResume(error) && failures < failuresBeforeRelist) return { ...from, failures };
+      return 'relist';
+    }
+  }
+}
+
+/** Returns true if the server rejected the request in a way that indicates no streaming lists. */
+export function isStreamingRefused(error: unknown): boolean {
+  return isApiError(error) && [400, 415, 422].includes(error.status);
+}
+
+/** Returns the delay that the server requests, in milliseconds; 0 if it requests no delay. */
+function retryAfterMs(error: unknown): number {
+  return isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
+}
+
+/** Returns true if the client would reject the same request on every attempt, before it is sent. */
+function isMalformed(error: unknown): boolean {
+  const codes = ['InvalidObject', 'InvalidOption', 'InvalidSelector'] as const;
+  return codes.some((code) => isOperatorError(error, code));
+}
+
+/** Returns true if the watch can resume from its version: the error does not invalidate the version. */
+function canResume(error: unknown): boolean {
+  if (!isApiError(error)) return true;
+  if (isVersionTooLarge(error)) return false;
+  return isTooManyRequests(error) || error.status >= 500;
+}
+
+/** Returns true if the server is behind the known version, for example after a restore from a backup. */
+function isVersionTooLarge(error: ApiError): boolean {
+  return error.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
+}
+
+const curve = { baseMs: 800, maxMs: 30_000 };
+/** Limits the delay for an unserved kind: each check costs one small request. */
+const longestLookMs = 5_000;
+const resetAfterMs = 120_000;
+
+/**
+ * Computes the delay before the next attempt to reach an API server. It starts at 0.8 s and doubles to 30 s;
+ * each delay is extended at random by up to 100 %, so that clients do not reconnect all at once. Two minutes
+ * without a failure reset it. The curve is that of client-go's reflector.
+ *
+ * Unlike client-go, the loss of a working watch does not count as a failure (see `afterHealth`).
+ */
+export class ReconnectDelay {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  #failures = 0;
+  #healthySinceMs = -Infinity;
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Counts a failure and returns the delay, in milliseconds. */
+  next(): number {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#healthySinceMs >= resetAfterMs) this.#failures = 0;
+    const delayMs = spread(delayAfter(++this.#failures, curve), this.#random, 1, 2);
+    // The time without failures can begin only after the delay.
+    this.#healthySinceMs = nowMs + delayMs;
+    return delayMs;
+  }
+
+  /** Returns the delay for a kind that may be installed at any time: it grows too, but to 5 s at most. */
+  nextLook(): number {
+    return Math.min(this.next(), longestLookMs);
+  }
+
+  /**
+   * Returns the delay for an error that a retry is unlikely to fix: 30 s, extended at random by up to 100 %.
+   */
+  longest(): number {
+    return spread(curve.maxMs, this.#random, 1, 2);
+  }
+
+  /**
+   * Returns the delay after the loss of a working watch: 0.8 s, extended at random by up to 100 %. It never
+   * grows: a load balancer that cuts idle streams each minute must not make a cache ever staler. It does not
+   * reset a delay that failures have doubled, and does not interrupt the time without failures.
+   */
+  afterHealth(): number {
+    return spread(curve.baseMs, this.#random, 1, 2);
   }
 }

@@ -9,10 +9,9 @@ import type { Random } from '../system/random.js';
 import type { CacheMetrics } from './cache-metrics.js';
 import { ChangeNotifier } from './change-notifier.js';
 import { namespaceIndex } from './indexer.js';
-import { selectedBy } from './informer-scope.js';
-import type { InformerScope } from './informer-scope.js';
-import { EventHandlers } from './event-handlers.js';
+import { selectedBy, EventHandlers } from './informer.js';
 import type {
+  InformerScope,
   CacheEvent,
   CacheEventHandler,
   HandlerRegistration,
@@ -21,13 +20,12 @@ import type {
 import { checkedKey, newIntake } from './intake.js';
 import type { Intake, StringPool } from './intake.js';
 import { missingOf } from './missing.js';
-import { estimateTotalBytes } from './object-bytes.js';
+import { estimateTotalBytes, ObjectStore } from './store.js';
 import { Quarantine } from './quarantine.js';
 import type { QuarantinedObject } from './quarantine.js';
 import { Reflector } from './reflector.js';
 import type { ReflectorSink } from './reflector.js';
 import { compareResourceVersions } from './resource-version.js';
-import { ObjectStore } from './store.js';
 import { WriteOverlay } from './write-overlay.js';
 
 /** The parts that all informers of a cache share. */

@@ -1,8 +1,7 @@
 import { sleep } from '../system/clock.js';
-import { ConnectionError } from '../system/connection-error.js';
+import { ConnectionError, OperatorError, isOperatorError } from '../system/operator-error.js';
 import { noMetrics } from '../system/metrics.js';
 import type { Metrics } from '../system/metrics.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { TransportRequest, TransportResponse } from '../system/transport.js';
 import { readBody, apiErrorOf, WarningLog } from './answers.js';
 import { describeCall } from './call.js';

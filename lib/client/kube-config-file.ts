@@ -159,7 +159,7 @@ async function parseKubeConfig(text: string, origin: Origin): Promise<KubeConfig
 async function parseYaml(text: string, { name }: Origin): Promise<unknown> {
   const [{ parseDocument }, { checkYamlDepth }] = await Promise.all([
     import('yaml'),
-    import('../object/yaml-depth.js'),
+    import('../object/yaml-documents.js'),
   ]);
   const document = parseDocument(checkYamlDepth(text, name));
   const [error] = document.errors;

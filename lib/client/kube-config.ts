@@ -11,7 +11,7 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 import type { OptionNames } from '../system/known-options.js';
 import { silentLogger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
-import { isProxyUrl } from '../system/proxy-tunnel.js';
+import { isProxyUrl } from '../system/connector.js';
 import { UndiciTransport } from '../system/undici-transport.js';
 import {
   withCertificateFiles,

@@ -1,10 +1,9 @@
 import { defaultMaxListeners, getMaxListeners, setMaxListeners } from 'node:events';
-import { delayAfter, spread } from '../system/backoff.js';
+import { delayAfter, spread } from '../system/random.js';
 import { sleep } from '../system/clock.js';
 import type { Clock, Timer } from '../system/clock.js';
-import { ConnectionError } from '../system/connection-error.js';
+import { ConnectionError, OperatorError, isOperatorError } from '../system/operator-error.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { Random } from '../system/random.js';
 import type { ApiRequest } from './call.js';
 

@@ -2,7 +2,7 @@ import { ApiError } from '../object/api-error.js';
 import type { Status } from '../object/api-error.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ResourceType } from '../object/resource-type.js';
-import { ConnectionError } from '../system/connection-error.js';
+import { ConnectionError } from '../system/operator-error.js';
 import { withTypeOf } from './answers.js';
 import { describeCall } from './call.js';
 import type { Call } from './call.js';

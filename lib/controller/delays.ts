@@ -1,7 +1,7 @@
-import { delayAfter } from '../system/backoff.js';
+import { delayAfter } from '../system/random.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
-import type { Resolved } from '../system/resolved.js';
+import type { Resolved } from '../system/known-options.js';
 
 /** An item with a due time; the heap maintains its index. */
 export interface Delayed {

@@ -9,7 +9,7 @@ import type { TypeReference } from '../object/resource-type.js';
 import type { Clock } from '../system/clock.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
-import type { Resolved } from '../system/resolved.js';
+import type { Resolved } from '../system/known-options.js';
 
 /** The limits beyond which a key counts as a hot loop, and its delays. */
 export interface HotLoopOptions {

@@ -1,5 +1,5 @@
 import type { Cache } from '../cache/cache.js';
-import { ReconnectDelay } from '../cache/reconnect-delay.js';
+import { ReconnectDelay } from '../cache/setbacks.js';
 import type { Client } from '../client/client.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { sleep } from '../system/clock.js';

@@ -1,11 +1,9 @@
 import type { Fence } from '../client/client.js';
 import { silentRecorder } from '../events/recorder.js';
-import { endsWithin } from '../system/clock.js';
+import { endsWithin, turnIfDue, whenAborted } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
-import { turnIfDue } from '../system/event-loop.js';
 import type { OperatorError } from '../system/operator-error.js';
 import { noTracer } from '../system/tracer.js';
-import { whenAborted } from '../system/when-aborted.js';
 import { parseWorkKey } from './keys.js';
 import type { WorkKey } from './keys.js';
 import type { ControllerDefinition } from './options.js';

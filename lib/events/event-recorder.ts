@@ -12,7 +12,7 @@ import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
-import type { Resolved } from '../system/resolved.js';
+import type { Resolved } from '../system/known-options.js';
 import {
   BatchBook,
   combinedEvent,

@@ -9,7 +9,7 @@ import {
 import { describeObject } from '../object/describe-object.js';
 import { Event } from '../object/kinds.js';
 import { formatMicroTime } from '../object/micro-time.js';
-import { delayAfter, spread } from '../system/backoff.js';
+import { delayAfter, spread } from '../system/random.js';
 import { sleep } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import type { LogFields, Logger } from '../system/logger.js';

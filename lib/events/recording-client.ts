@@ -18,7 +18,7 @@ import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
 import { sameKey } from '../object/object-key.js';
 import type { ObjectReference } from '../object/object-reference.js';
-import { redactChanges } from '../object/redact.js';
+import { redactChanges } from '../object/diff-by-path.js';
 import { apiVersionOf, groupOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { errorMessage } from '../system/as-error.js';

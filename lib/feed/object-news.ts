@@ -1,11 +1,10 @@
 import omit from 'lodash/omit.js';
 import { appliedHashAnnotation } from '../apply/index.js';
 import { describeObject } from '../object/describe-object.js';
-import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
+import { diffObjects, serverSetFields, redactChanges } from '../object/diff-by-path.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import { isJsonObject } from '../object/json.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { redactChanges } from '../object/redact.js';
 import { groupOf, isBuiltInGroup } from '../object/resource-type.js';
 
 /** A change of an object in a cluster. */

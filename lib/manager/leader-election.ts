@@ -1,8 +1,7 @@
 import type { Client, Fence } from '../client/client.js';
 import { Lease } from '../object/kinds.js';
-import { sleep } from '../system/clock.js';
+import { sleep, whenAborted } from '../system/clock.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
-import { whenAborted } from '../system/when-aborted.js';
 import type { RequiredAccess } from './access/required-access.js';
 import {
   jitterFactor,

@@ -12,7 +12,7 @@ import type { ObjectEvent, Recorder } from '../events/recorder.js';
 import { hashObject } from '../hash/hash-object.js';
 import { sleep } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
-import { withMetricLabels } from '../system/labelled-metrics.js';
+import { withMetricLabels } from '../system/metrics.js';
 import type { Logger } from '../system/logger.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';

@@ -1,11 +1,10 @@
 import { forgetCacheMetrics } from '../cache/cache-metrics.js';
 import type { ChangeNotifier } from '../cache/change-notifier.js';
-import { endsWithin } from '../system/clock.js';
+import { endsWithin, whenAborted } from '../system/clock.js';
 import { forgetMetrics } from '../controller/index.js';
 import type { KeyOwnership } from '../controller/index.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
-import { whenAborted } from '../system/when-aborted.js';
 import { reviewClusters } from './access/review-clusters.js';
 import { ControllerGroup } from './controller-group.js';
 import { homeCachesSynced } from './managed-cluster.js';

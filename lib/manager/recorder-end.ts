@@ -1,8 +1,7 @@
 import type { EventRecorder } from '../events/event-recorder.js';
 import { Event } from '../object/kinds.js';
-import { sleep } from '../system/clock.js';
+import { sleep, whenAborted } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
-import { whenAborted } from '../system/when-aborted.js';
 import type { RequiredAccess } from './access/required-access.js';
 import type { Runnable } from './runnable.js';
 

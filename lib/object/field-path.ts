@@ -1,4 +1,5 @@
 import { OperatorError } from '../system/operator-error.js';
+import { isJsonObject, memberOf } from './json.js';
 
 /**
  * One step of a path, in the form of `managedFields`. Two steps are the same if and only if their texts are
@@ -15,7 +16,7 @@ export type PathElement = string;
 export type FieldPath = readonly PathElement[];
 
 /** A parsed {@link PathElement}. */
-export type ParsedElement =
+type ParsedElement =
   | { readonly type: 'field'; readonly name: string }
   | { readonly type: 'key'; readonly keys: readonly (readonly [string, unknown])[] }
   | { readonly type: 'value'; readonly value: unknown }
@@ -265,5 +266,45 @@ function parseJson(element: string, text: string): unknown {
 function invalid(element: string, why: string, cause?: unknown): OperatorError {
   return new OperatorError('InvalidValue', `path element ${JSON.stringify(element)}: ${why}`, {
     cause,
+  });
+}
+
+/** Returns the value at `path` in `object`, or `undefined`. */
+export function valueAtPath(object: unknown, path: FieldPath): unknown {
+  return path.reduce<unknown>((value, element) => step(value, parsePathElement(element)), object);
+}
+
+function step(value: unknown, element: ParsedElement): unknown {
+  if (element.type === 'field') {
+    return isJsonObject(value) ? memberOf(value, element.name) : undefined;
+  }
+  if (!Array.isArray(value)) return undefined;
+  const items: readonly unknown[] = value;
+  switch (element.type) {
+    case 'key':
+      return (
+        items.find((item) => hasKeys(item, element.keys, true)) ??
+        items.find((item) => hasKeys(item, element.keys, false))
+      );
+    case 'value':
+      return items.find((item) => item === element.value);
+    case 'index':
+      return items[element.index];
+  }
+}
+
+/**
+ * Whether `item` is the list entry with these keys. An absent key has its default, unless `exactly` requires
+ * all keys.
+ */
+export function hasKeys(
+  item: unknown,
+  keys: readonly (readonly [string, unknown])[],
+  exactly: boolean,
+): boolean {
+  if (!isJsonObject(item)) return false;
+  return keys.every(([name, value]) => {
+    const own = memberOf(item, name);
+    return own === undefined ? !exactly : own === value;
   });
 }

@@ -17,7 +17,7 @@ export type { Condition, ConditionUpdate } from './conditions.js';
 export { deepFreeze } from './deep-freeze.js';
 export { describeObject } from './describe-object.js';
 export type { Describable } from './describe-object.js';
-export { diffObjects, serverSetFields } from './diff-by-path.js';
+export { diffObjects, serverSetFields, redactChanges, redacted } from './diff-by-path.js';
 export type { DiffOptions, FieldChange } from './diff-by-path.js';
 export {
   fieldValue,
@@ -88,10 +88,8 @@ export type {
   LabelSelector,
   LabelSelectorExpression,
 } from './label-selector.js';
-export { labelValueOf } from './label-value.js';
-export { applyMergePatch, createMergePatch } from './merge-patch.js';
-export { formatMicroTime, formatTime, parseTime } from './micro-time.js';
 export {
+  labelValueOf,
   dns1035LabelProblem,
   dns1123LabelProblem,
   dns1123SubdomainProblem,
@@ -99,6 +97,8 @@ export {
   labelValueProblem,
   qualifiedNameProblem,
 } from './names.js';
+export { applyMergePatch, createMergePatch } from './merge-patch.js';
+export { formatMicroTime, formatTime, parseTime } from './micro-time.js';
 export { keyOf, keyString, parseKey, sameKey } from './object-key.js';
 export { referenceTo } from './object-reference.js';
 export type { ObjectReference } from './object-reference.js';
@@ -121,7 +121,6 @@ export {
   subtractQuantities,
 } from './quantity.js';
 export type { Quantity, QuantityFormat, QuantityLike } from './quantity.js';
-export { redactChanges, redacted } from './redact.js';
 export { apiVersionOf, groupOf, groupOfType, versionOf } from './resource-type.js';
 export type { GroupKind, ResourceType, TypeReference } from './resource-type.js';
 export { rolloutStatus } from './rollout-status.js';

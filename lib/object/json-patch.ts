@@ -1,8 +1,7 @@
-import { deepEqual } from './deep-equal.js';
-import { OperatorError } from '../system/operator-error.js';
-import { formatJsonPointer, isWellEscaped, parseJsonPointer } from './json-pointer.js';
-import { isJsonObject, memberOf, withMember, withoutMember } from './json.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
+import { OperatorError } from '../system/operator-error.js';
+import { deepEqual } from './deep-equal.js';
+import { isJsonObject, memberOf, withMember, withoutMember } from './json.js';
 
 /** One operation of a JSON patch (RFC 6902). */
 export type JsonPatchOperation =
@@ -272,4 +271,81 @@ class JsonPatcher {
 function missing(tokens: readonly string[], depth: number): Refusal {
   const gone = formatJsonPointer(tokens.slice(0, depth)) || '(root)';
   return new Refusal('missing-path', `${formatJsonPointer(tokens)}: ${gone} is not there`);
+}
+
+/**
+ * Returns the JSON patch (RFC 6902) that changes `from` to `to`; empty if they are equal. Objects are
+ * compared member by member; a member that is `undefined` counts as absent. Lists are compared by index, so
+ * an inserted item replaces those after it.
+ */
+export function createJsonPatch(from: unknown, to: unknown): readonly JsonPatchOperation[] {
+  return [...changes(from, to, [])];
+}
+
+type Path = readonly string[];
+
+function* changes(from: unknown, to: unknown, path: Path): Generator<JsonPatchOperation> {
+  if (isJsonObject(from) && isJsonObject(to)) yield* memberChanges(from, to, path);
+  else if (Array.isArray(from) && Array.isArray(to)) yield* itemChanges(from, to, path);
+  else if (!deepEqual(from, to)) yield { op: 'replace', path: formatJsonPointer(path), value: to };
+}
+
+function* memberChanges(
+  from: Readonly<Record<string, unknown>>,
+  to: Readonly<Record<string, unknown>>,
+  path: Path,
+): Generator<JsonPatchOperation> {
+  for (const name of Object.keys(from)) {
+    const isGone = memberOf(from, name) !== undefined && memberOf(to, name) === undefined;
+    if (isGone) yield { op: 'remove', path: formatJsonPointer([...path, name]) };
+  }
+  for (const name of Object.keys(to)) {
+    const value = memberOf(to, name);
+    if (value === undefined) continue;
+    const before = memberOf(from, name);
+    const inner = [...path, name];
+    if (before === undefined) yield { op: 'add', path: formatJsonPointer(inner), value };
+    else yield* changes(before, value, inner);
+  }
+}
+
+function* itemChanges(
+  from: readonly unknown[],
+  to: readonly unknown[],
+  path: Path,
+): Generator<JsonPatchOperation> {
+  const at = (index: number): Path => [...path, String(index)];
+  const shared = Math.min(from.length, to.length);
+  for (let index = 0; index < shared; index++) yield* changes(from[index], to[index], at(index));
+  // From the end, so that a removal does not shift the indexes of later ones.
+  for (let index = from.length - 1; index >= shared; index--) {
+    yield { op: 'remove', path: formatJsonPointer(at(index)) };
+  }
+  for (const value of to.slice(shared)) {
+    yield { op: 'add', path: formatJsonPointer([...path, '-']), value };
+  }
+}
+
+/**
+ * Returns the reference tokens of a JSON pointer (RFC 6901), unescaped; empty for the whole document.
+ * @returns undefined if `pointer` is invalid: it does not begin with `/`
+ */
+export function parseJsonPointer(pointer: string): string[] | undefined {
+  if (pointer === '') return [];
+  if (!pointer.startsWith('/')) return undefined;
+  // A single replacement, because `~01`, which is `~1`, would otherwise become `/`.
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((token) => token.replaceAll(/~[01]/g, (escaped) => (escaped === '~0' ? '~' : '/')));
+}
+
+/** Formats reference tokens as a JSON pointer (RFC 6901). */
+export function formatJsonPointer(tokens: readonly string[]): string {
+  return tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** Whether every `~` of `pointer` is a valid escape of RFC 6901. */
+export function isWellEscaped(pointer: string): boolean {
+  return !/~(?![01])/.test(pointer);
 }

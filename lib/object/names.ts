@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 // The patterns of Kubernetes names; see "Object Names and IDs" in its documentation. All are linear, because
 // a name may be untrusted input.
 const dns1123Label = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
@@ -6,7 +8,7 @@ const dns1035Label = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
 const qualifiedPart = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 /** The maximum length of a DNS label, a label value and a label key's name. */
-export const maxLabelLength = 63;
+const maxLabelLength = 63;
 
 /** The maximum length of a name of most kinds, and of a label key's prefix. */
 export const maxSubdomainLength = 253;
@@ -100,4 +102,23 @@ function problem(text: string, { pattern, maxLength, rule }: NameRule): string |
   if (text.length > maxLength)
     return `has ${text.length} characters, at most ${maxLength} are allowed`;
   return pattern.test(text) ? undefined : `${JSON.stringify(text)} must be ${rule}`;
+}
+
+const hashLength = 10;
+
+/**
+ * Returns a label value for `text`: `text` itself if valid, else its valid characters, cut, with a hash of
+ * the whole text (the name of a custom resource may have 253 characters, a label value 63). The result is the
+ * same in every release, and different for different texts.
+ */
+export function labelValueOf(text: string): string {
+  if (labelValueProblem(text) === undefined) return text;
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, hashLength);
+  const kept = text
+    .slice(0, maxLabelLength)
+    .replaceAll(/[^-A-Za-z0-9_.]/g, '-')
+    .slice(0, maxLabelLength - hashLength - 1)
+    .replace(/^[-_.]+/, '');
+  // The hash ends in a letter or digit, so any allowed character may precede it.
+  return kept === '' ? hash : `${kept}-${hash}`;
 }

@@ -1,14 +1,10 @@
 import { deepEqual } from './deep-equal.js';
-import { fieldElement, indexElement } from './field-path.js';
+import { fieldElement, indexElement, keyElement, valueElement } from './field-path.js';
 import type { FieldPath, PathElement } from './field-path.js';
 import { isJsonObject, memberOf, setMember } from './json.js';
 import type { FieldsV1 } from './kubernetes-object.js';
-import { entriesByIdentity, strategiesOf } from './list-keys.js';
 import { equalQuantities, parseQuantity } from './quantity.js';
 import type { Schema } from './schema.js';
-import { isWholeMap, memberSchema } from './set-fields.js';
-import { excludedMembers } from './unions.js';
-import { isUnstoredZero } from './unstored-zeros.js';
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
@@ -226,4 +222,156 @@ function isSameAmount(one: unknown, other: unknown): boolean {
     // The server reports the invalid quantity.
     return false;
   }
+}
+
+/**
+ * Returns the paths that `value` sets, in the format of `managedFields`; null sets no path. List entries are
+ * identified by their keys if the schema has some, else by their index. An atomic map has no paths below it.
+ */
+export function setFieldsOf(value: unknown, schema: Schema | undefined): FieldsV1 {
+  if (Array.isArray(value)) return fieldsOfList(value, schema);
+  if (!isJsonObject(value) || isWholeMap(schema)) return {};
+  const members = Object.entries(value).filter(
+    ([, member]) => member !== undefined && member !== null,
+  );
+  return Object.fromEntries(
+    members.map(([name, member]) => [
+      fieldElement(name),
+      setFieldsOf(member, memberSchema(schema, name)),
+    ]),
+  );
+}
+
+/**
+ * Whether a map is one value: it is atomic, and not a struct of scalars. The server adds defaults to such
+ * structs, for example a reference to a field of a Pod, so their members are separate values.
+ */
+function isWholeMap(schema: Schema | undefined): boolean {
+  if (schema?.['x-kubernetes-map-type'] !== 'atomic') return false;
+  const { properties } = schema;
+  if (properties === undefined) return true;
+  return Object.values(properties).some(({ type }) => type === 'object' || type === 'array');
+}
+
+/** Returns the schema of a member: of the property, or of additional properties. */
+function memberSchema(schema: Schema | undefined, name: string): Schema | undefined {
+  const { properties, additionalProperties } = schema ?? {};
+  if (properties !== undefined && Object.hasOwn(properties, name)) return properties[name];
+  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
+}
+
+function fieldsOfList(list: readonly unknown[], schema: Schema | undefined): FieldsV1 {
+  const entries = entriesByIdentity(list, schema);
+  const named = entries ?? new Map(list.map((item, place) => [indexElement(place), item]));
+  return Object.fromEntries(
+    [...named].map(([element, item]) => [element, setFieldsOf(item, schema?.items)]),
+  );
+}
+
+/** The identity of list entries. */
+type ListIdentity =
+  /** The values of these fields identify an entry. */
+  | { readonly type: 'keys'; readonly keys: readonly string[] }
+  /** The value itself identifies an entry: a set of scalars. */
+  | { readonly type: 'values' }
+  /** Only the index identifies an entry. */
+  | { readonly type: 'places' };
+
+/**
+ * Returns the identity of the entries of a list with `schema`: the keys of server-side apply, which are more
+ * precise than those of a strategic merge (two ports with one number differ in their protocol), else the
+ * latter.
+ */
+function listIdentity(schema: Schema | undefined): ListIdentity {
+  const type = schema?.['x-kubernetes-list-type'];
+  const keys = schema?.['x-kubernetes-list-map-keys'];
+  if (type === 'map' && keys !== undefined) return { type: 'keys', keys };
+  if (type === 'set') return { type: 'values' };
+  if (type === 'atomic' || !strategiesOf(schema).includes('merge')) return { type: 'places' };
+  const key = schema?.['x-kubernetes-patch-merge-key'];
+  return key === undefined ? { type: 'values' } : { type: 'keys', keys: [key] };
+}
+
+/** Returns the strategies of a strategic merge, for example `['merge', 'retainKeys']`. */
+function strategiesOf(schema: Schema | undefined): readonly string[] {
+  return schema?.['x-kubernetes-patch-strategy']?.split(',') ?? [];
+}
+
+/**
+ * Returns the entries of `list` by their identity; undefined if they cannot be identified: two are the same,
+ * or one lacks a key.
+ */
+function entriesByIdentity(
+  list: readonly unknown[],
+  schema: Schema | undefined,
+): ReadonlyMap<PathElement, unknown> | undefined {
+  const identity = listIdentity(schema);
+  if (identity.type === 'places') return undefined;
+  const entries = new Map<PathElement, unknown>();
+  for (const item of list) {
+    const element =
+      identity.type === 'keys'
+        ? keyElementOf(item, identity.keys, schema?.items)
+        : valueElement(item);
+    if (element === undefined || entries.has(element)) return undefined;
+    entries.set(element, item);
+  }
+  return entries;
+}
+
+function keyElementOf(
+  item: unknown,
+  keys: readonly string[],
+  schema: Schema | undefined,
+): PathElement | undefined {
+  if (!isJsonObject(item)) return undefined;
+  const values: Record<string, unknown> = {};
+  for (const key of keys) {
+    const value = memberOf(item, key) ?? schema?.properties?.[key]?.default;
+    if (value === undefined) return undefined;
+    values[key] = value;
+  }
+  return keyElement(values);
+}
+
+// The server accepts only one member of each; the schemas of built-in kinds do not express this.
+const unions: readonly (readonly string[])[] = [
+  // EnvVar, EnvVarSource
+  ['value', 'valueFrom'],
+  ['configMapKeyRef', 'fieldRef', 'resourceFieldRef', 'secretKeyRef'],
+  // Probe, LifecycleHandler
+  ['exec', 'grpc', 'httpGet', 'tcpSocket'],
+  ['exec', 'httpGet', 'sleep', 'tcpSocket'],
+];
+
+/**
+ * Returns the members that conflict with those that `desired` sets, for example `valueFrom` with `value` of
+ * an environment variable; for the unions in Pods.
+ */
+function excludedMembers(desired: object, schema: Schema | undefined): readonly string[] {
+  const { properties } = schema ?? {};
+  if (properties === undefined || !isJsonObject(desired)) return [];
+  const isSet = (name: string): boolean => desired[name] !== undefined && desired[name] !== null;
+  return unions
+    .filter((union) => union.every((name) => Object.hasOwn(properties, name)) && union.some(isSet))
+    .flatMap((union) => union.filter((name) => !isSet(name)));
+}
+
+// Members of built-in kinds for which a zero equals an absent value on the server. For other members it does
+// not: without `automountServiceAccountToken: false` there is a token.
+const unstored: ReadonlySet<string> = new Set([
+  ...['value', 'subPath', 'workingDir', 'readOnly', 'stdin', 'stdinOnce', 'tty'],
+  ...['hostNetwork', 'hostPID', 'hostIPC', 'paused', 'publishNotReadyAddresses'],
+  ...['minReadySeconds', 'initialDelaySeconds', 'hostPort', 'nodePort'],
+]);
+
+/**
+ * Whether a built-in kind does not store `value` as its member `name`, for example `readOnly: false`.
+ * @param schema - the schema of the object with the member.
+ */
+function isUnstoredZero(value: unknown, name: string, schema: Schema | undefined): boolean {
+  const isZero = value === '' || value === false || value === 0;
+  if (!isZero || !unstored.has(name)) return false;
+  const { properties } = schema ?? {};
+  return properties !== undefined && Object.hasOwn(properties, name);
 }

@@ -5,6 +5,8 @@ import {
   keyElement,
   parsePathElement,
   valueElement,
+  hasKeys,
+  valueAtPath,
 } from './field-path.js';
 import type { FieldPath, PathElement } from './field-path.js';
 import { FieldSet } from './field-set.js';
@@ -12,7 +14,6 @@ import { elementsOf, isLeaf, isMember } from './field-tree.js';
 import type { FieldNode } from './field-tree.js';
 import { isJsonObject, memberOf } from './json.js';
 import type { KubernetesObject } from './kubernetes-object.js';
-import { hasKeys, valueAtPath } from './value-at-path.js';
 
 /** Options of {@link uncoveredPaths}. */
 export interface UncoveredPathsOptions {

@@ -1,6 +1,6 @@
-import { LineCounter, YAMLParseError, isScalar, parseAllDocuments, visit } from 'yaml';
+import { Lexer, LineCounter, YAMLParseError, isScalar, parseAllDocuments, visit } from 'yaml';
 import type { Document, DocumentOptions, ParseOptions, SchemaOptions, YAMLMap } from 'yaml';
-import { checkYamlDepth } from './yaml-depth.js';
+import { maxDepth, tooDeep } from './depth.js';
 
 /** Options of {@link parseYamlDocuments}: those of the parser, except `uniqueKeys`. */
 export type YamlOptions = Omit<ParseOptions & DocumentOptions & SchemaOptions, 'uniqueKeys'>;
@@ -49,4 +49,140 @@ function repeatedKeys({ items }: YAMLMap, lines: LineCounter): readonly YAMLPars
     errors.push(new YAMLParseError([offset, offset + 1], 'DUPLICATE_KEY', message));
   }
   return errors;
+}
+
+/**
+ * Checks that a YAML text can be parsed: parsers recurse for each level, and V8 aborts the process if it
+ * compiles a regular expression near the end of the stack. The check reads the text's tokens without
+ * recursion. It does not see the nesting of aliases: check the parsed value with `checkDepth`.
+ * @param what - begins the message, for example the name of the file
+ * @returns `text`
+ * @throws OperatorError `TooDeep`: it nests deeper than {@link maxDepth}.
+ */
+export function checkYamlDepth(text: string, what: string): string {
+  if (indicatorsIn(text) <= maxDepth) return text;
+  const depth = new DepthCounter();
+  for (const token of new Lexer().lex(text)) {
+    depth.take(token);
+    if (depth.current > maxDepth) throw tooDeep(what);
+  }
+  return text;
+}
+
+/** Counts the characters that may open a level: an upper bound of the nesting. */
+function indicatorsIn(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x5b || code === 0x7b || code === 0x2d || code === 0x3a || code === 0x3f) count++;
+  }
+  return count;
+}
+
+/** An open block collection, and the column of its entries. */
+interface Block {
+  readonly column: number;
+  readonly type: 'map' | 'seq';
+}
+
+/**
+ * Tokens of the lexer without a width: a document starts, a scalar follows, a flow collection has an error.
+ */
+const [documentStart, scalarFollows, flowError] = ['\u0002', '\u001f', '\u0018'];
+
+/** Counts the open collections while it reads the tokens of a YAML text. */
+class DepthCounter {
+  readonly #blocks: Block[] = [];
+  /** The number of levels of each open flow collection: `[a: 1]` has two. */
+  readonly #flows: { readonly type: '[' | '{'; levels: number }[] = [];
+  #flowLevels = 0;
+  #column = 0;
+  /** The column of the entry that the next `:` belongs to; undefined before an entry. */
+  #entry: number | undefined;
+  #isScalar = false;
+
+  get current(): number {
+    return this.#blocks.length + this.#flowLevels;
+  }
+
+  take(token: string): void {
+    if (this.#isScalar) {
+      this.#isScalar = false;
+      this.#advance(token);
+      return;
+    }
+    switch (token) {
+      case documentStart:
+        this.#blocks.length = this.#flows.length = this.#flowLevels = 0;
+        return;
+      case scalarFollows:
+        this.#begin();
+        this.#isScalar = true;
+        return;
+      case flowError:
+        return;
+      case '[':
+      case '{':
+        this.#begin();
+        this.#flows.push({ type: token, levels: 1 });
+        this.#flowLevels++;
+        break;
+      case ']':
+      case '}':
+        this.#flowLevels -= this.#flows.pop()?.levels ?? 0;
+        break;
+      case '-':
+      case '?':
+      case ':':
+        this.#indicator(token);
+        break;
+      default:
+        if (token.trim() !== '') this.#begin();
+    }
+    this.#advance(token);
+  }
+
+  /** Closes the blocks that are further in, at the first token of an entry on its line. */
+  #begin(): void {
+    if (this.#flows.length > 0 || this.#entry !== undefined) return;
+    this.#entry = this.#column;
+    this.#close((block) => block.column > this.#column);
+  }
+
+  #indicator(indicator: '-' | '?' | ':'): void {
+    const flow = this.#flows.at(-1);
+    if (flow !== undefined) {
+      if (flow.type === '{' || flow.levels === 2) return;
+      flow.levels = 2;
+      this.#flowLevels++;
+      return;
+    }
+    const type = indicator === '-' ? 'seq' : 'map';
+    const column = indicator === ':' ? (this.#entry ?? this.#column) : this.#column;
+    // A sequence may be at the column of its key, but a map not at the column of its sequence.
+    this.#close(
+      (block) =>
+        block.column > column ||
+        (block.column === column && type === 'map' && block.type === 'seq'),
+    );
+    const last = this.#blocks.at(-1);
+    if (last?.column !== column || last.type !== type) this.#blocks.push({ column, type });
+    this.#entry = indicator === ':' ? this.#entry : undefined;
+  }
+
+  #close(isOver: (block: Block) => boolean): void {
+    for (let last = this.#blocks.at(-1); last && isOver(last); last = this.#blocks.at(-1)) {
+      this.#blocks.pop();
+    }
+  }
+
+  #advance(token: string): void {
+    const newline = token.lastIndexOf('\n');
+    if (newline < 0) {
+      this.#column += token.length;
+      return;
+    }
+    this.#column = token.length - newline - 1;
+    this.#entry = undefined;
+  }
 }

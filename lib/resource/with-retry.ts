@@ -7,8 +7,7 @@ import type { Resource } from './resource-set.js';
 import { wrapSteps } from './wrap.js';
 import type { Step } from './wrap.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
-import { delayAfter, spread } from '../system/backoff.js';
-import { systemRandom } from '../system/random.js';
+import { delayAfter, spread, systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
 
 /** Options of {@link withRetry}. */

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { asError } from './as-error.js';
-import { openTunnel } from './proxy-tunnel.js';
+import { asError, errorMessage } from './as-error.js';
 
 /** Certificates and checks of a TLS connection, as PEM. */
 export interface TlsOptions {
@@ -17,7 +20,7 @@ export interface TlsOptions {
 }
 
 /** Options of {@link newConnector}. */
-export interface ConnectorOptions {
+interface ConnectorOptions {
   /** The TLS settings, or a function called before each new connection. */
   readonly tls: TlsOptions | (() => TlsOptions | Promise<TlsOptions>);
   readonly connectTimeoutMs: number;
@@ -95,4 +98,165 @@ function nodeTls(tls: TlsOptions): buildConnector.BuildOptions {
     ...(servername !== undefined && { servername }),
     rejectUnauthorized: !insecure,
   };
+}
+
+/** The destination of a tunnel. */
+interface TunnelTarget {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Whether `text` is the URL of a proxy that {@link openTunnel} can use. */
+export function isProxyUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  return ['http:', 'https:', 'socks5:', 'socks5h:'].includes(new URL(text).protocol);
+}
+
+/**
+ * Opens a connection to `target` through a proxy. For an `http` or `https` URL it uses `CONNECT` (RFC 9110,
+ * 9.3.6); for `socks5` or `socks5h`, SOCKS 5 (RFC 1928, with a password RFC 1929). The proxy resolves names.
+ * A user name and password in the URL are sent.
+ * @param timeoutMs - the time limit for the proxy, in milliseconds
+ * @throws Error: the proxy cannot be reached, or refuses. The message contains no password.
+ */
+async function openTunnel(proxy: string, target: TunnelTarget, timeoutMs: number): Promise<Socket> {
+  const url = new URL(proxy);
+  const open = url.protocol.startsWith('socks') ? throughSocks : throughConnect;
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), timeoutMs);
+  try {
+    return await open(url, target, controller.signal);
+  } catch (cause) {
+    const said = errorMessage(cause);
+    const reason = controller.signal.aborted ? `no answer in ${timeoutMs} ms` : said;
+    throw new Error(`proxy ${url.host}: ${reason}`, { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function throughConnect(url: URL, target: TunnelTarget, signal: AbortSignal): Promise<Socket> {
+  const authority = authorityOf(target);
+  const pair = Buffer.from(`${userOf(url)}:${passwordOf(url)}`).toString('base64');
+  const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
+    method: 'CONNECT',
+    host: bareHost(url),
+    port: url.port === '' ? undefined : url.port,
+    path: authority,
+    headers: {
+      host: authority,
+      ...(url.username !== '' && { 'proxy-authorization': `Basic ${pair}` }),
+    },
+    agent: false,
+    signal,
+  });
+  return new Promise((resolve, reject) => {
+    request.once('error', reject);
+    request.once('connect', ({ statusCode }, socket: Socket) => {
+      if (statusCode === 200) resolve(socket);
+      else {
+        socket.destroy();
+        reject(new Error(`it refused with status ${statusCode ?? 0}`));
+      }
+    });
+    request.once('response', ({ statusCode }) => {
+      request.destroy();
+      reject(new Error(`it refused with status ${statusCode ?? 0}`));
+    });
+    request.end();
+  });
+}
+
+const noPassword = 0x00;
+const byPassword = 0x02;
+
+async function throughSocks(url: URL, target: TunnelTarget, signal: AbortSignal): Promise<Socket> {
+  const port = url.port === '' ? 1080 : Number(url.port);
+  const socket = connect({ host: bareHost(url), port, signal });
+  try {
+    await once(socket, 'connect', { signal });
+    const method = url.username === '' ? noPassword : byPassword;
+    socket.write(Uint8Array.of(5, 1, method));
+    expectByte((await take(socket, 2))[1], method, 'it wants another way to log in');
+    if (method === byPassword) {
+      socket.write(
+        Buffer.concat([Uint8Array.of(1), prefixed(userOf(url)), prefixed(passwordOf(url))]),
+      );
+      expectByte((await take(socket, 2))[1], 0, 'it refused the user name or password');
+    }
+    const portBytes = Uint8Array.of(target.port >> 8, target.port & 0xff);
+    // Sent as a name (3) even if it is an address: the proxy resolves it.
+    socket.write(Buffer.concat([Uint8Array.of(5, 1, 0, 3), prefixed(target.host), portBytes]));
+    const answer = await take(socket, 5);
+    expectByte(answer[1], 0, `it refused with code ${answer[1] ?? 0}`);
+    await take(socket, boundAddressLength(answer) + 2);
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+/** Returns the remaining length of the bound address after its first byte. */
+function boundAddressLength(answer: Uint8Array): number {
+  const [, , , kind = 0, first = 0] = answer;
+  const lengths: Readonly<Record<number, number>> = { 1: 3, 4: 15 };
+  return lengths[kind] ?? first;
+}
+
+function expectByte(got: number | undefined, wanted: number, problem: string): void {
+  if (got !== wanted) throw new Error(problem);
+}
+
+function prefixed(text: string): Uint8Array {
+  const bytes = Buffer.from(text);
+  if (bytes.length > 255) throw new Error('a name of more than 255 bytes');
+  return Buffer.concat([Uint8Array.of(bytes.length), bytes]);
+}
+
+/** Reads exactly `length` bytes: later ones belong to the tunnel. */
+async function take(socket: Socket, length: number): Promise<Uint8Array> {
+  let taken = Buffer.alloc(0);
+  while (taken.length < length) {
+    // `read` without a size: with a larger size than available, the stream emits `readable` in a loop.
+    const bytes = socket.read() as Buffer | null;
+    if (bytes !== null) taken = Buffer.concat([taken, bytes]);
+    else if (socket.readableEnded || socket.destroyed) throw new Error('it closed the connection');
+    else await readable(socket);
+  }
+  if (taken.length > length) socket.unshift(taken.subarray(length));
+  return taken.subarray(0, length);
+}
+
+/** Resolves when data can be read, or never will be. */
+function readable(socket: Socket): Promise<void> {
+  const events = ['readable', 'end', 'close'];
+  return new Promise((resolve, reject) => {
+    const settle = (error?: Error): void => {
+      for (const event of events) socket.off(event, onEvent);
+      socket.off('error', settle);
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    const onEvent = (): void => settle();
+    for (const event of events) socket.on(event, onEvent);
+    socket.on('error', settle);
+  });
+}
+
+function authorityOf({ host, port }: TunnelTarget): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Returns the host without the brackets of an IPv6 address. */
+function bareHost({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+function userOf({ username }: URL): string {
+  return decodeURIComponent(username);
+}
+
+function passwordOf({ password }: URL): string {
+  return decodeURIComponent(password);
 }

@@ -1,9 +1,8 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger as Pino } from 'pino';
-import { loggedError } from './logged-error.js';
-import type { LoggedStacks } from './logged-error.js';
-import type { Logger } from './logger.js';
 import { refuseUnknownOptions } from './known-options.js';
+import type { Logger } from './logger.js';
+import { isOperatorError } from './operator-error.js';
 
 /** Options of {@link pinoLogger}. */
 export interface PinoLoggerOptions {
@@ -50,4 +49,101 @@ function adapt(inner: Pino): Logger {
     error: (message, fields = {}) => inner.error(fields, message),
     child: (fields) => adapt(inner.child(fields)),
   };
+}
+
+/**
+ * The stacks in a log line. `own`: stacks that show where the operator's code failed. An `OperatorError`
+ * caused by another error explains itself by its message.
+ */
+export type LoggedStacks = 'all' | 'own' | 'none';
+
+interface Writing {
+  readonly stacks: LoggedStacks;
+  /** The errors already written; each is written once. */
+  readonly seen: Set<unknown>;
+  /** The messages of the enclosing errors. */
+  readonly said: string;
+}
+
+const mostParts = 10;
+const longestText = 4_000;
+/** A shorter text may be part of a message by chance. */
+const longestName = 64;
+/** Fields that are written under another name, or repeat the type. */
+const shown: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cause', 'errors']);
+
+/**
+ * Returns an error as log fields: its type, its message, its fields, and what its causes add to them. Each
+ * error is written once.
+ *
+ * Nested fields are written only with `all`: an HTTP client keeps its request in an error, with its
+ * credentials.
+ */
+export function loggedError(error: unknown, stacks: LoggedStacks): unknown {
+  return written(error, { stacks, seen: new Set(), said: '' });
+}
+
+function written(error: unknown, { stacks, seen, said }: Writing): unknown {
+  if (!isErrorLike(error)) return error;
+  seen.add(error);
+  const { message, cause, errors } = error;
+  const inner: Writing = { stacks, seen, said: `${said}\n${message}` };
+  const parts = Array.isArray(errors) ? unseen(errors as unknown[], seen) : [];
+  const aggregateErrors = parts.slice(0, mostParts).map((part) => written(part, inner));
+  const causes = cause === undefined ? [] : unseen([cause], seen);
+  const isOutermost = said === '';
+  const isExplained = isOperatorError(error) && (!isOutermost || parts.length + causes.length > 0);
+  const hasStack = stacks === 'all' || (stacks === 'own' && !isExplained);
+  const limit = stacks === 'all' ? Infinity : longestText;
+  return {
+    type: typeOf(error),
+    ...((isOutermost || !said.includes(message)) && { message: cut(message, limit) }),
+    ...(hasStack && { stack: cut(framesOf(error), limit) }),
+    ...fieldsOf(error, inner),
+    ...(aggregateErrors.length > 0 && { aggregateErrors }),
+    ...(parts.length > mostParts && { moreErrors: parts.length - mostParts }),
+    ...(causes.length > 0 && { cause: written(cause, inner) }),
+  };
+}
+
+type ErrorLike = Error & { readonly errors?: unknown };
+
+/** Errors of another realm are not instances of this one's `Error`. */
+function isErrorLike(value: unknown): value is ErrorLike {
+  if (typeof value !== 'object' || value === null) return false;
+  return typeof (value as Partial<Error>).message === 'string';
+}
+
+function unseen(errors: readonly unknown[], seen: ReadonlySet<unknown>): readonly unknown[] {
+  return [...new Set(errors)].filter((error) => !seen.has(error));
+}
+
+function typeOf({ constructor, name }: Error): string {
+  return typeof constructor === 'function' ? constructor.name : name;
+}
+
+/** Returns the stack without the message before it. */
+function framesOf({ stack = '', message }: Error): string {
+  const at = stack.indexOf(message);
+  return (at < 0 ? stack : stack.slice(at + message.length)).trim();
+}
+
+/** Returns the remaining fields, without texts that a message quotes. */
+function fieldsOf(error: object, { stacks, said }: Writing): Readonly<Record<string, unknown>> {
+  const isNew = (value: unknown): boolean =>
+    typeof value !== 'string' || value.length < longestName || !said.includes(value);
+  const fields = Object.entries(error).flatMap(([name, value]: [string, unknown]) => {
+    if (shown.has(name) || !isNew(value)) return [];
+    if (typeof value !== 'object' || value === null || stacks === 'all') return [[name, value]];
+    if (Array.isArray(value)) return [];
+    const flat = Object.entries(value).filter(
+      ([, each]) => typeof each !== 'object' && isNew(each),
+    );
+    return flat.length === 0 ? [] : [[name, Object.fromEntries(flat)]];
+  });
+  return Object.fromEntries(fields) as Readonly<Record<string, unknown>>;
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }

@@ -1,3 +1,7 @@
+import type * as Api from '@opentelemetry/api';
+import type { Context, Span as ApiSpan, Tracer as ApiTracer } from '@opentelemetry/api';
+import { refuseUnknownOptions } from './known-options.js';
+
 /** The attributes of a span; all values are plain. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -24,3 +28,74 @@ export const noTracer: Tracer = {
 
 /** Records nothing. */
 export const noSpan: Span = { ...noTracer, set: () => undefined, failed: () => undefined };
+
+/** Options of {@link openTelemetryTracer}. */
+export interface OpenTelemetryOptions {
+  /** The instrumentation scope of the spans. @defaultValue 'operator-builder' */
+  readonly scope?: string | undefined;
+}
+
+/**
+ * Creates a tracer on the OpenTelemetry API of the process, which needs the optional peer
+ * `@opentelemetry/api`. An SDK registered there, before or after, receives the spans. Parents are passed
+ * explicitly, so no context manager is needed. If one is registered, spans that other code begins within a
+ * reconcile are children of its span.
+ * @throws an error of Node's `import()`: the package is not installed.
+ */
+export async function openTelemetryTracer(options: OpenTelemetryOptions = {}): Promise<Tracer> {
+  const { scope = 'operator-builder' } = options;
+  refuseUnknownOptions<OpenTelemetryOptions>('openTelemetryTracer', options, { scope });
+  const api = await import('@opentelemetry/api');
+  return tracerIn(api, { tracer: api.trace.getTracer(scope), parent: undefined });
+}
+
+/** Returns {@link openTelemetryTracer} if an SDK is registered with the API, else `noTracer`. */
+export async function registeredTracer(options: OpenTelemetryOptions = {}): Promise<Tracer> {
+  return isApiRegistered() ? openTelemetryTracer(options) : noTracer;
+}
+
+// The API registers itself under this name, so that its copies find each other. This check is free; loading
+// the package is not.
+function isApiRegistered(): boolean {
+  const registered = (globalThis as Record<symbol, unknown>)[Symbol.for('opentelemetry.js.api.1')];
+  return (registered as { trace?: unknown } | undefined)?.trace !== undefined;
+}
+
+interface Scope {
+  readonly tracer: ApiTracer;
+  /** Undefined: the active span. */
+  readonly parent: Context | undefined;
+}
+
+function tracerIn(api: typeof Api, scope: Scope): Tracer {
+  return {
+    span: async (name, attributes, work) => {
+      const parent = scope.parent ?? api.context.active();
+      const span = scope.tracer.startSpan(name, { attributes: { ...attributes } }, parent);
+      const context = api.trace.setSpan(parent, span);
+      const children = tracerIn(api, { tracer: scope.tracer, parent: context });
+      const own = spanOn(api, span, children);
+      try {
+        return await api.context.with(context, () => work(own));
+      } catch (error) {
+        own.failed(error);
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+  };
+}
+
+function spanOn({ SpanStatusCode }: typeof Api, span: ApiSpan, children: Tracer): Span {
+  return {
+    ...children,
+    set: (attributes: SpanAttributes) => void span.setAttributes({ ...attributes }),
+    failed: (error) => {
+      const exception =
+        error instanceof Error ? error : new Error('no error was thrown, but a value');
+      span.recordException(exception);
+      span.setStatus({ code: SpanStatusCode.ERROR, message: exception.message });
+    },
+  };
+}

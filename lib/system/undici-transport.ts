@@ -1,14 +1,11 @@
+import type { Readable } from 'node:stream';
 import type { Client, Dispatcher, Pool } from 'undici';
-import { ConnectionError } from './connection-error.js';
-import { OperatorError } from './operator-error.js';
-import { newConnector } from './connector.js';
+import { ConnectionError, OperatorError } from './operator-error.js';
+import { isProxyUrl, newConnector } from './connector.js';
 import type { TlsOptions } from './connector.js';
-import { isProxyUrl } from './proxy-tunnel.js';
-import { askingFirst } from './asking-dispatcher.js';
-import type { Resolved } from './resolved.js';
-import type { Transport, TransportRequest, TransportResponse } from './transport.js';
-import { readingOf } from './body-reader.js';
 import { refuseUnknownOptions } from './known-options.js';
+import type { Resolved } from './known-options.js';
+import type { Transport, TransportRequest, TransportResponse } from './transport.js';
 
 /** Options of {@link UndiciTransport}. */
 export interface UndiciTransportOptions {
@@ -260,4 +257,124 @@ function resolveUndiciTransportOptions(options: UndiciTransportOptions): Resolve
   const resolved = { server, tls, maxConnections, connectTimeoutMs, proxy };
   refuseUnknownOptions<UndiciTransportOptions>('UndiciTransport', options, resolved);
   return resolved;
+}
+
+/**
+ * Wraps `dispatcher` so that `beforeSend` runs once the connection is open, its handshake is done and it is
+ * the request's turn. undici writes the request to the socket right after it, in the same turn of the event
+ * loop. If `beforeSend` throws, undici drops the unsent request and keeps the connection.
+ */
+function askingFirst(dispatcher: Dispatcher, beforeSend: () => void): Dispatcher {
+  return dispatcher.compose(
+    (dispatch) => (options, handler) => dispatch(options, asking(handler, beforeSend)),
+  );
+}
+
+/** Wraps `handler` method by method: undici's own handlers have private fields. */
+function asking(
+  handler: Dispatcher.DispatchHandler,
+  beforeSend: () => void,
+): Dispatcher.DispatchHandler {
+  return {
+    onRequestStart: (controller, context) => {
+      beforeSend();
+      handler.onRequestStart?.(controller, context);
+    },
+    onRequestUpgrade: (...upgrade) => handler.onRequestUpgrade?.(...upgrade),
+    onResponseStart: (...start) => handler.onResponseStart?.(...start),
+    onResponseData: (...data) => handler.onResponseData?.(...data),
+    onResponseEnd: (...end) => handler.onResponseEnd?.(...end),
+    onResponseError: (...failure) => handler.onResponseError?.(...failure),
+  };
+}
+
+/** Callbacks of {@link readingOf}. */
+interface ReadingEnd {
+  /** Returns the error to throw in place of `error`. */
+  readonly explain: (error: unknown) => unknown;
+  /** Called once, when the body ends, fails, or is left. */
+  readonly end: () => Promise<void>;
+}
+
+/**
+ * Iterates over the chunks of a response's body, once. Node's own iterator takes several turns of the microtask
+ * queue for each chunk, which costs a watch as much as to read its events.
+ */
+function readingOf(body: Readable, ending: ReadingEnd): AsyncIterableIterator<Uint8Array> {
+  return new BodyReader(body, ending);
+}
+
+interface Waiting {
+  readonly resolve: (result: IteratorResult<Uint8Array, undefined>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+class BodyReader implements AsyncIterableIterator<Uint8Array> {
+  readonly #body: Readable;
+  readonly #ending: ReadingEnd;
+  #chunks: Uint8Array[] = [];
+  #waiting: Waiting | undefined;
+  /** Set when there are no more chunks than those in `#chunks`. */
+  #over: { readonly error?: unknown } | undefined;
+  #ended: Promise<void> | undefined;
+  #begun = false;
+
+  constructor(body: Readable, ending: ReadingEnd) {
+    this.#body = body;
+    this.#ending = ending;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    if (!this.#begun) this.#begin();
+    const value = this.#chunks.shift();
+    if (value !== undefined) return Promise.resolve({ done: false, value });
+    if (this.#over !== undefined) return this.#end();
+    if (this.#body.isPaused()) this.#body.resume();
+    return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    // With its listeners: an error of the destroyed body must find one.
+    if (!this.#begun) this.#begin();
+    this.#chunks = [];
+    this.#over ??= {};
+    this.#body.destroy();
+    return this.#end();
+  }
+
+  #begin(): void {
+    this.#begun = true;
+    const over = (error?: unknown): void => {
+      this.#over ??= error === undefined ? {} : { error };
+      const waiting = this.#waiting;
+      this.#waiting = undefined;
+      if (waiting !== undefined) this.#end().then(waiting.resolve, waiting.reject);
+    };
+    this.#body.on('end', () => over());
+    this.#body.on('error', over);
+    this.#body.on('close', () => over(new Error('the connection was closed')));
+    this.#body.on('data', (chunk: Uint8Array) => {
+      const waiting = this.#waiting;
+      this.#waiting = undefined;
+      if (waiting !== undefined) waiting.resolve({ done: false, value: chunk });
+      else {
+        // The reader is slower than the server, which must not fill the memory.
+        this.#chunks.push(chunk);
+        this.#body.pause();
+      }
+    });
+  }
+
+  async #end(): Promise<IteratorResult<Uint8Array, undefined>> {
+    this.#ended ??= this.#ending.end();
+    await this.#ended;
+    const error = this.#over?.error;
+    this.#over = {};
+    if (error !== undefined) throw this.#ending.explain(error);
+    return { done: true, value: undefined };
+  }
 }

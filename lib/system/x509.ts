@@ -1,8 +1,14 @@
-import { X509Certificate, createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
+import {
+  X509Certificate,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  webcrypto,
+} from 'node:crypto';
 import { isIP } from 'node:net';
+import { promisify } from 'node:util';
 import type * as X509 from '@peculiar/x509';
 import type { Random } from './random.js';
-import type { RsaKeys } from './rsa-keys.js';
 
 /** A certificate and its key, in PEM. */
 export interface CertificateAndKey {
@@ -14,7 +20,7 @@ export interface CertificateAndKey {
 export type Authority = CertificateAndKey;
 
 /** The validity period of a certificate, in milliseconds since 1970. */
-export interface Validity {
+interface Validity {
   readonly fromMs: number;
   readonly untilMs: number;
 }
@@ -208,4 +214,19 @@ async function importSigningKey(
 ): Promise<webcrypto.CryptoKey> {
   const bytes = createPrivateKey(privateKey).export({ type: 'pkcs8', format: 'der' });
   return webcrypto.subtle.importKey('pkcs8', bytes, own, false, ['sign']);
+}
+
+/** An RSA key pair, in PEM (PKCS #8 and SubjectPublicKeyInfo). */
+export interface RsaKeys {
+  readonly publicKey: string;
+  readonly privateKey: string;
+}
+
+/** Creates an RSA key pair of 2,048 bits. Takes some tenths of a second, off the main thread. */
+export async function createRsaKeys(): Promise<RsaKeys> {
+  return promisify(generateKeyPair)('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EventHandlers } from '../../lib/cache/event-handlers.js';
+import { EventHandlers } from '../../lib/cache/informer.js';
 import type { CacheEvent } from '../../lib/cache/informer.js';
 import { FakeServer } from './fake-server.js';
 import type { Thing } from './fake-server.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { InitialEvents } from '../../lib/cache/initial-list.js';
+import { InitialEvents } from '../../lib/cache/list-and-watch.js';
 import { FakeServer } from './fake-server.js';
 
 describe('InitialEvents', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { estimateBytes, estimateTotalBytes } from '../../lib/cache/object-bytes.js';
+import { estimateBytes, estimateTotalBytes } from '../../lib/cache/store.js';
 
 describe('estimateBytes', () => {
   it('grows with the lengths of strings and the numbers of members and items', () => {

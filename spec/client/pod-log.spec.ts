@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { podLog, podLogLines } from '../../lib/client/index.js';
-import { ConnectionError } from '../../lib/system/connection-error.js';
+import { ConnectionError } from '../../lib/system/operator-error.js';
 import { failureOf, refusal, scripted } from './scripted-transport.js';
 import type { ScriptedAnswer } from './scripted-transport.js';
 

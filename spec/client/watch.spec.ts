@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { jsonLines } from '../../lib/client/watch-events.js';
 import type { Client, WatchEvent, WatchOptions } from '../../lib/client/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
-import { ConnectionError } from '../../lib/system/connection-error.js';
+import { ConnectionError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { failureOf, refusal, scripted } from './scripted-transport.js';
 import type { Script } from './scripted-transport.js';

@@ -7,7 +7,7 @@ import {
 import { expect } from 'chai';
 import { controllerFor } from '../../lib/controller/controller.js';
 import { done } from '../../lib/controller/result.js';
-import { openTelemetryTracer } from '../../lib/system/open-telemetry.js';
+import { openTelemetryTracer } from '../../lib/system/tracer.js';
 import { Thing } from '../cache/fake-server.js';
 import { ControllerSetup } from './controller-setup.js';
 

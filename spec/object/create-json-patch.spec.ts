@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import fastJsonPatch from 'fast-json-patch';
-import { createJsonPatch } from '../../lib/object/create-json-patch.js';
-import { applyJsonPatch } from '../../lib/object/json-patch.js';
+import { createJsonPatch, applyJsonPatch } from '../../lib/object/json-patch.js';
 import { tries } from '../sample.js';
 
 describe('createJsonPatch', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { jsonCopy } from '../../lib/object/json-copy.js';
+import { jsonCopy } from '../../lib/object/json.js';
 
 describe('jsonCopy', () => {
   it('drops undefined members, and serializes a Date or URL', () => {

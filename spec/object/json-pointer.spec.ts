@@ -1,10 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  formatJsonPointer,
-  isWellEscaped,
-  parseJsonPointer,
-} from '../../lib/object/json-pointer.js';
+import { formatJsonPointer, isWellEscaped, parseJsonPointer } from '../../lib/object/json-patch.js';
 
 describe('JSON pointers', () => {
   // Examples of RFC 6901, section 5.

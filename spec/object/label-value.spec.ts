@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { labelValueOf } from '../../lib/object/label-value.js';
-import { labelValueProblem } from '../../lib/object/names.js';
+import { labelValueOf, labelValueProblem } from '../../lib/object/names.js';
 
 const long = (length: number): string => 'a'.repeat(length);
 

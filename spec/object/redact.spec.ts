@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { diffObjects } from '../../lib/object/diff-by-path.js';
-import { redactChanges, redactObject } from '../../lib/object/redact.js';
+import { diffObjects, redactChanges, redactObject } from '../../lib/object/diff-by-path.js';
 
 const secret = (value: string) => ({
   metadata: {

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { definition } from '../../lib/crd/openapi/definitions.js';
-import { setFieldsOf } from '../../lib/object/set-fields.js';
-import { threeWayMerge } from '../../lib/object/three-way-merge.js';
+import { setFieldsOf, threeWayMerge } from '../../lib/object/three-way-merge.js';
 import type { ThreeWayMerge } from '../../lib/object/three-way-merge.js';
 
 const podSpec = definition('io.k8s.api.core.v1.PodSpec');

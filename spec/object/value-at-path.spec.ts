@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { fieldPath, keyElement } from '../../lib/object/field-path.js';
-import { valueAtPath } from '../../lib/object/value-at-path.js';
+import { fieldPath, keyElement, valueAtPath } from '../../lib/object/field-path.js';
 
 describe('valueAtPath', () => {
   const udp = { port: 53, protocol: 'UDP' };

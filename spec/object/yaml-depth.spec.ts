@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseAllDocuments, stringify } from 'yaml';
 import { isDeeperThan, maxDepth } from '../../lib/object/depth.js';
-import { checkYamlDepth } from '../../lib/object/yaml-depth.js';
+import { checkYamlDepth } from '../../lib/object/yaml-documents.js';
 import { tries } from '../sample.js';
 
 const indented = (levels: number, entry: string): string =>

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { delayAfter, spread } from '../../lib/system/backoff.js';
+import { delayAfter, spread } from '../../lib/system/random.js';
 
 describe('delayAfter', () => {
   it('grows by its factor up to the maximum, for any number of failures', () => {

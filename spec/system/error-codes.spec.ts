@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { errorCodes } from '../../lib/system/error-codes.js';
+import { errorCodes } from '../../lib/system/operator-error.js';
 
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
 

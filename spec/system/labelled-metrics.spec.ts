@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { withMetricLabels } from '../../lib/system/labelled-metrics.js';
-import { noMetrics } from '../../lib/system/metrics.js';
+import { withMetricLabels, noMetrics } from '../../lib/system/metrics.js';
 import { promMetrics } from '../../lib/system/prom-metrics.js';
 
 describe('withMetricLabels', () => {

@@ -5,8 +5,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
-import { openTelemetryTracer, registeredTracer } from '../../lib/system/open-telemetry.js';
-import { noTracer } from '../../lib/system/tracer.js';
+import { openTelemetryTracer, registeredTracer, noTracer } from '../../lib/system/tracer.js';
 
 describe('openTelemetryTracer', () => {
   const exporter = new InMemorySpanExporter();

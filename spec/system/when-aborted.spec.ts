@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { whenAborted } from '../../lib/system/when-aborted.js';
+import { whenAborted } from '../../lib/system/clock.js';
 
 describe('whenAborted', () => {
   it('resolves when the signal aborts, whatever the reason, and not before', async () => {

@@ -1,7 +1,7 @@
 import { isConflict, isNamespaceTerminating, isNotFound } from '../../object/api-error.js';
-import { delayAfter } from '../../system/backoff.js';
+import { delayAfter } from '../../system/random.js';
 import type { Clock, Timer } from '../../system/clock.js';
-import { nextTurn } from '../../system/event-loop.js';
+import { nextTurn } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 
 /** Brings the object of `key` one step closer to its desired state. A rejection requeues the key. */

@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
 import type { TransportRequest } from '../../system/transport.js';
 import { jsonTypeName } from '../go-json/decoding.js';
 import { badRequest, tooLarge, unsupportedMediaType } from '../status-error.js';

@@ -1,7 +1,7 @@
 import { isKind } from '../../apply/index.js';
 import type { ClaimOptions } from '../../apply/index.js';
 import { describeObject } from '../../object/describe-object.js';
-import { jsonText } from '../../object/json-copy.js';
+import { jsonText } from '../../object/json.js';
 import { PersistentVolumeClaim } from '../../object/kinds.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';

@@ -1,6 +1,6 @@
 import type { PodTemplate } from '../../apply/index.js';
 import { DaemonSet, Deployment, StatefulSet } from '../../object/kinds.js';
-import { labelValueOf } from '../../object/label-value.js';
+import { labelValueOf } from '../../object/names.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { OptionNames } from '../../system/known-options.js';

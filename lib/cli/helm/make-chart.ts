@@ -4,7 +4,7 @@ import type { Document } from 'yaml';
 import { parseDocument } from 'yaml';
 import { OperatorError } from '../../system/operator-error.js';
 import { isJsonObject } from '../../object/json.js';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
 import type { CommandContext } from '../command-context.js';
 import { contentError } from '../file-error.js';
 import { textDiff } from '../object-texts.js';

@@ -2,7 +2,7 @@ import { deepEqual } from '../../object/deep-equal.js';
 import { isMap, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
 import { contentError } from '../file-error.js';
 
 /** A JSON schema of values. */

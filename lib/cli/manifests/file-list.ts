@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { fileError } from '../file-error.js';
 import { insert, missingMarkers } from '../scaffold/insertions.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { deepEqual } from '../../object/deep-equal.js';
 import { parseAllDocuments, stringify } from 'yaml';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
 

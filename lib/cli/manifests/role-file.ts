@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { allowTheSame, normalRules, ruleLines } from './role-rules.js';
 import type { RoleRule } from './role-rules.js';

@@ -19,7 +19,7 @@ import { withMatchPolicies } from '../../manager/webhooks/webhook-configurations
 import type { WebhookEntry } from '../../manager/webhooks/webhook-configurations.js';
 import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';

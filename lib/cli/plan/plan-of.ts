@@ -3,11 +3,15 @@ import { desiredDifferences, rollsPods } from '../../apply/index.js';
 import type { PlannedObject } from '../../apply/index.js';
 import type { Plan, PlannedRollout } from '../../builder/index.js';
 import { updatesOnDelete } from '../../builder/rollout-state.js';
-import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
+import {
+  diffObjects,
+  serverSetFields,
+  redactChanges,
+  redactObject,
+} from '../../object/diff-by-path.js';
 import type { FieldChange } from '../../object/diff-by-path.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
-import { redactChanges, redactObject } from '../../object/redact.js';
 import { groupOf, isBuiltInGroup } from '../../object/resource-type.js';
 import { withoutBookkeeping } from '../../feed/object-news.js';
 import { hashSources } from './hash-of.js';

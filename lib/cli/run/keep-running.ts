@@ -2,7 +2,7 @@ import type { Manager, ManagerOptions } from '../../manager/index.js';
 import { asError } from '../../system/as-error.js';
 import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
-import { whenAborted } from '../../system/when-aborted.js';
+import { whenAborted } from '../../system/clock.js';
 import type { LoadedProject } from '../project/load-operator.js';
 import { watchFiles } from '../watch-files.js';
 import { prepareRun } from './operator-run.js';

@@ -33,7 +33,7 @@ async function refuseOthers(file: string): Promise<void> {
   if (text === undefined || text.trim() === '') return;
   const [{ parse }, { checkYamlDepth }] = await Promise.all([
     import('yaml'),
-    import('../../object/yaml-depth.js'),
+    import('../../object/yaml-documents.js'),
   ]);
   let content: unknown;
   try {

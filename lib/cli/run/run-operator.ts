@@ -6,7 +6,7 @@ import type { ManagerOptions } from '../../manager/index.js';
 import type { Logger } from '../../system/logger.js';
 import type { Tracer } from '../../system/tracer.js';
 import { isOperatorError } from '../../system/operator-error.js';
-import { whenAborted } from '../../system/when-aborted.js';
+import { whenAborted } from '../../system/clock.js';
 import type { CommandContext } from '../command-context.js';
 import { commandLogger, logsText } from '../options/log-option.js';
 import { managerOptionsOf } from '../options/manager-options.js';

@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { CustomResourceDefinition } from '../../object/kinds.js';
 import { OperatorError } from '../../system/operator-error.js';
-import { whenAborted } from '../../system/when-aborted.js';
+import { whenAborted } from '../../system/clock.js';
 import type { CommandContext } from '../command-context.js';
 import { commandLogger } from '../options/log-option.js';
 import type { LogOptions } from '../options/log-option.js';

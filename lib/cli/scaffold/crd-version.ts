@@ -1,6 +1,6 @@
 import { isMap, isSeq, parseDocument } from 'yaml';
 import type { YAMLMap, YAMLSeq } from 'yaml';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
 import { OperatorError } from '../../system/operator-error.js';
 
 /**

@@ -5,7 +5,7 @@ import type { CustomResourceDefinition } from '../../object/kinds.js';
 import { dns1123SubdomainProblem } from '../../object/names.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { Schema } from '../../object/schema.js';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
 
 import { UsageError } from '../usage-error.js';
 import { mergedRole } from './api-files.js';

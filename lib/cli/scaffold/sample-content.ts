@@ -10,7 +10,7 @@ import { validateResource } from '../../crd/validation/validate-resource.js';
 import { isJsonObject } from '../../object/json.js';
 import type { CustomResourceDefinition } from '../../object/kinds.js';
 import type { Schema } from '../../object/schema.js';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
 import { loadOperator } from '../project/load-operator.js';
 import { minimalValue } from './minimal-value.js';
 import { textIfExists } from './plan-files.js';

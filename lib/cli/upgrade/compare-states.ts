@@ -1,12 +1,11 @@
 import { isImmutablePath, rollsPods } from '../../apply/index.js';
 import { updatesOnDelete } from '../../builder/rollout-state.js';
 import { describeObject } from '../../object/describe-object.js';
-import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
+import { diffObjects, serverSetFields, redactChanges } from '../../object/diff-by-path.js';
 import type { FieldChange } from '../../object/diff-by-path.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
 import type { ObjectReference } from '../../object/object-reference.js';
-import { redactChanges } from '../../object/redact.js';
 import { groupOf, isBuiltInGroup } from '../../object/resource-type.js';
 import { withoutBookkeeping } from '../../feed/object-news.js';
 import { hashSources } from '../plan/hash-of.js';

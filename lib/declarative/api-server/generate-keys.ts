@@ -5,8 +5,7 @@ import { systemClock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 import { systemRandom } from '../../system/random.js';
-import { createRsaKeys } from '../../system/rsa-keys.js';
-import { createSelfSigned } from '../../system/x509.js';
+import { createRsaKeys, createSelfSigned } from '../../system/x509.js';
 import { existsAlready, writePrivateFiles } from './private-files.js';
 import { verifyingKeys } from './token-key.js';
 

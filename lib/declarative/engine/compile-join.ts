@@ -4,7 +4,7 @@ import { compileCondition, compileExpression, guarded } from '../expression/comp
 import type { ExpressionOptions } from '../expression/expression-options.js';
 import type { Expression } from '../expression/expression.js';
 import { list } from '../expression/operands.js';
-import { nearestName } from '../../system/nearest-name.js';
+import { nearestName } from '../../system/known-options.js';
 import { compileContext } from '../spec-problem.js';
 import type { CompileContext } from '../spec-problem.js';
 import { canonicalText } from './document-key.js';

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../object/json.js';
-import { nearestName } from '../../system/nearest-name.js';
+import { nearestName } from '../../system/known-options.js';
 import type { CompileContext } from '../spec-problem.js';
 import { stageNames } from './compile-stage.js';
 

@@ -9,7 +9,7 @@ import { compileGetter } from './compile-path.js';
 import { isDataError } from './data-error.js';
 import type { Expression } from './expression.js';
 import { type ExpressionOptions, resolveExpressionOptions } from './expression-options.js';
-import { nearestName } from '../../system/nearest-name.js';
+import { nearestName } from '../../system/known-options.js';
 import { condition } from './operands.js';
 import { compileNow } from './operators/others.js';
 import { namesElsewhere, operators } from './operators/operators.js';

@@ -3,7 +3,7 @@ import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { Turns } from '../../system/turns.js';
-import { whenAborted } from '../../system/when-aborted.js';
+import { whenAborted } from '../../system/clock.js';
 import type { DeclarativeManager } from '../views/index.js';
 import { allSettled } from './all-settled.js';
 import { ErrorStream } from './error-stream.js';

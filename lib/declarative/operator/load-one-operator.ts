@@ -1,7 +1,7 @@
 import { InvalidSpecError } from '../spec/invalid-spec-error.js';
 import { loadOperators } from '../spec/load-operator.js';
 import type { LoadedOperator } from '../spec/load-operator.js';
-import { nearestName } from '../../system/nearest-name.js';
+import { nearestName } from '../../system/known-options.js';
 
 /**
  * Returns the operator with this name in a YAML text, or the only operator of the text.

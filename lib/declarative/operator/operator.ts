@@ -4,7 +4,7 @@ import type { Condition } from '../../object/conditions.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { Turns } from '../../system/turns.js';
-import { whenAborted } from '../../system/when-aborted.js';
+import { whenAborted } from '../../system/clock.js';
 import type { ControllerDocument, OperatorStatus } from '../crd/operator-resource.js';
 import type { DeclarativeManager } from '../views/index.js';
 import { ControllerSet } from './controller-set.js';

@@ -1,5 +1,5 @@
 import { ChangeNotifier } from '../../cache/change-notifier.js';
-import { ReconnectDelay } from '../../cache/reconnect-delay.js';
+import { ReconnectDelay } from '../../cache/setbacks.js';
 import type { Added } from '../../manager/manager-entries.js';
 import { keyString } from '../../object/object-key.js';
 import { asError } from '../../system/as-error.js';

@@ -9,7 +9,7 @@ import type {
 import { eventTrigger } from '../../controller/index.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import type { Timer } from '../../system/clock.js';
-import { nextTurn } from '../../system/event-loop.js';
+import { nextTurn } from '../../system/clock.js';
 import type { PipelinePlan } from '../engine/pipeline-plan.js';
 import type { StageFailure } from '../engine/stage-failure.js';
 import type { SpecPath } from '../spec-problem.js';

@@ -19,7 +19,7 @@ import { keyString, sameKey } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { asError } from '../../system/as-error.js';
 import type { Clock } from '../../system/clock.js';
-import { nextTurn } from '../../system/event-loop.js';
+import { nextTurn } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
 import { targetText } from '../views/target-writes.js';

@@ -1,5 +1,5 @@
 import { isJsonObject, memberOf } from '../../object/json.js';
-import { nearestName } from '../../system/nearest-name.js';
+import { nearestName } from '../../system/known-options.js';
 import type { CompileContext } from '../spec-problem.js';
 
 /** Reads the members of a map of a specification and reports their problems. */

@@ -11,8 +11,7 @@ import type {
 } from '../../object/kubernetes-object.js';
 import { groupOf, versionOf } from '../../object/resource-type.js';
 import type { Schema } from '../../object/schema.js';
-import { setFieldsOf } from '../../object/set-fields.js';
-import { threeWayMerge } from '../../object/three-way-merge.js';
+import { setFieldsOf, threeWayMerge } from '../../object/three-way-merge.js';
 import type { Clock } from '../../system/clock.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { versionLabelOf } from './survey.js';

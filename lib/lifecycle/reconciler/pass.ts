@@ -11,7 +11,7 @@ import type { HookContext, Settings } from './settings.js';
 import { failureKindOf } from '../../controller/index.js';
 import { isApiError, isInvalid, isTooManyRequests } from '../../object/api-error.js';
 import { isJsonObject } from '../../object/json.js';
-import { redacted } from '../../object/redact.js';
+import { redacted } from '../../object/diff-by-path.js';
 import { errorMessage } from '../../system/as-error.js';
 import { isOperatorError } from '../../system/operator-error.js';
 

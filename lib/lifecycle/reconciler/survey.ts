@@ -15,7 +15,7 @@ import { callUserCode } from './user-code.js';
 import omit from 'lodash/omit.js';
 import { encodedData } from '../../hash/data-hash.js';
 import type { ConfigurationData } from '../../hash/data-hash.js';
-import { labelValueOf } from '../../object/label-value.js';
+import { labelValueOf } from '../../object/names.js';
 
 /** A desired object, and its live state. */
 export interface SurveyedObject {

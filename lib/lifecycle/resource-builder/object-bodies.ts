@@ -1,6 +1,6 @@
 import type { Lenient, PodSpec } from '../../apply/index.js';
 import { describeObject } from '../../object/describe-object.js';
-import { jsonCopy } from '../../object/json-copy.js';
+import { jsonCopy } from '../../object/json.js';
 import { Service, RoleBinding } from '../../object/kinds.js';
 import type { KubernetesObject, ObjectMeta } from '../../object/kubernetes-object.js';
 import {

@@ -1,5 +1,5 @@
 import { describeMissing } from '../../cache/missing.js';
-import { estimateTotalBytes } from '../../cache/object-bytes.js';
+import { estimateTotalBytes } from '../../cache/store.js';
 import type { InformerStatus } from '../../cache/informer.js';
 import { parseKey } from '../../object/object-key.js';
 import { apiVersionOf } from '../../object/resource-type.js';
@@ -9,8 +9,16 @@ import type { ManagerEntries, ManagerEntry } from '../manager-entries.js';
 import type { ManagedControllerStatus, ManagerStatus } from '../manager-status.js';
 import type { Runnable } from '../runnable.js';
 import type { WebhookServer } from '../webhooks/webhook-server.js';
-import type { Overview, ShownActive, ShownCache, ShownController } from './overview.js';
-import type { ShownKey, ShownRecent, ShownSource, ShownWebhook } from './overview.js';
+import type {
+  Overview,
+  ShownActive,
+  ShownCache,
+  ShownController,
+  ShownKey,
+  ShownRecent,
+  ShownSource,
+  ShownWebhook,
+} from './overview.js';
 import type { RecentReconcile } from './recent-reconciles.js';
 import { firstMapped, firstOf, shownError, shownTime } from './shown.js';
 import { shownCauses } from './shown-cause.js';

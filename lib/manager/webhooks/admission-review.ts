@@ -1,4 +1,4 @@
-import { createJsonPatch } from '../../object/create-json-patch.js';
+import { createJsonPatch } from '../../object/json-patch.js';
 import { deepFreeze } from '../../object/deep-freeze.js';
 import { isDeeperThan, maxDepth } from '../../object/depth.js';
 import { isJsonObject } from '../../object/json.js';

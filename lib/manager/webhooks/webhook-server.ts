@@ -1,12 +1,11 @@
 import type { Clock } from '../../system/clock.js';
-import { systemClock } from '../../system/clock.js';
+import { systemClock, whenAborted } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 import { noMetrics } from '../../system/metrics.js';
 import type { Metrics } from '../../system/metrics.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { OptionNames } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
-import { whenAborted } from '../../system/when-aborted.js';
 import type { HealthCheck } from '../manager-health.js';
 import type { Runnable, RunnableContext } from '../runnable.js';
 import type { CertificateSource } from './certificate-source.js';

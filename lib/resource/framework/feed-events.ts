@@ -1,5 +1,5 @@
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import { whenAborted } from '../../system/when-aborted.js';
+import { whenAborted } from '../../system/clock.js';
 import type { Source, SourceContext } from '../../controller/index.js';
 import { keyString } from '../../object/object-key.js';
 import type { Timer } from '../../system/clock.js';

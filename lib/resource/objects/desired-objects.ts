@@ -8,8 +8,7 @@ import {
 } from '../../apply/index.js';
 import type { ApplyContext, DesiredObject, WantedObject, Pair } from '../../apply/index.js';
 import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject, withoutMember } from '../../object/json.js';
-import { jsonCopy } from '../../object/json-copy.js';
+import { isJsonObject, withoutMember, jsonCopy } from '../../object/json.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
 import type { ResourceType } from '../../object/resource-type.js';

@@ -37,7 +37,7 @@ import {
 import type { Keeper } from './desired-objects.js';
 import type { KeptObjectsOptions } from './objects-resource.js';
 import { ownerUidLabel } from '../../object/owner-reference.js';
-import { labelValueOf } from '../../object/label-value.js';
+import { labelValueOf } from '../../object/names.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import type { Client } from '../../client/client.js';

@@ -1,7 +1,6 @@
 import omit from 'lodash/omit.js';
 import { isJsonObject } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { ManagedFieldsEntry } from '../../object/kubernetes-object.js';
+import type { UnstructuredObject, ManagedFieldsEntry } from '../../object/kubernetes-object.js';
 
 // Values that the server or the cluster generates, so that they differ between runs.
 const madeUp: ReadonlySet<string> = new Set([

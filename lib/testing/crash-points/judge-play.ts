@@ -1,6 +1,5 @@
-import { diffObjects } from '../../object/diff-by-path.js';
+import { diffObjects, redactChanges } from '../../object/diff-by-path.js';
 import type { FieldChange } from '../../object/diff-by-path.js';
-import { redactChanges } from '../../object/redact.js';
 import { describeRequest } from './crash-point.js';
 import type { CrashProblem, CrashRequest } from './crash-point.js';
 import type { ClusterState, ObservedObject } from './cluster-state.js';

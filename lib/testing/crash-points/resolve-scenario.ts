@@ -2,7 +2,7 @@ import { EmbeddedCluster } from '../../embedded/embedded-cluster.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { seededRandom } from '../../system/random.js';
-import type { Resolved } from '../../system/resolved.js';
+import type { Resolved } from '../../system/known-options.js';
 import { VirtualClock } from '../../system/virtual-clock.js';
 import type { LeftOverCheck } from '../left-overs.js';
 import { startStep } from './crash-point.js';

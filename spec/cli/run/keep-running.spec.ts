@@ -5,7 +5,7 @@ import { keepRunning } from '../../../lib/cli/run/keep-running.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import type { Manager, RunnableContext } from '../../../lib/manager/index.js';
 import { silentLogger, systemClock } from '../../../lib/system/index.js';
-import { whenAborted } from '../../../lib/system/when-aborted.js';
+import { whenAborted } from '../../../lib/system/clock.js';
 import { eventually } from '../../../lib/testing/index.js';
 import { scratchDirectory } from '../cli.js';
 import { replaceFile } from './project.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { createToken } from '../../../lib/declarative/api-server/index.js';
 import type { TokenClaims, TokenOptions } from '../../../lib/declarative/api-server/index.js';
-import type { RsaKeys } from '../../../lib/system/rsa-keys.js';
+import type { RsaKeys } from '../../../lib/system/x509.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { serverKeys } from './view-server.js';
 

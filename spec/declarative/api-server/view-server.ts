@@ -6,13 +6,11 @@ import { ViewApiServer } from '../../../lib/declarative/api-server/view-api-serv
 import type { ViewApiServerOptions } from '../../../lib/declarative/api-server/view-api-server-options.js';
 import { Views } from '../../../lib/declarative/views/index.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
-import { createRsaKeys } from '../../../lib/system/rsa-keys.js';
-import type { RsaKeys } from '../../../lib/system/rsa-keys.js';
+import { createRsaKeys, createSelfSigned } from '../../../lib/system/x509.js';
+import type { RsaKeys, CertificateAndKey } from '../../../lib/system/x509.js';
 import { seededRandom } from '../../../lib/system/random.js';
 import { systemClock } from '../../../lib/system/clock.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
-import { createSelfSigned } from '../../../lib/system/x509.js';
-import type { CertificateAndKey } from '../../../lib/system/x509.js';
 
 export const group = 'shop.view.dcontroller.io';
 export const version = `${group}/v1alpha1`;

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { OperatorResource, cleanUpAnnotation } from '../../../lib/declarative/crd/index.js';
-import { operatorCrdAccess, operatorCrdController } from '../../../lib/declarative/crd/index.js';
+import {
+  OperatorResource,
+  cleanUpAnnotation,
+  operatorCrdAccess,
+  operatorCrdController,
+} from '../../../lib/declarative/crd/index.js';
 import type { OperatorDocument } from '../../../lib/declarative/crd/index.js';
 import { Group } from '../../../lib/declarative/operator/index.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';

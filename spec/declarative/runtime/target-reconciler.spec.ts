@@ -5,8 +5,7 @@ import { Redaction } from '../../../lib/declarative/runtime/reported-errors.js';
 import { TargetReconciler } from '../../../lib/declarative/runtime/target-reconciler.js';
 import { TargetWrites } from '../../../lib/declarative/views/target-writes.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
-import { systemClock } from '../../../lib/system/clock.js';
-import { nextTurn } from '../../../lib/system/event-loop.js';
+import { systemClock, nextTurn } from '../../../lib/system/clock.js';
 
 describe('TargetReconciler', () => {
   it('yields to other work between writes without I/O', async () => {

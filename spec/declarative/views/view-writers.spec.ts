@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { nextTurn } from '../../../lib/system/event-loop.js';
+import { nextTurn } from '../../../lib/system/clock.js';
 import { ViewWriters, anyKindOf } from '../../../lib/declarative/views/view-writers.js';
 import type { ViewWriter } from '../../../lib/declarative/views/view-writers.js';
 

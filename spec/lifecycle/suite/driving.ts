@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import { ensureCrd } from '../../../lib/client/index.js';
 import { defineResource, s } from '../../../lib/crd/index.js';
-import { createCrd, lifecycleController } from '../../../lib/lifecycle/index.js';
-import { lifecycleStatusProperties } from '../../../lib/lifecycle/index.js';
+import {
+  createCrd,
+  lifecycleController,
+  lifecycleStatusProperties,
+} from '../../../lib/lifecycle/index.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import type { KubernetesObject, TypeMeta } from '../../../lib/object/kubernetes-object.js';
 import type { TypeReference } from '../../../lib/object/resource-type.js';

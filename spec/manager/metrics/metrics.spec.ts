@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, request } from 'node:http';
 import { expect } from 'chai';
-import { request } from 'node:http';
 import { connect } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { Registry } from 'prom-client';

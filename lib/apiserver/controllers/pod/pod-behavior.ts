@@ -1,6 +1,6 @@
 import type { Pod } from '../../../object/kinds.js';
 import { controllerOf } from '../../../object/owner-reference.js';
-import { delayAfter } from '../../../system/backoff.js';
+import { delayAfter } from '../../../system/random.js';
 import { OperatorError } from '../../../system/operator-error.js';
 
 /**

@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { checkYamlDepth } from '../../../object/yaml-depth.js';
+import { checkYamlDepth } from '../../../object/yaml-documents.js';
 import type { PolicyRule } from '../../../apiserver/index.js';
 import { asError } from '../../../system/as-error.js';
 import { readText } from '../../read-text.js';
