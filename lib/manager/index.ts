@@ -1,14 +1,18 @@
-export { builderAccess } from './access/builder-access.js';
-export { ownVerbs, watchVerbs } from './access/required-access.js';
+export { builderAccess, ownVerbs, watchVerbs } from './access/required-access.js';
 export type { AccessVerb, RequiredAccess } from './access/required-access.js';
 export type { PreflightMode } from './access/preflight.js';
 export type { HealthCheck } from './manager-health.js';
 export type { HealthOptions } from './health/health-options.js';
 export type { InspectorOptions } from './inspector/index.js';
 export { LeaderElector } from './leader-election.js';
-export type { LeaderCallbacks, LeaderContext } from './leader-election.js';
+export type {
+  LeaderCallbacks,
+  LeaderContext,
+  LeaderElectionOptions,
+  Leadership,
+  LeadershipCallbacks,
+} from './leader-election.js';
 export type { LeaderElectorOptions } from './leader-election-options.js';
-export type { LeaderElectionOptions, Leadership, LeadershipCallbacks } from './leader-election.js';
 export { isLeaseForbidden, LeaseForbiddenError } from './lease.js';
 export type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 export { Manager } from './manager.js';
@@ -25,9 +29,8 @@ export type {
   ManagerStatus,
   RunnableStatus,
 } from './manager-status.js';
-export type { MetricsOptions } from './metrics/metrics-options.js';
-export type { Runnable, RunnableContext, RunnablePhase } from './runnable.js';
-export type { RunnableState } from './runnable.js';
+export type { MetricsOptions } from './metrics/bind-metrics.js';
+export type { Runnable, RunnableContext, RunnablePhase, RunnableState } from './runnable.js';
 export { Sharding, shardSelector } from './sharding/index.js';
 export type {
   MemberPhase,

@@ -5,7 +5,7 @@ import { forgetMetrics } from '../controller/index.js';
 import type { KeyOwnership } from '../controller/index.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
-import { reviewClusters } from './access/review-clusters.js';
+import { reviewClusters } from './access/preflight.js';
 import { ControllerGroup } from './controller-group.js';
 import { homeCachesSynced } from './managed-cluster.js';
 import { electionAccess } from './leader-election.js';

@@ -3,7 +3,7 @@ import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
 import type { ManagerWebhookOptions } from './manager-options.js';
 import type { OperatorDefinition } from './operator-definition.js';
-import { certificateFiles } from './webhooks/certificate-files.js';
+import { certificateFiles } from './webhooks/certificate-source.js';
 import type { CertificateSource } from './webhooks/certificate-source.js';
 import { generatedCertificates } from './webhooks/generated-certificates.js';
 import type { TrustTargets } from './webhooks/trust.js';

@@ -6,7 +6,7 @@ import type {
   Mapper,
   Source,
 } from '../controller/index.js';
-import { builderAccess } from '../manager/access/builder-access.js';
+import { builderAccess } from '../manager/access/required-access.js';
 import type { RequiredAccess } from '../manager/access/required-access.js';
 import type { Added, ManagerAddOptions } from '../manager/manager-entries.js';
 import type { Manager } from '../manager/manager.js';

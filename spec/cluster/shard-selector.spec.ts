@@ -1,14 +1,13 @@
 import { expect } from 'chai';
-import { hashOfKey } from '../../lib/manager/sharding/shard-hash.js';
 import {
+  hashOfKey,
   rangesOf,
   shardSelector,
   slotCount,
   slotOf,
 } from '../../lib/manager/sharding/shard-range.js';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
-import type { ConfigMap } from '../../lib/object/kinds.js';
-import type { Namespace } from '../../lib/object/kinds.js';
+import type { ConfigMap, Namespace } from '../../lib/object/kinds.js';
 import { startControlPlane } from './control-plane/index.js';
 
 describe('shardSelector on a real API server with KEP-5866', function () {

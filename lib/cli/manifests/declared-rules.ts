@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.js';
 import { Manager, operatorWebhooks } from '../../manager/index.js';
-import { accessRules } from '../../manager/access/access-rules.js';
-import type { AccessRules } from '../../manager/access/access-rules.js';
+import { accessRules } from '../../manager/access/operator-role.js';
+import type { AccessRules } from '../../manager/access/operator-role.js';
 import type { OperatorDefinition } from '../../manager/index.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';

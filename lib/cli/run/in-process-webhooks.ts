@@ -1,7 +1,6 @@
 import { conversionClientConfig, webhookConfigurations } from '../../manager/index.js';
 import type { OperatorDefinition, Webhook } from '../../manager/index.js';
-import { WebhookHandlers } from '../../manager/webhooks/webhook-handlers.js';
-import { WebhookMetrics } from '../../manager/webhooks/webhook-metrics.js';
+import { WebhookHandlers, WebhookMetrics } from '../../manager/webhooks/webhook-handlers.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { CustomResourceDefinition } from '../../object/kinds.js';
 import type { RequestHandler } from '../../embedded/index.js';

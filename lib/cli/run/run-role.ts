@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { Client } from '../../client/index.js';
 import type { EmbeddedCluster, PolicyRule } from '../../embedded/index.js';
-import type { AccessRules } from '../../manager/access/access-rules.js';
+import type { AccessRules, MissingRule } from '../../manager/access/operator-role.js';
 import { OperatorRole } from '../../manager/access/operator-role.js';
-import type { MissingRule } from '../../manager/access/operator-role.js';
 import type { Manager } from '../../manager/index.js';
 import { isJsonObject } from '../../object/json.js';
 import { parseYamlDocuments } from '../../object/yaml-documents.js';

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../manager/inspector/inspector-options.js';
+import { isLoopback } from '../../manager/inspector/bind-inspector.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 import { silentLogger } from '../../system/logger.js';
 import type { Logger } from '../../system/logger.js';

@@ -16,8 +16,6 @@ import type { ResourceType, TypeReference } from '../../object/resource-type.js'
 import { isOperatorError } from '../../system/operator-error.js';
 import { noTracer } from '../../system/tracer.js';
 import type { Tracer } from '../../system/tracer.js';
-import { accessRules } from './access-rules.js';
-import type { AccessRule, AccessRules } from './access-rules.js';
 import type { RequiredAccess } from './required-access.js';
 
 /** A rule that an operator needed and that its role lacks. */
@@ -29,7 +27,7 @@ export interface MissingRule {
 }
 
 /** Options of {@link OperatorRole}. */
-export interface OperatorRoleOptions {
+interface OperatorRoleOptions {
   /** Name of the operator; its ServiceAccount is named as in the manifests of a project. */
   readonly name: string;
   /** The cluster that the operator runs on. */
@@ -211,4 +209,45 @@ function ruleText({ verb, group, resource, subresource, path }: AccessAttributes
   if (path !== undefined) return `{ nonResourceURLs: ['${path}'], verbs: [${verb}] }`;
   const plural = subresource === '' ? resource : `${resource}/${subresource}`;
   return `{ apiGroups: ['${group}'], resources: [${plural}], verbs: [${verb}] }`;
+}
+
+/** A rule of a role, for resources. */
+interface AccessRule {
+  readonly apiGroups: readonly string[];
+  /** Includes subresources, such as `pods/status`. */
+  readonly resources: readonly string[];
+  /** Restricts the rule to these objects. @defaultValue all */
+  readonly resourceNames?: readonly string[] | undefined;
+  readonly verbs: readonly string[];
+}
+
+/** The role rules for the access that an operator declares. */
+export interface AccessRules<Rule = AccessRule> {
+  /** Rules for all namespaces, and for cluster-scoped kinds. */
+  readonly everywhere: readonly Rule[];
+  readonly inNamespaces: ReadonlyMap<string, readonly Rule[]>;
+}
+
+/**
+ * Converts declared access to rules.
+ * @param placeOf - resolves a kind to its resource; unserved kinds get no rule
+ */
+export async function accessRules(
+  access: readonly RequiredAccess[],
+  placeOf: (type: TypeReference<KubernetesObject>) => Promise<ResourceType | undefined>,
+): Promise<AccessRules> {
+  const everywhere: AccessRule[] = [];
+  const inNamespaces = new Map<string, readonly AccessRule[]>();
+  for (const { type, subresource, verbs, namespace, names: resourceNames } of access) {
+    // In a role, an empty list of names means all objects.
+    if (resourceNames?.length === 0) continue;
+    const place = await placeOf(type);
+    if (place === undefined) continue;
+    const { group, plural, namespaced } = place;
+    const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
+    const rule = { apiGroups: [group], resources: [resource], resourceNames, verbs };
+    if (namespace === undefined || !namespaced) everywhere.push(rule);
+    else inNamespaces.set(namespace, [...(inNamespaces.get(namespace) ?? []), rule]);
+  }
+  return { everywhere, inNamespaces };
 }

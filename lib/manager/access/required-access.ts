@@ -1,5 +1,11 @@
+import { rollsPods } from '../../apply/index.js';
+import type { ControllerKind } from '../../controller/index.js';
+import { isJsonObject } from '../../object/json.js';
+import { PersistentVolumeClaim, Pod, StatefulSet } from '../../object/kinds.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
+import type { ControllerEntry } from '../manager-entries.js';
 
 /** An RBAC verb. Server-side apply needs `patch`, and `create` for objects that do not exist yet. */
 export type AccessVerb =
@@ -25,3 +31,100 @@ export const watchVerbs: readonly AccessVerb[] = ['get', 'list', 'watch'];
 
 /** Verbs for applying and pruning objects, beside {@link watchVerbs}. */
 export const ownVerbs: readonly AccessVerb[] = ['create', 'patch', 'delete'];
+
+/** Verbs for writing owned objects; the handlers may use any of them. */
+const makeVerbs: readonly AccessVerb[] = ['create', 'update', 'patch', 'delete'];
+
+/**
+ * Returns the access that a controller declares: to watch its kinds, to write the status of its kind, to set
+ * blocking owner references to it, and to write its owned kinds. If `requires` names a kind, it overrides the
+ * write access for that kind.
+ */
+export function controllerAccess({
+  controller,
+  requires,
+}: ControllerEntry): readonly RequiredAccess[] {
+  const assumed = controller.kinds.flatMap((kind) => [
+    { type: kind.type, verbs: watchVerbs },
+    ...writesOf(kind).filter((write) => !requires.some((each) => isMoreNarrow(each, write))),
+  ]);
+  return [...assumed, ...requires];
+}
+
+function writesOf({ type, role }: ControllerKind): readonly RequiredAccess[] {
+  switch (role) {
+    case 'watched':
+      return [];
+    case 'owned':
+      return [{ type, verbs: makeVerbs }];
+    case 'reconciled':
+      return [
+        ...(hasStatus(type)
+          ? [{ type, subresource: 'status', verbs: ['update', 'patch'] } as const]
+          : []),
+        { type, subresource: 'finalizers', verbs: ['update'] },
+      ];
+  }
+}
+
+/** Returns whether the CRD of a custom resource, if known, has a status subresource. */
+function hasStatus(type: TypeReference<KubernetesObject>): boolean {
+  const crd: unknown = 'crd' in type ? type.crd : undefined;
+  const spec = isJsonObject(crd) ? crd['spec'] : undefined;
+  const versions = isJsonObject(spec) ? spec['versions'] : undefined;
+  return (
+    Array.isArray(versions) &&
+    versions.some((version: unknown) => {
+      const subresources = isJsonObject(version) ? version['subresources'] : undefined;
+      return isJsonObject(subresources) && subresources['status'] !== undefined;
+    })
+  );
+}
+
+/** Merges `access` to one entry per kind, subresource, namespace and names, in order of first occurrence. */
+export function mergedAccess(access: readonly RequiredAccess[]): readonly RequiredAccess[] {
+  const merged = new Map<string, RequiredAccess>();
+  for (const each of access) {
+    const { type, subresource = '', namespace = '', names = [] } = each;
+    const place = [apiVersionOf(type), type.kind, subresource, namespace, ...names].join(' ');
+    const verbs = [...(merged.get(place)?.verbs ?? []), ...each.verbs];
+    const known = merged.get(place)?.type ?? type;
+    // Keep the type with a known resource path.
+    const best = 'plural' in known ? known : type;
+    merged.set(place, { ...each, type: best, verbs: [...new Set(verbs)] });
+  }
+  return [...merged.values()];
+}
+
+/** Returns whether an entry declares writes of a kind; read access to some of its objects does not. */
+function isMoreNarrow(
+  { type, subresource, verbs, namespace, names }: RequiredAccess,
+  write: RequiredAccess,
+): boolean {
+  const isOfSome = namespace !== undefined || names !== undefined;
+  return (
+    type.kind === write.type.kind &&
+    apiVersionOf(type) === apiVersionOf(write.type) &&
+    subresource === write.subresource &&
+    !(isOfSome && verbs.every((verb) => watchVerbs.includes(verb)))
+  );
+}
+
+/**
+ * Returns the access that a `Builder` needs for its owned kinds, beside watching them; for `requires`. It
+ * applies and prunes objects, lists the Pods of workloads, and grows the claims of StatefulSets. Not
+ * included: deleting Pods, which only the option `unblock` does.
+ */
+export function builderAccess(
+  owns: readonly TypeReference<KubernetesObject>[],
+): readonly RequiredAccess[] {
+  const metas = owns.map((type) => ({ apiVersion: apiVersionOf(type), kind: type.kind }));
+  const hasSets = metas.some(
+    ({ apiVersion, kind }) => kind === StatefulSet.kind && apiVersion === apiVersionOf(StatefulSet),
+  );
+  return [
+    ...owns.map((type) => ({ type, verbs: ownVerbs })),
+    ...(metas.some(rollsPods) ? [{ type: Pod, verbs: ['list'] } as const] : []),
+    ...(hasSets ? [{ type: PersistentVolumeClaim, verbs: ['list', 'patch'] } as const] : []),
+  ];
+}

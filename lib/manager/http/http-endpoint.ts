@@ -2,15 +2,13 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Server as TlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as SocketServer, Socket } from 'node:net';
 import { endsWithin } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Runnable, RunnableContext } from '../runnable.js';
 import type { CertificateSource, ServingCertificate } from '../webhooks/certificate-source.js';
-import { inTurn } from './in-turn.js';
-import { OpenSockets } from './open-sockets.js';
 
 /** Response of an {@link HttpEndpoint}. */
 export interface HttpAnswer {
@@ -23,7 +21,7 @@ export interface HttpAnswer {
  * Writes a body in pieces; the response ends when the promise resolves. Data that the client has not read by
  * then is dropped with the connection.
  */
-export type HttpStream = (sink: HttpSink) => Promise<void>;
+type HttpStream = (sink: HttpSink) => Promise<void>;
 
 /** The output of an {@link HttpStream}. */
 export interface HttpSink {
@@ -43,7 +41,7 @@ export interface HttpQuestion {
 }
 
 /** Options of {@link HttpEndpoint}. */
-export interface HttpEndpointOptions {
+interface HttpEndpointOptions {
   readonly name: string;
   /** Undefined for all addresses of the machine. */
   readonly host: string | undefined;
@@ -258,4 +256,65 @@ function listenFailed({ name, host, port }: HttpEndpointOptions, cause: Error): 
   const why = code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
   const message = `${name}: can't listen on ${host ?? '*'}:${port}: ${why}`;
   return new OperatorError('ListenFailed', `${message} (choose another port, or 0)`, { cause });
+}
+
+/** Maximum number of requests per connection that wait for an earlier response. */
+const maxWaiting = 16;
+
+interface Line {
+  /** The response that the next request has to wait for. */
+  last: ServerResponse | undefined;
+  waiting: number;
+}
+
+/**
+ * Answers the requests of a connection in sequence. Node.js passes pipelined requests on at once, and does
+ * not notify waiting ones when the connection closes: their handlers would wait forever and leak. This drops
+ * them with the connection. It closes a connection with too many waiting requests.
+ */
+export function inTurn(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const lines = new WeakMap<Socket, Line>();
+  return (request, response) => {
+    const { socket } = request;
+    const line = lines.get(socket) ?? { last: undefined, waiting: 0 };
+    lines.set(socket, line);
+    const before = line.last;
+    line.last = response;
+    response.once('close', () => {
+      if (line.last === response) line.last = undefined;
+    });
+    if (before === undefined) answer(request, response);
+    else if (line.waiting >= maxWaiting) socket.destroy();
+    else {
+      line.waiting++;
+      before.once('close', () => {
+        line.waiting--;
+        // Without a socket, the connection has ended, or the previous response was its last.
+        if (response.socket !== null) answer(request, response);
+      });
+    }
+  };
+}
+
+/**
+ * Tracks the connections of a server from their start. Node's `closeAllConnections` omits those that have
+ * sent nothing or are in a TLS handshake; each could keep a closed server alive indefinitely.
+ */
+export class OpenSockets {
+  readonly #open = new Set<Socket>();
+
+  /** Create it before `server` listens, so that it tracks every connection. */
+  constructor(server: SocketServer) {
+    server.on('connection', (socket: Socket) => {
+      this.#open.add(socket);
+      socket.once('close', () => this.#open.delete(socket));
+    });
+  }
+
+  /** Closes all connections at once, whatever their state. */
+  destroy(): void {
+    for (const socket of this.#open) socket.destroy();
+  }
 }

@@ -1,14 +1,15 @@
+import { isIP } from 'node:net';
 import type { Clock } from '../../system/clock.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { Logger } from '../../system/logger.js';
+import { OperatorError } from '../../system/operator-error.js';
 import type { Random } from '../../system/random.js';
 import { HttpEndpoint } from '../http/http-endpoint.js';
 import type { Runnable } from '../runnable.js';
-import { isLoopback } from './inspector-options.js';
-import type { ResolvedInspectorOptions } from './inspector-options.js';
 import type { OverviewSources } from './overview-of.js';
 
 /** Options of {@link bindInspector}. */
-export interface BindInspectorOptions {
+interface BindInspectorOptions {
   readonly inspector: ResolvedInspectorOptions | undefined;
   readonly leaderElection: unknown;
   readonly clock: Clock;
@@ -38,4 +39,65 @@ export async function bindInspector(
     ...{ name: 'inspector', host, port, clock },
     answer: (question) => inspector.answer(question),
   });
+}
+
+/** Options of the inspector: a page that shows a manager's state, without authentication. */
+export interface InspectorOptions {
+  /** 0 selects a free port. @defaultValue 8082 */
+  readonly port?: number | undefined;
+  /**
+   * The address to listen on. Every client that reaches it sees the whole page: keep it at loopback and use
+   * `kubectl port-forward`. @defaultValue '127.0.0.1'
+   */
+  readonly host?: string | undefined;
+  /**
+   * Allowed host names of requests, beside `localhost` and IP addresses. All others are refused: a website
+   * could resolve its own name to this address and read the page in a browser.
+   * @defaultValue none
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Maximum number of live pages, at least 1. @defaultValue 8 */
+  readonly maxLivePages?: number | undefined;
+  /** Interval of updates to live pages, in milliseconds, at least 100. @defaultValue 1_000 */
+  readonly updateMs?: number | undefined;
+}
+
+/** {@link InspectorOptions}, resolved. */
+export interface ResolvedInspectorOptions {
+  readonly port: number;
+  readonly host: string;
+  /** In lower case. */
+  readonly allowedHosts: ReadonlySet<string>;
+  readonly maxLivePages: number;
+  readonly updateMs: number;
+}
+
+/**
+ * Fills in the defaults.
+ * @throws OperatorError `InvalidOption`: an option is out of its range.
+ */
+export function resolveInspectorOptions(options: InspectorOptions): ResolvedInspectorOptions {
+  const { port = 8082, host = '127.0.0.1', allowedHosts = [] } = options;
+  const { maxLivePages = 8, updateMs = 1_000 } = options;
+  const refuse = (what: string): never => {
+    throw new OperatorError('InvalidOption', `inspector: ${what}`);
+  };
+  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
+    refuse(`port ${port}: want 0 to 65535`);
+  }
+  if (host === '') refuse('host is empty: name 0.0.0.0 if every address is meant');
+  if (!(Number.isInteger(maxLivePages) && maxLivePages >= 1)) {
+    refuse(`maxLivePages ${maxLivePages}: want 1 or more`);
+  }
+  if (!(updateMs >= 100 && updateMs < Infinity)) refuse(`updateMs ${updateMs}: want 100 or more`);
+  const names = new Set(allowedHosts.map((name) => name.toLowerCase()));
+  const resolved = { port, host, allowedHosts: names, maxLivePages, updateMs };
+  refuseUnknownOptions<InspectorOptions>('inspector', options, resolved);
+  return resolved;
+}
+
+/** Returns whether the address is reachable only from this machine (or Pod). */
+export function isLoopback(host: string): boolean {
+  if (host.toLowerCase() === 'localhost' || host === '::1') return true;
+  return isIP(host) === 4 && host.startsWith('127.');
 }

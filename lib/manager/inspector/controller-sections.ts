@@ -1,11 +1,6 @@
-import { html } from './html.js';
-import type { Html } from './html.js';
-import { objectLink } from './object-link.js';
+import { html, objectLink, shownDuration, table } from './html.js';
+import type { Html, Shown, Column } from './html.js';
 import type { Overview, ShownActive, ShownCause, ShownController, ShownKey } from './overview.js';
-import { shownDuration } from './shown.js';
-import type { Shown } from './shown.js';
-import { table } from './table.js';
-import type { Column } from './table.js';
 
 /** Shows the counts of each controller. */
 export function controllersSection({ controllers }: Overview): Html {

@@ -1,4 +1,3 @@
-export { bindInspector } from './bind-inspector.js';
-export { resolveInspectorOptions } from './inspector-options.js';
-export type { InspectorOptions, ResolvedInspectorOptions } from './inspector-options.js';
-export { RecentReconciles } from './recent-reconciles.js';
+export { bindInspector, resolveInspectorOptions } from './bind-inspector.js';
+export type { InspectorOptions, ResolvedInspectorOptions } from './bind-inspector.js';
+export { RecentReconciles } from './overview-of.js';

@@ -3,24 +3,18 @@ import { websiteProblem } from '../../system/website-guard.js';
 import { keyString } from '../../object/object-key.js';
 import type { HttpAnswer, HttpQuestion } from '../http/http-endpoint.js';
 import type { ManagedCluster } from '../managed-cluster.js';
-import type { ResolvedInspectorOptions } from './inspector-options.js';
-import { html } from './html.js';
+import type { ResolvedInspectorOptions } from './bind-inspector.js';
+import { html, objectPath, objectLink, firstMapped, andMore } from './html.js';
 import type { Html } from './html.js';
-import { LivePages } from './live-pages.js';
-import { objectPath, objectLink } from './object-link.js';
-import { objectSections } from './object-sections.js';
+import { LivePages, objectForm, sectionLinks, answerPage, commonHeaders } from './page.js';
+import { objectSections, sectionElement, sectionsOf } from './sections.js';
 import { ObjectTreeReader } from './object-tree.js';
 import type { ObjectTree } from './object-tree.js';
-import { objectForm, sectionLinks } from './navigation.js';
 import type { Overview, ShownObject } from './overview.js';
 import { overviewOf } from './overview-of.js';
 import type { OverviewSources } from './overview-of.js';
-import { answerPage, commonHeaders } from './page.js';
 import type { Page } from './page.js';
-import { sectionElement, sectionsOf } from './sections.js';
 import type { Section } from './sections.js';
-import { firstMapped } from './shown.js';
-import { andMore } from './table.js';
 
 /** Dependencies of {@link Inspector}. */
 export interface InspectorParts extends OverviewSources {

@@ -1,6 +1,13 @@
+import type { InformerStatus } from '../../cache/informer.js';
 import { describeMissing } from '../../cache/missing.js';
 import { estimateTotalBytes } from '../../cache/store.js';
-import type { InformerStatus } from '../../cache/informer.js';
+import type {
+  ControllerEvent,
+  ControllerEventListener,
+  ReconciledEvent,
+  Trigger,
+  TriggerList,
+} from '../../controller/index.js';
 import { parseKey } from '../../object/object-key.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { Clock } from '../../system/clock.js';
@@ -9,19 +16,18 @@ import type { ManagerEntries, ManagerEntry } from '../manager-entries.js';
 import type { ManagedControllerStatus, ManagerStatus } from '../manager-status.js';
 import type { Runnable } from '../runnable.js';
 import type { WebhookServer } from '../webhooks/webhook-server.js';
+import { firstMapped, firstOf, shownDuration, shownError, shownTime } from './html.js';
 import type {
   Overview,
   ShownActive,
   ShownCache,
+  ShownCause,
   ShownController,
   ShownKey,
   ShownRecent,
   ShownSource,
   ShownWebhook,
 } from './overview.js';
-import type { RecentReconcile } from './recent-reconciles.js';
-import { firstMapped, firstOf, shownError, shownTime } from './shown.js';
-import { shownCauses } from './shown-cause.js';
 
 /** Sources of an {@link Overview}. */
 export interface OverviewSources {
@@ -205,4 +211,88 @@ function webhooksOf(entry: ManagerEntry): ShownWebhook[] {
 // Compares the shape: several copies of the package or a loader may define the class twice.
 function isWebhookServer(runnable: Runnable): runnable is WebhookServer {
   return runnable.phase === 'webhook' && 'webhooks' in runnable && 'port' in runnable;
+}
+
+/** A finished reconcile and its time in milliseconds since 1970. */
+interface RecentReconcile {
+  readonly event: ReconciledEvent;
+  readonly atMs: number;
+}
+
+/** The options of a manager that {@link RecentReconciles} needs. */
+interface ObservableOptions {
+  readonly inspector: unknown;
+  readonly onEvent: ControllerEventListener | undefined;
+}
+
+/** Number of remembered reconciles; small, since their causes keep objects in memory. */
+const kept = 50;
+
+/** The last reconciles of all controllers. */
+export class RecentReconciles {
+  readonly #clock: Clock;
+  readonly #recent: RecentReconcile[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns `options` with a listener that records each reconcile; unchanged without an inspector. */
+  noting<T extends ObservableOptions>(options: T): T {
+    const { inspector, onEvent } = options;
+    if (inspector === undefined) return options;
+    const note = (event: ControllerEvent): void => {
+      if (event.type === 'reconciled') this.#note(event);
+      onEvent?.(event);
+    };
+    return { ...options, onEvent: note };
+  }
+
+  /** Returns the recorded reconciles, the latest first. */
+  all(): RecentReconcile[] {
+    return this.#recent.toReversed();
+  }
+
+  #note(event: ReconciledEvent): void {
+    this.#recent.push({ event, atMs: this.#clock.now() });
+    if (this.#recent.length > kept) this.#recent.shift();
+  }
+}
+
+/** Maximum number of causes per reconcile. */
+const maxCauses = 5;
+/** Maximum number of changed paths. */
+const maxPaths = 5;
+
+/** Returns the causes of a reconcile. */
+function shownCauses({ triggers, more }: TriggerList): readonly ShownCause[] {
+  const { items, more: cut } = firstOf(triggers, maxCauses);
+  const causes = items.map(shownCause);
+  const left = cut + more;
+  return left === 0 ? causes : [...causes, { type: 'more', text: `and ${left} more` }];
+}
+
+function shownCause(trigger: Trigger): ShownCause {
+  switch (trigger.type) {
+    case 'event': {
+      const { cluster, object, event } = trigger;
+      const text = `${event}${detailsOf(trigger)}`;
+      return { type: 'event', text, object: { ...object, cluster } };
+    }
+    case 'source':
+      return { type: 'source', text: `source ${trigger.source}` };
+    case 'acquired':
+      return { type: 'acquired', text: 'the key came from another replica' };
+    case 'requeue':
+      return { type: 'requeue', text: `asked for after ${shownDuration(trigger.afterMs)}` };
+    case 'retry':
+      return { type: 'retry', text: `retry after failure ${trigger.failures} in a row` };
+  }
+}
+
+function detailsOf(trigger: Trigger & { type: 'event' }): string {
+  if (trigger.isInInitialList) return ' (existed at the start)';
+  const { items, more } = firstOf(trigger.changedFields, maxPaths);
+  if (items.length === 0) return '';
+  return `: ${items.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 }

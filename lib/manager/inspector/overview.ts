@@ -3,7 +3,7 @@ import type { ReconcileOutcome } from '../../controller/index.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import type { ManagerPhase } from '../manager-status.js';
 import type { RunnableState, RunnablePhase } from '../runnable.js';
-import type { Shown } from './shown.js';
+import type { Shown } from './html.js';
 
 /** An object of a cluster. */
 export interface ShownObject extends ObjectReference {

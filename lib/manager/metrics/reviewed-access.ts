@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { Clock } from '../../system/clock.js';
 import type { RequiredAccess } from '../access/required-access.js';
 import type { HttpAnswer, HttpQuestion } from '../http/http-endpoint.js';
-import type { ResolvedMetricsOptions } from './metrics-options.js';
+import type { ResolvedMetricsOptions } from './bind-metrics.js';
 
 /** Options of {@link ReviewedAccess}. */
 export interface ReviewedAccessOptions {

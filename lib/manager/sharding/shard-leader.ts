@@ -1,9 +1,11 @@
-import { membersIn } from './assignment.js';
-import type { Assignment, StoredAssignment } from './assignment.js';
-import type { MemberObserver } from './member-observer.js';
-import type { MemberLease } from './member-lease.js';
-import { planAssignment } from './plan-assignment.js';
-import type { AssignmentFacts, MemberStanding } from './plan-assignment.js';
+import { membersIn, planAssignment } from './assignment.js';
+import type {
+  Assignment,
+  StoredAssignment,
+  AssignmentFacts,
+  MemberStanding,
+} from './assignment.js';
+import type { MemberObserver, MemberLease } from './member-lease.js';
 import type { Acknowledgement } from './possession.js';
 import type { ShardCommand, ShardView, WriteOutcome } from './shard-messages.js';
 

@@ -1,5 +1,5 @@
 import { membersIn } from './assignment.js';
-import { MemberObserver } from './member-observer.js';
+import { MemberObserver } from './member-lease.js';
 import type { MemberLease } from './member-lease.js';
 import { Possession } from './possession.js';
 import type { Acknowledgement, PossessionChange } from './possession.js';

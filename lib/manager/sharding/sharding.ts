@@ -1,19 +1,20 @@
-import type { Fence } from '../../client/client.js';
+import type { Client, Fence } from '../../client/client.js';
 import type { KeyOwnership, KeyOwnershipListener, ReconcileKey } from '../../controller/index.js';
+import { Lease } from '../../object/kinds.js';
 import type { Timer } from '../../system/clock.js';
+import type { Metrics } from '../../system/metrics.js';
 import { OperatorError } from '../../system/operator-error.js';
+import type { RequiredAccess } from '../access/required-access.js';
+import type { LeaderElectionOptions, Leadership } from '../leader-election.js';
 import { elapsedMs, momentOf } from '../lease-fence.js';
 import type { Moment } from '../lease-fence.js';
 import type { HealthCheck } from '../manager-health.js';
 import type { Runnable, RunnableContext } from '../runnable.js';
-import { hashOfKey } from './shard-hash.js';
 import { ShardMachine } from './shard-machine.js';
 import type { MemberPhase } from './shard-machine.js';
 import type { ShardCommand, ShardEvent } from './shard-messages.js';
-import { rangesOf, slotCount, slotOf } from './shard-range.js';
+import { hashOfKey, rangesOf, slotCount, slotOf } from './shard-range.js';
 import type { ShardRange } from './shard-range.js';
-import { shardMetrics } from './shard-metrics.js';
-import type { ShardMetrics } from './shard-metrics.js';
 import { ShardStore } from './shard-store.js';
 import { resolveShardingOptions } from './sharding-options.js';
 import type { ResolvedShardingOptions, ShardingOptions } from './sharding-options.js';
@@ -286,4 +287,94 @@ function own(
     case 'resign':
       return store.giveUp(command.lease);
   }
+}
+
+/** Options that a manager sets itself. */
+type OwnParts = 'client' | 'clock' | 'random' | 'logger' | 'metrics';
+
+/** Options for sharing the keys of controllers over the replicas of a manager. */
+export interface ShardsOptions extends Omit<ShardingOptions, OwnParts | 'name' | 'namespace'> {
+  /**
+   * Reads and writes the Leases. Use a separate client if the manager's has a rate limit.
+   * @defaultValue that of the first cluster
+   */
+  readonly client?: Client | undefined;
+  /** Name of the group; the same for all replicas. @defaultValue that of `leaderElection` */
+  readonly name?: string | undefined;
+  /** Namespace of the Leases. @defaultValue that of `leaderElection` */
+  readonly namespace?: string | undefined;
+}
+
+/** The options of a manager that configure its shards. */
+interface ShardsWanted {
+  readonly shards: ShardsOptions | undefined;
+  readonly leaderElection: LeaderElectionOptions | Leadership | undefined;
+}
+
+/**
+ * Returns the membership of a manager, not started yet. Durations default to those of the election.
+ * @throws OperatorError `InvalidOption`: the name or namespace of the Leases is unknown, or an option is out
+ * of its range.
+ */
+export function shardingOf(
+  { shards = {}, leaderElection }: ShardsWanted,
+  parts: Pick<ShardingOptions, OwnParts>,
+): Sharding {
+  const isElection = leaderElection !== undefined && !('run' in leaderElection);
+  const election: Partial<LeaderElectionOptions> = isElection ? leaderElection : {};
+  const { name = election.name, namespace = election.namespace } = shards;
+  if (name === undefined || namespace === undefined) {
+    const remedy = "give the manager's shards a name and a namespace";
+    throw new OperatorError('InvalidOption', `where are the Leases of the shards? ${remedy}`);
+  }
+  const { client = election.client ?? parts.client, identity = election.identity } = shards;
+  const {
+    leaseDurationMs = election.leaseDurationMs,
+    renewDeadlineMs = election.renewDeadlineMs,
+    retryPeriodMs = election.retryPeriodMs,
+    ...rest
+  } = shards;
+  const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+  return new Sharding({ ...rest, ...parts, ...times, client, identity, name, namespace });
+}
+
+/** Returns the access that sharding needs. */
+export function shardingAccess(namespace: string): readonly RequiredAccess[] {
+  return [{ type: Lease, verbs: ['list', 'create', 'patch', 'delete'], namespace }];
+}
+
+/** Values of {@link ShardMetrics}. */
+interface ShardFigures {
+  /** Share of all hashes that this process owns, from 0 to 1. */
+  readonly share: number;
+  readonly members: readonly string[];
+  readonly epoch: number;
+}
+
+/** The metrics of one group. */
+interface ShardMetrics {
+  update(figures: ShardFigures): void;
+  /** Resets the values when this process is no longer a member. */
+  forget(): void;
+}
+
+/** Registers the metrics of the group `name`. */
+function shardMetrics(metrics: Metrics, name: string): ShardMetrics {
+  const gauge = (metric: string, help: string) => {
+    const made = metrics.gauge({
+      name: `operator_builder_shards_${metric}`,
+      help,
+      labelNames: ['name'],
+    });
+    return (value: number): void => made.set(value, { name });
+  };
+  const share = gauge('owned_share', 'Share of all keys that this replica owns, from 0 to 1.');
+  const members = gauge('members', 'Replicas that share the keys, as this one sees it.');
+  const epoch = gauge('epoch', 'Epoch of the assignment that this replica saw last.');
+  const update = (figures: ShardFigures): void => {
+    share(figures.share);
+    members(figures.members.length);
+    epoch(figures.epoch);
+  };
+  return { update, forget: () => update({ share: 0, members: [], epoch: 0 }) };
 }

@@ -7,8 +7,7 @@ import { endsWithin } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
-import { inTurn } from '../http/in-turn.js';
-import { OpenSockets } from '../http/open-sockets.js';
+import { inTurn, OpenSockets } from '../http/http-endpoint.js';
 import type { ServingCertificate } from './certificate-source.js';
 
 /** A complete request with a JSON body. */

@@ -1,4 +1,4 @@
-export { allowed, denied, mutated } from './admission.js';
+export { allowed, denied, mutated, field, invalid } from './admission.js';
 export type {
   AdmissionContext,
   AdmissionOperation,
@@ -10,14 +10,13 @@ export type {
   Denied,
   Mutated,
 } from './admission.js';
-export { certificateFiles } from './certificate-files.js';
-export type { CertificateFilesOptions } from './certificate-files.js';
+export { certificateFiles } from './certificate-source.js';
 export type {
+  CertificateFilesOptions,
   CertificateContext,
   CertificateSource,
   ServingCertificate,
 } from './certificate-source.js';
-export { field, invalid } from './field.js';
 export { generatedCertificates } from './generated-certificates.js';
 export type { GeneratedCertificatesOptions } from './generated-certificates.js';
 export type { TrustTargets } from './trust.js';

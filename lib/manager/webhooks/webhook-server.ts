@@ -11,8 +11,7 @@ import type { Runnable, RunnableContext } from '../runnable.js';
 import type { CertificateSource } from './certificate-source.js';
 import { HttpsListener } from './https-listener.js';
 import type { Webhook } from './webhook.js';
-import { WebhookHandlers } from './webhook-handlers.js';
-import { WebhookMetrics } from './webhook-metrics.js';
+import { WebhookHandlers, WebhookMetrics } from './webhook-handlers.js';
 
 /** Options of {@link WebhookServer}. */
 export interface WebhookServerOptions {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ownVerbs, watchVerbs } from '../../../lib/manager/access/required-access.js';
-import { roleManifest } from '../../../lib/manager/access/role-manifest.js';
+import { roleManifest } from '../../../lib/manager/access/preflight.js';
 import type { ManagerOptions } from '../../../lib/manager/manager-options.js';
 import { ConfigMap, Deployment, Secret } from '../../../lib/object/kinds.js';
 import { controllerFor } from '../../../lib/controller/controller.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { connect } from 'node:net';
 import { HttpEndpoint } from '../../../lib/manager/http/http-endpoint.js';
-import { LivePages } from '../../../lib/manager/inspector/live-pages.js';
+import { LivePages } from '../../../lib/manager/inspector/page.js';
 import { trusted } from '../../../lib/manager/inspector/html.js';
 import type { Section } from '../../../lib/manager/inspector/sections.js';
 import type { Manager } from '../../../lib/manager/manager.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import {
   isLoopback,
   resolveInspectorOptions,
-} from '../../../lib/manager/inspector/inspector-options.js';
+} from '../../../lib/manager/inspector/bind-inspector.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import { ManagerSetup } from '../manager-setup.js';
 import { onLoopback } from '../served.js';

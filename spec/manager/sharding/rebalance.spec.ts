@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { formatAssignment, parseAssignment } from '../../../lib/manager/sharding/assignment.js';
-import { rebalance } from '../../../lib/manager/sharding/rebalance.js';
+import {
+  formatAssignment,
+  parseAssignment,
+  rebalance,
+} from '../../../lib/manager/sharding/assignment.js';
 
 const members = ['a', 'b', 'c', 'd', 'e'];
 const anySlots = fc.array(fc.option(fc.constantFrom(...members), { nil: undefined }), {

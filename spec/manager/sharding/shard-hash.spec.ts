@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { fnv1a64, hashOfKey } from '../../../lib/manager/sharding/shard-hash.js';
-import type { Hash64 } from '../../../lib/manager/sharding/shard-hash.js';
 import {
+  fnv1a64,
+  hashOfKey,
   rangesOf,
   shardSelector,
   slotCount,
   slotOf,
 } from '../../../lib/manager/sharding/shard-range.js';
+import type { Hash64 } from '../../../lib/manager/sharding/shard-range.js';
 
 const hex = ({ high, low }: Hash64): string =>
   high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { StoredAssignment } from '../../../lib/manager/sharding/assignment.js';
-import { MemberObserver } from '../../../lib/manager/sharding/member-observer.js';
+import { MemberObserver } from '../../../lib/manager/sharding/member-lease.js';
 import { ShardLeader } from '../../../lib/manager/sharding/shard-leader.js';
 import type { MemberLease } from '../../../lib/manager/sharding/member-lease.js';
 import { ShardMachine } from '../../../lib/manager/sharding/shard-machine.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { rotationStep, skewMs } from '../../../lib/manager/webhooks/rotation-step.js';
-import type { CertificateState } from '../../../lib/manager/webhooks/rotation-step.js';
+import { rotationStep, skewMs } from '../../../lib/manager/webhooks/certificate-secret.js';
+import type { CertificateState } from '../../../lib/manager/webhooks/certificate-secret.js';
 import { createAuthority, issueCertificate } from '../../../lib/system/x509.js';
 import { seededRandom } from '../../../lib/system/random.js';
 

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../../manager/inspector/inspector-options.js';
+import { isLoopback } from '../../../manager/inspector/bind-inspector.js';
 import type { ViewApiServer } from '../../../declarative/api-server/index.js';
 import type { Logger } from '../../../system/logger.js';
 import { UsageError } from '../../usage-error.js';
