@@ -5,26 +5,27 @@ import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
 import type { Transport, TransportRequest, TransportResponse } from '../system/transport.js';
 import { AdmissionPolicies } from './admission/admission-policies.js';
-import { WebhookConfigurations } from './admission/webhook-configurations.js';
-import { attributesOf, isSelfReview } from './auth/access-attributes.js';
+import { WebhookConfigurations } from './admission/match-webhook.js';
+import { attributesOf, isSelfReview } from './auth/policy-rule.js';
 import { AccessControl } from './auth/access-control.js';
 import { allowAll, refusalOf } from './auth/authorizer.js';
-import { identify } from './auth/asking.js';
+import { identify, admit, websiteGuard } from './auth/asking.js';
 import type { Authorizer } from './auth/authorizer.js';
-import type { Asker, Asking } from './auth/asking.js';
-import { createBootstrapRoles } from './auth/bootstrap-roles.js';
-import { admit, websiteGuard } from './auth/listener-access.js';
-import type { ListenerAccess } from './auth/listener-access.js';
-import { aggregateRoles } from './auth/role-aggregation.js';
-import { administrator, userInfoOf } from './auth/user-info.js';
-import type { UserInfo, UserOptions } from './auth/user-info.js';
+import type { Asker, Asking, ListenerAccess } from './auth/asking.js';
+import { createBootstrapRoles, aggregateRoles, createSystemObjects } from './system-objects.js';
+import { administrator, userInfoOf } from './auth/authenticator.js';
+import type { UserInfo, UserOptions } from './auth/authenticator.js';
 import { CrdManager } from './custom/crd-manager.js';
 import { DiscoveryHandler } from './discovery/discovery-handler.js';
 import { Faults, connectionReset } from './faults.js';
-import { listenHttp } from './http-adapter.js';
-import type { ListenOptions, ListenSettings, Listener, ConnectionHandler } from './http-adapter.js';
-import { inProcessTransport } from './in-process-transport.js';
-import type { InProcessOptions } from './in-process-transport.js';
+import { listenHttp, inProcessTransport } from './http-adapter.js';
+import type {
+  ListenOptions,
+  ListenSettings,
+  Listener,
+  ConnectionHandler,
+  InProcessOptions,
+} from './http-adapter.js';
 import { builtinKinds } from './kinds/builtin-kinds.js';
 import { KindRegistry } from './kinds/served-kind.js';
 import type { Loopback } from './loopback.js';
@@ -47,7 +48,6 @@ import { internalError, isStatusError } from './status-error.js';
 import type { StatusError } from './status-error.js';
 import { MvccLog, restoreSnapshot } from './storage/mvcc-log.js';
 import type { StoreSnapshot } from './storage/mvcc-log.js';
-import { createSystemObjects } from './system-objects.js';
 import { errorMessage } from '../system/as-error.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import type { OptionNames } from '../system/known-options.js';

@@ -1,6 +1,6 @@
 export { usedRoles, usedRolesText } from './auth/used-rules.js';
 export type { UsedRole, UsedRolesOptions } from './auth/used-rules.js';
-export type { PolicyRule } from './auth/policy-rule.js';
+export type { PolicyRule, AccessAttributes } from './auth/policy-rule.js';
 export type { WebhookServices } from './outside/webhook-client.js';
 export type {
   RequestHandler,
@@ -10,12 +10,12 @@ export type {
   ListenSettings,
   ListenTls,
   Listener,
+  InProcessOptions,
 } from './http-adapter.js';
 export type { StoreSnapshot } from './storage/mvcc-log.js';
-export type { AccessAttributes } from './auth/access-attributes.js';
 export type { Authorizer, Decision } from './auth/authorizer.js';
-export type { ListenerAccess, RequestHead, Session, Visitor } from './auth/listener-access.js';
-export type { UserInfo, UserOptions } from './auth/user-info.js';
+export type { ListenerAccess, RequestHead, Session, Visitor } from './auth/asking.js';
+export type { UserInfo, UserOptions } from './auth/authenticator.js';
 export type { Verb } from './requests/request-info.js';
 export { EmbeddedApiServer } from './api-server.js';
 export type { EmbeddedApiServerOptions, Entrance } from './api-server.js';
@@ -28,6 +28,5 @@ export type {
   LoopbackWriteOptions,
   PutObject,
 } from './loopback.js';
-export type { InProcessOptions } from './in-process-transport.js';
 export type { RequestEntry, RequestLog, RequestMark } from './request-log.js';
 export { StatusError, isStatusError } from './status-error.js';

@@ -3,7 +3,7 @@ import type { Clock } from '../system/clock.js';
 import type { Random } from '../system/random.js';
 import type { KindRegistry, ServedKind } from './kinds/served-kind.js';
 import type { AdmissionPolicies } from './admission/admission-policies.js';
-import type { WebhookConfigurations } from './admission/webhook-configurations.js';
+import type { WebhookConfigurations } from './admission/match-webhook.js';
 import type { Outside } from './outside/outside.js';
 import type { WebhookClient } from './outside/webhook-client.js';
 import type { AccessControl } from './auth/access-control.js';

@@ -2,8 +2,8 @@ import type { ObjectKey, UnstructuredObject } from '../object/kubernetes-object.
 import { groupOf, versionOf } from '../object/resource-type.js';
 import type { ResourceType } from '../object/resource-type.js';
 import { WebhookAdmission } from './admission/webhook-admission.js';
-import type { ServedKind } from './kinds/served-kind.js';
 import { subjectOf } from './kinds/served-kind.js';
+import type { ServedKind } from './kinds/served-kind.js';
 import type {
   CommittedChange,
   Loopback,
@@ -12,10 +12,10 @@ import type {
   LoopbackWriteOptions,
   PutObject,
 } from './loopback.js';
-import { OwnerIndex } from './owner-index.js';
-import type { ServerCore } from './server-core.js';
 import { findObject } from './server-core.js';
+import type { ServerCore } from './server-core.js';
 import { notFound, unknownResource } from './status-error.js';
+import type { LogEntry, MvccLog } from './storage/mvcc-log.js';
 import { bindPod } from './writes/bind-pod.js';
 import { createObject } from './writes/create-object.js';
 import { decodeObject } from './writes/decode-object.js';
@@ -177,4 +177,47 @@ export class ServerLoopback implements Loopback {
       warn: () => undefined,
     };
   }
+}
+
+/** Location of a stored object. */
+interface StoredAt {
+  readonly collection: string;
+  readonly key: string;
+}
+
+/** Finds the dependents of an owner by its uid, of any kind. */
+class OwnerIndex {
+  readonly #dependents = new Map<string, Map<string, StoredAt>>();
+
+  constructor(log: MvccLog) {
+    log.subscribe((entry) => this.#follow(entry));
+  }
+
+  /** Returns the locations of the objects with an owner reference to `uid`. */
+  dependentsOf(uid: string): readonly StoredAt[] {
+    return [...(this.#dependents.get(uid)?.values() ?? [])];
+  }
+
+  #follow({ type, collection, key, object, previous }: LogEntry): void {
+    const before = previous === undefined ? [] : ownersOf(previous);
+    const after = type === 'DELETED' ? [] : ownersOf(object);
+    if (before.length === 0 && after.length === 0) return;
+    const id = `${collection} ${key}`;
+    for (const uid of before) if (!after.includes(uid)) this.#remove(uid, id);
+    for (const uid of after) {
+      const dependents = this.#dependents.get(uid) ?? new Map<string, StoredAt>();
+      this.#dependents.set(uid, dependents);
+      dependents.set(id, { collection, key });
+    }
+  }
+
+  #remove(uid: string, id: string): void {
+    const dependents = this.#dependents.get(uid);
+    dependents?.delete(id);
+    if (dependents?.size === 0) this.#dependents.delete(uid);
+  }
+}
+
+function ownersOf({ metadata }: UnstructuredObject): readonly string[] {
+  return (metadata.ownerReferences ?? []).map(({ uid }) => uid);
 }

@@ -1,24 +1,131 @@
+import type { V1ClusterRole } from '@kubernetes/client-node';
+import { deepEqual } from '../object/deep-equal.js';
+import { withoutMembers } from '../object/json.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import type { Wire } from '../object/wire.js';
+import type { PolicyRule } from './auth/policy-rule.js';
+import { readDocument } from './kinds/documents.js';
+import type { ServedKind } from './kinds/served-kind.js';
+import { findObject } from './server-core.js';
 import type { ServerCore } from './server-core.js';
+import { selects } from './validation/label-selector.js';
 import { createObject } from './writes/create-object.js';
-import { decodeObject } from './writes/decode-object.js';
+import { decodeApplied, decodeObject } from './writes/decode-object.js';
+import { applyFields } from './writes/managed-fields.js';
 import { immortalNamespaces } from './writes/namespace-lifecycle.js';
+import { updateObject } from './writes/update-object.js';
+import type { WriteRequest } from './writes/write-request.js';
 
-/** Creates the objects of a new cluster: its namespaces. */
+const rbac = 'rbac.authorization.k8s.io';
+const collection = `${rbac}/clusterroles`;
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Creates the namespaces of a new cluster. */
 export function createSystemObjects(core: ServerCore): void {
-  const kind = core.kinds.find('', 'v1', 'namespaces');
-  if (kind === undefined) throw new Error('the data has no namespaces');
-  for (const name of [...immortalNamespaces, 'kube-node-lease']) {
-    const request = {
-      kind,
-      subresource: undefined,
-      namespace: '',
-      name: '',
-      manager: 'kube-apiserver',
-      dryRun: false,
-      fieldValidation: 'Strict' as const,
-      warn: () => undefined,
-    };
-    const value = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  const items = [...immortalNamespaces, 'kube-node-lease'].map((name) => {
+    return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  });
+  createAll(core, { group: '', plural: 'namespaces', items });
+}
+
+/**
+ * Creates the roles of a new cluster that people and operators use: `cluster-admin`, `admin`,
+ * `edit`, `view`, `system:discovery`, `system:basic-user`, … The roles of the cluster's own
+ * components are left out.
+ */
+export function createBootstrapRoles(core: ServerCore): void {
+  const data = readDocument('bootstrap-roles') as { roles: Item[]; bindings: Item[] };
+  // Roles with an aggregation rule get their rules from the other roles.
+  const roles = data.roles.map((role) =>
+    'aggregationRule' in role ? withoutMembers(role, 'rules') : role,
+  );
+  createAll(core, { group: rbac, plural: 'clusterroles', items: roles });
+  createAll(core, { group: rbac, plural: 'clusterrolebindings', items: data.bindings });
+}
+
+function createAll(
+  core: ServerCore,
+  {
+    group,
+    plural,
+    items,
+  }: { readonly group: string; readonly plural: string; readonly items: readonly Item[] },
+): void {
+  const kind = core.kinds.find(group, 'v1', plural);
+  if (kind === undefined) throw new Error(`the data has no ${plural}`);
+  const request = writeRequest(kind, { name: '', manager: 'kube-apiserver' });
+  for (const value of items) {
     createObject(core, { request, object: decodeObject(request, { value }) });
   }
+}
+
+function writeRequest(
+  kind: ServedKind,
+  { name, manager }: Pick<WriteRequest, 'name' | 'manager'>,
+): WriteRequest {
+  return {
+    kind,
+    subresource: undefined,
+    namespace: '',
+    name,
+    manager,
+    dryRun: false,
+    fieldValidation: 'Ignore',
+    warn: () => undefined,
+  };
+}
+
+type ClusterRole = UnstructuredObject & Wire<V1ClusterRole>;
+
+/**
+ * Keeps the rules of ClusterRoles with an `aggregationRule` equal to the union of the rules of the
+ * selected roles. It runs within the commit of a change, so that the rules are current when the
+ * client gets its answer.
+ */
+export function aggregateRoles(core: ServerCore): void {
+  core.log.subscribe((entry) => {
+    if (entry.collection !== collection) return;
+    const roles = core.log.collection(collection);
+    for (const key of roles.keys('')) {
+      const role = roles.get(key) as ClusterRole | undefined;
+      if (role?.aggregationRule !== undefined) aggregate(core, role);
+    }
+  });
+}
+
+function aggregate(core: ServerCore, role: ClusterRole): void {
+  const rules = aggregatedRules(core, role);
+  const own = (role.rules as PolicyRule[] | null | undefined) ?? [];
+  if (deepEqual(rules, own)) return;
+  const kind = core.kinds.find(rbac, 'v1', 'clusterroles');
+  if (kind === undefined) return;
+  const { name = '' } = role.metadata;
+  const write = writeRequest(kind, { name, manager: 'clusterrole-aggregation-controller' });
+  const live = findObject(core, kind, { namespace: '', name });
+  if (live === undefined) return;
+  const applied = {
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name },
+    rules,
+  } as unknown as UnstructuredObject;
+  const merged = applyFields(core, { write, applied, force: true }, live);
+  updateObject(core, { request: write, live, next: decodeApplied(write, merged), tracked: true });
+}
+
+function aggregatedRules(core: ServerCore, role: ClusterRole): readonly PolicyRule[] {
+  const rules: PolicyRule[] = [];
+  const roles = core.log.collection(collection);
+  for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
+    for (const key of roles.keys('')) {
+      const other = roles.get(key) as ClusterRole | undefined;
+      if (other === undefined || key === role.metadata.name) continue;
+      if (selects(selector, other.metadata.labels) !== true) continue;
+      for (const rule of other.rules ?? []) {
+        if (!rules.some((known) => deepEqual(known, rule))) rules.push(rule);
+      }
+    }
+  }
+  return rules;
 }

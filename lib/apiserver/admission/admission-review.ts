@@ -1,8 +1,22 @@
+import { compileCel } from '../../crd/cel/program.js';
+import type { CelProgram } from '../../crd/cel/program.js';
+import {
+  boolType,
+  dynType,
+  listType,
+  mapType,
+  stringType,
+  structType,
+} from '../../crd/cel/types.js';
+import type { CelType } from '../../crd/cel/types.js';
+import { CelDictionary, CelList } from '../../crd/cel/values.js';
+import type { CelValue } from '../../crd/cel/values.js';
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { UserInfo } from '../auth/authenticator.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { AdmissionAttributes, AdmissionRequest } from './admission-attributes.js';
-import type { Webhook } from './webhook-configurations.js';
+import type { AdmittedWrite } from '../writes/write-hooks.js';
+import type { Webhook } from './match-webhook.js';
 
 /** The response of a webhook. */
 export interface AdmissionResponse {
@@ -15,7 +29,7 @@ export interface AdmissionResponse {
 }
 
 /** The webhook of a review, and the kind in which it receives the object. */
-export interface ReviewedBy {
+interface ReviewedBy {
   readonly webhook: Pick<Webhook, 'admissionReviewVersions'>;
   readonly kind: ServedKind;
 }
@@ -120,4 +134,90 @@ function patchProblem(mutating: boolean, patch: unknown, type: unknown): string 
   return type === ''
     ? 'webhook returned invalid response.patchType of ""'
     : `unsupported patch type ${JSON.stringify(type)}`;
+}
+
+/** The parts of a request that admission reads, for all of its writes. */
+export interface AdmissionRequest {
+  readonly kind: ServedKind;
+  /**
+   * The kind of the body, if it differs from the resource's kind: a Scale, an Eviction.
+   * @defaultValue `kind`
+   */
+  readonly objectKind?: ServedKind | undefined;
+  /** The subresource; empty for the resource itself. */
+  readonly subresource: string;
+  /** The namespace; for a Namespace, its own name. */
+  readonly namespace: string;
+  /** The name; empty if the object has no name yet. */
+  readonly name: string;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+  /** The options of the operation, without their kind. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Adds a `Warning` header to the answer. */
+  readonly warn: (text: string) => void;
+}
+
+/** A write to admit. */
+export interface AdmissionAttributes extends AdmissionRequest, AdmittedWrite {}
+
+const kindType = structType('kubernetes.GroupVersionKind', texts('group', 'version', 'kind'));
+const resourceType = structType(
+  'kubernetes.GroupVersionResource',
+  texts('group', 'version', 'resource'),
+);
+const userType = structType(
+  'kubernetes.UserInfo',
+  new Map([
+    ...texts('username', 'uid'),
+    ['groups', listType(stringType)],
+    ['extra', mapType(stringType, listType(stringType))],
+  ]),
+);
+const requestType = structType(
+  'kubernetes.AdmissionRequest',
+  new Map([
+    ...texts('subResource', 'requestSubResource', 'name', 'namespace', 'operation'),
+    ['kind', kindType],
+    ['resource', resourceType],
+    ['requestKind', kindType],
+    ['requestResource', resourceType],
+    ['userInfo', userType],
+    ['dryRun', boolType],
+    ['options', dynType],
+  ]),
+);
+
+/** The variables of admission expressions. */
+export const admissionVariables: ReadonlyMap<string, CelType> = new Map([
+  ['object', dynType],
+  ['oldObject', dynType],
+  ['request', requestType],
+  ['namespaceObject', dynType],
+]);
+
+function texts(...names: readonly string[]): Map<string, CelType> {
+  return new Map(names.map((name) => [name, stringType]));
+}
+
+/**
+ * Compiles an admission expression.
+ * @throws CelCompileError
+ */
+export function compileAdmission(source: string): CelProgram {
+  return compileCel(source, admissionVariables);
+}
+
+/** Converts JSON without a schema to a CEL value. */
+export function jsonValue(value: unknown): CelValue {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return new CelList(value.map((item: unknown) => jsonValue(item)));
+  const map = new CelDictionary();
+  if (!isJsonObject(value)) return map;
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== undefined) map.insert(name, jsonValue(member));
+  }
+  return map;
 }

@@ -1,11 +1,19 @@
-import type { V1MatchResources, V1NamedRuleWithOperations } from '@kubernetes/client-node';
+import type {
+  V1MatchResources,
+  V1MutatingWebhook,
+  V1NamedRuleWithOperations,
+} from '@kubernetes/client-node';
+import type { CelProgram } from '../../crd/cel/program.js';
+import { CelError } from '../../crd/cel/values.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Wire } from '../../object/wire.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import { notFound } from '../status-error.js';
+import { forbidden, notFound } from '../status-error.js';
+import type { MvccLog } from '../storage/mvcc-log.js';
 import { isEmptySelector, selects } from '../validation/label-selector.js';
-import type { AdmissionAttributes } from './admission-attributes.js';
-import type { ConfiguredWebhook } from './webhook-configurations.js';
+import { admissionReview, compileAdmission, jsonValue } from './admission-review.js';
+import type { AdmissionAttributes } from './admission-review.js';
 
 /** A rule of a policy or a webhook. Rules of webhooks have no resource names. */
 type Rule = Wire<V1NamedRuleWithOperations>;
@@ -139,4 +147,102 @@ function namespaceSelected(
   const found = core.log.collection('namespaces').get(namespace);
   if (found === undefined) throw notFound({ group: '', plural: 'namespaces', name: namespace });
   return selects(namespaceSelector, found.metadata.labels) === true;
+}
+
+/** A webhook of either kind; a validating one has no `reinvocationPolicy`. */
+export type Webhook = Wire<V1MutatingWebhook>;
+
+/** A webhook and its identity in the configuration. */
+export interface ConfiguredWebhook {
+  /** The identity: the name of the configuration, the index in it, and the webhook's name. */
+  readonly id: string;
+  readonly webhook: Webhook;
+  readonly conditions: MatchConditions;
+}
+
+const group = 'admissionregistration.k8s.io';
+const collections = {
+  mutating: `${group}/mutatingwebhookconfigurations`,
+  validating: `${group}/validatingwebhookconfigurations`,
+} as const;
+
+/** The currently configured webhooks. */
+export class WebhookConfigurations {
+  readonly #log: MvccLog;
+  readonly #known = new Map<string, { end: number; webhooks: readonly ConfiguredWebhook[] }>();
+
+  constructor(log: MvccLog) {
+    this.#log = log;
+  }
+
+  /** If true, no webhook is configured. */
+  get empty(): boolean {
+    return Object.values(collections).every((name) => this.#log.collection(name).size === 0);
+  }
+
+  /** Returns all webhooks of a kind, ordered by the names of their configurations. */
+  all(type: 'mutating' | 'validating'): readonly ConfiguredWebhook[] {
+    const collection = this.#log.collection(collections[type]);
+    const known = this.#known.get(type);
+    if (known?.end === collection.end) return known.webhooks;
+    const webhooks = collection.keys('').flatMap((key) => webhooksOf(collection.get(key)));
+    this.#known.set(type, { end: collection.end, webhooks });
+    return webhooks;
+  }
+}
+
+function webhooksOf(configuration: UnstructuredObject | undefined): ConfiguredWebhook[] {
+  if (configuration === undefined) return [];
+  const { name = '' } = configuration.metadata;
+  const webhooks = (configuration['webhooks'] ?? []) as readonly Webhook[];
+  return webhooks.map((webhook, index) => ({
+    id: `${name}/${index}/${webhook.name}`,
+    webhook,
+    conditions: new MatchConditions(webhook),
+  }));
+}
+
+/** The `matchConditions` of a webhook, compiled at their first use. */
+class MatchConditions {
+  readonly #webhook: Webhook;
+  #programs: readonly CelProgram[] | undefined;
+
+  constructor(webhook: Webhook) {
+    this.#webhook = webhook;
+  }
+
+  /**
+   * Returns whether all conditions are true.
+   * @throws StatusError 403: a condition fails to evaluate, no condition is false, and the failure
+   *   policy is Fail.
+   */
+  hold(attributes: AdmissionAttributes, kind: ServedKind): boolean {
+    const { matchConditions = [], failurePolicy } = this.#webhook;
+    if (matchConditions.length === 0) return true;
+    this.#programs ??= matchConditions.map(({ expression }) => compileAdmission(expression));
+    const { request } = admissionReview(attributes, { webhook: this.#webhook, kind });
+    const { object, oldObject, ...rest } = request;
+    const values = {
+      object: jsonValue(object),
+      oldObject: jsonValue(oldObject),
+      request: jsonValue(rest),
+      // Conditions of webhooks have no access to the namespace.
+      namespaceObject: null,
+    };
+    const problems: string[] = [];
+    for (const [index, program] of this.#programs.entries()) {
+      try {
+        if (program.evaluate(values) === false) return false;
+      } catch (error) {
+        if (!(error instanceof CelError)) throw error;
+        const { expression = '' } = matchConditions[index] ?? {};
+        problems.push(`expression '${expression}' resulted in error: ${error.message}`);
+      }
+    }
+    if (problems.length === 0) return true;
+    if (failurePolicy === 'Ignore') return false;
+    const { group, plural } = attributes.kind.type;
+    const text = problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`;
+    throw forbidden({ group, plural, name: attributes.name }, text);
+  }
 }

@@ -4,18 +4,17 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { failure, forbidden } from '../status-error.js';
-import type { AdmissionAttributes } from './admission-attributes.js';
-import { jsonValue } from './admission-cel.js';
+import type { AdmissionAttributes } from './admission-review.js';
+import { jsonValue, admissionReview } from './admission-review.js';
 import { paramsOf } from './admission-policies.js';
 import type {
   CompiledBinding,
   CompiledPolicy,
   CompiledPrograms,
   PolicyValidation,
+  PolicyValues,
 } from './admission-policies.js';
-import { admissionReview } from './admission-review.js';
 import { matchedKind } from './match-webhook.js';
-import type { PolicyValues } from './policy-program.js';
 
 /** The refusal of a policy. */
 interface Denial {

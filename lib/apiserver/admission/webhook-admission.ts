@@ -9,12 +9,15 @@ import type { ServerCore } from '../server-core.js';
 import { StatusError, badRequest, internalError } from '../status-error.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import type { AdmittedWrite, WriteHooks } from '../writes/write-hooks.js';
-import type { AdmissionAttributes, AdmissionRequest } from './admission-attributes.js';
+import type {
+  AdmissionAttributes,
+  AdmissionRequest,
+  AdmissionResponse,
+} from './admission-review.js';
 import { admissionReview, inVersion, readAdmissionResponse } from './admission-review.js';
-import type { AdmissionResponse } from './admission-review.js';
 import { checkPolicies } from './policy-admission.js';
 import { invokedKind } from './match-webhook.js';
-import type { ConfiguredWebhook } from './webhook-configurations.js';
+import type { ConfiguredWebhook } from './match-webhook.js';
 
 const optionKinds = {
   CREATE: 'CreateOptions',

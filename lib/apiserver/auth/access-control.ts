@@ -1,18 +1,22 @@
+import type { V1ClusterRole, V1ClusterRoleBinding } from '@kubernetes/client-node';
+import { deepEqual } from '../../object/deep-equal.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { Wire } from '../../object/wire.js';
 import type { Clock } from '../../system/clock.js';
 import type { Random } from '../../system/random.js';
+import { forbidden, notFound } from '../status-error.js';
+import type { StatusError } from '../status-error.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
-import { Authenticator } from './authenticator.js';
-import { RbacAuthorizer, allowAll } from './authorizer.js';
-import type { Authorizer } from './authorizer.js';
-import { GrantCheck } from './grant-check.js';
-import { RuleResolver } from './rule-resolver.js';
-import type { ResolvedRules } from './rule-resolver.js';
-import { ServiceAccountTokens } from './service-account-tokens.js';
-import { mastersGroup } from './user-info.js';
-import type { UserInfo, UserOptions } from './user-info.js';
+import { withoutMembers } from '../../object/json.js';
+import { Authenticator, ServiceAccountTokens, mastersGroup } from './authenticator.js';
+import type { UserInfo, UserOptions } from './authenticator.js';
+import { RbacAuthorizer, RuleResolver, allowAll } from './authorizer.js';
+import type { Authorizer, ResolvedRules } from './authorizer.js';
+import { describeRules, quotedList, uncovered } from './policy-rule.js';
+import type { PolicyRule } from './policy-rule.js';
 
 /** Options of {@link AccessControl}. */
-export interface AccessControlOptions {
+interface AccessControlOptions {
   readonly log: MvccLog;
   readonly clock: Clock;
   readonly random: Random;
@@ -64,4 +68,125 @@ export class AccessControl {
     ];
     return { granted: everything.map((rule) => ({ rule, source: () => '' })), errors: [] };
   }
+}
+
+const group = 'rbac.authorization.k8s.io';
+const checked = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'];
+
+/** A write of a role or a binding. */
+interface Grant {
+  readonly plural: string;
+  readonly object: UnstructuredObject;
+  /** The previous object; undefined for a create. */
+  readonly old: UnstructuredObject | undefined;
+  /** The name in the request's path; empty for a create. */
+  readonly requestedName: string;
+}
+
+/** Returns whether a write to `group`/`plural` may grant rights. */
+export function isGrant(type: { readonly group: string; readonly plural: string }): boolean {
+  return type.group === group && checked.includes(type.plural);
+}
+
+/** Finds the rules that a user has, and the rules of a role that it grants. */
+type GrantedRules = Pick<RuleResolver, 'rulesFor' | 'roleRules'>;
+
+/** Refuses writes by which a user would grant rights that it does not have itself. */
+class GrantCheck {
+  readonly #authorizer: Authorizer;
+  readonly #resolver: GrantedRules;
+
+  constructor(authorizer: Authorizer, resolver: GrantedRules) {
+    this.#authorizer = authorizer;
+    this.#resolver = resolver;
+  }
+
+  /**
+   * Checks a write of a role or a binding.
+   * @throws StatusError 403: `user` lacks a right that it grants; 404: the role does not exist.
+   */
+  check(user: UserInfo, grant: Grant): void {
+    if (user.groups.includes(mastersGroup)) return;
+    if (grant.plural.endsWith('bindings')) this.#checkBinding(user, grant);
+    else this.#checkRole(user, grant);
+  }
+
+  #checkRole(user: UserInfo, grant: Grant): void {
+    const { plural, object, old, requestedName } = grant;
+    const { namespace = '' } = object.metadata;
+    const asked = { group, resource: plural, subresource: '', namespace, name: requestedName };
+    if (this.#authorizer.authorize(user, { ...asked, verb: 'escalate' }).allowed) return;
+    if (onlyForCollector(grant)) return;
+    const { rules, aggregationRule } = roleOf(object);
+    this.#confirm(user, grant, rules ?? []);
+    const before = old === undefined ? undefined : roleOf(old).aggregationRule;
+    if (aggregationRule === undefined && before === undefined) return;
+    const owned = this.#resolver.rulesFor(user, '').granted.map(({ rule }) => rule);
+    if (uncovered(owned, everything).length === 0) return;
+    const why = 'must have cluster-admin privileges to use the aggregationRule';
+    throw refused(grant, why);
+  }
+
+  #checkBinding(user: UserInfo, grant: Grant): void {
+    const { object } = grant;
+    const { namespace = '' } = object.metadata;
+    if (onlyForCollector(grant)) return;
+    const { roleRef } = object as unknown as Wire<V1ClusterRoleBinding>;
+    const resource = roleRef.kind === 'Role' ? 'roles' : 'clusterroles';
+    const asked = {
+      group: roleRef.apiGroup,
+      resource,
+      subresource: '',
+      namespace,
+      name: roleRef.name,
+    };
+    if (this.#authorizer.authorize(user, { ...asked, verb: 'bind' }).allowed) return;
+    const role = this.#resolver.roleRules(roleRef, namespace);
+    if ('error' in role) throw notFound({ group, plural: grant.plural, name: roleRef.name });
+    this.#confirm(user, grant, role.rules);
+  }
+
+  #confirm(user: UserInfo, grant: Grant, rules: readonly PolicyRule[]): void {
+    const { namespace = '' } = grant.object.metadata;
+    const { granted, errors } = this.#resolver.rulesFor(user, namespace);
+    const missing = uncovered(
+      granted.map(({ rule }) => rule),
+      rules,
+    );
+    if (missing.length === 0) return;
+    const who = `user ${JSON.stringify(user.username)} (groups=${quotedList(user.groups)})`;
+    const said = [...new Set(errors)];
+    const text = said.length === 1 ? said.join() : `[${said.join(', ')}]`;
+    const unresolved = said.length === 0 ? '' : `; resolution errors: [${text}]`;
+    const why = `${who} is attempting to grant RBAC permissions not currently held:\n`;
+    throw refused(grant, `${why}${describeRules(missing)}${unresolved}`);
+  }
+}
+
+const everything: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+function roleOf(
+  object: UnstructuredObject,
+): Pick<Wire<V1ClusterRole>, 'rules' | 'aggregationRule'> {
+  return object as unknown as Wire<V1ClusterRole>;
+}
+
+function refused({ plural, object }: Grant, why: string): StatusError {
+  return forbidden({ group, plural, name: object.metadata.name }, why);
+}
+
+/**
+ * Returns whether a write changes only metadata such as owners and finalizers. The garbage
+ * collector may do so without the granted rights.
+ */
+function onlyForCollector({ object, old }: Grant): boolean {
+  if (old === undefined) return false;
+  const rest = (given: UnstructuredObject): unknown => {
+    const own = ['ownerReferences', 'finalizers', 'managedFields', 'selfLink'];
+    return { ...given, metadata: withoutMembers(given.metadata, ...own) };
+  };
+  return deepEqual(rest(object), rest(old));
 }

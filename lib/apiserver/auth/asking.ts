@@ -1,13 +1,27 @@
+import { errorMessage } from '../../system/as-error.js';
 import type { TransportRequest } from '../../system/transport.js';
-import type { CertifiedClient } from '../certified-client.js';
-import { isStatusError, unauthorized } from '../status-error.js';
+import { websiteProblem } from '../../system/website-guard.js';
+import {
+  badRequest,
+  failure,
+  internalError,
+  isStatusError,
+  unauthorized,
+} from '../status-error.js';
 import type { StatusError } from '../status-error.js';
+import type { AccessAttributes } from './policy-rule.js';
 import type { AccessControl } from './access-control.js';
+import {
+  anonymous,
+  authenticatedGroup,
+  serviceAccountGroups,
+  serviceAccountOf,
+  unauthenticatedGroup,
+  userInfoOf,
+} from './authenticator.js';
+import type { CertifiedClient, UserInfo, UserOptions } from './authenticator.js';
+import { refusalOf } from './authorizer.js';
 import type { Authorizer } from './authorizer.js';
-import { impersonated } from './impersonation.js';
-import type { Visitor } from './listener-access.js';
-import { anonymous, userInfoOf } from './user-info.js';
-import type { UserInfo } from './user-info.js';
 
 /** The known facts about the client of a request. */
 export interface Asking {
@@ -33,7 +47,7 @@ export interface Asker {
 }
 
 /** Options of `identify`: {@link Asking} and a callback for refusals. */
-export interface IdentifyOptions extends Asking {
+interface IdentifyOptions extends Asking {
   /** Called before a refusal is thrown. */
   readonly onRefused: (user: UserInfo, refusal: StatusError) => void;
 }
@@ -70,4 +84,186 @@ function credentialed(access: AccessControl, request: TransportRequest, asking: 
   const user = known ?? authenticator.authenticate(request, certified);
   if (user === undefined) throw unauthorized();
   return { user, authorizer };
+}
+
+interface Wanted {
+  readonly username: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/**
+ * Returns the user to handle a request for: the user in its `Impersonate-…` headers, if `user` may
+ * impersonate it, else `user` itself.
+ * @throws StatusError 403: `user` may not impersonate it; 400: the headers name no user.
+ */
+function impersonated(
+  { headers }: TransportRequest,
+  user: UserInfo,
+  authorizer: Authorizer,
+): UserInfo {
+  const wanted = readHeaders(headers);
+  if (wanted === undefined) return user;
+  for (const attributes of asked(wanted)) {
+    const refusal = refusalOf(authorizer, user, attributes);
+    if (refusal !== undefined) throw refusal;
+  }
+  const { username, uid, extra } = wanted;
+  return {
+    username,
+    groups: groupsOf(wanted),
+    ...(uid !== '' && { uid }),
+    ...(Object.keys(extra).length > 0 && { extra }),
+  };
+}
+
+const extraPrefix = 'impersonate-extra-';
+
+function readHeaders(headers: TransportRequest['headers']): Wanted | undefined {
+  const names = Object.keys(headers).filter((name) => /^impersonate-/i.test(name));
+  if (names.length === 0) return undefined;
+  let username = '';
+  let uid = '';
+  const groups: string[] = [];
+  const extra: Record<string, string[]> = {};
+  for (const header of names) {
+    const name = header.toLowerCase();
+    const value = headers[header] ?? '';
+    if (name === 'impersonate-user') username = value;
+    else if (name === 'impersonate-uid') uid = value;
+    // A repeated header arrives as one, joined by commas.
+    else if (name === 'impersonate-group') groups.push(...splitValues(value));
+    else if (name.startsWith(extraPrefix)) {
+      extra[unescaped(name.slice(extraPrefix.length))] = splitValues(value);
+    }
+  }
+  if (username !== '') return { username, uid, groups, extra };
+  if (uid === '' && groups.length === 0 && Object.keys(extra).length === 0) return undefined;
+  throw badRequest(
+    `requested ${goText({ username, uid, groups, extra })} without impersonating a user name`,
+  );
+}
+
+function splitValues(value: string): string[] {
+  return value.split(', ').filter((part) => part !== '');
+}
+
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    // Keep an invalid encoding unchanged, as the real server does.
+    return key;
+  }
+}
+
+function goText({ uid, groups, extra }: Wanted): string {
+  const texts = (values: readonly string[]): string =>
+    `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`;
+  const list = groups.length === 0 ? '[]string(nil)' : texts(groups);
+  const entries = Object.entries(extra).map(
+    ([key, value]) => `${JSON.stringify(key)}:${texts(value)}`,
+  );
+  const map = entries.length === 0 ? '(nil)' : `{${entries.join(', ')}}`;
+  return `&user.DefaultInfo{Name:"", UID:${JSON.stringify(uid)}, Groups:${list}, Extra:map[string][]string${map}}`;
+}
+
+function groupsOf({ username, groups }: Wanted): readonly string[] {
+  const account = serviceAccountOf(username);
+  const own =
+    groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : groups;
+  if (username === anonymous.username) {
+    return own.includes(unauthenticatedGroup) ? own : [...own, unauthenticatedGroup];
+  }
+  const known = own.includes(authenticatedGroup) || own.includes(unauthenticatedGroup);
+  return known ? own : [...own, authenticatedGroup];
+}
+
+const authentication = 'authentication.k8s.io';
+
+function* asked({ username, uid, groups, extra }: Wanted): Generator<AccessAttributes> {
+  const base = { verb: 'impersonate', group: '', subresource: '', namespace: '' };
+  const account = serviceAccountOf(username);
+  if (account === undefined) yield { ...base, resource: 'users', name: username };
+  else yield { ...base, resource: 'serviceaccounts', ...account };
+  for (const name of groups) yield { ...base, resource: 'groups', name };
+  for (const [subresource, values] of Object.entries(extra)) {
+    for (const name of values) {
+      yield { ...base, group: authentication, resource: 'userextras', subresource, name };
+    }
+  }
+  if (uid !== '') yield { ...base, group: authentication, resource: 'uids', name: uid };
+}
+
+/** A request without its body. Authentication happens before the body is read. */
+export type RequestHead = Pick<TransportRequest, 'method' | 'path' | 'headers'>;
+
+/** A client that a {@link ListenerAccess} has authenticated. */
+export interface Session {
+  readonly user: string | UserOptions;
+  /**
+   * Authorizes the requests of this client. It must refuse the verb `impersonate` to clients that
+   * may not impersonate; otherwise it also authorizes the requests of the impersonated user.
+   */
+  readonly authorizer: Authorizer;
+  /**
+   * The end of the session, in milliseconds since 1970 by the server's clock. The server ends its
+   * watches then.
+   * @defaultValue undefined: never
+   */
+  readonly untilMs?: number | undefined;
+}
+
+/** Authentication and authorization of a listener, in place of the server's own. */
+export interface ListenerAccess {
+  /**
+   * Authenticates a request.
+   * @param nowMs - the time of the server, in milliseconds since 1970.
+   * @returns undefined: the client is unknown (401)
+   * @throws StatusError another answer.
+   */
+  authenticate(head: RequestHead, nowMs: number): Promise<Session | undefined>;
+  /**
+   * Returns whether the listener serves a group. Other groups do not exist for its clients.
+   * @defaultValue all groups
+   */
+  readonly serves?: ((group: string) => boolean) | undefined;
+}
+
+/** The client of a listener: its session, or the refusal if it is unknown. */
+export type Visitor =
+  | { readonly session: Session; readonly refused?: undefined }
+  | { readonly refused: StatusError; readonly session?: undefined };
+
+/** Authenticates a request by `access`. An unexpected error of `access` becomes a 500. */
+export async function admit(
+  access: ListenerAccess,
+  head: RequestHead,
+  nowMs: number,
+): Promise<Visitor> {
+  try {
+    const session = await access.authenticate(head, nowMs);
+    return session === undefined ? { refused: unauthorized() } : { session };
+  } catch (error) {
+    if (isStatusError(error)) return { refused: error };
+    return { refused: internalError(errorMessage(error)) };
+  }
+}
+
+/**
+ * Refuses requests that a website in a browser on this machine could have sent, because the server
+ * treats every request without credentials as the administrator's. A website cannot know a token,
+ * so the server handles requests with an `Authorization` header itself.
+ */
+export function websiteGuard(
+  allowedHosts: readonly string[] = [],
+): (head: RequestHead) => Promise<Visitor | undefined> {
+  const names = new Set(allowedHosts.map((name) => name.toLowerCase()));
+  return async (head) => {
+    if ('authorization' in head.headers) return undefined;
+    const problem = websiteProblem(head, names);
+    if (problem === undefined) return undefined;
+    return { refused: failure(403, 'Forbidden', `forbidden: ${problem}`, {}) };
+  };
 }

@@ -1,12 +1,18 @@
-import { failure, forbidden } from '../status-error.js';
+import type {
+  RbacV1Subject,
+  V1ClusterRole,
+  V1ClusterRoleBinding,
+  V1RoleBinding,
+} from '@kubernetes/client-node';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { Wire } from '../../object/wire.js';
+import { failure, forbidden, qualifiedPlural } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
-import { describeAccess } from './access-attributes.js';
-import type { AccessAttributes } from './access-attributes.js';
-import { ruleAllows } from './policy-rule.js';
-import type { PolicyRule } from './policy-rule.js';
-import type { RuleResolver } from './rule-resolver.js';
-import { mastersGroup } from './user-info.js';
-import type { UserInfo } from './user-info.js';
+import type { MvccLog } from '../storage/mvcc-log.js';
+import { mastersGroup, serviceAccountOf } from './authenticator.js';
+import type { UserInfo } from './authenticator.js';
+import { describeAccess, ruleAllows } from './policy-rule.js';
+import type { AccessAttributes, PolicyRule } from './policy-rule.js';
 
 /** The decision of an authorizer on a request. */
 export interface Decision {
@@ -82,4 +88,137 @@ function accessForbidden(
 // Browsers may show these messages.
 function htmlEscaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+const group = 'rbac.authorization.k8s.io';
+
+/** The common fields of both kinds of bindings. */
+type Binding = Wire<V1RoleBinding | V1ClusterRoleBinding>;
+type Subject = Wire<RbacV1Subject>;
+
+/** The role reference of a binding. */
+type RoleReference = Binding['roleRef'];
+
+/** A rule that applies to a user. */
+interface GrantedRule {
+  readonly rule: PolicyRule;
+  /** Returns the source of the rule: `ClusterRoleBinding "b" of ClusterRole "r" to User "u"`. */
+  readonly source: () => string;
+}
+
+/** The rules of a user in a namespace. */
+export interface ResolvedRules {
+  readonly granted: readonly GrantedRule[];
+  /** Errors for missing roles that bindings refer to. */
+  readonly errors: readonly string[];
+}
+
+/** The rules of a role, or an error text if the role does not exist. */
+type RoleRules = { readonly rules: readonly PolicyRule[] } | { readonly error: string };
+
+/** The maximum number of cached results per user and namespace. */
+const remembered = 1000;
+
+/** Resolves the rules that the stored roles and bindings give a user. */
+export class RuleResolver {
+  readonly #log: MvccLog;
+  readonly #resolved = new Map<string, ResolvedRules>();
+  #state = '';
+
+  constructor(log: MvccLog) {
+    this.#log = log;
+  }
+
+  /**
+   * Returns the rules of `user`.
+   * @param namespace - If empty, only cluster-wide rules.
+   */
+  rulesFor(user: UserInfo, namespace: string): ResolvedRules {
+    this.#forgetIfChanged();
+    const key = JSON.stringify([user.username, user.groups, namespace]);
+    const known = this.#resolved.get(key);
+    if (known !== undefined) return known;
+    const resolved = this.#resolve(user, namespace);
+    if (this.#resolved.size >= remembered) this.#resolved.clear();
+    this.#resolved.set(key, resolved);
+    return resolved;
+  }
+
+  /** Returns the rules of the role that a binding in `namespace` refers to. */
+  roleRules({ kind, name }: RoleReference, namespace: string): RoleRules {
+    const plural = kind === 'Role' ? 'roles' : 'clusterroles';
+    const key = kind === 'Role' ? `${namespace}/${name}` : name;
+    const role = this.#log.collection(`${group}/${plural}`).get(key) as
+      (UnstructuredObject & Wire<V1ClusterRole>) | undefined;
+    if (role !== undefined) {
+      // Decoded roles without rules have null.
+      return { rules: (role.rules as PolicyRule[] | null | undefined) ?? [] };
+    }
+    const subject = qualifiedPlural({ group, plural: plural.slice(0, -1) });
+    return { error: `${subject} ${JSON.stringify(name)} not found` };
+  }
+
+  #forgetIfChanged(): void {
+    const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'];
+    const ends = plurals.map((plural) => this.#log.collection(`${group}/${plural}`).end);
+    const state = ends.join();
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#resolved.clear();
+  }
+
+  #resolve(user: UserInfo, namespace: string): ResolvedRules {
+    const granted: GrantedRule[] = [];
+    const errors: string[] = [];
+    for (const binding of this.#bindings(namespace)) {
+      const { subjects = [], roleRef, metadata } = binding;
+      const bound = metadata?.namespace ?? '';
+      const subject = subjects.find((one) => appliesTo(user, one, bound));
+      if (subject === undefined) continue;
+      const role = this.roleRules(roleRef, bound);
+      if ('error' in role) errors.push(role.error);
+      else {
+        const source = (): string => describeBinding(binding, subject);
+        granted.push(...role.rules.map((rule) => ({ rule, source })));
+      }
+    }
+    return { granted, errors };
+  }
+
+  *#bindings(namespace: string): Generator<Binding> {
+    const cluster = this.#log.collection(`${group}/clusterrolebindings`);
+    for (const key of cluster.keys('')) yield cluster.get(key) as unknown as Binding;
+    if (namespace === '') return;
+    const own = this.#log.collection(`${group}/rolebindings`);
+    for (const key of own.keys(`${namespace}/`)) yield own.get(key) as unknown as Binding;
+  }
+}
+
+function appliesTo(user: UserInfo, subject: Subject, bound: string): boolean {
+  switch (subject.kind) {
+    case 'User':
+      return subject.name === user.username;
+    case 'Group':
+      return user.groups.includes(subject.name);
+    case 'ServiceAccount': {
+      const account = serviceAccountOf(user.username);
+      // The namespace of a decoded subject may be empty.
+      return account?.name === subject.name && account.namespace === (subject.namespace || bound);
+    }
+    default:
+      return false;
+  }
+}
+
+function describeBinding(
+  { metadata, roleRef }: Binding,
+  { kind, name, namespace }: Subject,
+): string {
+  const bound = metadata?.namespace ?? '';
+  const own = metadata?.name ?? '';
+  const named = bound === '' ? own : `${own}/${bound}`;
+  const who = kind === 'ServiceAccount' ? `${name}/${namespace || bound}` : name;
+  const binding = bound === '' ? 'ClusterRoleBinding' : 'RoleBinding';
+  const role = `${roleRef.kind} ${JSON.stringify(roleRef.name)}`;
+  return `${binding} ${JSON.stringify(named)} of ${role} to ${kind} ${JSON.stringify(who)}`;
 }

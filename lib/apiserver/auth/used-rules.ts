@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { RequestEntry } from '../request-log.js';
-import { isOpenPath } from './access-attributes.js';
+import { isOpenPath } from './policy-rule.js';
 import type { PolicyRule } from './policy-rule.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 

@@ -1,20 +1,19 @@
 import { isAlreadyExists } from '../../object/api-error.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { withoutMember } from '../../object/json.js';
 import { ControllerRevision } from '../../object/kinds.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { isControlledBy, ownerReferenceTo } from '../../object/owner-reference.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
-import { deepEqual } from '../../object/deep-equal.js';
 import type { PodTemplate } from './pod-state.js';
-import { safeHash } from './safe-hash.js';
 
 /** A workload with ControllerRevisions for the versions of its template. */
-export interface Revisioned extends KubernetesObject {
+interface Revisioned extends KubernetesObject {
   spec?: { template?: PodTemplate | undefined } | undefined;
 }
 
 /** Result of {@link newestRevision}. */
-export interface NewestRevision {
+interface NewestRevision {
   /** The revision of the current template. */
   readonly revision: ControllerRevision;
   /** The number of hash collisions so far: names that another template has taken. */
@@ -22,7 +21,7 @@ export interface NewestRevision {
 }
 
 /** Settings for the revisions of a kind of workload. */
-export interface RevisionHistory {
+interface RevisionHistory {
   readonly host: ControllerHost;
   readonly writer: ObjectWriter;
   /** The label that carries the hash. */
@@ -120,4 +119,42 @@ function templatePatch(owner: Revisioned): object {
 
 function inOrder(revisions: readonly ControllerRevision[]): ControllerRevision[] {
   return revisions.toSorted((a, b) => a.revision - b.revision);
+}
+
+// The letters of generated names in Kubernetes: no vowels and no similar characters.
+const safeLetters = 'bcdfghjklmnpqrstvwxz2456789';
+
+/**
+ * Returns a short hash of a JSON value for names and labels: FNV-1a of its canonical text, in the alphabet of
+ * `rand.SafeEncodeString`. Another `probe` (a collision count) gives another hash of the same value. The hash
+ * is stable, but differs from a real control plane's, which hashes Go structures.
+ */
+export function safeHash(value: unknown, probe = 0): string {
+  const text = `${canonicalText(value)}${probe === 0 ? '' : `#${probe}`}`;
+  return safeText(fnv1a(text));
+}
+
+/** Returns `length` random letters of that alphabet. @param next - returns numbers from 0 up to 1 */
+export function safeSuffix(next: () => number, length = 5): string {
+  const letter = (): string => safeLetters.charAt(Math.floor(next() * safeLetters.length));
+  return Array.from({ length }, letter).join('');
+}
+
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}
+
+function safeText(hash: number): string {
+  return Array.from(String(hash), (digit) =>
+    safeLetters.charAt(digit.charCodeAt(0) % safeLetters.length),
+  ).join('');
+}
+
+function canonicalText(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
 }

@@ -7,26 +7,28 @@ import { OperatorError } from '../../system/operator-error.js';
 import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
 import type { Loopback } from '../loopback.js';
-import { startAutoscalerController } from './autoscaler/index.js';
+import { startAutoscalerController } from './autoscaler-controller.js';
 import {
   startDefaultStorageClass,
   startServiceAccountController,
   startSimulatedNodes,
-} from './cluster/index.js';
+} from './cluster-objects.js';
 import { ControllerHost } from './controller-host.js';
-import { startCronJobController } from './cron-job/index.js';
-import { startDaemonSetController } from './daemon-set/index.js';
-import { startDeploymentController } from './deployment/index.js';
-import { startDisruptionController } from './disruption/index.js';
-import { startEndpointSliceController } from './endpoint-slice/index.js';
-import { startGarbageCollector } from './garbage-collector/index.js';
-import { startJobController } from './job/index.js';
-import { startNamespaceController } from './namespace/index.js';
-import { resolvePodOptions, startKubelet, startScheduler } from './pod/index.js';
-import type { PodOptions, ResolvedPodOptions } from './pod/index.js';
-import { startReplicaSetController } from './replica-set/index.js';
-import { startStatefulSetController } from './stateful-set/index.js';
-import { startVolumeController } from './volume/index.js';
+import { startCronJobController } from './cron-job-controller.js';
+import { startDaemonSetController } from './daemon-set-controller.js';
+import { startDeploymentController } from './deployment-controller.js';
+import { startDisruptionController } from './disruption-controller.js';
+import { startEndpointSliceController } from './endpoint-slice-controller.js';
+import { startGarbageCollector } from './garbage-collector.js';
+import { startJobController } from './job-controller.js';
+import { startNamespaceController } from './namespace-controller.js';
+import { resolvePodOptions } from './pod-behavior.js';
+import { startKubelet } from './kubelet.js';
+import { startScheduler } from './scheduler.js';
+import type { PodOptions, ResolvedPodOptions } from './pod-behavior.js';
+import { startReplicaSetController } from './replica-set-controller.js';
+import { startStatefulSetController } from './stateful-set-controller.js';
+import { startVolumeController } from './volume-controller.js';
 import { Workload } from './work-queue.js';
 
 /** The running controllers of a server. */

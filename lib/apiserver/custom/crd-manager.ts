@@ -3,14 +3,13 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import { timeText } from '../go-json/go-time.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import type { LogEntry } from '../storage/collection.js';
+import type { LogEntry } from '../storage/mvcc-log.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { deleteObject } from '../writes/delete-object.js';
 import { trackUpdate } from '../writes/managed-fields.js';
 import { removeObject } from '../writes/remove-object.js';
-import { crdCollection, crdOf, withCondition } from './crd.js';
+import { crdCollection, crdOf, withCondition, cleanupFinalizer } from './crd.js';
 import type { Crd, CrdCondition } from './crd.js';
-import { cleanupFinalizer } from './crd-rules.js';
 import { customKinds } from './custom-kind.js';
 
 /**

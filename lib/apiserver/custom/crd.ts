@@ -1,7 +1,21 @@
+import { validateStructure } from '../../crd/definition/schema-structure.js';
+import { isKnownFormat } from '../../crd/validation/schema-formats.js';
+import { isConditionTrue } from '../../object/conditions.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { Schema } from '../../object/schema.js';
 import type { CustomColumn, ScalePaths } from '../kinds/served-kind.js';
+import type { WebhookAddress } from '../outside/webhook-client.js';
+import type { KindRules } from '../rules/kind-rules.js';
+import { specChanged } from '../rules/spec-changed.js';
+import type { FieldErrors } from '../validation/field-errors.js';
+import { validateImmutable } from '../validation/immutable.js';
+import {
+  label1035Problems,
+  qualifiedNameProblems,
+  subdomainProblems,
+} from '../validation/names.js';
+import { withoutMembers } from '../../object/json.js';
 
 /** The fields of a CustomResourceDefinition that this server reads. */
 export interface Crd {
@@ -11,7 +25,7 @@ export interface Crd {
 }
 
 /** `spec` of a CRD. */
-export interface CrdSpec {
+interface CrdSpec {
   readonly group: string;
   readonly scope: 'Namespaced' | 'Cluster';
   readonly names: CrdNames;
@@ -20,7 +34,7 @@ export interface CrdSpec {
 }
 
 /** The conversion of objects between versions. */
-export interface CrdConversion {
+interface CrdConversion {
   readonly strategy: string;
   readonly webhook?: {
     readonly clientConfig: WebhookAddress;
@@ -29,7 +43,7 @@ export interface CrdConversion {
 }
 
 /** The names of a custom resource. */
-export interface CrdNames {
+interface CrdNames {
   readonly plural: string;
   readonly kind: string;
   readonly singular?: string;
@@ -52,7 +66,7 @@ export interface CrdVersion {
 }
 
 /** `status` of a CRD. */
-export interface CrdStatus {
+interface CrdStatus {
   readonly conditions?: readonly CrdCondition[] | null;
   readonly acceptedNames?: CrdNames;
   readonly storedVersions?: readonly string[] | null;
@@ -84,3 +98,213 @@ export function withCondition(
 
 /** The collection of CRDs in the storage. */
 export const crdCollection = 'apiextensions.k8s.io/customresourcedefinitions';
+
+/** The finalizer that holds a CRD until its objects are gone. */
+export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
+
+interface MutableNames {
+  singular?: string;
+  listKind?: string;
+  kind: string;
+}
+
+function defaults(object: UnstructuredObject): void {
+  const { spec } = object as unknown as {
+    spec?: { names: MutableNames; conversion?: { strategy: string } };
+  };
+  if (spec === undefined) return;
+  spec.names.singular ??= spec.names.kind.toLowerCase();
+  if (spec.names.kind !== '') spec.names.listKind ??= `${spec.names.kind}List`;
+  spec.conversion ??= { strategy: 'None' };
+  const { status } = object as unknown as { status?: { storedVersions?: unknown[] | null } };
+  if (status === undefined || (status.storedVersions ?? []).length > 0) return;
+  status.storedVersions = [...storedVersionsOf(crdOf(object))];
+}
+
+function storedVersionsOf({ spec, status }: Crd): readonly string[] {
+  const storage = spec.versions.find((version) => version.storage)?.name;
+  const before = status?.storedVersions ?? [];
+  return storage === undefined || before.includes(storage) ? before : [...before, storage];
+}
+
+function validate(object: UnstructuredObject, errors: FieldErrors): void {
+  const crd = crdOf(object);
+  const { spec, metadata } = crd;
+  if (metadata.name !== `${spec.names.plural}.${spec.group}`) {
+    errors.invalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group');
+  }
+  if (spec.group === '') errors.required('spec.group');
+  else
+    for (const problem of subdomainProblems(spec.group))
+      errors.invalid('spec.group', spec.group, problem);
+  const scopes = ['Cluster', 'Namespaced'];
+  if (!scopes.includes(spec.scope)) errors.notSupported('spec.scope', spec.scope, scopes);
+  const versions = (spec.versions as readonly CrdVersion[] | null) ?? [];
+  validateVersions(versions, errors);
+  if (storedVersionsOf(crd).length === 0) {
+    errors.invalid('status.storedVersions', null, 'must have at least one stored version');
+  }
+  if (versions.filter((version) => version.storage).length !== 1) {
+    const why = 'must have exactly one version marked as storage version';
+    errors.invalid('spec.versions', versions, why);
+  }
+  validateNames(spec.names, errors);
+}
+
+/** Checks that stored versions stay in the CRD: objects in a missing version would be unreadable. */
+function validateStoredVersions({ spec, status }: Crd, errors: FieldErrors): void {
+  for (const [index, stored] of (status?.storedVersions ?? []).entries()) {
+    if (spec.versions.some(({ name }) => name === stored)) continue;
+    const until = `a storage migration ensures no data remains persisted in ${stored}`;
+    const why =
+      `missing from spec.versions; ${stored} was previously a storage version, and must remain in ` +
+      `spec.versions until ${until} and removes ${stored} from status.storedVersions`;
+    errors.invalid(`status.storedVersions[${index}]`, stored, why);
+  }
+}
+
+function validateNames(names: CrdNames, errors: FieldErrors): void {
+  for (const member of ['plural', 'singular', 'kind', 'listKind'] as const) {
+    const { [member]: name = '' } = names;
+    const field = `spec.names.${member}`;
+    if (name === '') {
+      if (member !== 'singular') errors.required(field);
+      continue;
+    }
+    for (const problem of label1035Problems(name.toLowerCase()))
+      errors.invalid(field, name, problem);
+  }
+  if (names.listKind !== undefined && names.listKind === names.kind) {
+    const why = 'kind and listKind may not be the same';
+    errors.invalid('spec.names.listKind', names.listKind, why);
+  }
+}
+
+/** Checks the versions. Parts that all versions share are checked once, and errors show them as one. */
+function validateVersions(versions: readonly CrdVersion[], errors: FieldErrors): void {
+  for (const [index, { name, schema }] of versions.entries()) {
+    const field = `spec.versions[${index}]`;
+    for (const problem of label1035Problems(name)) errors.invalid(`${field}.name`, name, problem);
+    if (schema?.openAPIV3Schema === undefined) errors.required(`${field}.schema.openAPIV3Schema`);
+  }
+  const [first] = versions;
+  if (first === undefined) return;
+  const same = (member: 'schema' | 'additionalPrinterColumns'): boolean =>
+    versions.every((version) => deepEqual(version[member], first[member]));
+  const oneSchema = same('schema');
+  for (const [index, { schema }] of (oneSchema ? [first] : versions).entries()) {
+    const parent = oneSchema ? 'spec.validation' : `spec.versions[${index}].schema`;
+    const at = { field: `${parent}.openAPIV3Schema`, errors };
+    if (schema?.openAPIV3Schema !== undefined) validateStructure(schema.openAPIV3Schema, at);
+  }
+  const sameColumns = same('additionalPrinterColumns');
+  for (const [index, version] of (sameColumns ? [first] : versions).entries()) {
+    validateColumns(version, sameColumns ? 'spec' : `spec.versions[${index}]`, errors);
+  }
+}
+
+function validateColumns(version: CrdVersion, field: string, errors: FieldErrors): void {
+  for (const [index, { name, type }] of (version.additionalPrinterColumns ?? []).entries()) {
+    const at = `${field}.additionalPrinterColumns[${index}]`;
+    if (name === '') errors.required(`${at}.name`);
+    const types = ['boolean', 'date', 'integer', 'number', 'string'];
+    if (!types.includes(type)) errors.notSupported(`${at}.type`, type, types);
+  }
+}
+
+/** The rules of CustomResourceDefinitions. */
+export const crdRules: KindRules = {
+  defaults,
+  unconditionalUpdate: false,
+  specChanged,
+  validate,
+  warnings: formatWarnings,
+  initialStatus: (object) => ({
+    conditions: null,
+    acceptedNames: { plural: '', kind: '' },
+    storedVersions: storedVersionsOf(crdOf(object)),
+  }),
+  prepareForUpdate: (object) => {
+    const storedVersions = storedVersionsOf(crdOf(object));
+    object['status'] = { ...(object['status'] as object | undefined), storedVersions };
+  },
+  validateUpdate: (object, old, errors) => {
+    const [{ spec }, { spec: before }] = [crdOf(object), crdOf(old)];
+    const [names, namesBefore] = [spec.names, before.names];
+    const changes = [
+      { field: 'spec.scope', value: spec.scope, old: before.scope },
+      { field: 'spec.names.kind', value: names.kind, old: namesBefore.kind },
+      { field: 'spec.group', value: spec.group, old: before.group },
+      { field: 'spec.names.plural', value: names.plural, old: namesBefore.plural },
+    ];
+    // Scope and kind may change until the CRD is established, because it has no objects yet.
+    const fixed = isConditionTrue(crdOf(old).status?.conditions ?? [], 'Established') ? 0 : 2;
+    for (const change of changes.slice(fixed)) validateImmutable(change, errors);
+    validateStoredVersions(crdOf(object), errors);
+  },
+  isFinalized: ({ metadata }) => metadata.deletionTimestamp !== undefined,
+  markDeleted: (object, old) => {
+    if (old.metadata.deletionTimestamp !== undefined) return object;
+    const metadata = withoutMembers(object.metadata, 'deletionGracePeriodSeconds');
+    const finalizers = [...new Set([...(metadata.finalizers ?? []), cleanupFinalizer])];
+    const { generation = 1 } = old.metadata;
+    const marked = { ...object, metadata: { ...metadata, generation, finalizers } };
+    return withCondition(marked, {
+      type: 'Terminating',
+      status: 'True',
+      lastTransitionTime: metadata.deletionTimestamp ?? '',
+      reason: 'InstanceDeletionPending',
+      message:
+        'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+    });
+  },
+};
+
+const ownFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+
+/** Returns warnings about finalizers that a write adds to a custom resource. */
+export function finalizerWarnings(
+  { metadata }: UnstructuredObject,
+  old?: UnstructuredObject,
+): readonly string[] {
+  const before = new Set(old?.metadata.finalizers);
+  const added = (metadata.finalizers ?? []).filter((name) => !before.has(name));
+  return [...new Set(added)].toSorted().flatMap((name) => {
+    const problems = [...qualifiedNameProblems(name)];
+    if (!name.includes('/') && !ownFinalizers.has(name)) {
+      const path = name.includes('.') ? ' including a path (/)' : '';
+      problems.push(
+        `prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`,
+      );
+    }
+    return problems.map((problem) => `metadata.finalizers: ${JSON.stringify(name)}: ${problem}`);
+  });
+}
+
+/** Returns warnings about new formats in a CRD that the server does not validate. */
+export function formatWarnings(
+  crd: UnstructuredObject,
+  old?: UnstructuredObject,
+): readonly string[] {
+  const before = old === undefined ? new Set() : unknownFormats(old);
+  return [...unknownFormats(crd)]
+    .filter((format) => !before.has(format))
+    .map((format) => `unrecognized format ${JSON.stringify(format)}`);
+}
+
+function unknownFormats(crd: UnstructuredObject): Set<string> {
+  const found = new Set<string>();
+  for (const { schema } of crdOf(crd).spec.versions) {
+    if (schema?.openAPIV3Schema !== undefined) collect(schema.openAPIV3Schema, found);
+  }
+  return found;
+}
+
+function collect(schema: Schema, found: Set<string>): void {
+  if (!isKnownFormat(schema)) found.add(schema.format ?? '');
+  const { properties = {}, items, additionalProperties, not, allOf = [], anyOf = [] } = schema;
+  const inner = [...allOf, ...anyOf, ...(schema.oneOf ?? []), ...Object.values(properties)];
+  for (const part of [...inner, items, additionalProperties, not]) {
+    if (typeof part === 'object') collect(part, found);
+  }
+}

@@ -1,23 +1,25 @@
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { compileJsonPath, readJsonPath } from '../../crd/validation/json-path.js';
+import { defaultFields, dropNulls, fillInDefaults, prune } from '../../crd/validation/prune.js';
+import { validateScaleSpec, validateScaleStatus } from '../../crd/validation/scale-range.js';
+import { validateResource } from '../../crd/validation/validate-resource.js';
+import { deepEqual } from '../../object/deep-equal.js';
+import { deepFreeze } from '../../object/deep-freeze.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { versionOf } from '../../object/resource-type.js';
 import type { Schema } from '../../object/schema.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
 import { definition } from '../kinds/documents.js';
-import type { Decoded, ServedKind, ServedSubresource } from '../kinds/served-kind.js';
+import type { CustomColumn, Decoded, ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import type { KindRules } from '../rules/kind-rules.js';
-import { deepEqual } from '../../object/deep-equal.js';
 import type { ServerCore } from '../server-core.js';
-import { keptFor, StoredObjects } from './stored-objects.js';
-import { WebhookConverter } from './webhook-converter.js';
+import { ageText, metadataDoc, nameColumn } from '../tables/table-column.js';
+import type { TableColumn } from '../tables/table-column.js';
+import { withoutMembers } from '../../object/json.js';
+import { finalizerWarnings } from './crd.js';
 import type { Crd, CrdVersion } from './crd.js';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { finalizerWarnings } from './custom-warnings.js';
-import { customColumns } from './custom-columns.js';
-import { dropNulls, fillInDefaults, prune } from '../../crd/validation/prune.js';
-import { compileJsonPath, readJsonPath } from '../../crd/validation/json-path.js';
-import { validateScaleSpec, validateScaleStatus } from '../../crd/validation/scale-range.js';
-import { validateResource } from '../../crd/validation/validate-resource.js';
-import { withoutMembers } from '../without-members.js';
+import { WebhookConverter } from './webhook-converter.js';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -220,4 +222,120 @@ function counted(object: UnstructuredObject, hasStatus: boolean): unknown {
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+const ageColumn: CustomColumn = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+  get description() {
+    return metadataDoc('creationTimestamp');
+  },
+};
+
+/**
+ * Returns the columns of a custom resource: its name, then the columns of its CRD, or its age if
+ * the CRD has no columns.
+ */
+function customColumns(columns: readonly CustomColumn[] | undefined): TableColumn[] {
+  const own = columns === undefined || columns.length === 0 ? [ageColumn] : columns;
+  return [nameColumn, ...own.map(tableColumn)];
+}
+
+function tableColumn(column: CustomColumn): TableColumn {
+  const { name, type, jsonPath, format = '', priority = 0 } = column;
+  const path = compileJsonPath(jsonPath);
+  return {
+    name,
+    type: type as TableColumn['type'],
+    format,
+    priority,
+    // A getter, because the description of `metadata` is unpacked at its first use.
+    get description() {
+      const ofPath = `Custom resource definition column (in JSONPath format): ${jsonPath}`;
+      return column.description ?? ofPath;
+    },
+    cell: (object: UnstructuredObject, nowMs: number) => {
+      const [value] = readJsonPath(object, path);
+      return cellOf(value, type, nowMs);
+    },
+  };
+}
+
+function cellOf(value: unknown, type: string, nowMs: number): unknown {
+  if (type === 'date') return typeof value === 'string' ? ageText(value, nowMs) : null;
+  if (value === undefined || value === null) return null;
+  if (type === 'string') return typeof value === 'string' ? value : JSON.stringify(value);
+  if (type === 'boolean') return typeof value === 'boolean' ? value : null;
+  return typeof value === 'number' ? value : null;
+}
+
+/**
+ * Adapts stored custom resources to their current CRD: an object may be older than the schema, or
+ * come from another version.
+ */
+class StoredObjects {
+  readonly #schemas: ReadonlyMap<string, Schema | undefined>;
+  /** Objects with a later resourceVersion were written with these schemas. */
+  readonly #since: number;
+  readonly #read = new WeakMap<UnstructuredObject, UnstructuredObject>();
+
+  constructor({ metadata, spec }: Crd) {
+    this.#schemas = new Map(
+      spec.versions.map(({ name, schema }) => [name, schema?.openAPIV3Schema]),
+    );
+    this.#since = Number(metadata.resourceVersion ?? '0');
+  }
+
+  /**
+   * Returns a stored object as clients read it: pruned and with the defaults of its stored version.
+   * @returns `stored` itself if nothing changes
+   */
+  read(stored: UnstructuredObject): UnstructuredObject {
+    if (this.#isCurrent(stored)) return stored;
+    return keptFor(this.#read, stored, () => this.#fitted(stored, defaultFields));
+  }
+
+  /** Adapts an object after its conversion: it is pruned by its new version, without defaults. */
+  converted(object: UnstructuredObject): UnstructuredObject {
+    return this.#fitted(object, dropNulls);
+  }
+
+  /**
+   * Returns whether an object was written with the current schema. It needs a single version, so
+   * that the write used the same schema as the read.
+   */
+  #isCurrent({ metadata }: UnstructuredObject): boolean {
+    return this.#schemas.size === 1 && Number(metadata.resourceVersion ?? '0') > this.#since;
+  }
+
+  #fitted(
+    object: UnstructuredObject,
+    fit: (value: unknown, schema: Schema) => void,
+  ): UnstructuredObject {
+    const schema = this.#schemas.get(versionOf(object.apiVersion));
+    if (schema === undefined) return object;
+    const rest = withoutMembers(object, 'apiVersion', 'kind', 'metadata');
+    const { value } = prune(rest, schema);
+    fit(value, schema);
+    if (deepEqual(value, rest)) return object;
+    const { apiVersion, kind, metadata } = object;
+    return { apiVersion, kind, metadata, ...(value as object) };
+  }
+}
+
+/**
+ * Returns the result of `make` for `object`, and caches it if `object` is frozen. An object that is
+ * not frozen may still change.
+ */
+function keptFor(
+  known: WeakMap<UnstructuredObject, UnstructuredObject>,
+  object: UnstructuredObject,
+  make: () => UnstructuredObject,
+): UnstructuredObject {
+  const before = known.get(object);
+  if (before !== undefined) return before;
+  const made = make();
+  if (Object.isFrozen(object)) known.set(object, deepFreeze(made));
+  return made;
 }

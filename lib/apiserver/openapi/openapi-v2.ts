@@ -3,7 +3,7 @@ import type { RawSchema } from '../kinds/documents.js';
 import { customDefinitions } from './custom-openapi.js';
 import { builtinPaths, customKinds } from './openapi-v3.js';
 import type { OpenApiSource } from './openapi-v3.js';
-import { withoutMembers } from '../without-members.js';
+import { withoutMembers } from '../../object/json.js';
 
 /**
  * Returns `/openapi/v2` as JSON: every definition as Swagger 2.0, without paths. See

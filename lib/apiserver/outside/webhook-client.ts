@@ -1,8 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
+import { errorMessage } from '../../system/as-error.js';
 import type { Clock } from '../../system/clock.js';
 import type { RequestHandler } from '../http-adapter.js';
-import type { PostAnswer } from './https-post.js';
-import { webhookFailure } from './webhook-failure.js';
 
 /** The address of a webhook: `clientConfig` of its configuration. */
 export interface WebhookAddress {
@@ -23,13 +23,13 @@ export interface WebhookAddress {
 export type WebhookServices = Readonly<Record<string, string | RequestHandler>>;
 
 /** The result of a call. */
-export type WebhookAnswer =
+type WebhookAnswer =
   | { readonly body: unknown }
   /** The failure, with the real server's message. */
   | { readonly failure: string };
 
 /** A call of a webhook. */
-export interface WebhookCall {
+interface WebhookCall {
   readonly address: WebhookAddress;
   readonly body: unknown;
   /** The time-out in milliseconds, more than 0. */
@@ -70,10 +70,9 @@ export class WebhookClient {
     try {
       if (typeof service === 'function') return await inProcess(service, { shown, text });
       const { ca, ...where } = targetOf(address, service, shown);
-      const post = await import('./https-post.js');
-      const agent = this.#agent(post.newAgent, ca);
+      const agent = await this.#agent(ca);
       const request = { ...where, agent, text, timeoutMs, clock: this.#clock };
-      return readAnswer(await post.httpsPost(request));
+      return readAnswer(await httpsPost(request));
     } catch (error) {
       return { failure: `Post ${JSON.stringify(shown)}: ${webhookFailure(error)}` };
     }
@@ -91,8 +90,12 @@ export class WebhookClient {
     return Object.hasOwn(this.#services, key) ? this.#services[key] : undefined;
   }
 
-  #agent(newAgent: (ca: string | undefined) => Agent, ca: string | undefined): Agent {
-    const agent = this.#agents.get(ca ?? '') ?? newAgent(ca);
+  /** Returns the agent that trusts the authorities in `ca`, or those of the machine if `ca` is undefined. */
+  async #agent(ca: string | undefined): Promise<Agent> {
+    const https = await import('node:https');
+    const known = this.#agents.get(ca ?? '');
+    if (known !== undefined) return known;
+    const agent = new https.Agent({ keepAlive: true, ...(ca !== undefined && { ca }) });
     this.#agents.set(ca ?? '', agent);
     return agent;
   }
@@ -185,4 +188,136 @@ function statusFailure(status: number, said: string): string {
   if (status >= 500)
     return `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`;
   return `the server responded with the status code ${status} but did not return more information`;
+}
+
+/** A POST of JSON. */
+interface HttpsPost {
+  readonly url: URL;
+  /**
+   * The name that the server's certificate must have.
+   * @defaultValue the host of the URL
+   */
+  readonly servername: string | undefined;
+  readonly agent: Agent;
+  readonly text: string;
+  /** The time-out in milliseconds. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** The response to a POST. */
+interface PostAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** The content type; empty if absent. */
+  readonly type: string;
+}
+
+const answerLimitBytes = 3 * 1024 * 1024;
+
+/**
+ * Sends a POST.
+ * @throws the error of the connection; DeadlineExceeded: no response in time.
+ */
+async function httpsPost(post: HttpsPost): Promise<PostAnswer> {
+  const { url, servername, agent, text, timeoutMs, clock } = post;
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': 'kube-apiserver-admission',
+    'content-length': Buffer.byteLength(text),
+  };
+  const secure = url.protocol === 'https:';
+  const { request: plainRequest } = await import('node:http');
+  const { request: secureRequest } = await import('node:https');
+  return await new Promise((resolve, reject) => {
+    const options = { method: 'POST', headers, ...(servername !== undefined && { servername }) };
+    const sent = secure
+      ? secureRequest(url, { ...options, agent })
+      : plainRequest(url, { method: 'POST', headers });
+    const timer = clock.setTimer(() => sent.destroy(new DeadlineExceeded()), timeoutMs);
+    sent.once('error', reject);
+    sent.once('close', () => timer.cancel());
+    sent.once('response', (answer) => {
+      readText(answer).then(
+        (read) =>
+          resolve({
+            status: answer.statusCode ?? 0,
+            text: read,
+            type: answer.headers['content-type'] ?? '',
+          }),
+        reject,
+      );
+    });
+    sent.end(text);
+  });
+}
+
+async function readText(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > answerLimitBytes) throw new Error(`response exceeds ${answerLimitBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** A response did not arrive in time. */
+class DeadlineExceeded extends Error {
+  constructor() {
+    super('context deadline exceeded');
+  }
+}
+
+interface ConnectionError {
+  readonly code?: string;
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+  readonly cert?: { readonly subjectaltname?: string };
+  readonly host?: string;
+}
+
+const untrusted: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** Returns the real server's message for a connection error. */
+function webhookFailure(error: unknown): string {
+  const { code = '', address = '', port = 0, hostname = '' } = error as ConnectionError;
+  const certificate = 'tls: failed to verify certificate: x509: ';
+  if (untrusted.has(code)) return `${certificate}certificate signed by unknown authority`;
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `dial tcp ${address}:${port}: connect: connection refused`;
+    case 'ENOTFOUND':
+      return `dial tcp: lookup ${hostname}: no such host`;
+    case 'ECONNRESET':
+      return 'EOF';
+    case 'CERT_HAS_EXPIRED':
+    case 'CERT_NOT_YET_VALID':
+      return `${certificate}certificate has expired or is not yet valid`;
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return certificate + wrongName(error as ConnectionError);
+    case 'EPROTO':
+      return 'http: server gave HTTP response to HTTPS client';
+    default:
+      return errorMessage(error);
+  }
+}
+
+function wrongName({ cert, host = '' }: ConnectionError): string {
+  const names = (cert?.subjectaltname ?? '')
+    .split(', ')
+    .filter((name) => name.startsWith('DNS:'))
+    .map((name) => name.slice('DNS:'.length));
+  if (names.length === 0)
+    return `certificate is not valid for any names, but wanted to match ${host}`;
+  return `certificate is valid for ${names.join(', ')}, not ${host}`;
 }

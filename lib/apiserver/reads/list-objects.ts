@@ -4,7 +4,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import { jsonProblem } from '../requests/json-problem.js';
 import type { ServerCore } from '../server-core.js';
 import { badRequest, expired } from '../status-error.js';
-import type { Collection } from '../storage/collection.js';
+import type { Collection } from '../storage/mvcc-log.js';
 import { checkListOptions, checkNotFuture, parseRevision } from './selection.js';
 import type { ListOptions, Selection } from './selection.js';
 

@@ -3,9 +3,13 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Representation } from '../requests/accept.js';
 import type { ServerCore } from '../server-core.js';
-import { tableOf } from '../tables/table.js';
-import type { IncludeObject } from '../tables/table.js';
-import { withoutMembers } from '../without-members.js';
+import { clusterColumns } from '../tables/cluster-columns.js';
+import { networkColumns } from '../tables/network-columns.js';
+import { storageColumns } from '../tables/storage-columns.js';
+import { defaultColumns } from '../tables/table-column.js';
+import type { TableColumn } from '../tables/table-column.js';
+import { podColumns, workloadColumns } from '../tables/workload-columns.js';
+import { withoutMembers } from '../../object/json.js';
 
 /** The form in which a request wants its objects. */
 export interface View {
@@ -111,4 +115,79 @@ export class SerializedObjects {
     this.#texts.set(object, text);
     return text;
   }
+}
+
+/** The part of the object that a row includes beside its cells. */
+type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+/** The kind and options of a table. */
+interface TableView {
+  readonly core: ServerCore;
+  readonly kind: ServedKind;
+  readonly includeObject: IncludeObject;
+}
+
+/** The content of a table. */
+interface TableContent {
+  /** The objects, in the version of the request. */
+  readonly items: readonly UnstructuredObject[];
+  readonly metadata: ListMeta;
+  /** If true, the table has column definitions. Later events of a watch omit them. */
+  readonly withColumns: boolean;
+}
+
+/** Returns a `meta.k8s.io/v1` Table, which kubectl prints. */
+function tableOf(view: TableView, content: TableContent): object {
+  const columns = columnsOf(view.kind);
+  const nowMs = view.core.clock.now();
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: content.metadata,
+    columnDefinitions: content.withColumns ? columns.map(definitionOf) : null,
+    rows: content.items.map((item) => ({
+      cells: columns.map(({ cell }) => cell(item, nowMs)),
+      object: rowObject(view, item),
+    })),
+  };
+}
+
+function columnsOf(kind: ServedKind): readonly TableColumn[] {
+  const { group, kind: name } = kind.type;
+  if (kind.custom !== undefined) return kind.rules.columns ?? defaultColumns;
+  return builtinColumns(group, name) ?? defaultColumns;
+}
+
+function definitionOf({ name, type, format = '', description = '', priority = 0 }: TableColumn): {
+  name: string;
+} & Record<string, unknown> {
+  return { name, type, format, description, priority };
+}
+
+function rowObject({ includeObject }: TableView, item: UnstructuredObject): unknown {
+  switch (includeObject) {
+    case 'Object':
+      return item;
+    case 'None':
+      return null;
+    case 'Metadata':
+      return {
+        kind: 'PartialObjectMetadata',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata: item.metadata,
+      };
+  }
+}
+
+const columns: Readonly<Partial<Record<string, readonly TableColumn[]>>> = {
+  '/Pod': podColumns,
+  ...clusterColumns,
+  ...networkColumns,
+  ...storageColumns,
+  ...workloadColumns,
+};
+
+/** Returns the columns of a built-in kind; undefined if it has no columns of its own. */
+function builtinColumns(group: string, kind: string): readonly TableColumn[] | undefined {
+  return columns[`${group}/${kind}`];
 }

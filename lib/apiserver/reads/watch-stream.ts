@@ -3,7 +3,7 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Clock, Timer } from '../../system/clock.js';
 import { Unconverted } from '../custom/webhook-converter.js';
 import { isStatusError } from '../status-error.js';
-import type { Collection, LogEntry } from '../storage/collection.js';
+import type { Collection, LogEntry } from '../storage/mvcc-log.js';
 import type { Selection } from './selection.js';
 
 /** Serialises the events of a watch. */

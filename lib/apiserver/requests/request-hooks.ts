@@ -1,8 +1,8 @@
-import type { AdmissionRequest } from '../admission/admission-attributes.js';
+import type { AdmissionRequest } from '../admission/admission-review.js';
 import { WebhookAdmission } from '../admission/webhook-admission.js';
 import { allowAll, refusalOf } from '../auth/authorizer.js';
-import { attributesOf } from '../auth/access-attributes.js';
-import { isGrant } from '../auth/grant-check.js';
+import { attributesOf } from '../auth/policy-rule.js';
+import { isGrant } from '../auth/access-control.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { AdmittedWrite, WriteHooks } from '../writes/write-hooks.js';

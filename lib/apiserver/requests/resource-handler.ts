@@ -1,6 +1,6 @@
 import type { TransportRequest, TransportResponse } from '../../system/transport.js';
 import type { Authorizer } from '../auth/authorizer.js';
-import type { UserInfo } from '../auth/user-info.js';
+import type { UserInfo } from '../auth/authenticator.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import { listObjects } from '../reads/list-objects.js';

@@ -1,8 +1,8 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { isJsonObject } from '../../object/json.js';
 import type { TransportResponse } from '../../system/transport.js';
-import { serverAudience } from '../auth/service-account-tokens.js';
-import type { BoundObject } from '../auth/service-account-tokens.js';
+import { serverAudience } from '../auth/authenticator.js';
+import type { BoundObject } from '../auth/authenticator.js';
 import { timeText } from '../go-json/go-time.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
 import { findObject } from '../server-core.js';

@@ -1,7 +1,7 @@
 import { admissionPolicyRules } from './admission-policies.js';
 import { appsRules } from './apps.js';
 import { batchRules } from './batch.js';
-import { crdRules } from '../custom/crd-rules.js';
+import { crdRules } from '../custom/crd.js';
 import { clusterRules } from './cluster.js';
 import { configRules } from './config.js';
 import { eventRules } from './events.js';

@@ -4,7 +4,7 @@ import type { NameFormat } from '../validation/names.js';
 import type { TableColumn } from '../tables/table-column.js';
 import type { AccessControl } from '../auth/access-control.js';
 import type { Authorizer } from '../auth/authorizer.js';
-import type { UserInfo } from '../auth/user-info.js';
+import type { UserInfo } from '../auth/authenticator.js';
 import type { ServerView } from './server-view.js';
 
 /** The user and the authorizer for a review. */

@@ -1,7 +1,7 @@
 import type { KindRules } from './kind-rules.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { forbidden } from '../status-error.js';
-import { withoutMembers } from '../without-members.js';
+import { withoutMembers } from '../../object/json.js';
 
 interface NamespaceParts {
   spec?: { finalizers?: string[] };

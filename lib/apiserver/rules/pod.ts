@@ -12,7 +12,7 @@ import type { ServerView } from './server-view.js';
 import { podWarnings } from './pod-warnings.js';
 import { specChanged } from './spec-changed.js';
 import { typedRules } from './typed-rules.js';
-import { withoutMembers } from '../without-members.js';
+import { withoutMembers } from '../../object/json.js';
 
 type Pod = Wire<V1Pod>;
 type PodSpec = Wire<V1PodSpec>;

@@ -6,14 +6,14 @@ import type {
 } from '@kubernetes/client-node';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Wire } from '../../object/wire.js';
-import type { AccessAttributes } from '../auth/access-attributes.js';
-import { pathAttributes } from '../auth/access-attributes.js';
+import type { AccessAttributes } from '../auth/policy-rule.js';
+import { pathAttributes } from '../auth/policy-rule.js';
 import type { Authorizer } from '../auth/authorizer.js';
-import type { UserInfo } from '../auth/user-info.js';
+import type { UserInfo } from '../auth/authenticator.js';
 import { timeText } from '../go-json/go-time.js';
 import { badRequest, failure, invalid } from '../status-error.js';
 import { FieldErrors } from '../validation/field-errors.js';
-import { withoutMembers } from '../without-members.js';
+import { withoutMembers } from '../../object/json.js';
 import type { KindRules, ReviewContext } from './kind-rules.js';
 
 type AccessSpec = Wire<V1SubjectAccessReview>['spec'];

@@ -1,6 +1,6 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { deepEqual } from '../../object/deep-equal.js';
-import { withoutMembers } from '../without-members.js';
+import { withoutMembers } from '../../object/json.js';
 
 /** Returns whether `spec` changed: the generation rule of most kinds. */
 export function specChanged(object: UnstructuredObject, old: UnstructuredObject): boolean {

@@ -1,8 +1,7 @@
 import type { V1Service } from '@kubernetes/client-node';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Wire } from '../../object/wire.js';
-import type { LogEntry } from '../storage/collection.js';
-import type { MvccLog } from '../storage/mvcc-log.js';
+import type { LogEntry, MvccLog } from '../storage/mvcc-log.js';
 
 /** Cluster IPs and node ports that are in use. */
 export interface Taken {

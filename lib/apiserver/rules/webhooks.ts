@@ -8,7 +8,7 @@ import type { FieldErrors } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/label-selector.js';
 import { CelCompileError } from '../../crd/cel/expression.js';
 import { typeText } from '../../crd/cel/types.js';
-import { compileAdmission } from '../admission/admission-cel.js';
+import { compileAdmission } from '../admission/admission-review.js';
 import { qualifiedNameProblems, subdomainProblems } from '../validation/names.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import type { KindRules } from './kind-rules.js';

@@ -7,7 +7,7 @@ import type { FieldNode } from '../../object/field-tree.js';
 import { isJsonObject, memberOf } from '../../object/json.js';
 import { elementOfItem, fieldAtom, listElement, shapeOf } from './atom.js';
 import type { Atom, ListType, MapType, Shape } from './atom.js';
-import { TypedConversionError } from './errors.js';
+import { TypedConversionError } from './validate-value.js';
 
 /** The differences between an object and an earlier version of it, field by field. */
 export interface Comparison {

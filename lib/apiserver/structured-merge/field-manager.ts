@@ -8,7 +8,13 @@ import type {
 import type { Schema } from '../../object/schema.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import { zeroObject } from './atom.js';
-import { ApplyConflictError, BadApplyError, TypedConversionError } from './errors.js';
+import {
+  ApplyConflictError,
+  BadApplyError,
+  TypedConversionError,
+  checkType,
+  kindText,
+} from './validate-value.js';
 import { fieldsOfLastApplied, withLastApplied } from './last-applied.js';
 import {
   capUpdaters,
@@ -24,7 +30,6 @@ import {
 import type { Operation, Owner, Owners, Writer } from './managers.js';
 import { Versions, applyUpdate, trackUpdate } from './updater.js';
 import type { Applied, FieldFilter, VersionConverter } from './updater.js';
-import { checkType, kindText } from './validate-value.js';
 
 /** Options of {@link fieldManagerApply} and {@link fieldManagerUpdate} for one write. */
 export interface FieldManagerOptions {

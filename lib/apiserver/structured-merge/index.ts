@@ -1,5 +1,5 @@
-export { ApplyConflictError, BadApplyError, TypedConversionError } from './errors.js';
-export type { FieldConflict } from './errors.js';
+export { ApplyConflictError, BadApplyError, TypedConversionError } from './validate-value.js';
+export type { FieldConflict } from './validate-value.js';
 export { excludeFields, includeFields } from './updater.js';
 export type { FieldFilter, VersionConverter, VersionedObject } from './updater.js';
 export { fieldManagerApply, fieldManagerUpdate } from './field-manager.js';

@@ -16,7 +16,7 @@ import { atomOf } from './atom.js';
 import type { Atom, MapType } from './atom.js';
 import { compare, toFieldSet } from './compare.js';
 import type { Comparison } from './compare.js';
-import { ApplyConflictError } from './errors.js';
+import { ApplyConflictError } from './validate-value.js';
 import { ownerId, ownerText } from './managers.js';
 import type { Owner, Owners, Writer } from './managers.js';
 import { merge } from './merge.js';

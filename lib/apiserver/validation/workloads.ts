@@ -20,7 +20,7 @@ import {
 import { validateAnnotations } from './object-meta.js';
 import { validatePodTemplate } from './pod-spec.js';
 import { validateClaimSpec } from './claims.js';
-import { withoutMembers } from '../without-members.js';
+import { withoutMembers } from '../../object/json.js';
 
 type Template = Wire<V1PodTemplateSpec>;
 type Selector = Wire<V1LabelSelector>;

@@ -1,5 +1,5 @@
 import { fieldPath } from '../../object/field-path.js';
-import { isJsonObject, withMember } from '../../object/json.js';
+import { isJsonObject, withMember, withoutMembers } from '../../object/json.js';
 import type {
   ManagedFieldsEntry,
   ObjectMeta,
@@ -22,7 +22,6 @@ import { applyFields, trackUpdate } from './managed-fields.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { updateObject } from './update-object.js';
 import type { WriteRequest } from './write-request.js';
-import { withoutMembers } from '../without-members.js';
 
 /** The paths of a kind's replicas fields, as member names. */
 interface ScaleMembers {

@@ -22,7 +22,7 @@ import { deepEqual } from '../../object/deep-equal.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './remove-object.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
-import { withoutMembers } from '../without-members.js';
+import { withoutMembers } from '../../object/json.js';
 
 /** An update that is ready to run. */
 export interface Update {

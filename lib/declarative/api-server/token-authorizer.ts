@@ -1,5 +1,4 @@
-import { isSelfReview, selfReviews } from '../../apiserver/auth/access-attributes.js';
-import { ruleAllows } from '../../apiserver/auth/policy-rule.js';
+import { isSelfReview, selfReviews, ruleAllows } from '../../apiserver/auth/policy-rule.js';
 import type {
   AccessAttributes,
   Authorizer,

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isOpenPath, isSelfReview } from '../../apiserver/auth/access-attributes.js';
-import { ruleAllows } from '../../apiserver/auth/policy-rule.js';
+import { isOpenPath, isSelfReview, ruleAllows } from '../../apiserver/auth/policy-rule.js';
 import type { Client } from '../../client/client.js';
 import type {
   AccessAttributes,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Pod, ReplicaSet } from '../../../lib/object/kinds.js';
-import { podsInRemovalOrder } from '../../../lib/apiserver/controllers/replica-set/replica-set-controller.js';
+import { podsInRemovalOrder } from '../../../lib/apiserver/controllers/replica-set-controller.js';
 import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
 import { pod, podTemplate } from './workload-objects.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { safeHash, safeSuffix } from '../../../lib/apiserver/controllers/safe-hash.js';
+import { safeHash, safeSuffix } from '../../../lib/apiserver/controllers/controller-revisions.js';
 import { seededRandom } from '../../../lib/system/random.js';
 
 describe('safeHash', () => {

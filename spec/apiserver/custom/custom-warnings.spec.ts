@@ -1,8 +1,5 @@
 import { expect } from 'chai';
-import {
-  finalizerWarnings,
-  formatWarnings,
-} from '../../../lib/apiserver/custom/custom-warnings.js';
+import { finalizerWarnings, formatWarnings } from '../../../lib/apiserver/custom/crd.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import type { Schema } from '../../../lib/object/schema.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Api, apply, merge } from '../api.js';
-import { Collection } from '../../../lib/apiserver/storage/collection.js';
+import { Collection } from '../../../lib/apiserver/storage/mvcc-log.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { causeFields, causeMessages } from '../causes.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SortedKeys } from '../../../lib/apiserver/storage/collection.js';
+import { SortedKeys } from '../../../lib/apiserver/storage/mvcc-log.js';
 
 describe('SortedKeys', () => {
   it('returns added and not removed keys in order at any time', () => {

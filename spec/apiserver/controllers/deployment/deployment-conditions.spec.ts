@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import {
   renewedCondition,
   withCondition,
-} from '../../../../lib/apiserver/controllers/deployment/deployment-status.js';
-import type { ConditionStatement } from '../../../../lib/apiserver/controllers/deployment/deployment-status.js';
+} from '../../../../lib/apiserver/controllers/deployment-status.js';
+import type { ConditionStatement } from '../../../../lib/apiserver/controllers/deployment-status.js';
 
 const before = {
   type: 'Progressing',

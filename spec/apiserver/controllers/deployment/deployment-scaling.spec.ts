@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import {
   isScalingEvent,
   scalingSteps,
-} from '../../../../lib/apiserver/controllers/deployment/deployment-scaling.js';
+} from '../../../../lib/apiserver/controllers/deployment-scaling.js';
 import type { ReplicaSet } from '../../../../lib/object/kinds.js';
 import { deployment, podTemplate } from '../workload-objects.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { proportionalSteps } from '../../../../lib/apiserver/controllers/deployment/deployment-scaling.js';
+import { proportionalSteps } from '../../../../lib/apiserver/controllers/deployment-scaling.js';
 
 describe('proportionalSteps', () => {
   it('distributes new replicas by size, with the remainder for the largest', () => {

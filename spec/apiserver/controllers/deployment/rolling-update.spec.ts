@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { rollingUpdateSteps } from '../../../../lib/apiserver/controllers/deployment/deployment-scaling.js';
+import { rollingUpdateSteps } from '../../../../lib/apiserver/controllers/deployment-scaling.js';
 import type {
   ReplicaSetSize,
   RollingUpdate,
-} from '../../../../lib/apiserver/controllers/deployment/deployment-scaling.js';
+} from '../../../../lib/apiserver/controllers/deployment-scaling.js';
 
 /** A ReplicaSet, written as `replicas/available`. */
 function size(name: string, text: string): ReplicaSetSize {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rolloutLimits } from '../../../../lib/apiserver/controllers/deployment/deployment-scaling.js';
+import { rolloutLimits } from '../../../../lib/apiserver/controllers/deployment-scaling.js';
 import { deployment } from '../workload-objects.js';
 
 type Value = string | number;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { serviceEndpoints } from '../../../../lib/apiserver/controllers/endpoint-slice/endpoint-slice-controller.js';
+import { serviceEndpoints } from '../../../../lib/apiserver/controllers/endpoint-slice-controller.js';
 import type { Pod, Service } from '../../../../lib/object/kinds.js';
 import { pod } from '../workload-objects.js';
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { collectionVerdict } from '../../../../lib/apiserver/controllers/garbage-collector/garbage-collector.js';
+import { collectionVerdict } from '../../../../lib/apiserver/controllers/garbage-collector.js';
 import type {
   CollectionVerdict,
   OwnerState,
-} from '../../../../lib/apiserver/controllers/garbage-collector/garbage-collector.js';
+} from '../../../../lib/apiserver/controllers/garbage-collector.js';
 import { configMap } from '../workload-objects.js';
 
 /** Returns the verdict on an object with owners in `states`, whose uids are 0, 1, …. */

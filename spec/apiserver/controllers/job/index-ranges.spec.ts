@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { formatIndexes, parseIndexes } from '../../../../lib/apiserver/controllers/job/job-pods.js';
+import {
+  formatIndexes,
+  parseIndexes,
+} from '../../../../lib/apiserver/controllers/job-controller.js';
 
 describe('formatIndexes', () => {
   const cases: readonly [indexes: number[], text: string][] = [

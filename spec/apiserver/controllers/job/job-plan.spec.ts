@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { jobPlan } from '../../../../lib/apiserver/controllers/job/job-status.js';
-import type { JobView } from '../../../../lib/apiserver/controllers/job/job-status.js';
+import { jobPlan } from '../../../../lib/apiserver/controllers/job-status.js';
+import type { JobView } from '../../../../lib/apiserver/controllers/job-status.js';
 
 const job: JobView = {
   parallelism: 2,

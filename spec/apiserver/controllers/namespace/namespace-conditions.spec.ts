@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { namespaceConditions } from '../../../../lib/apiserver/controllers/namespace/namespace-controller.js';
+import { namespaceConditions } from '../../../../lib/apiserver/controllers/namespace-controller.js';
 
 const none = { resources: new Map(), finalizers: new Map(), failures: [] };
 const start = Date.UTC(2026, 0, 1);

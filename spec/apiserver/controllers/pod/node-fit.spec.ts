@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { podFitsNode } from '../../../../lib/apiserver/controllers/pod/scheduler.js';
+import { podFitsNode } from '../../../../lib/apiserver/controllers/scheduler.js';
 import type { Node } from '../../../../lib/object/kinds.js';
 import { pod } from '../workload-objects.js';
 

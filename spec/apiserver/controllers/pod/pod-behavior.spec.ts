@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { podBehaviorOf } from '../../../../lib/apiserver/controllers/pod/pod-behavior.js';
+import { podBehaviorOf } from '../../../../lib/apiserver/controllers/pod-behavior.js';
 import { pod } from '../workload-objects.js';
 
 function withImage(image: string) {

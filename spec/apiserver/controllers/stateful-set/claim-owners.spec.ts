@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { claimOwnerReferences } from '../../../../lib/apiserver/controllers/stateful-set/stateful-pod.js';
+import { claimOwnerReferences } from '../../../../lib/apiserver/controllers/stateful-set-plan.js';
 import { ownedBy, pod, statefulSet } from '../workload-objects.js';
 
 const bySet = { controller: true, blockOwnerDeletion: true };

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import {
   revisionForNewPod,
   statefulSetPlan,
-} from '../../../../lib/apiserver/controllers/stateful-set/stateful-set-plan.js';
+} from '../../../../lib/apiserver/controllers/stateful-set-plan.js';
 import type {
   StatefulPodView,
   StatefulSetAction,
   StatefulSetView,
-} from '../../../../lib/apiserver/controllers/stateful-set/stateful-set-plan.js';
+} from '../../../../lib/apiserver/controllers/stateful-set-plan.js';
 
 const set: StatefulSetView = {
   replicas: 3,

@@ -1,1 +1,0 @@
-export { startAutoscalerController } from './autoscaler-controller.js';

@@ -1,0 +1,101 @@
+import { isAlreadyExists } from '../../object/api-error.js';
+import { Namespace, ServiceAccount } from '../../object/kinds.js';
+import type { Node, StorageClass } from '../../object/kinds.js';
+import type { ObjectKey } from '../../object/kubernetes-object.js';
+import { kubelet, manager } from './controller-host.js';
+import type { ControllerHost } from './controller-host.js';
+import { timestamp } from './pod-state.js';
+import { defaultClassAnnotation } from './volume-controller.js';
+
+/** Keeps the ServiceAccount `default` in each namespace. */
+export function startServiceAccountController(host: ControllerHost): void {
+  const writer = host.writer(manager);
+  const reconcile = async ({ name: namespace }: ObjectKey): Promise<void> => {
+    const live = host.get(Namespace, { name: namespace });
+    if (live === undefined || live.metadata.deletionTimestamp !== undefined) return;
+    if (host.get(ServiceAccount, { namespace, name: 'default' }) !== undefined) return;
+    const metadata = { name: 'default', namespace };
+    try {
+      await writer.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  };
+  const queue = host.objectQueue(Namespace, 'service-accounts', reconcile);
+  host.watch(ServiceAccount, ({ type, object }) => {
+    const { namespace: name = '' } = object.metadata;
+    if (type === 'DELETED') queue.add({ name });
+  });
+}
+
+const plenty = { cpu: '1k', memory: '1Ti', pods: '1M' };
+
+const statements: readonly (readonly [type: string, status: string, reason: string])[] = [
+  ['Ready', 'True', 'KubeletReady'],
+  ['MemoryPressure', 'False', 'KubeletHasSufficientMemory'],
+  ['DiskPressure', 'False', 'KubeletHasNoDiskPressure'],
+  ['PIDPressure', 'False', 'KubeletHasSufficientPID'],
+  ['NetworkUnavailable', 'False', 'RouteCreated'],
+];
+
+/** Creates the Nodes of the simulated pods, `node-0` and so on, unless they exist. */
+export function startSimulatedNodes(host: ControllerHost, count: number): void {
+  const writer = host.writer(kubelet);
+  const create = async (name: string): Promise<void> => {
+    try {
+      const node = await writer.create(nodeNamed(name));
+      await writer.updateStatus(node, nodeStatus(host.now()));
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  };
+  const queue = host.queue('nodes', create, (name: string) => name);
+  for (let n = 0; n < count; n++) queue.add(`node-${n}`);
+}
+
+function nodeNamed(name: string): Node {
+  const labels = {
+    'kubernetes.io/hostname': name,
+    'kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': 'amd64',
+  };
+  return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: {} };
+}
+
+function nodeStatus(nowMs: number): NonNullable<Node['status']> {
+  const now = timestamp(nowMs);
+  const times = { lastHeartbeatTime: now, lastTransitionTime: now };
+  return {
+    allocatable: plenty,
+    capacity: plenty,
+    conditions: statements.map(([type, status, reason]) => ({
+      type,
+      status,
+      reason,
+      message: 'simulated',
+      ...times,
+    })),
+  };
+}
+
+const standard: StorageClass = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'standard', annotations: { [defaultClassAnnotation]: 'true' } },
+  provisioner: 'operator-builder.io/simulated',
+  reclaimPolicy: 'Delete',
+  volumeBindingMode: 'Immediate',
+  allowVolumeExpansion: true,
+};
+
+/** Creates the default StorageClass, `standard`, unless it exists. */
+export function startDefaultStorageClass(host: ControllerHost): void {
+  const create = async (): Promise<void> => {
+    try {
+      await host.writer(manager).create(standard);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  };
+  host.queue('storage-class', create, (name: string) => name).add('standard');
+}

@@ -1,5 +1,0 @@
-export {
-  startDefaultStorageClass,
-  startServiceAccountController,
-  startSimulatedNodes,
-} from './cluster-objects.js';

@@ -1,1 +1,0 @@
-export { startDaemonSetController } from './daemon-set-controller.js';

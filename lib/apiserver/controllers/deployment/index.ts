@@ -1,1 +1,0 @@
-export { startDeploymentController } from './deployment-controller.js';

@@ -1,0 +1,150 @@
+import {
+  Deployment,
+  Pod,
+  PodDisruptionBudget,
+  ReplicaSet,
+  StatefulSet,
+} from '../../object/kinds.js';
+import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import { keyOf } from '../../object/object-key.js';
+import { controllerOf } from '../../object/owner-reference.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import { ObjectIndex, labelWords, manager, selectorWords } from './controller-host.js';
+import type { ControllerHost } from './controller-host.js';
+import {
+  intOrPercent,
+  isPodFinished,
+  isPodReady,
+  isPodTerminating,
+  timestamp,
+} from './pod-state.js';
+import type { PodTemplate } from './pod-state.js';
+
+/** Keeps the status of each PodDisruptionBudget up to date. */
+export function startDisruptionController(host: ControllerHost): void {
+  const writer = host.writer(manager);
+  const podsByLabel = host.podsByLabel;
+  const budgets = new ObjectIndex(host, PodDisruptionBudget, ({ spec }) =>
+    selectorWords(spec?.selector),
+  );
+  const reconcile = async (key: ObjectKey): Promise<void> => {
+    const budget = host.get(PodDisruptionBudget, key);
+    if (budget === undefined) return;
+    const pods = podsByLabel
+      .find(key.namespace, selectorWords(budget.spec?.selector))
+      .filter((pod) => !isPodFinished(pod) && selects(host, budget, pod.metadata.labels));
+    const wantedReplicas = replicasWantedFor(host, pods);
+    const status = disruptionStatus(budget, { pods, wantedReplicas, nowMs: host.now() });
+    await writer.updateStatus(budget, status);
+  };
+  const queue = host.objectQueue(PodDisruptionBudget, 'disruption-budgets', reconcile);
+  const addFor = (namespace: string | undefined, labels?: Record<string, string>): void => {
+    for (const budget of budgets.find(namespace, labelWords(labels))) {
+      if (selects(host, budget, labels)) queue.add(keyOf(budget));
+    }
+  };
+  for (const type of scalable) {
+    host.watch(type, ({ object }) => {
+      addFor(object.metadata.namespace, object.spec?.template?.metadata?.labels);
+    });
+  }
+  host.watch(Pod, ({ object, previous }) => {
+    const { namespace, labels } = object.metadata;
+    addFor(namespace, labels);
+    if (previous !== undefined) addFor(namespace, previous.metadata.labels);
+  });
+}
+
+interface Scalable extends KubernetesObject {
+  spec?: { replicas?: number | undefined; template?: PodTemplate | undefined } | undefined;
+}
+
+const scalable: readonly ResourceType<Scalable>[] = [Deployment, StatefulSet, ReplicaSet];
+
+function selects(
+  host: ControllerHost,
+  budget: PodDisruptionBudget,
+  labels: Record<string, string> | undefined,
+): boolean {
+  return host.selects(budget.spec?.selector, labels);
+}
+
+/** Returns the replicas that the topmost controllers of the pods want; each controller counts once. */
+function replicasWantedFor(host: ControllerHost, pods: readonly Pod[]): number {
+  const wanted = new Map<string, number>();
+  for (const pod of pods) {
+    const scaler = topmost(host, pod);
+    if (scaler !== undefined) wanted.set(scaler.metadata.uid ?? '', scaler.spec?.replicas ?? 1);
+  }
+  return [...wanted.values()].reduce((sum, replicas) => sum + replicas, 0);
+}
+
+function topmost(host: ControllerHost, object: KubernetesObject): Scalable | undefined {
+  const reference = controllerOf(object);
+  const type = scalable.find(({ kind }) => kind === reference?.kind);
+  if (reference === undefined || type === undefined) return undefined;
+  const owner = host.get(type, { namespace: object.metadata.namespace, name: reference.name });
+  return owner && (topmost(host, owner) ?? owner);
+}
+
+/** `status` of a PodDisruptionBudget. */
+type DisruptionStatus = NonNullable<PodDisruptionBudget['status']>;
+
+/** Input of `disruptionStatus`. */
+interface DisruptionObservation {
+  /** The selected pods that are not finished. */
+  readonly pods: readonly Pod[];
+  /** The total of the replicas that the controllers of those pods want. */
+  readonly wantedReplicas: number;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+/** Computes the status of a budget, with the number of pods that may be evicted now. */
+function disruptionStatus(
+  budget: PodDisruptionBudget,
+  observation: DisruptionObservation,
+): DisruptionStatus {
+  const { pods, nowMs } = observation;
+  const { expectedPods, desiredHealthy } = expectation(budget, observation);
+  const healthy = pods.filter((pod) => isPodReady(pod) && !isPodTerminating(pod)).length;
+  const allowed = expectedPods <= 0 ? 0 : Math.max(0, healthy - desiredHealthy);
+  const observedGeneration = budget.metadata.generation ?? 0;
+  const before = budget.status?.conditions ?? [];
+  const known = before.find(({ type }) => type === 'DisruptionAllowed');
+  const status = allowed > 0 ? 'True' : 'False';
+  const now = timestamp(nowMs);
+  const condition = {
+    type: 'DisruptionAllowed',
+    status,
+    reason: allowed > 0 ? 'SufficientPods' : 'InsufficientPods',
+    message: '',
+    observedGeneration,
+    lastTransitionTime: known?.status === status ? known.lastTransitionTime : now,
+  };
+  return {
+    ...budget.status,
+    currentHealthy: healthy,
+    desiredHealthy,
+    disruptionsAllowed: allowed,
+    expectedPods,
+    observedGeneration,
+    conditions: [...before.filter((other) => other !== known), condition],
+  };
+}
+
+function expectation(
+  { spec }: PodDisruptionBudget,
+  { pods, wantedReplicas }: DisruptionObservation,
+): { readonly expectedPods: number; readonly desiredHealthy: number } {
+  const { minAvailable, maxUnavailable } = spec ?? {};
+  if (maxUnavailable !== undefined) {
+    const missing = intOrPercent(maxUnavailable, wantedReplicas, 'up');
+    return { expectedPods: wantedReplicas, desiredHealthy: Math.max(0, wantedReplicas - missing) };
+  }
+  if (typeof minAvailable === 'number') {
+    return { expectedPods: pods.length, desiredHealthy: minAvailable };
+  }
+  const desiredHealthy = intOrPercent(minAvailable, wantedReplicas, 'up');
+  return { expectedPods: wantedReplicas, desiredHealthy };
+}

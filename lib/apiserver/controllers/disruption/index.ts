@@ -1,1 +1,0 @@
-export { startDisruptionController } from './disruption-controller.js';

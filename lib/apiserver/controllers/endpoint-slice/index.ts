@@ -1,1 +1,0 @@
-export { startEndpointSliceController } from './endpoint-slice-controller.js';

@@ -1,1 +1,0 @@
-export { startGarbageCollector } from './garbage-collector.js';

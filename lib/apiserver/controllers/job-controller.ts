@@ -1,0 +1,307 @@
+import { Job, Pod } from '../../object/kinds.js';
+import type { ObjectKey } from '../../object/kubernetes-object.js';
+import { keyOf } from '../../object/object-key.js';
+import { delayAfter } from '../../system/random.js';
+import { manager } from './controller-host.js';
+import type { ControllerHost, ObjectWriter } from './controller-host.js';
+import { DependentsClaim, followDependents } from './dependents.js';
+import {
+  finishedCondition,
+  jobPlan,
+  jobStatus,
+  jobView,
+  sortPods,
+  startedStatus,
+  succeededIndexes,
+} from './job-status.js';
+import type { JobOutcome, JobStatus } from './job-status.js';
+import { isPodFinished, isPodTerminating, podFromTemplate, timestampMs } from './pod-state.js';
+import type { PodTemplate } from './pod-state.js';
+import { podsInRemovalOrder } from './replica-set-controller.js';
+import { safeSuffix } from './controller-revisions.js';
+import type { WorkQueue } from './work-queue.js';
+
+/** Options of {@link startJobController}. */
+interface JobOptions {
+  /** Delay before a Job replaces a failed pod, in milliseconds. */
+  readonly podBackoffMs: number;
+}
+
+/** Runs the pods of each Job to completion. */
+export function startJobController(host: ControllerHost, options: JobOptions): void {
+  new JobController(host, options).start();
+}
+
+class JobController {
+  readonly #host: ControllerHost;
+  readonly #writer: ObjectWriter;
+  readonly #pods: DependentsClaim<Pod>;
+  readonly #queue: WorkQueue<ObjectKey>;
+  readonly #backoff: PodBackoff;
+  /** UIDs of pods that the status counts and that still have the finalizer. */
+  readonly #counted = new Set<string>();
+
+  constructor(host: ControllerHost, { podBackoffMs }: JobOptions) {
+    this.#host = host;
+    this.#writer = host.writer(manager);
+    this.#pods = new DependentsClaim(host, this.#writer, Pod);
+    this.#queue = host.objectQueue(Job, 'jobs', (key) => this.#reconcile(key));
+    this.#backoff = new PodBackoff(podBackoffMs);
+  }
+
+  start(): void {
+    const queue = this.#queue;
+    followDependents(this.#host, { type: Pod, ownerType: Job, queue });
+    this.#host.watch(Pod, ({ type, object }) => {
+      if (type === 'DELETED') this.#counted.delete(object.metadata.uid ?? '');
+    });
+    this.#host.watch(Job, ({ type, object }) => {
+      if (type === 'DELETED') this.#backoff.forget(object.metadata.uid ?? '');
+    });
+  }
+
+  async #reconcile(key: ObjectKey): Promise<void> {
+    const job = this.#host.get(Job, key);
+    if (job === undefined || isManagedElsewhere(job)) return;
+    if (finishedCondition(job) !== undefined) {
+      await this.#releasePods(this.#host.controlled(Pod, job), true);
+      await this.#expire(job);
+      return;
+    }
+    const selector = job.spec?.selector;
+    const pods = sortPods(
+      job,
+      await this.#pods.claim({ type: Pod, owner: job, selector }),
+      this.#counted,
+    );
+    const nowMs = this.#host.now();
+    const { uid = '' } = job.metadata;
+    const ended = { succeeded: pods.newlySucceeded.length, failed: pods.newlyFailed.length };
+    this.#backoff.count(uid, ended, nowMs);
+    const started = startedStatus(job, nowMs);
+    const view = jobView(job, pods, { nowMs, status: started });
+    const plan = jobPlan(view);
+    if (plan.type === 'end') {
+      for (const pod of pods.active) await this.#writer.delete(Pod, pod);
+    } else if (job.metadata.deletionTimestamp === undefined) {
+      await this.#scale(job, pods, plan.by);
+    }
+    const outcome = plan.type === 'end' ? plan.outcome : undefined;
+    await this.#report(key, { pods, outcome, started });
+    if (view.deadlineMs !== undefined && outcome === undefined) {
+      this.#queue.addLater(key, view.deadlineMs - nowMs);
+    }
+  }
+
+  async #scale(job: Job, pods: JobPods, by: number): Promise<void> {
+    if (by < 0) {
+      for (const pod of podsInRemovalOrder(pods.active).slice(0, -by)) {
+        await this.#writer.delete(Pod, pod);
+      }
+    }
+    if (by <= 0) return;
+    const wait = this.#backoff.waitMs(job.metadata.uid ?? '', this.#host.now());
+    if (wait > 0) {
+      // The delay may last minutes, so `settled` does not wait for it.
+      this.#queue.addLater(keyOf(job), wait);
+      return;
+    }
+    for (const index of indexesFor(job, pods, by)) {
+      const suffix = safeSuffix(() => this.#host.random.next());
+      await this.#writer.create(jobPod(job, index, suffix));
+    }
+  }
+
+  async #report(
+    key: ObjectKey,
+    done: {
+      readonly pods: JobPods;
+      readonly outcome: JobOutcome | undefined;
+      readonly started: JobStatus;
+    },
+  ): Promise<void> {
+    const job = this.#host.get(Job, key);
+    if (job === undefined) return;
+    const pods = this.#host.controlled(Pod, job);
+    const { newlySucceeded, newlyFailed } = done.pods;
+    const final = jobStatus(job, { ...done, now: pods, nowMs: this.#host.now() });
+    await this.#writer.updateStatus(job, final);
+    for (const { metadata } of [...newlySucceeded, ...newlyFailed]) {
+      this.#counted.add(metadata.uid ?? '');
+    }
+    await this.#releasePods(pods, job.spec?.suspend === true);
+  }
+
+  /**
+   * Removes the tracking finalizer from counted pods. A pod that is being deleted then disappears.
+   * @param all - release finished and terminating pods too if they are not counted
+   */
+  async #releasePods(pods: readonly Pod[], all: boolean): Promise<void> {
+    for (const pod of pods) {
+      const { finalizers = [], uid = '' } = pod.metadata;
+      const uncounted = all && (isPodFinished(pod) || isPodTerminating(pod));
+      const over = this.#counted.has(uid) || uncounted;
+      if (!over || !finalizers.includes(trackingFinalizer)) continue;
+      const kept = finalizers.filter((finalizer) => finalizer !== trackingFinalizer);
+      await this.#writer.updateMetadata(pod, { finalizers: kept });
+    }
+  }
+
+  async #expire(job: Job): Promise<void> {
+    const seconds = job.spec?.ttlSecondsAfterFinished;
+    if (seconds === undefined || job.metadata.deletionTimestamp !== undefined) return;
+    const endedMs = timestampMs(finishedCondition(job)?.lastTransitionTime);
+    const leftMs = endedMs + seconds * 1000 - this.#host.now();
+    if (leftMs > 0) this.#queue.addLater(keyOf(job), leftMs);
+    else await this.#writer.delete(Job, job, { propagationPolicy: 'Foreground' });
+  }
+}
+
+function isManagedElsewhere(job: Job): boolean {
+  const { managedBy = 'kubernetes.io/job-controller' } = job.spec ?? {};
+  return managedBy !== 'kubernetes.io/job-controller';
+}
+
+function indexesFor(job: Job, pods: JobPods, count: number): (number | undefined)[] {
+  if (!isIndexed(job)) return Array.from({ length: count }, () => undefined);
+  const running = pods.active.map((pod) => indexOf(pod) ?? -1);
+  const done = succeededIndexes(job, pods.newlySucceeded) ?? [];
+  return missingIndexes(job.spec?.completions ?? 0, new Set([...running, ...done]), count);
+}
+
+const longestMs = 600_000;
+
+interface BackoffRecord {
+  readonly failures: number;
+  readonly lastFailureMs: number;
+}
+
+/** Delay of a Job's new pods after failures. It doubles with each consecutive failure, up to 10 minutes. */
+class PodBackoff {
+  readonly #firstMs: number;
+  readonly #records = new Map<string, BackoffRecord>();
+
+  /** @param firstMs - the delay after the first failure, in milliseconds */
+  constructor(firstMs: number) {
+    this.#firstMs = firstMs;
+  }
+
+  /** Records pods of the Job `uid` that have just ended. */
+  count(
+    uid: string,
+    ended: { readonly succeeded: number; readonly failed: number },
+    nowMs: number,
+  ): void {
+    if (ended.failed === 0 && ended.succeeded === 0) return;
+    const before = ended.succeeded > 0 ? 0 : (this.#records.get(uid)?.failures ?? 0);
+    if (ended.failed === 0) this.#records.delete(uid);
+    else this.#records.set(uid, { failures: before + ended.failed, lastFailureMs: nowMs });
+  }
+
+  /** Returns the milliseconds until the Job may create pods; 0 means now. */
+  waitMs(uid: string, nowMs: number): number {
+    const record = this.#records.get(uid);
+    if (record === undefined) return 0;
+    const backoffMs = delayAfter(record.failures, { baseMs: this.#firstMs, maxMs: longestMs });
+    return Math.max(0, record.lastFailureMs + backoffMs - nowMs);
+  }
+
+  forget(uid: string): void {
+    this.#records.delete(uid);
+  }
+}
+
+/** The finalizer that keeps a finished pod until the status counts it. */
+export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
+const indexAnnotation = 'batch.kubernetes.io/job-completion-index';
+
+/** The pods of a Job by state. */
+export interface JobPods {
+  readonly all: readonly Pod[];
+  readonly active: readonly Pod[];
+  /** Pods that have succeeded and are not in the status yet. */
+  readonly newlySucceeded: readonly Pod[];
+  readonly newlyFailed: readonly Pod[];
+}
+
+/** Returns true if each pod of the Job has its own index. */
+export function isIndexed(job: Job): boolean {
+  return job.spec?.completionMode === 'Indexed';
+}
+
+/** Returns the index of an indexed Job's pod. */
+export function indexOf(pod: Pod): number | undefined {
+  const text = pod.metadata.annotations?.[indexAnnotation];
+  return text === undefined ? undefined : Number(text);
+}
+
+/** Returns a new pod of a Job. @param suffix - five letters that make the name of an indexed pod unique */
+function jobPod(job: Job, index: number | undefined, suffix: string): Pod {
+  const template: PodTemplate = job.spec?.template ?? {};
+  const pod = podFromTemplate(template, job);
+  const finalizers = [...(pod.metadata.finalizers ?? []), trackingFinalizer];
+  if (index === undefined) return { ...pod, metadata: { ...pod.metadata, finalizers } };
+  const jobName = job.metadata.name ?? '';
+  const text = String(index);
+  const generateName = `${jobName}-${text}-`;
+  const { metadata } = pod;
+  return {
+    ...pod,
+    metadata: {
+      ...metadata,
+      generateName,
+      name: `${generateName}${suffix}`,
+      finalizers,
+      labels: { ...metadata.labels, [indexAnnotation]: text },
+      annotations: { ...metadata.annotations, [indexAnnotation]: text },
+    },
+    spec: withIndex({ ...pod.spec, hostname: `${jobName}-${text}` } as PodSpec),
+  };
+}
+
+type PodSpec = NonNullable<Pod['spec']>;
+
+function withIndex(spec: PodSpec): PodSpec {
+  const fieldPath = `metadata.labels['${indexAnnotation}']`;
+  const variable = { name: 'JOB_COMPLETION_INDEX', valueFrom: { fieldRef: { fieldPath } } };
+  const containers = spec.containers.map((container) => {
+    const env = container.env ?? [];
+    const known = env.some(({ name }) => name === variable.name);
+    return known ? container : { ...container, env: [...env, variable] };
+  });
+  return { ...spec, containers };
+}
+
+/** Returns the lowest `count` indexes that are not in `taken`. */
+function missingIndexes(completions: number, taken: ReadonlySet<number>, count: number): number[] {
+  const missing: number[] = [];
+  for (let index = 0; index < completions && missing.length < count; index++) {
+    if (!taken.has(index)) missing.push(index);
+  }
+  return missing;
+}
+
+/** Parses a text such as `0-2,5`. */
+export function parseIndexes(text: string | undefined): Set<number> {
+  const indexes = new Set<number>();
+  for (const part of (text ?? '').split(',').filter(Boolean)) {
+    const [first = NaN, last = first] = part.split('-').map(Number);
+    for (let index = first; index <= last; index++) indexes.add(index);
+  }
+  return indexes;
+}
+
+/** Formats numbers as ascending ranges: `0-2,5`; only two in a row as `0,1`. */
+export function formatIndexes(indexes: ReadonlySet<number>): string {
+  const sorted = [...indexes].sort((a, b) => a - b);
+  const parts: string[] = [];
+  for (let at = 0; at < sorted.length;) {
+    let end = at;
+    while (sorted[end + 1] === (sorted[end] ?? NaN) + 1) end++;
+    const [first = 0, last = 0] = [sorted[at], sorted[end]];
+    if (end === at) parts.push(String(first));
+    else parts.push(end === at + 1 ? `${first},${last}` : `${first}-${last}`);
+    at = end + 1;
+  }
+  return parts.join(',');
+}

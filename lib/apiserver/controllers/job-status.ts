@@ -1,0 +1,291 @@
+import type { Job, Pod } from '../../object/kinds.js';
+import {
+  formatIndexes,
+  indexOf,
+  isIndexed,
+  parseIndexes,
+  trackingFinalizer,
+} from './job-controller.js';
+import type { JobPods } from './job-controller.js';
+import {
+  counted,
+  isPodActive,
+  isPodFinished,
+  isPodReady,
+  isPodTerminating,
+  timestamp,
+  timestampMs,
+} from './pod-state.js';
+
+/** Sorts the pods of a Job by state. @param known - UIDs of the pods that are already counted */
+export function sortPods(job: Job, all: readonly Pod[], known: ReadonlySet<string>): JobPods {
+  const uncounted = all.filter(
+    ({ metadata }) =>
+      metadata.finalizers?.includes(trackingFinalizer) === true && !known.has(metadata.uid ?? ''),
+  );
+  const onlyFailed = replacesOnlyFailed(job);
+  const hasFailed = (pod: Pod): boolean =>
+    pod.status?.phase === 'Failed' ||
+    (!onlyFailed && isPodTerminating(pod) && pod.status?.phase !== 'Succeeded');
+  return {
+    all,
+    active: all.filter(isPodActive),
+    newlySucceeded: uncounted.filter((pod) => pod.status?.phase === 'Succeeded'),
+    newlyFailed: uncounted.filter(hasFailed),
+  };
+}
+
+function replacesOnlyFailed(job: Job): boolean {
+  return job.spec?.podReplacementPolicy === 'Failed';
+}
+
+/** Returns the status with the time of the latest start. */
+export function startedStatus(job: Job, nowMs: number): JobStatus {
+  const status = job.status ?? {};
+  const suspended = job.spec?.suspend === true;
+  const resumed = trueCondition(status.conditions ?? [], 'Suspended') !== undefined && !suspended;
+  if (suspended || (status.startTime !== undefined && !resumed)) return status;
+  return { ...status, startTime: timestamp(nowMs) };
+}
+
+/** Returns the input of the plan for a Job. */
+export function jobView(
+  job: Job,
+  pods: JobPods,
+  { nowMs, status }: { readonly nowMs: number; readonly status: JobStatus },
+): JobView {
+  const { parallelism = 1, completions, backoffLimit = 6, suspend } = job.spec ?? {};
+  const { activeDeadlineSeconds } = job.spec ?? {};
+  const suspended = suspend === true;
+  const conditions = status.conditions ?? [];
+  const indexes = succeededIndexes(job, pods.newlySucceeded);
+  const deadlineMs =
+    activeDeadlineSeconds === undefined || suspended
+      ? undefined
+      : timestampMs(status.startTime) + activeDeadlineSeconds * 1000;
+  return {
+    parallelism,
+    completions,
+    backoffLimit,
+    suspended,
+    deadlineMs,
+    active: pods.active.length,
+    terminating: countEnding(pods.all),
+    replaceOnlyFailed: replacesOnlyFailed(job),
+    succeeded: indexes?.size ?? (status.succeeded ?? 0) + pods.newlySucceeded.length,
+    failed: (status.failed ?? 0) + pods.newlyFailed.length,
+    decided: trueCondition(conditions, 'SuccessCriteriaMet')
+      ? 'succeeded'
+      : trueCondition(conditions, 'FailureTarget') && 'failed',
+    nowMs,
+  };
+}
+
+/** Returns the indexes that have succeeded; undefined for a Job without indexes. */
+export function succeededIndexes(
+  job: Job,
+  newlySucceeded: readonly Pod[],
+): Set<number> | undefined {
+  if (!isIndexed(job)) return undefined;
+  const indexes = parseIndexes(job.status?.completedIndexes);
+  for (const pod of newlySucceeded) indexes.add(indexOf(pod) ?? -1);
+  indexes.delete(-1);
+  return indexes;
+}
+
+/** Input of `jobStatus`. */
+interface JobObservation {
+  /** The pods at the time of the plan. */
+  readonly pods: JobPods;
+  /** The pods now. */
+  readonly now: readonly Pod[];
+  readonly started: JobStatus;
+  /** The result of the Job, once it is known. */
+  readonly outcome: JobOutcome | undefined;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+/** Computes the status of a Job from its pods. */
+export function jobStatus(job: Job, observation: JobObservation): JobStatus {
+  const { pods, now, started } = observation;
+  const active = now.filter(isPodActive);
+  const indexes = succeededIndexes(job, pods.newlySucceeded);
+  const succeeded = indexes?.size ?? (started.succeeded ?? 0) + pods.newlySucceeded.length;
+  const { conditions, startTime, completionTime } = started;
+  const status: JobStatus = {
+    ...(conditions && { conditions }),
+    ...(startTime !== undefined && { startTime }),
+    ...(completionTime !== undefined && { completionTime }),
+    ...counted('active', active.length),
+    ...counted('succeeded', succeeded),
+    ...counted('failed', (started.failed ?? 0) + pods.newlyFailed.length),
+    ...(indexes !== undefined && { completedIndexes: formatIndexes(indexes) }),
+    ready: active.filter(isPodReady).length,
+    terminating: countEnding(now),
+    uncountedTerminatedPods: {},
+  };
+  return withConditions(job, status, observation);
+}
+
+function countEnding(pods: readonly Pod[]): number {
+  return pods.filter((pod) => isPodTerminating(pod) && !isPodFinished(pod)).length;
+}
+
+function withConditions(
+  job: Job,
+  status: JobStatus,
+  done: { readonly outcome: JobOutcome | undefined; readonly nowMs: number },
+): JobStatus {
+  const { outcome, nowMs } = done;
+  let conditions: JobCondition[] = [...(status.conditions ?? [])];
+  const say = (statement: JobStatement): void => {
+    conditions = withJobCondition(conditions, statement, nowMs);
+  };
+  if (outcome === undefined) {
+    for (const statement of suspension(job, conditions)) say(statement);
+    return conditions.length === 0 ? status : { ...status, conditions };
+  }
+  const succeeded = outcome.type === 'succeeded';
+  const intent = succeeded ? 'SuccessCriteriaMet' : 'FailureTarget';
+  const known = trueCondition(conditions, intent);
+  const said = outcome.type === 'failed' ? outcome : completed;
+  const { reason = known?.reason ?? '', message = known?.message ?? '' } = said;
+  say({ type: intent, status: 'True', reason, message });
+  // The Job has ended only when none of its pods runs.
+  if ((status.active ?? 0) + (status.terminating ?? 0) > 0) return { ...status, conditions };
+  say({ type: succeeded ? 'Complete' : 'Failed', status: 'True', reason, message });
+  const completionTime = succeeded ? { completionTime: timestamp(nowMs) } : {};
+  return { ...status, ...completionTime, conditions };
+}
+
+const completed = {
+  reason: 'CompletionsReached',
+  message: 'Reached expected number of succeeded pods',
+};
+
+function suspension(job: Job, conditions: readonly JobCondition[]): JobStatement[] {
+  const known = conditions.some(({ type }) => type === 'Suspended');
+  if (job.spec?.suspend === true) {
+    const said = { reason: 'JobSuspended', message: 'Job suspended' };
+    return [{ type: 'Suspended', status: 'True', ...said }];
+  }
+  const said = { reason: 'JobResumed', message: 'Job resumed' };
+  return known ? [{ type: 'Suspended', status: 'False', ...said }] : [];
+}
+
+/** Input of the plan: a Job. */
+export interface JobView {
+  readonly parallelism: number;
+  /**
+   * The number of successes that complete the Job. If undefined, the Job is complete as soon as one pod has
+   * succeeded and no pod is active.
+   */
+  readonly completions: number | undefined;
+  readonly backoffLimit: number;
+  readonly suspended: boolean;
+  /** The deadline of the Job, in milliseconds since 1970; undefined without one. */
+  readonly deadlineMs: number | undefined;
+  /** The number of pods that run or wait to run. */
+  readonly active: number;
+  /** The number of pods that are being deleted. */
+  readonly terminating: number;
+  /** Replace pods only after they have ended, not while they are being deleted. */
+  readonly replaceOnlyFailed: boolean;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Decision of an earlier reconcile. */
+  readonly decided: 'succeeded' | 'failed' | undefined;
+  readonly nowMs: number;
+}
+
+/** The next step of a Job. */
+type JobPlan =
+  /** Delete all active pods and end the Job. */
+  | { readonly type: 'end'; readonly outcome: JobOutcome }
+  /** Create (positive) or delete (negative) this number of pods. */
+  | { readonly type: 'scale'; readonly by: number };
+
+/** The result of a Job. Absent fields keep the values of an earlier reconcile. */
+export type JobOutcome =
+  | { readonly type: 'succeeded' }
+  | { readonly type: 'failed'; readonly reason?: string; readonly message?: string };
+
+/** Plans the next step of a Job: end it at a limit, end it because the work is done, or scale its pods. */
+export function jobPlan(job: JobView): JobPlan {
+  const outcome = outcomeOf(job);
+  if (outcome !== undefined) return { type: 'end', outcome };
+  return { type: 'scale', by: missingPods(job) };
+}
+
+function outcomeOf(job: JobView): JobOutcome | undefined {
+  const { decided, failed, backoffLimit, deadlineMs, nowMs, completions, succeeded, active } = job;
+  if (decided !== undefined) return { type: decided };
+  if (failed > backoffLimit) {
+    const message = 'Job has reached the specified backoff limit';
+    return { type: 'failed', reason: 'BackoffLimitExceeded', message };
+  }
+  if (deadlineMs !== undefined && nowMs >= deadlineMs) {
+    const message = 'Job was active longer than specified deadline';
+    return { type: 'failed', reason: 'DeadlineExceeded', message };
+  }
+  const done = completions === undefined ? succeeded > 0 && active === 0 : succeeded >= completions;
+  return done ? { type: 'succeeded' } : undefined;
+}
+
+function missingPods(job: JobView): number {
+  const { active, suspended, parallelism, completions, succeeded } = job;
+  if (suspended) return -active;
+  const wanted =
+    completions === undefined
+      ? succeeded > 0
+        ? Math.min(active, parallelism)
+        : parallelism
+      : Math.min(completions - succeeded, parallelism);
+  const counted = active + (job.replaceOnlyFailed ? job.terminating : 0);
+  if (active > wanted) return wanted - active;
+  return Math.max(0, wanted - counted);
+}
+
+/** `status` of a Job. */
+export type JobStatus = NonNullable<Job['status']>;
+/** One of `status.conditions` of a Job. */
+type JobCondition = NonNullable<JobStatus['conditions']>[number];
+
+/** A condition of a Job without its times. */
+interface JobStatement {
+  readonly type: 'Complete' | 'Failed' | 'SuccessCriteriaMet' | 'FailureTarget' | 'Suspended';
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Returns the condition that marks the end of the Job, `Complete` or `Failed`, if one is true. */
+export function finishedCondition(job: Job): JobCondition | undefined {
+  return job.status?.conditions?.find(
+    ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
+  );
+}
+
+/** Returns the condition of `type`, if it is true. */
+function trueCondition(
+  conditions: readonly JobCondition[],
+  type: JobStatement['type'],
+): JobCondition | undefined {
+  return conditions.find((condition) => condition.type === type && condition.status === 'True');
+}
+
+/** Returns `conditions` with `statement`. A condition with the same status and reason stays unchanged. */
+function withJobCondition(
+  conditions: readonly JobCondition[],
+  statement: JobStatement,
+  nowMs: number,
+): JobCondition[] {
+  const known = conditions.find(({ type }) => type === statement.type);
+  const same = known?.status === statement.status && known.reason === statement.reason;
+  if (same) return [...conditions];
+  const now = timestamp(nowMs);
+  const condition = { ...statement, lastProbeTime: now, lastTransitionTime: now };
+  if (known === undefined) return [...conditions, condition];
+  return conditions.map((other) => (other === known ? condition : other));
+}

@@ -1,1 +1,0 @@
-export { startNamespaceController } from './namespace-controller.js';

@@ -1,1 +1,0 @@
-export { startReplicaSetController } from './replica-set-controller.js';

@@ -1,0 +1,192 @@
+import { Node, PersistentVolumeClaim, Pod } from '../../object/kinds.js';
+import type { ObjectKey } from '../../object/kubernetes-object.js';
+import { matchesLabels } from '../../object/label-selector.js';
+import type { LabelSelectorExpression } from '../../object/label-selector.js';
+import { keyOf, keyString } from '../../object/object-key.js';
+import { scheduler } from './controller-host.js';
+import type { ControllerHost, ObjectWriter } from './controller-host.js';
+import { isPodTerminating, podCondition, timestamp } from './pod-state.js';
+import type { WorkQueue } from './work-queue.js';
+
+/** Assigns each pod to a node that it fits, once its claims are bound. */
+export function startScheduler(host: ControllerHost): void {
+  new Scheduler(host);
+}
+
+/** The node for a pod, or the obstacle to its scheduling. */
+type Placement =
+  | { readonly node: Node }
+  /** `fleeting`: likely to be gone in a moment, so not reported yet. */
+  | { readonly obstacle: string; readonly fleeting: boolean };
+
+// Time for a claim to be bound before the scheduler reports an obstacle.
+const claimPatienceMs = 1;
+
+class Scheduler {
+  readonly #host: ControllerHost;
+  readonly #writer: ObjectWriter;
+  readonly #queue: WorkQueue<ObjectKey>;
+  /** Pods without a fitting node. A change of a node or of their claims retries them. */
+  readonly #homeless = new Map<string, { readonly pod: Pod; readonly sinceMs: number }>();
+  #turn = 0;
+
+  constructor(host: ControllerHost) {
+    this.#host = host;
+    this.#writer = host.writer(scheduler);
+    this.#queue = host.queue('scheduler', (key) => this.#reconcile(key), keyString);
+    host.watch(Pod, ({ type, object }) => {
+      if (type === 'DELETED') this.#homeless.delete(keyString(keyOf(object)));
+      else if (isUnscheduled(object)) this.#queue.add(keyOf(object));
+    });
+    host.watch(Node, () => this.#retry(() => true));
+    host.watch(PersistentVolumeClaim, ({ object }) => this.#retry((pod) => mounts(pod, object)));
+  }
+
+  #retry(concerns: (pod: Pod) => boolean): void {
+    for (const { pod } of this.#homeless.values()) {
+      if (concerns(pod)) this.#queue.add(keyOf(pod));
+    }
+  }
+
+  async #reconcile(key: ObjectKey): Promise<void> {
+    const pod = this.#host.get(Pod, key);
+    const id = keyString(key);
+    if (pod === undefined || !isUnscheduled(pod)) {
+      this.#homeless.delete(id);
+      return;
+    }
+    const placement = this.#place(pod);
+    if ('node' in placement) {
+      this.#homeless.delete(id);
+      await this.#bind(pod, placement.node);
+      return;
+    }
+    const { obstacle, fleeting } = placement;
+    const nowMs = this.#host.clock.monotonicMs();
+    const sinceMs = this.#homeless.get(id)?.sinceMs ?? nowMs;
+    this.#homeless.set(id, { pod, sinceMs });
+    const leftMs = sinceMs + claimPatienceMs - nowMs;
+    if (fleeting && leftMs > 0) this.#queue.addSoon(key, leftMs);
+    else await this.#refuse(pod, obstacle);
+  }
+
+  #place(pod: Pod): Placement {
+    const nodes = this.#host.list(Node);
+    const none = `0/${nodes.length} nodes are available: `;
+    const problem = this.#claimProblem(pod);
+    if (problem !== undefined) return { obstacle: `${none}${problem}.`, fleeting: true };
+    const fitting = nodes.filter((node) => podFitsNode(pod, node));
+    const node = fitting[this.#turn % fitting.length];
+    if (node !== undefined) return { node };
+    return { obstacle: `${none}node(s) didn't match.`, fleeting: false };
+  }
+
+  async #bind(pod: Pod, node: Node): Promise<void> {
+    this.#turn++;
+    const { name = '', namespace = '', uid = '' } = pod.metadata;
+    const target = { apiVersion: 'v1', kind: 'Node', name: node.metadata.name ?? '' };
+    const metadata = { name, namespace, uid };
+    await this.#writer.create({ apiVersion: 'v1', kind: 'Binding', metadata, target }, 'binding');
+  }
+
+  #claimProblem(pod: Pod): string | undefined {
+    const { namespace } = pod.metadata;
+    for (const { persistentVolumeClaim } of pod.spec?.volumes ?? []) {
+      if (persistentVolumeClaim === undefined) continue;
+      const name = persistentVolumeClaim.claimName;
+      const claim = this.#host.get(PersistentVolumeClaim, { namespace, name });
+      if (claim === undefined) return `persistentvolumeclaim "${name}" not found`;
+      if (claim.metadata.deletionTimestamp !== undefined) {
+        return `persistentvolumeclaim "${name}" is being deleted`;
+      }
+      if (claim.status?.phase !== 'Bound') {
+        return 'pod has unbound immediate PersistentVolumeClaims';
+      }
+    }
+    return undefined;
+  }
+
+  async #refuse(pod: Pod, message: string): Promise<void> {
+    const type = 'PodScheduled';
+    const before = podCondition(pod, type);
+    const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== type);
+    const lastTransitionTime = before?.lastTransitionTime ?? timestamp(this.#host.now());
+    const lastProbeTime = null as unknown as string;
+    const said = { status: 'False', reason: 'Unschedulable', message, lastProbeTime };
+    const conditions = [...others, { type, ...said, lastTransitionTime }];
+    await this.#writer.updateStatus(pod, { ...pod.status, conditions });
+  }
+}
+
+function mounts(pod: Pod, { metadata }: PersistentVolumeClaim): boolean {
+  if (pod.metadata.namespace !== metadata.namespace) return false;
+  return (pod.spec?.volumes ?? []).some(
+    ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === metadata.name,
+  );
+}
+
+function isUnscheduled(pod: Pod): boolean {
+  const { nodeName, schedulerName = 'default-scheduler', schedulingGates = [] } = pod.spec ?? {};
+  return (
+    !nodeName &&
+    !isPodTerminating(pod) &&
+    schedulerName === 'default-scheduler' &&
+    schedulingGates.length === 0
+  );
+}
+
+/**
+ * Returns true if a pod may run on a node, by node selector, required affinity and taints. Resources are
+ * ignored.
+ */
+export function podFitsNode(pod: Pod, node: Node): boolean {
+  return (
+    nodeSelectorFits(pod, node) &&
+    affinityFits(pod, node) &&
+    (node.spec?.taints ?? []).every((taint) => tolerates(pod, taint)) &&
+    (node.spec?.unschedulable !== true || tolerates(pod, unschedulable))
+  );
+}
+
+type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
+
+const unschedulable: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+
+function nodeSelectorFits(pod: Pod, node: Node): boolean {
+  const wanted = Object.entries(pod.spec?.nodeSelector ?? {});
+  return wanted.every(([key, value]) => node.metadata.labels?.[key] === value);
+}
+
+function affinityFits(pod: Pod, node: Node): boolean {
+  const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  if (required === undefined) return true;
+  const fields = { 'metadata.name': node.metadata.name ?? '' };
+  return required.nodeSelectorTerms.some(({ matchExpressions = [], matchFields = [] }) => {
+    // A term without requirements matches nothing.
+    if (matchExpressions.length + matchFields.length === 0) return false;
+    return allHold(matchExpressions, node.metadata.labels ?? {}) && allHold(matchFields, fields);
+  });
+}
+
+function allHold(
+  expressions: readonly LabelSelectorExpression[],
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  return expressions.every((expression) => {
+    const { key, operator, values = [] } = expression;
+    // Node affinity has two more operators than label selectors.
+    if (operator === 'Gt' || operator === 'Lt') {
+      return matchesLabels([{ key, operator, values }], labels);
+    }
+    return matchesLabels({ matchExpressions: [expression] }, labels);
+  });
+}
+
+function tolerates(pod: Pod, taint: Taint): boolean {
+  if (taint.effect === 'PreferNoSchedule') return true;
+  return (pod.spec?.tolerations ?? []).some(({ key = '', operator, value = '', effect = '' }) => {
+    if (effect !== '' && effect !== taint.effect) return false;
+    if (operator === 'Exists') return key === '' || key === taint.key;
+    return key === taint.key && value === (taint.value ?? '');
+  });
+}

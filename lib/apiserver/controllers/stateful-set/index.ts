@@ -1,1 +1,0 @@
-export { startStatefulSetController } from './stateful-set-controller.js';

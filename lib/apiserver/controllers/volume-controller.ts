@@ -1,0 +1,256 @@
+import { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../object/kinds.js';
+import type { ObjectKey } from '../../object/kubernetes-object.js';
+import { keyOf } from '../../object/object-key.js';
+import { manager } from './controller-host.js';
+import type { ControllerHost, ObjectWriter } from './controller-host.js';
+import { isPodFinished, timestamp } from './pod-state.js';
+import type { WorkQueue } from './work-queue.js';
+
+/** Creates a volume for each claim, grows it on request, and deletes unused volumes. */
+export function startVolumeController(host: ControllerHost): void {
+  new VolumeController(host).start();
+}
+
+class VolumeController {
+  readonly #host: ControllerHost;
+  readonly #writer: ObjectWriter;
+  readonly #claims: WorkQueue<ObjectKey>;
+  readonly #volumes: WorkQueue<ObjectKey>;
+
+  constructor(host: ControllerHost) {
+    this.#host = host;
+    this.#writer = host.writer(manager);
+    const onClaim = (key: ObjectKey): Promise<void> => this.#reconcileClaim(key);
+    const onVolume = (key: ObjectKey): Promise<void> => this.#reconcileVolume(key);
+    this.#claims = host.objectQueue(PersistentVolumeClaim, 'volume-claims', onClaim);
+    this.#volumes = host.objectQueue(PersistentVolume, 'volumes', onVolume);
+  }
+
+  start(): void {
+    this.#host.watch(PersistentVolumeClaim, ({ object }) => {
+      const name = object.spec?.volumeName;
+      if (name) this.#volumes.add({ name });
+    });
+    this.#host.watch(PersistentVolume, ({ object }) => {
+      const { name, namespace } = object.spec?.claimRef ?? {};
+      if (name !== undefined) this.#claims.add({ namespace, name });
+    });
+    this.#host.watch(Pod, ({ type, object }) => {
+      // A pod that is deleted or finished no longer uses its claims.
+      if (type === 'DELETED' || isPodFinished(object)) this.#addClaimsOf(object);
+    });
+    this.#host.watch(StorageClass, () => {
+      for (const claim of this.#host.list(PersistentVolumeClaim)) this.#claims.add(keyOf(claim));
+    });
+  }
+
+  #addClaimsOf(pod: Pod): void {
+    const { namespace } = pod.metadata;
+    for (const name of claimNamesOf(pod)) this.#claims.add({ namespace, name });
+  }
+
+  async #reconcileClaim(key: ObjectKey): Promise<void> {
+    const claim = this.#host.get(PersistentVolumeClaim, key);
+    if (claim === undefined) return;
+    if (claim.metadata.deletionTimestamp !== undefined) await this.#unprotectClaim(claim);
+    else await this.#bind(claim);
+  }
+
+  async #bind(claim: PersistentVolumeClaim): Promise<void> {
+    const volume = await this.#volumeFor(claim);
+    if (volume === undefined) return;
+    const name = volume.metadata.name ?? '';
+    const grown = await this.#grow(claim, volume);
+    const completed = claim.metadata.annotations?.['pv.kubernetes.io/bind-completed'] === 'yes';
+    const bound =
+      claim.spec?.volumeName === name && completed
+        ? claim
+        : await this.#writer.update(boundClaim(claim, volume));
+    await this.#writer.updateStatus(bound, boundStatus(bound, grown));
+  }
+
+  /**
+   * Returns the volume that the claim names or that is reserved for it, or creates one. Undefined if no
+   * volume is available yet.
+   */
+  async #volumeFor(claim: PersistentVolumeClaim): Promise<PersistentVolume | undefined> {
+    const name = claim.spec?.volumeName || volumeNameOf(claim);
+    const volume =
+      this.#host.get(PersistentVolume, { name }) ??
+      this.#host.list(PersistentVolume).find((other) => isReservedFor(other, claim));
+    if (volume !== undefined) {
+      if (volume.spec?.claimRef !== undefined)
+        return isVolumeOf(volume, claim) ? volume : undefined;
+      const { name: claimName = '', namespace = '', uid = '' } = claim.metadata;
+      const kind = 'PersistentVolumeClaim';
+      const claimRef = { apiVersion: 'v1', kind, name: claimName, namespace, uid };
+      return await this.#writer.update({ ...volume, spec: { ...volume.spec, claimRef } });
+    }
+    const storageClass = this.#classOf(claim);
+    if (storageClass === undefined || claim.spec?.volumeName) return undefined;
+    return await this.#writer.create(volumeFor(claim, storageClass));
+  }
+
+  #classOf(claim: PersistentVolumeClaim): StorageClass | undefined {
+    const name = claim.spec?.storageClassName;
+    if (name !== undefined) return this.#host.get(StorageClass, { name });
+    return this.#host
+      .list(StorageClass)
+      .find(({ metadata }) => metadata.annotations?.[defaultClassAnnotation] === 'true');
+  }
+
+  /**
+   * Grows a volume to the request of its claim. The server has checked that the StorageClass allows growth
+   * and that no claim shrinks.
+   */
+  async #grow(claim: PersistentVolumeClaim, volume: PersistentVolume): Promise<PersistentVolume> {
+    const wanted = claim.spec?.resources?.requests?.['storage'];
+    const { capacity } = volume.spec ?? {};
+    const bound = claim.status?.phase === 'Bound';
+    if (!bound || wanted === undefined || capacity?.['storage'] === wanted) return volume;
+    // A volume that was bound by hand keeps its capacity.
+    if (claim.spec?.volumeName !== volumeNameOf(claim)) return volume;
+    const spec = { ...volume.spec, capacity: { ...capacity, storage: wanted } };
+    return await this.#writer.update({ ...volume, spec });
+  }
+
+  async #unprotectClaim(claim: PersistentVolumeClaim): Promise<void> {
+    const { namespace, name = '', finalizers = [] } = claim.metadata;
+    if (!finalizers.includes(claimProtection)) return;
+    const inUse = this.#host
+      .list(Pod, namespace)
+      .some((pod) => !isPodFinished(pod) && claimNamesOf(pod).includes(name));
+    if (inUse) return;
+    const kept = finalizers.filter((finalizer) => finalizer !== claimProtection);
+    await this.#writer.updateMetadata(claim, { finalizers: kept });
+  }
+
+  async #reconcileVolume(key: ObjectKey): Promise<void> {
+    const volume = this.#host.get(PersistentVolume, key);
+    if (volume === undefined) return;
+    const { claimRef } = volume.spec ?? {};
+    const claim =
+      claimRef?.name === undefined
+        ? undefined
+        : this.#host.get(PersistentVolumeClaim, {
+            namespace: claimRef.namespace,
+            name: claimRef.name,
+          });
+    const held = claim !== undefined && isVolumeOf(volume, claim);
+    if (held) await this.#showPhase(volume, 'Bound');
+    else if (volume.metadata.deletionTimestamp !== undefined) await this.#unprotectVolume(volume);
+    else if (claimRef?.uid === undefined) await this.#showPhase(volume, 'Available');
+    else if (volume.spec?.persistentVolumeReclaimPolicy === 'Delete') {
+      await this.#writer.delete(PersistentVolume, volume);
+    } else await this.#showPhase(volume, 'Released');
+  }
+
+  async #showPhase(volume: PersistentVolume, phase: string): Promise<void> {
+    if (volume.status?.phase === phase) return;
+    const lastPhaseTransitionTime = timestamp(this.#host.now());
+    await this.#writer.updateStatus(volume, { ...volume.status, phase, lastPhaseTransitionTime });
+  }
+
+  async #unprotectVolume(volume: PersistentVolume): Promise<void> {
+    const { finalizers = [] } = volume.metadata;
+    if (!finalizers.includes(volumeProtection)) return;
+    const kept = finalizers.filter((finalizer) => finalizer !== volumeProtection);
+    await this.#writer.updateMetadata(volume, { finalizers: kept });
+  }
+}
+
+function isReservedFor(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
+  return volume.spec?.claimRef !== undefined && isVolumeOf(volume, claim);
+}
+
+function claimNamesOf(pod: Pod): string[] {
+  return (pod.spec?.volumes ?? []).flatMap(
+    ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [],
+  );
+}
+
+/** The finalizer that keeps a claim while a pod uses it. */
+const claimProtection = 'kubernetes.io/pvc-protection';
+/** The finalizer that keeps a volume while a claim is bound to it. */
+const volumeProtection = 'kubernetes.io/pv-protection';
+/** The annotation of the StorageClass for claims that name none. */
+export const defaultClassAnnotation = 'storageclass.kubernetes.io/is-default-class';
+
+const provisionedByAnnotation = 'pv.kubernetes.io/provisioned-by';
+
+/** Returns the volume to create for `claim`. */
+function volumeFor(claim: PersistentVolumeClaim, storageClass: StorageClass): PersistentVolume {
+  const { name = '', namespace = '', uid = '', resourceVersion = '' } = claim.metadata;
+  const { accessModes, resources, volumeMode } = claim.spec ?? {};
+  const storage = resources?.requests?.['storage'] ?? '0';
+  const claimRef = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+  };
+  const volumeName = volumeNameOf(claim);
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: {
+      name: volumeName,
+      annotations: { [provisionedByAnnotation]: storageClass.provisioner },
+    },
+    spec: {
+      ...(accessModes && { accessModes }),
+      capacity: { storage },
+      claimRef,
+      hostPath: { path: `/var/simulated-volumes/${volumeName}`, type: 'DirectoryOrCreate' },
+      persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
+      storageClassName: storageClass.metadata.name ?? '',
+      ...(volumeMode !== undefined && { volumeMode }),
+    },
+  };
+}
+
+/** Returns the name of the volume to create for `claim`. */
+function volumeNameOf(claim: PersistentVolumeClaim): string {
+  return `pvc-${claim.metadata.uid ?? ''}`;
+}
+
+/** Returns the claim with the name of its volume and the annotations of the binding. */
+function boundClaim(claim: PersistentVolumeClaim, volume: PersistentVolume): PersistentVolumeClaim {
+  const volumeName = volume.metadata.name ?? '';
+  const provisioner = volume.metadata.annotations?.[provisionedByAnnotation];
+  const annotations = {
+    ...claim.metadata.annotations,
+    ...(provisioner !== undefined && {
+      'volume.beta.kubernetes.io/storage-provisioner': provisioner,
+      'volume.kubernetes.io/storage-provisioner': provisioner,
+    }),
+    'pv.kubernetes.io/bind-completed': 'yes',
+    ...(claim.spec?.volumeName ? {} : { 'pv.kubernetes.io/bound-by-controller': 'yes' }),
+  };
+  const metadata = { ...claim.metadata, annotations };
+  return { ...claim, metadata, spec: { ...claim.spec, volumeName } };
+}
+
+/** Returns the status of a claim that is bound to `volume`. */
+function boundStatus(
+  claim: PersistentVolumeClaim,
+  volume: PersistentVolume,
+): NonNullable<PersistentVolumeClaim['status']> {
+  const { accessModes, capacity } = volume.spec ?? {};
+  return {
+    ...claim.status,
+    phase: 'Bound',
+    ...(accessModes && { accessModes }),
+    ...(capacity && { capacity }),
+  };
+}
+
+/** Returns true if `volume` is reserved for this claim. */
+function isVolumeOf(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
+  const { claimRef } = volume.spec ?? {};
+  const { name, namespace, uid } = claim.metadata;
+  const sameName = claimRef?.name === name && claimRef?.namespace === namespace;
+  return sameName && (claimRef?.uid ?? uid) === uid;
+}

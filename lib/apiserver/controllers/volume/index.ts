@@ -1,1 +1,0 @@
-export { startVolumeController, defaultClassAnnotation } from './volume-controller.js';
