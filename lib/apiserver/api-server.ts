@@ -16,7 +16,7 @@ import { createBootstrapRoles, aggregateRoles, createSystemObjects } from './sys
 import { administrator, userInfoOf } from './auth/authenticator.js';
 import type { UserInfo, UserOptions } from './auth/authenticator.js';
 import { CrdManager } from './custom/crd-manager.js';
-import { DiscoveryHandler } from './discovery/discovery-handler.js';
+import { DiscoveryHandler } from './discovery/discovery.js';
 import { Faults, connectionReset } from './faults.js';
 import { listenHttp, inProcessTransport } from './http-adapter.js';
 import type {
@@ -40,7 +40,7 @@ import { readRequestInfo } from './requests/request-info.js';
 import type { RequestInfo, ResourceRequest } from './requests/request-info.js';
 import { handleResource } from './requests/resource-handler.js';
 import type { Watches } from './requests/resource-handler.js';
-import { errorResponse, textResponse } from './requests/responses.js';
+import { errorResponse, textResponse } from './requests/body.js';
 import { createServerCore } from './server-core.js';
 import type { ServerCore } from './server-core.js';
 import { ServerLoopback } from './server-loopback.js';

@@ -7,8 +7,7 @@ import type { ListenerAccess, RequestHead, Visitor } from './auth/asking.js';
 import { certifiedClient } from './auth/authenticator.js';
 import type { CertifiedClient } from './auth/authenticator.js';
 import { WatchStream } from './reads/watch-stream.js';
-import { bodyLimitBytes } from './requests/body.js';
-import { errorResponse } from './requests/responses.js';
+import { bodyLimitBytes, errorResponse } from './requests/body.js';
 import { methodNotAllowed, tooLarge } from './status-error.js';
 
 /** Handles a request. The response may be a stream. */

@@ -1,11 +1,16 @@
 import type { TransportRequest, TransportResponse } from '../system/transport.js';
-import type { DiscoveryHandler } from './discovery/discovery-handler.js';
-import { openApiDocument, openApiIndex } from './openapi/openapi-v3.js';
-import type { OpenApiSource } from './openapi/openapi-v3.js';
-import { emptySwaggerProto, swaggerDocument, swaggerProtoType } from './openapi/openapi-v2.js';
+import type { DiscoveryHandler } from './discovery/discovery.js';
+import {
+  openApiDocument,
+  openApiIndex,
+  emptySwaggerProto,
+  swaggerDocument,
+  swaggerProtoType,
+} from './discovery/openapi.js';
+import type { OpenApiSource } from './discovery/openapi.js';
 import { discoveryData } from './kinds/documents.js';
 import type { PlainRequest } from './requests/request-info.js';
-import { jsonResponse, textResponse } from './requests/responses.js';
+import { jsonResponse, textResponse } from './requests/body.js';
 import type { ServerCore } from './server-core.js';
 import { methodNotAllowed } from './status-error.js';
 

@@ -8,8 +8,8 @@ import type { Outside } from './outside/outside.js';
 import type { WebhookClient } from './outside/webhook-client.js';
 import type { AccessControl } from './auth/access-control.js';
 import { SharedAlarms } from './reads/watch-stream.js';
-import type { ServerView } from './rules/server-view.js';
-import { TakenAddresses } from './rules/taken-addresses.js';
+import type { ServerView } from './rules/kind-rules.js';
+import { TakenAddresses } from './rules/service-addresses.js';
 import type { MvccLog } from './storage/mvcc-log.js';
 
 /** State that all parts of the server share. */

@@ -16,14 +16,13 @@ import { findObject } from './server-core.js';
 import type { ServerCore } from './server-core.js';
 import { notFound, unknownResource } from './status-error.js';
 import type { LogEntry, MvccLog } from './storage/mvcc-log.js';
-import { bindPod } from './writes/bind-pod.js';
+import { bindPod } from './requests/subresource-requests.js';
 import { createObject } from './writes/create-object.js';
-import { decodeObject } from './writes/decode-object.js';
+import { decodeObject } from './writes/write-request.js';
 import { deleteObject } from './writes/delete-object.js';
 import { putObject } from './writes/put-object.js';
 import { updateObject } from './writes/update-object.js';
-import type { WriteHooks } from './writes/write-hooks.js';
-import type { WriteRequest } from './writes/write-request.js';
+import type { WriteHooks, WriteRequest } from './writes/write-request.js';
 
 /** The {@link Loopback} of a server: its write path without requests. */
 export class ServerLoopback implements Loopback {

@@ -8,11 +8,11 @@ import { readDocument } from './kinds/documents.js';
 import type { ServedKind } from './kinds/served-kind.js';
 import { findObject } from './server-core.js';
 import type { ServerCore } from './server-core.js';
-import { selects } from './validation/label-selector.js';
+import { selects } from './rules/metadata.js';
 import { createObject } from './writes/create-object.js';
-import { decodeApplied, decodeObject } from './writes/decode-object.js';
+import { decodeApplied, decodeObject } from './writes/write-request.js';
 import { applyFields } from './writes/managed-fields.js';
-import { immortalNamespaces } from './writes/namespace-lifecycle.js';
+import { immortalNamespaces } from './rules/cluster.js';
 import { updateObject } from './writes/update-object.js';
 import type { WriteRequest } from './writes/write-request.js';
 

@@ -18,7 +18,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import { storageKey } from '../server-core.js';
 import type { ServerCore } from '../server-core.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
-import { selects } from '../validation/label-selector.js';
+import { selects } from '../rules/metadata.js';
 import { admissionVariables } from './admission-review.js';
 
 type Policy = Wire<V1ValidatingAdmissionPolicy>;

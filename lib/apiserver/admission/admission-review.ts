@@ -15,7 +15,7 @@ import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { UserInfo } from '../auth/authenticator.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { AdmittedWrite } from '../writes/write-hooks.js';
+import type { AdmittedWrite } from '../writes/write-request.js';
 import type { Webhook } from './match-webhook.js';
 
 /** The response of a webhook. */

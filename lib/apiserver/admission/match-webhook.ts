@@ -11,7 +11,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { forbidden, notFound } from '../status-error.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
-import { isEmptySelector, selects } from '../validation/label-selector.js';
+import { isEmptySelector, selects } from '../rules/metadata.js';
 import { admissionReview, compileAdmission, jsonValue } from './admission-review.js';
 import type { AdmissionAttributes } from './admission-review.js';
 

@@ -8,7 +8,7 @@ import type { Question } from '../outside/outside.js';
 import type { ServerCore } from '../server-core.js';
 import { StatusError, badRequest, internalError } from '../status-error.js';
 import { deepEqual } from '../../object/deep-equal.js';
-import type { AdmittedWrite, WriteHooks } from '../writes/write-hooks.js';
+import type { AdmittedWrite, WriteHooks } from '../writes/write-request.js';
 import type {
   AdmissionAttributes,
   AdmissionRequest,

@@ -1,13 +1,12 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
-import { timeText } from '../go-json/go-time.js';
+import { formatTime } from '../../object/micro-time.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import type { LogEntry } from '../storage/mvcc-log.js';
 import { deepEqual } from '../../object/deep-equal.js';
-import { deleteObject } from '../writes/delete-object.js';
+import { deleteObject, removeObject } from '../writes/delete-object.js';
 import { trackUpdate } from '../writes/managed-fields.js';
-import { removeObject } from '../writes/remove-object.js';
 import { crdCollection, crdOf, withCondition, cleanupFinalizer } from './crd.js';
 import type { Crd, CrdCondition } from './crd.js';
 import { customKinds } from './custom-kind.js';
@@ -47,7 +46,7 @@ export class CrdManager {
   #establish(object: UnstructuredObject): void {
     const crd = crdOf(object);
     const conflicts = this.#conflictOf(crd);
-    const wanted = conditionsOf(crd, conflicts, timeText(this.#core.clock.now()));
+    const wanted = conditionsOf(crd, conflicts, formatTime(this.#core.clock.now()));
     const acceptedNames =
       conflicts === undefined
         ? crd.spec.names

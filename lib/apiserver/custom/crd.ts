@@ -7,14 +7,13 @@ import type { Schema } from '../../object/schema.js';
 import type { CustomColumn, ScalePaths } from '../kinds/served-kind.js';
 import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { KindRules } from '../rules/kind-rules.js';
-import { specChanged } from '../rules/spec-changed.js';
-import type { FieldErrors } from '../validation/field-errors.js';
-import { validateImmutable } from '../validation/immutable.js';
+import { specChanged, validateImmutable } from '../rules/kind-rules.js';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
 import {
   label1035Problems,
   qualifiedNameProblems,
   subdomainProblems,
-} from '../validation/names.js';
+} from '../../crd/validation/names.js';
 import { withoutMembers } from '../../object/json.js';
 
 /** The fields of a CustomResourceDefinition that this server reads. */

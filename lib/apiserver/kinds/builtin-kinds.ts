@@ -2,8 +2,8 @@ import { isJsonObject, withoutMembers } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
-import { jsonProblem } from '../requests/json-problem.js';
-import { builtinRules } from '../rules/builtin-rules.js';
+import { jsonProblem } from '../requests/json-text.js';
+import { builtinRules } from '../rules/index.js';
 import { badRequest } from '../status-error.js';
 import {
   definitionName,

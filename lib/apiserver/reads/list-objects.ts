@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../object/json.js';
 import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import { jsonProblem } from '../requests/json-problem.js';
+import { jsonProblem } from '../requests/json-text.js';
 import type { ServerCore } from '../server-core.js';
 import { badRequest, expired } from '../status-error.js';
 import type { Collection } from '../storage/mvcc-log.js';

@@ -1,7 +1,7 @@
 import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { Representation } from '../requests/accept.js';
+import type { Representation } from '../requests/body.js';
 import type { ServerCore } from '../server-core.js';
 import { clusterColumns } from '../tables/cluster-columns.js';
 import { networkColumns } from '../tables/network-columns.js';

@@ -8,7 +8,7 @@ import { isTrue } from '../requests/request-info.js';
 import type { ResourceRequest } from '../requests/request-info.js';
 import { badRequest, failure, invalid } from '../status-error.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
-import { FieldErrors } from '../validation/field-errors.js';
+import { FieldErrors } from '../../crd/validation/field-errors.js';
 
 /** The objects of a collection that a request selects. */
 export interface Selection {

@@ -1,21 +1,20 @@
 import { parseDocument } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
 import { checkYamlDepth } from '../../object/yaml-documents.js';
-import type { TransportRequest } from '../../system/transport.js';
+import type { TransportRequest, TransportResponse } from '../../system/transport.js';
 import { jsonTypeName } from '../go-json/decoding.js';
-import { badRequest, tooLarge, unsupportedMediaType } from '../status-error.js';
+import { badRequest, notAcceptable, tooLarge, unsupportedMediaType } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
-import { depthLimit } from '../writes/decode-object.js';
-import type { RawObject } from '../writes/decode-object.js';
-import { jsonProblem } from './json-problem.js';
-import { scanJson } from './json-scan.js';
+import { depthLimit } from '../writes/write-request.js';
+import type { RawObject } from '../writes/write-request.js';
+import { jsonProblem, scanJson } from './json-text.js';
 import { objectFromProtobuf } from './protobuf-objects.js';
 
 /** The maximum size of a body, in bytes: the limit of the real server. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
 
 /** A parsed body. */
-export interface Body {
+interface Body {
   readonly value: unknown;
   /** JSON paths of duplicate members. */
   readonly duplicates: readonly string[];
@@ -23,7 +22,7 @@ export interface Body {
 }
 
 /** Media types of the bodies of creates, updates and deletes. */
-export const objectMediaTypes = ['application/json', 'application/yaml'];
+const objectMediaTypes = ['application/json', 'application/yaml'];
 
 /** Returns the media type of a request's body, without parameters; empty if absent. */
 export function mediaTypeOf(request: TransportRequest): string {
@@ -42,10 +41,10 @@ export function bodyText({ body }: TransportRequest): string {
 }
 
 /** Creates the error for a body with this problem. */
-export type Refusal = (problem: string, text: string) => StatusError;
+type Refusal = (problem: string, text: string) => StatusError;
 
 /** Returns the real server's error for a body that should be an object of `kind`. */
-export function refuseObject(kind: string): Refusal {
+function refuseObject(kind: string): Refusal {
   return (problem, text) =>
     badRequest(
       `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${problem} (${excerpt(text)})`,
@@ -138,4 +137,81 @@ export function objectOf(
   if (value === null) return {};
   const type = `struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
   throw refuse(`json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${type}`, text);
+}
+
+const encoder = new TextEncoder();
+
+/** Returns a response with a complete body. */
+export function textResponse(status: number, type: string, text: string): TransportResponse {
+  return { status, headers: { 'content-type': type }, body: once(encoder.encode(text)) };
+}
+
+/** Returns a JSON response. */
+export function jsonResponse(status: number, value: unknown): TransportResponse {
+  return jsonTextResponse(status, JSON.stringify(value));
+}
+
+/** Returns a JSON response with a serialised body. */
+function jsonTextResponse(status: number, text: string): TransportResponse {
+  return textResponse(status, 'application/json', text);
+}
+
+/** Returns the `Status` of an error, with `Retry-After` if the error has it. */
+export function errorResponse(error: StatusError): TransportResponse {
+  const response = jsonResponse(error.status, error.body);
+  const seconds = error.body.details?.retryAfterSeconds;
+  if (seconds === undefined) return response;
+  return { ...response, headers: { ...response.headers, 'retry-after': String(seconds) } };
+}
+
+/** Adds a `Warning` header to `response` for each of `warnings` (RFC 7234, code 299). */
+export function withWarnings(
+  response: TransportResponse,
+  warnings: readonly string[],
+): TransportResponse {
+  if (warnings.length === 0) return response;
+  const values = [...new Set(warnings)].map((text) => `299 - ${JSON.stringify(text)}`);
+  return { ...response, headers: { ...response.headers, warning: values.join(', ') } };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** The form in which the server returns objects. */
+export type Representation = 'object' | 'table' | 'metadata';
+
+/** The result of content negotiation: an accepted form that this server can serve. */
+interface Accepted {
+  readonly representation: Representation;
+}
+
+const served = [
+  'application/json',
+  'application/yaml',
+  'application/vnd.kubernetes.protobuf',
+  'application/json;as=Table;g=meta.k8s.io;v=v1',
+];
+
+/**
+ * Picks the first JSON representation in `accept`. Protobuf is skipped, because clients that accept
+ * it also accept JSON.
+ * @throws StatusError 406: `accept` has no representation that the server can serve.
+ */
+export function negotiate(accept: string | undefined): Accepted {
+  if (accept === undefined || accept.trim() === '') return { representation: 'object' };
+  for (const clause of accept.split(',')) {
+    const [type = '', ...parameters] = clause.split(';').map((part) => part.trim());
+    const mediaType = type.toLowerCase();
+    if (!['application/json', '*/*', 'application/*'].includes(mediaType)) continue;
+    const values = new Map(parameters.map((parameter) => parameter.split('=') as [string, string]));
+    const as = values.get('as');
+    if (as === undefined) return { representation: 'object' };
+    if (values.get('g') !== 'meta.k8s.io' || values.get('v') !== 'v1') continue;
+    if (as === 'Table') return { representation: 'table' };
+    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') {
+      return { representation: 'metadata' };
+    }
+  }
+  throw notAcceptable(served);
 }

@@ -1,6 +1,6 @@
 import { setMember } from '../../object/json.js';
 import { groupOf, versionOf } from '../../object/resource-type.js';
-import { timeText } from '../go-json/go-time.js';
+import { formatTime } from '../../object/micro-time.js';
 import { definitionName, goTypeName, readDocument } from '../kinds/documents.js';
 
 type JsonObject = Record<string, unknown>;
@@ -98,11 +98,11 @@ function withValue(before: unknown, value: Value, type: string): unknown {
 
 /** Types with their own JSON encoding. */
 const custom: Readonly<Partial<Record<string, (bytes: Uint8Array) => unknown>>> = {
-  'meta/v1.Time': (bytes) => timeOf(bytes, timeText),
+  'meta/v1.Time': (bytes) => timeOf(bytes, formatTime),
   'meta/v1.MicroTime': (bytes) =>
     timeOf(bytes, (ms, nanos) => {
       const micros = String(Math.floor(nanos / 1000)).padStart(6, '0');
-      return `${timeText(ms).slice(0, -1)}.${micros}Z`;
+      return `${formatTime(ms).slice(0, -1)}.${micros}Z`;
     }),
   'meta/v1.FieldsV1': rawJson,
   'apiextensions/v1.JSON': rawJson,

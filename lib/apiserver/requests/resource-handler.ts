@@ -23,12 +23,16 @@ import {
   notFound,
   unknownResource,
 } from '../status-error.js';
-import { negotiate } from './accept.js';
-import { handleDelete, handleDeleteCollection } from './delete-requests.js';
+import { negotiate, errorResponse, jsonResponse, withWarnings } from './body.js';
+import {
+  handleDelete,
+  handleDeleteCollection,
+  handleCreate,
+  handlePatch,
+  handleUpdate,
+} from './write-requests.js';
 import type { ResourceRequest } from './request-info.js';
-import { errorResponse, jsonResponse, withWarnings } from './responses.js';
 import { handleSubresource } from './subresource-requests.js';
-import { handleCreate, handlePatch, handleUpdate } from './write-requests.js';
 
 /** The request for a resource, and the data that handlers need. */
 export interface ResourceContext {

@@ -1,14 +1,39 @@
+import { isJsonObject } from '../../object/json.js';
+import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { LabelSelector } from '../../object/label-selector.js';
+import { formatTime } from '../../object/micro-time.js';
 import type { TransportResponse } from '../../system/transport.js';
-import { subjectOf } from '../kinds/served-kind.js';
+import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
 import { represent } from '../reads/representation.js';
-import { findObject } from '../server-core.js';
-import { methodNotAllowed, notFound, unknownResource } from '../status-error.js';
+import { selects } from '../rules/metadata.js';
+import { findObject, storageKey } from '../server-core.js';
+import type { ServerCore } from '../server-core.js';
+import {
+  badRequest,
+  conflict,
+  failure,
+  methodNotAllowed,
+  notFound,
+  unknownResource,
+} from '../status-error.js';
+import { deleteObject, readDeleteOptions } from '../writes/delete-object.js';
+import { patchObject } from '../writes/patch-object.js';
+import { applyScale, liveScale, scaleKind, scaleOf, updateScale } from '../writes/scale.js';
+import type { ScaleWrite } from '../writes/scale.js';
+import { checkName, decodeObject, decodePatched } from '../writes/write-request.js';
+import type { WriteRequest } from '../writes/write-request.js';
+import { bodyText, jsonResponse, parseJson, parseYaml, readObject, refusePatch } from './body.js';
 import type { ResourceContext } from './resource-handler.js';
-import { jsonResponse } from './responses.js';
-import { handleBinding, handleEviction } from './pod-requests.js';
 import { handleToken } from './token-requests.js';
-import { handleScale } from './scale-requests.js';
-import { handlePatch, handleUpdate } from './write-requests.js';
+import {
+  admitSubresource,
+  handlePatch,
+  handleUpdate,
+  patchTypeOf,
+  readWriteOptions,
+  writeOf,
+} from './write-requests.js';
+import type { WriteOptions } from './write-requests.js';
 
 /** Handles a request for a subresource. */
 export function handleSubresource(context: ResourceContext): TransportResponse {
@@ -43,4 +68,181 @@ function handleStatus(context: ResourceContext): TransportResponse {
   const object = findObject(core, kind, info);
   if (object === undefined) throw notFound(subjectOf(kind, info.name));
   return jsonResponse(200, represent(view, object));
+}
+
+/** Handles a request for the scale subresource. */
+function handleScale(context: ResourceContext): TransportResponse {
+  const { core, kind, info } = context;
+  const live = findObject(core, kind, info);
+  if (live === undefined) throw notFound(subjectOf(kind, info.name));
+  if (info.verb === 'get') return jsonResponse(200, scaleOf(kind, live));
+  const scale = info.verb === 'update' ? replace(context, live) : patch(context, live);
+  return jsonResponse(200, scale);
+}
+
+function replace(context: ResourceContext, live: UnstructuredObject): UnstructuredObject {
+  const { core, kind, info, request } = context;
+  const write = scaleWriteOf(context, readWriteOptions(info.query, 'UpdateOptions'));
+  const next = decodeObject({ ...write, kind: scaleKind(kind) }, readObject(request, 'Scale'));
+  checkName(info.name, next.metadata);
+  const admitted = admitScale(context, { request: write, live }, next);
+  return updateScale(core, { request: write, live }, admitted);
+}
+
+function patch(context: ResourceContext, live: UnstructuredObject): UnstructuredObject {
+  const { core, kind, info, request } = context;
+  const type = patchTypeOf(request, kind);
+  const options = readWriteOptions(info.query, 'PatchOptions', type === 'apply');
+  const asked = scaleWriteOf(context, options);
+  const write: ScaleWrite = { request: asked, live };
+  const ofScale = scaleKind(kind);
+  if (type === 'apply') {
+    const { value } = parseYaml(bodyText(request), refusePatch);
+    if (!isJsonObject(value)) throw badRequest('error decoding YAML: want an object');
+    const applied = admitScale(context, write, value as UnstructuredObject);
+    return applyScale(core, write, { applied, force: options.force });
+  }
+  const { value, duplicates } = parseJson(bodyText(request), refusePatch);
+  const patched = patchObject(ofScale, liveScale(write), { type, value, duplicates });
+  const next = decodePatched({ ...asked, kind: ofScale }, patched);
+  checkName(info.name, next.metadata);
+  return updateScale(core, write, admitScale(context, write, next));
+}
+
+/** Returns a write without hooks: webhooks receive the Scale, not its parent. */
+function scaleWriteOf(context: ResourceContext, options: WriteOptions): WriteRequest {
+  return { ...writeOf(context, options), hooks: undefined };
+}
+
+function admitScale(
+  context: ResourceContext,
+  write: ScaleWrite,
+  object: UnstructuredObject,
+): UnstructuredObject {
+  const { dryRun } = write.request;
+  const objectKind = scaleKind(context.kind);
+  return admitSubresource(context, { objectKind, object, old: liveScale(write), dryRun });
+}
+
+const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
+
+/** Handles POST to `pods/binding`: the scheduler's decision. */
+function handleBinding(context: ResourceContext): TransportResponse {
+  const { core, kind, info, request } = context;
+  const { namespace, name } = info;
+  const { value: body } = readObject(request, 'Binding');
+  const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {};
+  const binding = { ...body, apiVersion: 'v1', kind: 'Binding' };
+  const object = { ...binding, metadata: { ...metadata, namespace, name } };
+  const objectKind = subresourceKind(kind, { group: '', version: 'v1', kind: 'Binding' });
+  bindPod(core, admitSubresource(context, { objectKind, object, dryRun: false }));
+  return jsonResponse(201, { ...success, code: 201 });
+}
+
+/** Handles POST to `pods/eviction`: a deletion that disruption budgets may refuse. */
+function handleEviction(context: ResourceContext): TransportResponse {
+  const { core, kind, info, request } = context;
+  const { value: body } = readObject(request, 'Eviction');
+  const { deleteOptions } = body;
+  const live = findObject(core, kind, info);
+  if (live === undefined) throw notFound(subjectOf(kind, info.name));
+  const options = readDeleteOptions(deleteOptions, info.query);
+  admitSubresource(context, {
+    objectKind: subresourceKind(kind, { group: 'policy', version: 'v1', kind: 'Eviction' }),
+    object: { ...body, apiVersion: 'policy/v1', kind: 'Eviction', metadata: metadataOf(info) },
+    dryRun: options.dryRun,
+  });
+  const refusing = budgetsOf(context, live).find((budget) => allowedBy(budget) <= 0);
+  if (refusing !== undefined) {
+    const message = "Cannot evict pod as it would violate the pod's disruption budget.";
+    const cause = {
+      reason: 'DisruptionBudget',
+      message: `The disruption budget ${refusing.metadata.name ?? ''} does not allow evicting pods currently`,
+    };
+    throw failure(429, 'TooManyRequests', message, { causes: [cause] });
+  }
+  const { namespace, name } = info;
+  deleteObject(core, { kind, namespace, name, options });
+  return jsonResponse(201, { ...success, code: 201 });
+}
+
+function metadataOf({ namespace, name }: ResourceContext['info']): ObjectMeta {
+  return { namespace, name };
+}
+
+function allowedBy({ status }: UnstructuredObject): number {
+  const allowed = isJsonObject(status) ? status['disruptionsAllowed'] : undefined;
+  return typeof allowed === 'number' ? allowed : 0;
+}
+
+function budgetsOf({ core, info }: ResourceContext, pod: UnstructuredObject): UnstructuredObject[] {
+  return [...core.view.all('policy/poddisruptionbudgets')].filter(({ metadata, spec }) => {
+    if (metadata.namespace !== info.namespace || !isJsonObject(spec)) return false;
+    return selects(spec['selector'] as LabelSelector | undefined, pod.metadata.labels) === true;
+  });
+}
+
+/** The fields of a `v1` Binding. */
+interface Binding extends UnstructuredObject {
+  target?: { kind?: string; name?: string };
+}
+
+interface PodParts extends UnstructuredObject {
+  spec?: { nodeName?: string; schedulingGates?: readonly unknown[] };
+  status?: { conditions?: readonly Condition[] };
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+}
+
+/**
+ * Assigns the pod that a Binding names to a node: the only way to set `spec.nodeName` after the
+ * create. As on the real server, no manager becomes the owner of the field.
+ * @throws StatusError 404: the pod does not exist; 409: it has a node or scheduling gates, or is
+ *   being deleted.
+ */
+export function bindPod(core: ServerCore, binding: UnstructuredObject): UnstructuredObject {
+  const { name = '', namespace = '' } = binding.metadata;
+  const kind = core.kinds.find('', 'v1', 'pods');
+  const subject = { group: '', plural: 'pods', name };
+  const pod = kind && (findObject(core, kind, { name, namespace }) as PodParts | undefined);
+  if (kind === undefined || pod === undefined) throw notFound(subject);
+  const nodeName = (binding as Binding).target?.name ?? '';
+  if (nodeName === '') throw badRequest('target.name: Required value');
+  const obstacle = obstacleTo(pod, name);
+  if (obstacle !== undefined) throw conflict({ ...subject, plural: 'pods/binding' }, obstacle);
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
+  const scheduled = {
+    type: 'PodScheduled',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: formatTime(core.clock.now()),
+  };
+  const annotations = { ...pod.metadata.annotations, ...binding.metadata.annotations };
+  const metadata = {
+    ...pod.metadata,
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+  };
+  const object: UnstructuredObject = {
+    ...pod,
+    metadata,
+    spec: { ...pod.spec, nodeName },
+    status: { ...pod.status, conditions: [...others, scheduled] },
+  };
+  const key = storageKey(namespace, name);
+  return core.log.commit({ collection: kind.collection, key, object }).object;
+}
+
+function obstacleTo({ metadata, spec }: PodParts, name: string): string | undefined {
+  if (metadata.deletionTimestamp !== undefined) {
+    return `pod ${name} is being deleted, cannot be assigned to a host`;
+  }
+  if ((spec?.nodeName ?? '') !== '') {
+    return `pod ${name} is already assigned to node "${spec?.nodeName ?? ''}"`;
+  }
+  return (spec?.schedulingGates ?? []).length > 0
+    ? `pod ${name} has non-empty .spec.schedulingGates`
+    : undefined;
 }

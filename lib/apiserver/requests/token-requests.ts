@@ -1,20 +1,17 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { isJsonObject } from '../../object/json.js';
+import { formatTime } from '../../object/micro-time.js';
 import type { TransportResponse } from '../../system/transport.js';
 import { serverAudience } from '../auth/authenticator.js';
 import type { BoundObject } from '../auth/authenticator.js';
-import { timeText } from '../go-json/go-time.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
 import { findObject } from '../server-core.js';
 import { badRequest, conflict, invalid, notFound } from '../status-error.js';
-import { FieldErrors } from '../validation/field-errors.js';
+import { FieldErrors } from '../../crd/validation/field-errors.js';
 import { trackUpdate } from '../writes/managed-fields.js';
-import { readObject } from './body.js';
-import { admitSubresource } from './request-hooks.js';
+import { readObject, jsonResponse } from './body.js';
+import { admitSubresource, readWriteOptions, writeOf } from './write-requests.js';
 import type { ResourceContext } from './resource-handler.js';
-import { jsonResponse } from './responses.js';
-import { readWriteOptions } from './write-options.js';
-import { writeOf } from './write-requests.js';
 
 const hourSeconds = 3600;
 const shortestSeconds = 600;
@@ -51,11 +48,11 @@ export function handleToken(context: ResourceContext): TransportResponse {
       name: info.name,
       namespace: info.namespace,
       uid,
-      creationTimestamp: timeText(now),
+      creationTimestamp: formatTime(now),
       ...managedFields(context, body),
     },
     spec,
-    status: { token, expirationTimestamp: timeText(now + expirationSeconds * 1000) },
+    status: { token, expirationTimestamp: formatTime(now + expirationSeconds * 1000) },
   };
   return jsonResponse(201, answer);
 }

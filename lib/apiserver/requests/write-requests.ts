@@ -1,26 +1,55 @@
+import { FieldErrors } from '../../crd/validation/field-errors.js';
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
-import type { TransportResponse } from '../../system/transport.js';
-import { represent } from '../reads/representation.js';
-import { findObject } from '../server-core.js';
-import { badRequest, conflict, notFound } from '../status-error.js';
+import type { TransportRequest, TransportResponse } from '../../system/transport.js';
+import type { AdmissionRequest } from '../admission/admission-review.js';
+import { WebhookAdmission } from '../admission/webhook-admission.js';
+import { attributesOf } from '../auth/policy-rule.js';
+import { allowAll, refusalOf } from '../auth/authorizer.js';
+import { isGrant } from '../auth/access-control.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import { checkName } from '../writes/check-name.js';
+import { listObjects } from '../reads/list-objects.js';
+import { represent, representList } from '../reads/representation.js';
+import { readListOptions, readSelection } from '../reads/selection.js';
+import { findObject, rulingKind } from '../server-core.js';
+import {
+  badRequest,
+  conflict,
+  failure,
+  invalid,
+  isStatusError,
+  notFound,
+} from '../status-error.js';
+import type { StatusError } from '../status-error.js';
 import { createObject } from '../writes/create-object.js';
-import { decodeApplied, decodeObject, decodePatched } from '../writes/decode-object.js';
+import { deleteObject, readDeleteOptions, readDryRun } from '../writes/delete-object.js';
+import type { DeleteOptions, DeletionResult } from '../writes/delete-object.js';
 import { applyFields, trackUpdate } from '../writes/managed-fields.js';
 import { patchObject } from '../writes/patch-object.js';
+import type { PatchBody } from '../writes/patch-object.js';
 import { updateObject } from '../writes/update-object.js';
-import type { WriteRequest, WriteResult } from '../writes/write-request.js';
-import { bodyText, parseJson, parseYaml, readObject, refusePatch } from './body.js';
-import { patchTypeOf } from './patch-type.js';
+import { checkName, decodeApplied, decodeObject, decodePatched } from '../writes/write-request.js';
+import type {
+  AdmittedWrite,
+  WriteHooks,
+  WriteRequest,
+  WriteResult,
+} from '../writes/write-request.js';
+import {
+  bodyText,
+  jsonResponse,
+  mediaTypeOf,
+  objectOf,
+  parseJson,
+  parseYaml,
+  readObject,
+  readObjectBody,
+  refusePatch,
+} from './body.js';
+import { isTrue } from './request-info.js';
 import type { ResourceContext } from './resource-handler.js';
-import { requestHooks } from './request-hooks.js';
-import { jsonResponse } from './responses.js';
-import { managerOfUserAgent, readWriteOptions } from './write-options.js';
-import type { WriteOptions } from './write-options.js';
 
 /** Returns the write of a request. */
 export function writeOf(context: ResourceContext, options: WriteOptions): WriteRequest {
@@ -140,4 +169,262 @@ function checkMissing({ kind, info }: ResourceContext, uid = ''): void {
   if (uid === '') return;
   const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
   throw conflict(subjectOf(kind, info.name), why);
+}
+
+/** Handles DELETE of an object. */
+export function handleDelete(context: ResourceContext): TransportResponse {
+  const { core, kind, info, view } = context;
+  const { namespace, name, query } = info;
+  const options = readDeleteOptions(optionsBody(context), query);
+  const hooks = deleteHooks(context, options);
+  const result = deleteObject(core, { kind, namespace, name, options, hooks });
+  const answersObject = !result.removed || rulingKind(core, kind).rules.answersDeleted === true;
+  if (answersObject) return jsonResponse(200, represent(view, result.object));
+  return jsonResponse(200, successOf(context, result));
+}
+
+function deleteHooks(context: ResourceContext, options: DeleteOptions): WriteHooks | undefined {
+  const { dryRun, ...shown } = options;
+  return requestHooks(context, { dryRun, options: { ...shown } });
+}
+
+function optionsBody({ request }: ResourceContext): unknown {
+  if (bodyText(request) === '') return undefined;
+  const body = objectOf(readObjectBody(request, refuseOptions), refuseOptions);
+  const { kind = 'DeleteOptions', apiVersion = 'meta.k8s.io/v1' } = body;
+  if (kind === 'DeleteOptions') return body;
+  throw badRequest(
+    `no kind "${String(kind)}" is registered for version "${String(apiVersion)}" in scheme "pkg/runtime/scheme.go:111"`,
+  );
+}
+
+function refuseOptions(problem: string): StatusError {
+  return badRequest(`couldn't get version/kind; json parse error: ${problem}`);
+}
+
+function successOf({ kind }: ResourceContext, { object }: DeletionResult): object {
+  const { group, plural } = kind.type;
+  const { name, uid } = object.metadata;
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name, ...(group === '' ? {} : { group }), kind: plural, uid },
+  };
+}
+
+/**
+ * Handles DELETE of a collection. Each object is deleted separately; objects that are already gone
+ * are skipped.
+ */
+export function handleDeleteCollection(context: ResourceContext): TransportResponse {
+  const { core, kind, info, view } = context;
+  const selection = readSelection(kind, info);
+  const options = readDeleteOptions(optionsBody(context), info.query);
+  const { outside } = core;
+  const listed = outside.once('list', () =>
+    listObjects(core, kind, { selection, options: readListOptions(info.query) }),
+  );
+  kind.conversions?.prepare(listed.items);
+  const items: UnstructuredObject[] = [];
+  for (const item of listed.items) {
+    const { namespace = '', name = '' } = item.metadata;
+    try {
+      const named = { ...context, info: { ...info, namespace, name } };
+      const hooks = deleteHooks(named, options);
+      // A repeated run of this handler must not repeat deletes that are already done.
+      outside.once(`delete ${namespace}/${name}`, () =>
+        deleteObject(core, { kind, namespace, name, options, hooks }),
+      );
+      items.push(item);
+    } catch (error) {
+      if (!isStatusError(error) || error.reason !== 'NotFound') throw error;
+    }
+  }
+  const text = [...representList(view, listed.metadata, items)].join('');
+  return jsonResponse(200, JSON.parse(text));
+}
+
+const patchTypes: Readonly<Partial<Record<string, PatchBody['type'] | 'apply'>>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+};
+
+/**
+ * Returns the type of a patch from its media type.
+ * @throws StatusError 415: the type is unknown, or it is a strategic patch of a custom resource.
+ */
+export function patchTypeOf(
+  request: TransportRequest,
+  kind: ServedKind,
+): PatchBody['type'] | 'apply' {
+  const type = patchTypes[mediaTypeOf(request)];
+  if (type !== undefined && (type !== 'strategic' || kind.custom === undefined)) return type;
+  const details = kind.custom === undefined ? {} : undefined;
+  throw failure(415, 'UnsupportedMediaType', messageFor(kind), details);
+}
+
+function messageFor({ custom }: ServedKind): string {
+  if (custom === undefined) return '415: Unsupported Media Type';
+  const supported =
+    'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml';
+  return `the body of the request was in an unknown format - accepted media types include: ${supported}`;
+}
+
+/** Options of a create, update or patch, from the query. */
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  /** The field manager; empty if absent. */
+  readonly fieldManager: string;
+  readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+  readonly force: boolean;
+}
+
+const managerLimit = 128;
+
+/**
+ * Reads the options of a write.
+ * @param kind - `CreateOptions`, `UpdateOptions` or `PatchOptions`, for the message.
+ * @throws StatusError 422: the options are invalid.
+ */
+export function readWriteOptions(
+  query: URLSearchParams,
+  kind: string,
+  apply = false,
+): WriteOptions {
+  const errors = new FieldErrors();
+  const dryRun = readDryRun(query.getAll('dryRun'), errors);
+  const fieldManager = query.get('fieldManager') ?? '';
+  const forced = query.get('force');
+  if (apply && fieldManager === '') {
+    errors.required('fieldManager', 'is required for apply patch');
+  }
+  if (!apply && forced !== null) {
+    errors.forbidden('force', 'may not be specified for non-apply patch');
+  }
+  if (fieldManager.length > managerLimit) errors.tooLong('fieldManager', managerLimit);
+  const fieldValidation = query.get('fieldValidation') ?? '';
+  if (!isFieldValidation(fieldValidation)) {
+    const supported = ['', 'Ignore', 'Strict', 'Warn'];
+    errors.notSupported('fieldValidation', fieldValidation, supported);
+  }
+  if (!errors.empty) {
+    throw invalid({ group: 'meta.k8s.io', kind, name: '' }, errors.causes);
+  }
+  const validation = isFieldValidation(fieldValidation) ? fieldValidation : '';
+  return {
+    dryRun,
+    fieldManager,
+    fieldValidation: validation === '' ? 'Warn' : validation,
+    force: isTrue(forced),
+  };
+}
+
+function isFieldValidation(text: string): text is '' | 'Ignore' | 'Warn' | 'Strict' {
+  return ['', 'Ignore', 'Warn', 'Strict'].includes(text);
+}
+
+/** Returns the field manager of a request without `fieldManager`: its User-Agent up to the first slash. */
+function managerOfUserAgent(userAgent: string): string {
+  const [name = ''] = userAgent.split('/');
+  return name.slice(0, managerLimit);
+}
+
+/** Options of a write by a request. */
+interface HookedWrite {
+  readonly dryRun: boolean;
+  /**
+   * The options of the operation, as webhooks receive them.
+   * @defaultValue none
+   */
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Returns the admission hooks of a request beside the rules of its kind.
+ * @returns undefined: no hook applies
+ */
+function requestHooks(context: ResourceContext, write: HookedWrite): WriteHooks | undefined {
+  const { webhooks, policies } = context.core;
+  const unasked = webhooks.empty && policies.empty;
+  if (context.authorizer === allowAll && unasked) return undefined;
+  const admission = unasked
+    ? undefined
+    : new WebhookAdmission(context.core, admissionRequest(context, write));
+  return {
+    admit: (admitted) => {
+      const object = admission?.admit(admitted) ?? admitted.object;
+      checkGrant(context, { ...admitted, object });
+      return object;
+    },
+    validate: (admitted) => {
+      checkCreation(context, admitted);
+      admission?.validate(admitted);
+    },
+  };
+}
+
+/** A write to a subresource whose objects have their own kind. */
+interface SubresourceWrite extends HookedWrite {
+  readonly objectKind: ServedKind;
+  readonly object: UnstructuredObject;
+  /** The stored object; absent for a create. */
+  readonly old?: UnstructuredObject | undefined;
+}
+
+/**
+ * Runs admission for such a write.
+ * @returns the object to write instead
+ */
+export function admitSubresource(
+  context: ResourceContext,
+  write: SubresourceWrite,
+): UnstructuredObject {
+  const { core } = context;
+  if (core.webhooks.empty && core.policies.empty) return write.object;
+  const { objectKind, old } = write;
+  const request = { ...admissionRequest(context, write), objectKind };
+  const admission = new WebhookAdmission(core, request);
+  const operation = old === undefined ? 'CREATE' : 'UPDATE';
+  const object = admission.admit({ operation, object: write.object, old });
+  admission.validate({ operation, object, old });
+  return object;
+}
+
+function admissionRequest(context: ResourceContext, write: HookedWrite): AdmissionRequest {
+  const { kind, info, user, warn } = context;
+  const { dryRun, options = {} } = write;
+  const own = kind.type.group === '' && kind.type.plural === 'namespaces';
+  return {
+    kind,
+    subresource: info.subresource ?? '',
+    namespace: own ? info.name : info.namespace,
+    name: info.name,
+    user,
+    dryRun,
+    options: { ...options, ...(dryRun && { dryRun: ['All'] }) },
+    warn,
+  };
+}
+
+/** Refuses to grant rights that the user does not have itself. */
+function checkGrant(context: ResourceContext, { object, old }: AdmittedWrite): void {
+  const { core, kind, info, user, authorizer } = context;
+  if (object === undefined || !isGrant(kind.type)) return;
+  const { plural } = kind.type;
+  const grants = core.access.grantsOf(authorizer);
+  grants?.check(user, { plural, object, old, requestedName: info.name });
+}
+
+/** Checks the right to create for a PUT or an apply that creates an object. */
+function checkCreation(
+  { authorizer, info, user }: ResourceContext,
+  { operation }: AdmittedWrite,
+): void {
+  if (operation !== 'CREATE' || info.verb === 'create') return;
+  const refusal = refusalOf(authorizer, user, { ...attributesOf(info), verb: 'create' });
+  if (refusal !== undefined) throw refusal;
 }

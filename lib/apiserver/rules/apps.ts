@@ -3,31 +3,30 @@ import type {
   V1DaemonSet,
   V1Deployment,
   V1PodSpec,
+  V1PodTemplateSpec,
   V1ReplicaSet,
   V1StatefulSet,
 } from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { Wire } from '../../object/wire.js';
-import {
-  defaultDaemonSet,
-  defaultDeployment,
-  defaultReplicaSet,
-  defaultStatefulSet,
-} from '../defaulting/workloads.js';
-import type { FieldErrors } from '../validation/field-errors.js';
-import { validateImmutable } from '../validation/immutable.js';
-import { validateNonnegative } from '../validation/numbers.js';
 import {
   validateDaemonSet,
   validateDeployment,
   validateReplicaSet,
   validateStatefulSet,
-} from '../validation/workloads.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { dropDisabledPodFields, dropDisabledSetFields } from './disabled-fields.js';
+} from './workloads.js';
+import { validateNonnegative } from './field-values.js';
+import {
+  specChanged,
+  specOrAnnotationsChanged,
+  typedRules,
+  validateImmutable,
+} from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
-import { podWarnings } from './pod-warnings.js';
-import { specChanged, specOrAnnotationsChanged } from './spec-changed.js';
-import { typedRules } from './typed-rules.js';
+import { defaultPodSpec } from './pod-spec.js';
+import { dropDisabledPodFields, dropDisabledSetFields, podWarnings } from './pod.js';
+import { defaultClaimSpec } from './volumes.js';
 
 interface WithSelector {
   readonly spec?: { readonly selector?: unknown };
@@ -171,3 +170,76 @@ export const appsRules: Readonly<Record<string, KindRules>> = {
   'apps/v1/DaemonSet': daemonSet,
   'apps/v1/ControllerRevision': controllerRevision,
 };
+
+// Decoded objects always have `spec` and `template`: Go's zero values.
+
+function defaultTemplate(template: Wire<V1PodTemplateSpec>): void {
+  if (template.spec !== undefined) defaultPodSpec(template.spec);
+}
+
+/** Fills in the defaults of a Deployment, in place. */
+function defaultDeployment({ spec }: Wire<V1Deployment>): void {
+  if (spec === undefined) return;
+  spec.replicas ??= 1;
+  spec.strategy ??= {};
+  const { strategy } = spec;
+  strategy.type ??= 'RollingUpdate';
+  if (strategy.type === 'RollingUpdate') {
+    strategy.rollingUpdate ??= {};
+    strategy.rollingUpdate.maxUnavailable ??= '25%';
+    strategy.rollingUpdate.maxSurge ??= '25%';
+  }
+  spec.revisionHistoryLimit ??= 10;
+  spec.progressDeadlineSeconds ??= 600;
+  defaultTemplate(spec.template);
+}
+
+/** Fills in the defaults of a ReplicaSet, in place. */
+function defaultReplicaSet({ spec }: Wire<V1ReplicaSet>): void {
+  if (spec === undefined) return;
+  spec.replicas ??= 1;
+  if (spec.template !== undefined) defaultTemplate(spec.template);
+}
+
+/** Fills in the defaults of a StatefulSet, in place. */
+function defaultStatefulSet({ spec }: Wire<V1StatefulSet>): void {
+  if (spec === undefined) return;
+  spec.podManagementPolicy ??= 'OrderedReady';
+  spec.updateStrategy ??= {};
+  const { updateStrategy } = spec;
+  if (updateStrategy.type === undefined) {
+    updateStrategy.type = 'RollingUpdate';
+    updateStrategy.rollingUpdate ??= {};
+  }
+  if (updateStrategy.type === 'RollingUpdate' && updateStrategy.rollingUpdate !== undefined) {
+    updateStrategy.rollingUpdate.partition ??= 0;
+  }
+  spec.persistentVolumeClaimRetentionPolicy ??= {};
+  spec.persistentVolumeClaimRetentionPolicy.whenDeleted ??= 'Retain';
+  spec.persistentVolumeClaimRetentionPolicy.whenScaled ??= 'Retain';
+  spec.replicas ??= 1;
+  spec.revisionHistoryLimit ??= 10;
+  defaultTemplate(spec.template);
+  for (const claim of spec.volumeClaimTemplates ?? []) {
+    claim.apiVersion ??= 'v1';
+    claim.kind ??= 'PersistentVolumeClaim';
+    if (claim.spec !== undefined) defaultClaimSpec(claim.spec);
+    claim.status ??= {};
+    claim.status.phase ??= 'Pending';
+  }
+}
+
+/** Fills in the defaults of a DaemonSet, in place. */
+function defaultDaemonSet({ spec }: Wire<V1DaemonSet>): void {
+  if (spec === undefined) return;
+  spec.updateStrategy ??= {};
+  const { updateStrategy } = spec;
+  updateStrategy.type ??= 'RollingUpdate';
+  if (updateStrategy.type === 'RollingUpdate') {
+    updateStrategy.rollingUpdate ??= {};
+    updateStrategy.rollingUpdate.maxUnavailable ??= 1;
+    updateStrategy.rollingUpdate.maxSurge ??= 0;
+  }
+  spec.revisionHistoryLimit ??= 10;
+  defaultTemplate(spec.template);
+}

@@ -1,11 +1,13 @@
-import type { V1CronJob, V1Job, V1JobSpec } from '@kubernetes/client-node';
+import type { V1CronJob, V1Job, V1JobSpec, V1PodFailurePolicyRule } from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { domainPathProblems, qualifiedNameProblems } from '../../crd/validation/names.js';
 import type { Wire } from '../../object/wire.js';
-import { defaultCronJob, defaultJobSpec } from '../defaulting/workloads.js';
-import { validateCronJob, validateJob, validateJobUpdate } from '../validation/jobs.js';
+import { validateNonnegative } from './field-values.js';
+import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
-import { podWarnings } from './pod-warnings.js';
-import { specChanged } from './spec-changed.js';
-import { typedRules } from './typed-rules.js';
+import { selects } from './metadata.js';
+import { defaultPodSpec, validatePodTemplate } from './pod-spec.js';
+import { podWarnings } from './pod.js';
 
 type Job = Wire<V1Job>;
 
@@ -63,3 +65,323 @@ export const batchRules: Readonly<Record<string, KindRules>> = {
   'batch/v1/Job': job,
   'batch/v1/CronJob': cronJob,
 };
+
+type JobSpec = Wire<V1JobSpec>;
+
+const counts = [
+  'parallelism',
+  'completions',
+  'activeDeadlineSeconds',
+  'backoffLimit',
+  'ttlSecondsAfterFinished',
+  'backoffLimitPerIndex',
+  'maxFailedIndexes',
+] as const;
+
+/** Checks a Job. */
+function validateJob({ metadata, spec }: Wire<V1Job>, errors: FieldErrors): void {
+  if (spec === undefined) return;
+  if (spec.manualSelector !== true) validateGenerated(metadata, spec, errors);
+  if (spec.selector === undefined) errors.required('spec.selector');
+  validateJobSpec(spec, 'spec', errors);
+  const labels = spec.template.metadata?.labels;
+  if (selects(spec.selector, labels) === false) {
+    const why = '`selector` does not match template `labels`';
+    errors.invalid('spec.template.metadata.labels', labels, why);
+  }
+}
+
+const prefix = 'batch.kubernetes.io/';
+
+/**
+ * Checks the generated selector and its labels. Without `manualSelector` they must have the
+ * server's values.
+ */
+function validateGenerated(
+  { uid = '', name = '' }: { readonly uid?: string; readonly name?: string } = {},
+  { template, selector }: JobSpec,
+  errors: FieldErrors,
+): void {
+  const labels = template.metadata?.labels ?? {};
+  const expected = { 'controller-uid': uid, 'job-name': name };
+  for (const [label, value] of Object.entries(expected)) {
+    for (const key of [label, `${prefix}${label}`]) {
+      if (labels[key] === value) continue;
+      const field = `spec.template.metadata.labels[${key}]`;
+      errors.invalid(field, labels, `must be '${value}'`);
+    }
+  }
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  const generated =
+    matchExpressions.length === 0 &&
+    Object.entries(matchLabels).every(
+      ([key, value]) => key.includes('controller-uid') && value === uid,
+    );
+  if (selector !== undefined && !generated) {
+    errors.invalid('spec.selector', selector, '`selector` not auto-generated');
+  }
+}
+
+function validateJobSpec(spec: JobSpec, field: string, errors: FieldErrors): void {
+  for (const count of counts) validateNonnegative(spec[count], `${field}.${count}`, errors);
+  const { completionMode = 'NonIndexed', completions, backoffLimitPerIndex } = spec;
+  if (completionMode !== 'NonIndexed' && completionMode !== 'Indexed') {
+    errors.notSupported(`${field}.completionMode`, completionMode, ['NonIndexed', 'Indexed']);
+  }
+  if (completionMode === 'Indexed' && completions === undefined) {
+    errors.required(`${field}.completions`, 'when completion mode is Indexed');
+  }
+  if (completionMode === 'NonIndexed' && backoffLimitPerIndex !== undefined) {
+    const why = 'requires indexed completion mode';
+    errors.invalid(`${field}.backoffLimitPerIndex`, backoffLimitPerIndex, why);
+  }
+  validateJobPolicies(spec, field, errors);
+  validatePodTemplate(spec.template, `${field}.template`, errors);
+  const { restartPolicy = 'Always' } = spec.template.spec ?? {};
+  const path = `${field}.template.spec.restartPolicy`;
+  if (restartPolicy === 'Always') errors.required(path, 'valid values: "OnFailure", "Never"');
+  else if (restartPolicy !== 'OnFailure' && restartPolicy !== 'Never') {
+    errors.notSupported(path, restartPolicy, ['OnFailure', 'Never']);
+  }
+}
+
+/** Checks the immutable fields of a Job. */
+function validateJobUpdate(job: Wire<V1Job>, old: Wire<V1Job>, errors: FieldErrors): void {
+  const { spec } = job;
+  const { spec: before } = old;
+  if (spec === undefined || before === undefined) return;
+  if (spec.completionMode !== 'Indexed') immutable('completions');
+  immutable('selector');
+  if (before.suspend !== true) immutable('template');
+  immutable('completionMode');
+  immutable('podFailurePolicy');
+  immutable('backoffLimitPerIndex');
+  immutable('managedBy');
+  immutable('successPolicy');
+
+  function immutable(member: keyof JobSpec): void {
+    const change = { field: `spec.${member}`, value: spec?.[member], old: before?.[member] };
+    validateImmutable(change, errors);
+  }
+}
+
+/** Checks a CronJob. */
+function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
+  const { spec, metadata } = cronJob;
+  if (spec === undefined) return;
+  const { name = '' } = metadata ?? {};
+  if (name.length > 52) {
+    errors.invalid('metadata.name', name, 'must be no more than 52 characters');
+  }
+  if (spec.schedule === '') errors.required('spec.schedule');
+  else validateSchedule(spec.schedule, errors);
+  const { timeZone } = spec;
+  const unknownZone = timeZone === undefined ? undefined : timeZoneProblem(timeZone);
+  if (unknownZone !== undefined) errors.invalid('spec.timeZone', timeZone, unknownZone);
+  validateNonnegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds', errors);
+  const { concurrencyPolicy = '' } = spec;
+  const policies = ['Allow', 'Forbid', 'Replace'];
+  if (!policies.includes(concurrencyPolicy)) {
+    errors.notSupported('spec.concurrencyPolicy', concurrencyPolicy, policies);
+  }
+  const { spec: jobSpec } = spec.jobTemplate;
+  if (jobSpec !== undefined) {
+    if (jobSpec.manualSelector === true) {
+      const why = 'is not supported in CronJobs';
+      errors.notSupported('spec.jobTemplate.spec.manualSelector', why, ['nil', 'false']);
+    }
+    validateJobSpec(jobSpec, 'spec.jobTemplate.spec', errors);
+  }
+  validateNonnegative(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit', errors);
+  validateNonnegative(spec.failedJobsHistoryLimit, 'spec.failedJobsHistoryLimit', errors);
+}
+
+function validateSchedule(text: string, errors: FieldErrors): void {
+  const field = 'spec.schedule';
+  if (text.includes('TZ')) {
+    const why = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead';
+    errors.invalid(field, text, why);
+    return;
+  }
+  const problem = cronProblem(text);
+  if (problem !== undefined) errors.invalid(field, text, problem);
+}
+
+const actions = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
+const operators = ['In', 'NotIn'];
+const replacements = ['Failed', 'TerminatingOrFailed'];
+
+/**
+ * Checks the policies of a Job: pod replacement, pod failure, success, and the controller that
+ * manages it.
+ */
+function validateJobPolicies(spec: JobSpec, field: string, errors: FieldErrors): void {
+  const { podReplacementPolicy, podFailurePolicy, managedBy, successPolicy } = spec;
+  if (podReplacementPolicy !== undefined) {
+    const supported = podFailurePolicy === undefined ? replacements : ['Failed'];
+    if (!supported.includes(podReplacementPolicy)) {
+      errors.notSupported(`${field}.podReplacementPolicy`, podReplacementPolicy, supported);
+    }
+  }
+  for (const [index, rule] of (podFailurePolicy?.rules ?? []).entries()) {
+    validateRule(rule, `${field}.podFailurePolicy.rules[${index}]`, errors);
+  }
+  for (const problem of managedBy === undefined ? [] : domainPathProblems(managedBy)) {
+    errors.invalid(`${field}.managedBy`, managedBy, problem);
+  }
+  if (successPolicy !== undefined && spec.completionMode !== 'Indexed') {
+    errors.invalid(`${field}.successPolicy`, successPolicy, 'requires indexed completion mode');
+  }
+}
+
+function validateRule(
+  { action, onExitCodes, onPodConditions = [] }: Wire<V1PodFailurePolicyRule>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  if (action === '') errors.required(`${field}.action`, `valid values: ${actions.join(', ')}`);
+  else if (!actions.includes(action)) errors.notSupported(`${field}.action`, action, actions);
+  if (onExitCodes !== undefined) {
+    const { operator, values } = onExitCodes;
+    if (!operators.includes(operator)) {
+      errors.notSupported(`${field}.onExitCodes.operator`, operator, operators);
+    }
+    const codes = (values as number[] | null) ?? [];
+    if (codes.length === 0) {
+      errors.invalid(`${field}.onExitCodes.values`, codes, 'at least one value is required');
+    }
+  }
+  for (const [index, { type }] of onPodConditions.entries()) {
+    for (const problem of qualifiedNameProblems(type)) {
+      errors.invalid(`${field}.onPodConditions[${index}].type`, type, problem);
+    }
+  }
+  const both = onExitCodes !== undefined && onPodConditions.length > 0;
+  if (both) errors.wrong(field, 'specifying both OnExitCodes and OnPodConditions is not supported');
+  else if (onExitCodes === undefined && onPodConditions.length === 0) {
+    errors.wrong(field, 'specifying one of OnExitCodes and OnPodConditions is required');
+  }
+}
+
+const largestInt32 = 2 ** 31 - 1;
+
+/**
+ * Fills in the defaults of a Job's spec, in place.
+ * @param withJob - false for a CronJob's template.
+ */
+function defaultJobSpec(spec: Wire<V1JobSpec>, withJob: boolean): void {
+  if (withJob) {
+    if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
+    spec.parallelism ??= 1;
+    spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : largestInt32;
+    spec.completionMode ??= 'NonIndexed';
+    spec.suspend ??= false;
+    spec.podReplacementPolicy ??=
+      spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
+    spec.manualSelector ??= false;
+  }
+  for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? []) {
+    for (const pattern of onPodConditions ?? []) pattern.status ||= 'True';
+  }
+  if (spec.template.spec !== undefined) defaultPodSpec(spec.template.spec);
+}
+
+/** Fills in the defaults of a CronJob, in place. */
+function defaultCronJob({ spec }: Wire<V1CronJob>): void {
+  if (spec === undefined) return;
+  spec.concurrencyPolicy ??= 'Allow';
+  spec.suspend ??= false;
+  spec.successfulJobsHistoryLimit ??= 3;
+  spec.failedJobsHistoryLimit ??= 1;
+  if (spec.jobTemplate.spec !== undefined) defaultJobSpec(spec.jobTemplate.spec, false);
+}
+
+interface CronField {
+  readonly min: number;
+  readonly max: number;
+  readonly names?: readonly string[];
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+const fields: readonly CronField[] = [
+  { min: 0, max: 59 },
+  { min: 0, max: 23 },
+  { min: 1, max: 31 },
+  { min: 1, max: 12, names: months },
+  { min: 0, max: 6, names: days },
+];
+
+const descriptors = ['yearly', 'annually', 'monthly', 'weekly', 'daily', 'midnight', 'hourly'];
+
+/** Returns the problem of a cron schedule; undefined if it is valid. */
+function cronProblem(text: string): string | undefined {
+  if (text.startsWith('@')) return descriptorProblem(text);
+  const parts = text.split(/\s+/).filter((part) => part !== '');
+  if (parts.length !== fields.length) {
+    const list = `[${text.split(/\s+/).join(' ')}]`;
+    return `expected exactly 5 fields, found ${parts.length}: ${list}`;
+  }
+  for (const [index, field] of fields.entries()) {
+    for (const range of (parts[index] ?? '').split(',')) {
+      const problem = rangeProblem(range, field);
+      if (problem !== undefined) return problem;
+    }
+  }
+  return undefined;
+}
+
+function descriptorProblem(text: string): string | undefined {
+  if (descriptors.includes(text.slice(1))) return undefined;
+  if (!text.startsWith('@every ')) return `unrecognized descriptor: ${text}`;
+  const isDuration = /^(?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+$/.test(text.slice('@every '.length));
+  return isDuration ? undefined : `failed to parse duration ${text}`;
+}
+
+/** Checks a range: `*`, `5`, `1-5`, `mon-fri`, each with an optional `/step`. */
+function rangeProblem(text: string, field: CronField): string | undefined {
+  const [range = '', step, ...moreSlashes] = text.split('/');
+  if (moreSlashes.length > 0) return `too many slashes: ${text}`;
+  const [from = '', to, ...moreHyphens] = range.split('-');
+  if (moreHyphens.length > 0) return `too many hyphens: ${text}`;
+  const every = from === '*' || from === '?';
+  const [first, last] = every
+    ? [field.min, field.max]
+    : [numberOf(from, field), to === undefined ? undefined : numberOf(to, field)];
+  if (Number.isNaN(first)) return parseProblem(from);
+  if (last !== undefined && Number.isNaN(last)) return parseProblem(to ?? '');
+  if (step !== undefined && !/^\d+$/.test(step)) return parseProblem(step);
+  const end = last ?? (step === undefined ? first : field.max);
+  if (first < field.min)
+    return `beginning of range (${first}) below minimum (${field.min}): ${text}`;
+  if (end > field.max) return `end of range (${end}) above maximum (${field.max}): ${text}`;
+  if (first > end) return `beginning of range (${first}) beyond end of range (${end}): ${text}`;
+  return step !== undefined && Number(step) === 0
+    ? `step of range should be a positive number: ${text}`
+    : undefined;
+}
+
+function numberOf(text: string, { names, min }: CronField): number {
+  const index = names?.indexOf(text.toLowerCase()) ?? -1;
+  if (index >= 0) return index + min;
+  return /^\d+$/.test(text) ? Number(text) : NaN;
+}
+
+function parseProblem(text: string): string {
+  return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`;
+}
+
+/** Returns the problem of a time zone's name; undefined if it is valid. */
+function timeZoneProblem(name: string): string | undefined {
+  if (name === '') return 'timeZone must be nil or non-empty string';
+  if (name.toLowerCase() === 'local') {
+    return 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
+  }
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return undefined;
+  } catch {
+    return `unknown time zone ${name}`;
+  }
+}

@@ -7,19 +7,17 @@ import type {
   V1ReplicationController,
   V1RuntimeClass,
 } from '@kubernetes/client-node';
-import type { Wire } from '../../object/wire.js';
-import { defaultPodSpec } from '../defaulting/pod-spec.js';
-import type { FieldErrors } from '../validation/field-errors.js';
-import { validateImmutable } from '../validation/immutable.js';
-import { labelProblems } from '../validation/names.js';
-import { validateNonnegative } from '../validation/numbers.js';
-import { validatePodTemplate } from '../validation/pod-spec.js';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { labelProblems } from '../../crd/validation/names.js';
 import { deepEqual } from '../../object/deep-equal.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { Wire } from '../../object/wire.js';
+import { forbidden } from '../status-error.js';
+import { withoutMembers } from '../../object/json.js';
+import { validateNonnegative } from './field-values.js';
+import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
-import { limitRangeRules, resourceQuotaRules } from './limits.js';
-import { specChanged } from './spec-changed.js';
-import { typedRules } from './typed-rules.js';
-import { webhookConfigurationRules } from './webhooks.js';
+import { defaultPodSpec, validatePodTemplate } from './pod-spec.js';
 
 /** Drops fields of disabled features. */
 function dropDisabled({ spec }: Wire<V1Lease>): void {
@@ -162,17 +160,59 @@ const podTemplate = typedRules<Wire<V1PodTemplate>>(
   { specChanged: (object, old) => !deepEqual(object['template'], old['template']) },
 );
 
-/** The rules of leases, nodes and other kinds that the cluster itself uses. */
+interface NamespaceParts {
+  spec?: { finalizers?: string[] };
+  status?: { phase?: string };
+}
+
+const partsOf = (object: UnstructuredObject): NamespaceParts => object as NamespaceParts;
+
+/** Namespaces that always exist and cannot be deleted. */
+export const immortalNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public'];
+
+/** Namespaces have a finalizer in `spec`, a phase, and a label with the name. */
+const namespace: KindRules = {
+  nameFormat: 'label',
+  defaults: (object) => {
+    const { metadata } = object;
+    if (metadata.name === undefined || metadata.name === '') return;
+    metadata.labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name };
+  },
+  prepareForCreate: (object) => {
+    const { finalizers = [] } = partsOf(object).spec ?? {};
+    const all = finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes'];
+    object['spec'] = { finalizers: all };
+  },
+  initialStatus: () => ({ phase: 'Active' }),
+  prepareForUpdate: (object, old) => {
+    object['spec'] = old['spec'];
+  },
+  selectableFields: (object) => ({
+    'status.phase': partsOf(object).status?.phase ?? '',
+    name: object.metadata.name ?? '',
+  }),
+  isFinalized: (object) =>
+    object.metadata.deletionTimestamp !== undefined &&
+    (partsOf(object).spec?.finalizers ?? []).length === 0,
+  markDeleted: (object) => {
+    const metadata = withoutMembers(object.metadata, 'deletionGracePeriodSeconds');
+    return { ...object, metadata, status: { ...partsOf(object).status, phase: 'Terminating' } };
+  },
+  beforeDelete: ({ metadata: { name = '' } }) => {
+    if (!immortalNamespaces.includes(name)) return;
+    throw forbidden({ group: '', plural: 'namespaces', name }, 'this namespace may not be deleted');
+  },
+};
+
+/** The rules of leases, nodes, namespaces and other kinds that the cluster itself uses. */
 export const clusterRules: Readonly<Record<string, KindRules>> = {
   'coordination.k8s.io/v1/Lease': lease,
   'scheduling.k8s.io/v1/PriorityClass': priorityClass,
-  ...webhookConfigurationRules,
   'storage.k8s.io/v1/CSIDriver': csiDriver,
   'node.k8s.io/v1/RuntimeClass': runtimeClass,
+  '/v1/Namespace': namespace,
   '/v1/Node': node,
   '/v1/ReplicationController': replicationController,
-  '/v1/LimitRange': limitRangeRules,
-  '/v1/ResourceQuota': resourceQuotaRules,
   '/v1/PodTemplate': podTemplate,
   '/v1/ServiceAccount': { answersDeleted: true },
   '/v1/ComponentStatus': { deprecation: 'v1 ComponentStatus is deprecated in v1.19+' },

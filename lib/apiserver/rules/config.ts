@@ -1,11 +1,10 @@
 import type { V1ConfigMap, V1Secret } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
-import type { FieldErrors } from '../validation/field-errors.js';
-import { validateImmutable } from '../validation/immutable.js';
-import { configKeyProblems } from '../validation/names.js';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { validateImmutable, typedRules } from './kind-rules.js';
+import { configKeyProblems } from '../../crd/validation/names.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
-import { typedRules } from './typed-rules.js';
 
 type ConfigMap = Wire<V1ConfigMap>;
 type Secret = Wire<V1Secret>;

@@ -5,14 +5,11 @@ import type {
   V1Endpoints,
 } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
-import { validateEndpointIp } from '../validation/addresses.js';
-import type { FieldErrors } from '../validation/field-errors.js';
-import { validateImmutable } from '../validation/immutable.js';
-import { labelProblems, subdomainProblems } from '../validation/names.js';
-import { validatePortNumber } from '../validation/numbers.js';
+import { validateEndpointIp, validatePortNumber } from './field-values.js';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { validateImmutable, contentChanged, typedRules } from './kind-rules.js';
+import { labelProblems, subdomainProblems } from '../../crd/validation/names.js';
 import type { KindRules } from './kind-rules.js';
-import { contentChanged } from './spec-changed.js';
-import { typedRules } from './typed-rules.js';
 
 type Slice = Wire<V1EndpointSlice>;
 

@@ -1,11 +1,10 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
-import type { FieldErrors } from '../validation/field-errors.js';
-import { validateImmutable } from '../validation/immutable.js';
-import { qualifiedNameProblems, subdomainProblems } from '../validation/names.js';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { validateImmutable, typedRules } from './kind-rules.js';
+import { qualifiedNameProblems, subdomainProblems } from '../../crd/validation/names.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
-import { typedRules } from './typed-rules.js';
 
 // Both APIs store the core form, and validation checks that form.
 type Event = Wire<CoreV1Event>;

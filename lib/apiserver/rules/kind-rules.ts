@@ -1,11 +1,15 @@
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import type { NameFormat } from '../../crd/validation/names.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { FieldErrors } from '../validation/field-errors.js';
-import type { NameFormat } from '../validation/names.js';
-import type { TableColumn } from '../tables/table-column.js';
+import type { Clock } from '../../system/clock.js';
+import type { Random } from '../../system/random.js';
 import type { AccessControl } from '../auth/access-control.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { UserInfo } from '../auth/authenticator.js';
-import type { ServerView } from './server-view.js';
+import type { TableColumn } from '../tables/table-column.js';
+import { withoutMembers } from '../../object/json.js';
+import type { TakenAddresses } from './service-addresses.js';
 
 /** The user and the authorizer for a review. */
 export interface ReviewContext {
@@ -124,4 +128,66 @@ export interface KindRules {
   readonly deprecation?: string;
   /** Returns warnings for a create, or for an update of `old`. */
   readonly warnings?: (object: UnstructuredObject, old?: UnstructuredObject) => readonly string[];
+}
+
+/** {@link KindRules} in terms of a kind's type. Decoded objects have its form. */
+interface TypedRules<T> {
+  readonly defaults?: (object: T) => void;
+  readonly prepareForCreate?: (object: T, server: ServerView) => void;
+  readonly prepareForUpdate?: (object: T, old: T, server: ServerView) => void;
+  readonly validate?: (object: T, errors: FieldErrors, server: ServerView) => void;
+  readonly validateCreate?: (object: T, errors: FieldErrors, server: ServerView) => void;
+  readonly validateUpdate?: (object: T, old: T, errors: FieldErrors, server: ServerView) => void;
+  readonly admitUpdate?: (object: T, old: T, server: ServerView) => void;
+  readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
+  readonly warnings?: (object: T, old?: T) => readonly string[];
+}
+
+type UntypedRules = Omit<KindRules, keyof TypedRules<unknown>>;
+
+/** Combines rules that use a kind's type with rules that do not. */
+export function typedRules<T>(typed: TypedRules<T>, rest: UntypedRules = {}): KindRules {
+  const rules: unknown = { ...rest, ...typed };
+  // The decoder guarantees the form: `T` is the type that it decodes to.
+  return rules as KindRules & TypedRules<UnstructuredObject>;
+}
+
+/** The parts of the server that a kind's rules can read. */
+export interface ServerView {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Addresses of all Services. */
+  readonly addresses: TakenAddresses;
+  /** Returns an object of a collection (`services`, `apps/deployments`), by `namespace/name` or `name`. */
+  find(collection: string, key: string): UnstructuredObject | undefined;
+  /** Returns all objects of a collection in key order. */
+  all(collection: string): Iterable<UnstructuredObject>;
+}
+
+/** Returns whether `spec` changed: the generation rule of most kinds. */
+export function specChanged(object: UnstructuredObject, old: UnstructuredObject): boolean {
+  return !deepEqual(object['spec'], old['spec']);
+}
+
+/** Returns whether `spec` or the annotations changed: the generation rule of Deployments. */
+export function specOrAnnotationsChanged(
+  object: UnstructuredObject,
+  old: UnstructuredObject,
+): boolean {
+  const { annotations = {} } = object.metadata;
+  return specChanged(object, old) || !deepEqual(annotations, old.metadata.annotations ?? {});
+}
+
+/** Returns whether anything but the metadata changed: the generation rule of kinds without a `spec`. */
+export function contentChanged(object: UnstructuredObject, old: UnstructuredObject): boolean {
+  return !deepEqual(withoutMembers(object, 'metadata'), withoutMembers(old, 'metadata'));
+}
+
+/** Checks that an immutable field has not changed. */
+export function validateImmutable(
+  change: { readonly field: string; readonly value: unknown; readonly old: unknown },
+  errors: FieldErrors,
+): void {
+  const { field, value, old } = change;
+  if (!deepEqual(value, old)) errors.invalid(field, value, 'field is immutable');
 }

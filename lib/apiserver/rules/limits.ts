@@ -1,10 +1,15 @@
-import type { V1LimitRange, V1LimitRangeItem, V1ResourceQuota } from '@kubernetes/client-node';
+import type {
+  V1LimitRange,
+  V1LimitRangeItem,
+  V1ResourceQuota,
+  V1ResourceRequirements,
+} from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { qualifiedNameProblems } from '../../crd/validation/names.js';
 import { compareQuantities } from '../../object/quantity.js';
 import type { Wire } from '../../object/wire.js';
-import type { FieldErrors } from '../validation/field-errors.js';
-import { qualifiedNameProblems } from '../validation/names.js';
+import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
-import { typedRules } from './typed-rules.js';
 
 type Item = Wire<V1LimitRangeItem>;
 
@@ -74,8 +79,7 @@ function validateOrder(item: Item, field: string, errors: FieldErrors): void {
   }
 }
 
-/** The rules of LimitRanges. */
-export const limitRangeRules: KindRules = typedRules<Wire<V1LimitRange>>(
+const limitRangeRules = typedRules<Wire<V1LimitRange>>(
   {
     defaults: ({ spec }) => {
       for (const item of spec?.limits ?? []) {
@@ -150,7 +154,80 @@ function validateQuota({ spec }: Wire<V1ResourceQuota>, errors: FieldErrors): vo
   }
 }
 
-/** The rules of ResourceQuotas. */
-export const resourceQuotaRules: KindRules = typedRules<Wire<V1ResourceQuota>>({
-  validate: validateQuota,
-});
+/** The rules of LimitRanges and ResourceQuotas. */
+export const limitRules: Readonly<Record<string, KindRules>> = {
+  '/v1/LimitRange': limitRangeRules,
+  '/v1/ResourceQuota': typedRules<Wire<V1ResourceQuota>>({ validate: validateQuota }),
+};
+
+const standard = ['cpu', 'memory', 'ephemeral-storage'];
+
+/** Checks requests and limits: known names, no negative amounts, no request larger than its limit. */
+export function validateResources(
+  resources: Wire<V1ResourceRequirements> | undefined,
+  field: string,
+  { noClaims, errors }: { readonly noClaims: boolean; readonly errors: FieldErrors },
+): void {
+  const { limits = {}, requests = {} } = resources ?? {};
+  for (const [name, amount] of Object.entries(limits)) {
+    validateAmount(`${field}.limits`, { name, amount }, errors);
+  }
+  for (const [name, amount] of Object.entries(requests)) {
+    validateAmount(`${field}.requests`, { name, amount }, errors);
+    const { [name]: limit } = limits;
+    const whole = !isDivisible(name);
+    if (limit === undefined) {
+      if (whole) {
+        const why = 'Limit must be set for non overcommitable resources';
+        errors.required(`${field}.limits`, why);
+      }
+      continue;
+    }
+    const difference = compareQuantities(amount, limit);
+    if (whole && difference !== 0) {
+      errors.invalid(`${field}.requests`, amount, `must be equal to ${name} limit of ${limit}`);
+    } else if (difference > 0) {
+      const why = `must be less than or equal to ${name} limit of ${limit}`;
+      errors.invalid(`${field}.requests`, amount, why);
+    }
+  }
+  const names = [...Object.keys(limits), ...Object.keys(requests)];
+  const huge = names.some((name) => name.startsWith('hugepages-'));
+  if (huge && !names.includes('cpu') && !names.includes('memory')) {
+    errors.forbidden(field, 'HugePages require cpu or memory');
+  }
+  for (const [index, { name }] of (resources?.claims ?? []).entries()) {
+    // The names of claims are not compared: only a pod without claims is an error here.
+    const why = 'must be one of the names in pod.spec.resourceClaims which is empty';
+    if (noClaims) errors.notFound(`${field}.claims[${index}]`, name, why);
+  }
+}
+
+/**
+ * Returns whether a request may be smaller than its limit. Resources that come in whole units do
+ * not allow it.
+ */
+function isDivisible(name: string): boolean {
+  return !name.includes('/') && !name.startsWith('hugepages-');
+}
+
+function validateAmount(
+  field: string,
+  { name, amount }: { name: string; amount: string },
+  errors: FieldErrors,
+): void {
+  const path = `${field}[${name}]`;
+  const problems = qualifiedNameProblems(name);
+  for (const problem of problems) errors.invalid(path, name, problem);
+  const known = standard.includes(name) || name.includes('/') || name.startsWith('hugepages-');
+  if (name.includes('/') && problems.length > 0) {
+    errors.invalid(path, name, "doesn't follow extended resource name standard");
+  }
+  if (!known) {
+    errors.invalid(path, name, 'must be a standard resource type or fully qualified');
+    errors.invalid(path, name, 'must be a standard resource for containers');
+  }
+  if (compareQuantities(amount, 0) < 0) {
+    errors.invalid(path, amount, 'must be greater than or equal to 0');
+  }
+}

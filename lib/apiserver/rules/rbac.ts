@@ -7,12 +7,12 @@ import type {
   V1RoleBinding,
 } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
-import type { FieldErrors } from '../validation/field-errors.js';
-import { validateLabelSelector } from '../validation/label-selector.js';
-import { pathSegmentProblems, subdomainProblems } from '../validation/names.js';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { validateLabelSelector } from './metadata.js';
+import { pathSegmentProblems, subdomainProblems } from '../../crd/validation/names.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
-import { typedRules } from './typed-rules.js';
+import { typedRules } from './kind-rules.js';
 
 type Role = Wire<V1Role | V1ClusterRole>;
 type Binding = Wire<V1RoleBinding | V1ClusterRoleBinding>;

@@ -6,13 +6,13 @@ import type {
 } from '@kubernetes/client-node';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Wire } from '../../object/wire.js';
+import { formatTime } from '../../object/micro-time.js';
 import type { AccessAttributes } from '../auth/policy-rule.js';
 import { pathAttributes } from '../auth/policy-rule.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { UserInfo } from '../auth/authenticator.js';
-import { timeText } from '../go-json/go-time.js';
 import { badRequest, failure, invalid } from '../status-error.js';
-import { FieldErrors } from '../validation/field-errors.js';
+import { FieldErrors } from '../../crd/validation/field-errors.js';
 import { withoutMembers } from '../../object/json.js';
 import type { KindRules, ReviewContext } from './kind-rules.js';
 
@@ -170,7 +170,7 @@ const selfReview: KindRules = {
   review: ({ apiVersion, kind, metadata }, { user, now }) => ({
     kind,
     apiVersion,
-    metadata: { ...metadata, creationTimestamp: timeText(now) },
+    metadata: { ...metadata, creationTimestamp: formatTime(now) },
     status: { userInfo: shownUser(user) },
   }),
 };

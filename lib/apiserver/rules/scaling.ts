@@ -1,17 +1,18 @@
 import type {
   V1HorizontalPodAutoscaler,
   V1PodDisruptionBudget,
+  V2HPAScalingRules,
   V2HorizontalPodAutoscaler,
+  V2HorizontalPodAutoscalerSpec,
+  V2MetricSpec,
+  V2MetricTarget,
 } from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
 import type { Wire } from '../../object/wire.js';
-import { defaultAutoscaler } from '../defaulting/autoscaler.js';
-import { validateAutoscaler } from '../validation/autoscaler.js';
-import type { FieldErrors } from '../validation/field-errors.js';
-import { validateLabelSelector } from '../validation/label-selector.js';
-import { validateAtMost100Percent, validateIntOrPercent } from '../validation/numbers.js';
+import { validateAtMost100Percent, validateIntOrPercent } from './field-values.js';
+import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
-import { specChanged } from './spec-changed.js';
-import { typedRules } from './typed-rules.js';
+import { validateLabelSelector } from './metadata.js';
 
 type Budget = Wire<V1PodDisruptionBudget>;
 type Autoscaler = Wire<V2HorizontalPodAutoscaler>;
@@ -59,3 +60,218 @@ export const scalingRules: Readonly<Record<string, KindRules>> = {
     },
   }),
 };
+
+type ScalingRules = Wire<V2HPAScalingRules>;
+
+/** Fills in the defaults of an `autoscaling/v2` HorizontalPodAutoscaler, in place. */
+function defaultAutoscaler({ spec }: Wire<V2HorizontalPodAutoscaler>): void {
+  if (spec === undefined) return;
+  spec.minReplicas ??= 1;
+  spec.metrics ??= [
+    {
+      type: 'Resource',
+      resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
+    },
+  ];
+  if (spec.behavior === undefined) return;
+  spec.behavior.scaleUp = withDefaults(spec.behavior.scaleUp, {
+    stabilizationWindowSeconds: 0,
+    selectPolicy: 'Max',
+    policies: [
+      { type: 'Pods', value: 4, periodSeconds: 15 },
+      { type: 'Percent', value: 100, periodSeconds: 15 },
+    ],
+  });
+  // The window has no default here: without it, the controller's flag applies.
+  spec.behavior.scaleDown = withDefaults(spec.behavior.scaleDown, {
+    selectPolicy: 'Max',
+    policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+  });
+}
+
+function withDefaults(rules: ScalingRules | undefined, defaults: ScalingRules): ScalingRules {
+  const filled: ScalingRules = rules ?? {};
+  if (defaults.stabilizationWindowSeconds !== undefined) {
+    filled.stabilizationWindowSeconds ??= defaults.stabilizationWindowSeconds;
+  }
+  if (defaults.selectPolicy !== undefined) filled.selectPolicy ??= defaults.selectPolicy;
+  if (defaults.policies !== undefined) filled.policies ??= defaults.policies;
+  return filled;
+}
+
+type AutoscalerSpec = Wire<V2HorizontalPodAutoscalerSpec>;
+
+/** Checks an `autoscaling/v2` HorizontalPodAutoscaler. */
+function validateAutoscaler({ spec }: Wire<V2HorizontalPodAutoscaler>, errors: FieldErrors): void {
+  if (spec === undefined) return;
+  validateBounds(spec, errors);
+  validateTarget(spec, errors);
+  const { metrics = [], behavior } = spec;
+  for (const [index, metric] of metrics.entries()) {
+    validateMetric(metric, `spec.metrics[${index}]`, errors);
+  }
+  for (const direction of ['scaleUp', 'scaleDown'] as const) {
+    const rules = behavior?.[direction];
+    if (rules !== undefined) validateRules(rules, `spec.behavior.${direction}`, errors);
+  }
+}
+
+function validateBounds(
+  { minReplicas, maxReplicas, metrics = [] }: AutoscalerSpec,
+  errors: FieldErrors,
+): void {
+  if (minReplicas !== undefined && minReplicas < 1) {
+    errors.invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1');
+    const external = metrics.some(({ type }) => type === 'Object' || type === 'External');
+    if (minReplicas === 0 && !external) {
+      const why =
+        'must specify at least one Object or External metric to support scaling to zero replicas';
+      errors.forbidden('spec.metrics', why);
+    }
+  }
+  if (maxReplicas === 0) errors.required('spec.maxReplicas', 'must be set and greater than 0');
+  else if (maxReplicas < 0) {
+    errors.invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to 1');
+  }
+  if (minReplicas !== undefined && maxReplicas < minReplicas) {
+    const why = 'must be greater than or equal to `minReplicas`';
+    errors.invalid('spec.maxReplicas', maxReplicas, why);
+  }
+}
+
+function validateTarget({ scaleTargetRef }: AutoscalerSpec, errors: FieldErrors): void {
+  const { apiVersion = '', kind, name } = scaleTargetRef;
+  if (kind === '') errors.required('spec.scaleTargetRef.kind');
+  if (name === '') errors.required('spec.scaleTargetRef.name');
+  const isController = apiVersion === 'v1' && kind === 'ReplicationController';
+  if (apiVersion.includes('/') || isController) return;
+  errors.invalid('spec.scaleTargetRef.apiVersion', apiVersion, 'apiVersion must specify API group');
+}
+
+/** The types of metrics, and the member of each. */
+const metricTypes = {
+  ContainerResource: 'containerResource',
+  External: 'external',
+  Object: 'object',
+  Pods: 'pods',
+  Resource: 'resource',
+} as const;
+
+type MetricType = keyof typeof metricTypes;
+
+function isMetricType(type: string): type is MetricType {
+  return Object.hasOwn(metricTypes, type);
+}
+
+function validateMetric(metric: Wire<V2MetricSpec>, field: string, errors: FieldErrors): void {
+  const { type } = metric;
+  if (type === '') errors.required(`${field}.type`, 'must specify a metric source type');
+  if (!isMetricType(type)) {
+    // The real server reports it twice: for the type, and for the missing member.
+    for (let time = 0; time < 2; time++) {
+      errors.notSupported(`${field}.type`, type, Object.keys(metricTypes));
+    }
+    return;
+  }
+  const { [type]: member } = metricTypes;
+  for (const [other, source] of Object.entries(metricTypes)) {
+    if (other === type || metric[source] === undefined || metric[member] === undefined) continue;
+    errors.forbidden(`${field}.${source}`, 'must populate the given metric source only');
+  }
+  if (metric[member] === undefined) {
+    errors.required(`${field}.${member}`, 'must populate information for the given metric source');
+    return;
+  }
+  validateSource(metric, `${field}.${member}`, { type, errors });
+}
+
+function validateSource(
+  { resource, containerResource, pods, object, external }: Wire<V2MetricSpec>,
+  field: string,
+  { type, errors }: { readonly type: MetricType; readonly errors: FieldErrors },
+): void {
+  const named = resource ?? containerResource;
+  if (named !== undefined && (type === 'Resource' || type === 'ContainerResource')) {
+    if (named.name === '') errors.required(`${field}.name`, 'must specify a resource name');
+    if (containerResource?.container === '') {
+      errors.required(`${field}.container`, 'must specify a container');
+    }
+    validateMetricTarget(named.target, `${field}.target`, errors);
+    const { averageUtilization, averageValue } = named.target;
+    if (averageUtilization === undefined && averageValue === undefined) {
+      const why = 'must set either a target raw value or a target utilization';
+      errors.required(`${field}.target.averageUtilization`, why);
+    }
+    return;
+  }
+  const source = pods ?? object ?? external;
+  if (source === undefined) return;
+  if (source.metric.name === '') {
+    errors.required(`${field}.metric.name`, 'must specify a metric name');
+  }
+  validateMetricTarget(source.target, `${field}.target`, errors);
+  const { value, averageValue } = source.target;
+  if (pods !== undefined && averageValue === undefined) {
+    const why = 'must specify a positive target averageValue';
+    errors.required(`${field}.target.averageValue`, why);
+  } else if (pods === undefined && value === undefined && averageValue === undefined) {
+    const why = 'must set either a target value for metric or a per-pod target';
+    errors.required(`${field}.target.averageValue`, why);
+  }
+}
+
+const targetTypes = ['Utilization', 'Value', 'AverageValue'];
+
+function validateMetricTarget(
+  target: Wire<V2MetricTarget>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  const { type, averageUtilization, value, averageValue } = target;
+  if (type === '') errors.required(`${field}.type`, 'must specify a metric target type');
+  if (!targetTypes.includes(type)) {
+    errors.invalid(`${field}.type`, type, 'must be either Utilization, Value, or AverageValue');
+  }
+  for (const [member, amount] of Object.entries({ value, averageValue })) {
+    if (amount !== undefined && /^(?:-|0$)/.test(amount)) {
+      errors.invalid(`${field}.${member}`, amount, 'must be positive');
+    }
+  }
+  if (averageUtilization !== undefined && averageUtilization < 1) {
+    errors.invalid(`${field}.averageUtilization`, averageUtilization, 'must be greater than 0');
+  }
+}
+
+const hourSeconds = 3600;
+const longestPeriodSeconds = 1800;
+const policyTypes = ['Percent', 'Pods'];
+const selectPolicies = ['Disabled', 'Max', 'Min'];
+
+function validateRules(rules: Wire<V2HPAScalingRules>, field: string, errors: FieldErrors): void {
+  const { stabilizationWindowSeconds: window, selectPolicy, policies = [] } = rules;
+  if (window !== undefined && window < 0) {
+    const why = 'must be greater than or equal to zero';
+    errors.invalid(`${field}.stabilizationWindowSeconds`, window, why);
+  }
+  if (window !== undefined && window > hourSeconds) {
+    const why = `must be less than or equal to ${hourSeconds}`;
+    errors.invalid(`${field}.stabilizationWindowSeconds`, window, why);
+  }
+  if (selectPolicy !== undefined && !selectPolicies.includes(selectPolicy)) {
+    errors.notSupported(`${field}.selectPolicy`, selectPolicy, selectPolicies);
+  }
+  if (policies.length === 0) {
+    errors.required(`${field}.policies`, 'must specify at least one Policy');
+  }
+  for (const [index, { type, value, periodSeconds }] of policies.entries()) {
+    const path = `${field}.policies[${index}]`;
+    if (!policyTypes.includes(type)) errors.notSupported(`${path}.type`, type, policyTypes);
+    const positive = 'must be greater than zero';
+    if (value <= 0) errors.invalid(`${path}.value`, value, positive);
+    if (periodSeconds <= 0) errors.invalid(`${path}.periodSeconds`, periodSeconds, positive);
+    if (periodSeconds > longestPeriodSeconds) {
+      const why = `must be less than or equal to ${longestPeriodSeconds}`;
+      errors.invalid(`${path}.periodSeconds`, periodSeconds, why);
+    }
+  }
+}

@@ -2,22 +2,21 @@ import type {
   V1PersistentVolume,
   V1PersistentVolumeClaim,
   V1PersistentVolumeClaimSpec,
+  V1PersistentVolumeSpec,
   V1StorageClass,
 } from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { qualifiedNameProblems, subdomainProblems } from '../../crd/validation/names.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { compareQuantities } from '../../object/quantity.js';
 import type { Wire } from '../../object/wire.js';
-import { defaultClaimSpec } from '../defaulting/volume.js';
-import { timeText } from '../go-json/go-time.js';
+import { formatTime } from '../../object/micro-time.js';
+import { defaultClaimSpec, validateHostPath } from './volumes.js';
 import { forbidden } from '../status-error.js';
-import { validateClaimSpec } from '../validation/claims.js';
-import type { FieldErrors } from '../validation/field-errors.js';
-import { validateImmutable } from '../validation/immutable.js';
-import { qualifiedNameProblems } from '../validation/names.js';
-import { validatePersistentVolume } from '../validation/persistent-volume.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import type { KindRules } from './kind-rules.js';
-import type { ServerView } from './server-view.js';
-import { typedRules } from './typed-rules.js';
+import { validateNodeSelector } from './pod-placement.js';
+import { typedRules, validateImmutable } from './kind-rules.js';
+import type { KindRules, ServerView } from './kind-rules.js';
+import { isEmptySelector, validateLabelSelector } from './metadata.js';
 
 type Claim = Wire<V1PersistentVolumeClaim>;
 type ClaimSpec = Wire<V1PersistentVolumeClaimSpec>;
@@ -155,7 +154,7 @@ const volume = typedRules<Volume>(
     answersDeleted: true,
     initialStatus: (_volume, { clock }) => ({
       phase: 'Pending',
-      lastPhaseTransitionTime: timeText(clock.now()),
+      lastPhaseTransitionTime: formatTime(clock.now()),
     }),
     admitCreate: ({ metadata }) => protect(metadata, 'kubernetes.io/pv-protection'),
   },
@@ -225,3 +224,125 @@ export const storageRules: Readonly<Record<string, KindRules>> = {
   '/v1/PersistentVolume': volume,
   'storage.k8s.io/v1/StorageClass': storageClass,
 };
+
+/** The access modes of a volume. */
+const accessModeNames: readonly string[] = [
+  'ReadOnlyMany',
+  'ReadWriteMany',
+  'ReadWriteOnce',
+  'ReadWriteOncePod',
+];
+
+/** Checks the spec of a PersistentVolumeClaim. */
+export function validateClaimSpec(
+  spec: Wire<V1PersistentVolumeClaimSpec>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  const { accessModes: modes = [], selector, resources, storageClassName = '', volumeMode } = spec;
+  if (modes.length === 0) {
+    errors.required(`${field}.accessModes`, 'at least 1 access mode is required');
+  }
+  if (selector !== undefined && !isEmptySelector(selector)) {
+    validateLabelSelector(selector, `${field}.selector`, errors);
+  }
+  for (const mode of modes) {
+    if (!accessModeNames.includes(mode)) {
+      errors.notSupported(`${field}.accessModes`, mode, accessModeNames);
+    }
+  }
+  if (modes.includes('ReadWriteOncePod') && modes.length > 1) {
+    const why = 'may not use ReadWriteOncePod with other access modes';
+    errors.forbidden(`${field}.accessModes`, why);
+  }
+  const storage = resources?.requests?.['storage'];
+  if (storage === undefined) errors.required(`${field}.resources[storage]`);
+  else if (compareQuantities(storage, 0) <= 0) {
+    errors.invalid(`${field}.resources[storage]`, storage, 'must be greater than zero');
+  }
+  for (const problem of storageClassName === '' ? [] : subdomainProblems(storageClassName)) {
+    errors.invalid(`${field}.storageClassName`, storageClassName, problem);
+  }
+  if (volumeMode !== undefined && !['Block', 'Filesystem'].includes(volumeMode)) {
+    errors.notSupported(`${field}.volumeMode`, volumeMode, ['Block', 'Filesystem']);
+  }
+}
+
+type VolumeSpec = Wire<V1PersistentVolumeSpec>;
+
+const reclaimPolicies = ['Delete', 'Recycle', 'Retain'];
+const volumeModes = ['Block', 'Filesystem'];
+
+/** Members of a volume's spec that are not volume sources. */
+const common: ReadonlySet<string> = new Set([
+  'accessModes',
+  'capacity',
+  'claimRef',
+  'mountOptions',
+  'nodeAffinity',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'volumeAttributesClassName',
+  'volumeMode',
+]);
+
+/** Checks the spec of a PersistentVolume. */
+function validatePersistentVolume(spec: VolumeSpec, errors: FieldErrors): void {
+  validateModes(spec, errors);
+  validateCapacity(spec, errors);
+  validateVolumeSource(spec, errors);
+  const { persistentVolumeReclaimPolicy: policy, volumeMode, storageClassName = '' } = spec;
+  if (policy !== undefined && !reclaimPolicies.includes(policy)) {
+    errors.notSupported('spec.persistentVolumeReclaimPolicy', policy, reclaimPolicies);
+  }
+  if (volumeMode !== undefined && !volumeModes.includes(volumeMode)) {
+    errors.notSupported('spec.volumeMode', volumeMode, volumeModes);
+  }
+  for (const problem of storageClassName === '' ? [] : subdomainProblems(storageClassName)) {
+    errors.invalid('spec.storageClassName', storageClassName, problem);
+  }
+  const { nodeAffinity, local } = spec;
+  if (nodeAffinity?.required !== undefined) {
+    validateNodeSelector(nodeAffinity.required, 'spec.nodeAffinity.required', errors);
+  } else if (local !== undefined) {
+    errors.required('spec.nodeAffinity', 'Local volume requires node affinity');
+  }
+}
+
+function validateModes({ accessModes = [] }: VolumeSpec, errors: FieldErrors): void {
+  if (accessModes.length === 0) errors.required('spec.accessModes');
+  for (const mode of accessModes) {
+    if (accessModeNames.includes(mode)) continue;
+    errors.notSupported('spec.accessModes', mode, accessModeNames);
+  }
+  if (accessModes.includes('ReadWriteOncePod') && accessModes.length > 1) {
+    const why = 'may not use ReadWriteOncePod with other access modes';
+    errors.forbidden('spec.accessModes', why);
+  }
+}
+
+function validateCapacity({ capacity }: VolumeSpec, errors: FieldErrors): void {
+  const { storage } = capacity ?? {};
+  if (Object.keys(capacity ?? {}).length === 0) errors.required('spec.capacity');
+  if (storage === undefined || Object.keys(capacity ?? {}).length > 1) {
+    errors.notSupported('spec.capacity', capacity, ['storage']);
+  }
+  if (storage !== undefined && compareQuantities(storage, 0) <= 0) {
+    errors.invalid('spec.capacity[storage]', storage, 'must be greater than zero');
+  }
+}
+
+function validateVolumeSource(spec: VolumeSpec, errors: FieldErrors): void {
+  const [first, ...extra] = Object.keys(spec).filter((member) => !common.has(member));
+  if (first === undefined) errors.required('spec', 'must specify a volume type');
+  for (const member of extra) {
+    errors.forbidden(`spec.${member}`, 'may not specify more than 1 volume type');
+  }
+  const { hostPath, nfs, csi, local } = spec;
+  if (hostPath !== undefined) validateHostPath(hostPath, 'spec.hostPath', errors);
+  if (nfs?.server === '') errors.required('spec.nfs.server');
+  if (nfs?.path === '') errors.required('spec.nfs.path');
+  if (csi?.driver === '') errors.required('spec.csi.driver');
+  if (csi?.volumeHandle === '') errors.required('spec.csi.volumeHandle');
+  if (local?.path === '') errors.required('spec.local.path');
+}

@@ -1,24 +1,27 @@
+import { FieldErrors } from '../../crd/validation/field-errors.js';
 import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { timeText } from '../go-json/go-time.js';
+import { formatTime } from '../../object/micro-time.js';
+import type { Random } from '../../system/random.js';
 import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { ServerCore } from '../server-core.js';
+import { validateFinalizerNames, validateLooseMeta, validateMeta } from '../rules/metadata.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';
-import { alreadyExists, badRequest, failure, internalFailure, invalid } from '../status-error.js';
-import type { StatusError } from '../status-error.js';
-import { FieldErrors } from '../validation/field-errors.js';
+import type { ServerCore } from '../server-core.js';
 import {
-  validateFinalizerNames,
-  validateLooseMeta,
-  validateMeta,
-} from '../validation/object-meta.js';
-import { generatedName } from './generated-name.js';
+  alreadyExists,
+  badRequest,
+  failure,
+  forbidden,
+  internalFailure,
+  invalid,
+  notFound,
+} from '../status-error.js';
+import type { StatusError } from '../status-error.js';
 import { trackUpdate } from './managed-fields.js';
-import { checkNamespace } from './namespace-lifecycle.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
 
 /** A create that is ready to run. */
-export interface Creation {
+interface Creation {
   readonly request: WriteRequest;
   /** The decoded object, without defaults. The create may change it. */
   readonly object: UnstructuredObject;
@@ -124,7 +127,7 @@ function fillSystemFields(core: ServerCore, metadata: ObjectMeta): void {
     throw internalFailure('resourceVersion should not be set on objects to be created');
   }
   delete metadata.resourceVersion;
-  metadata.creationTimestamp = timeText(core.clock.now());
+  metadata.creationTimestamp = formatTime(core.clock.now());
   metadata.uid = core.random.uuid();
 }
 
@@ -183,4 +186,54 @@ function noUniqueName({ body }: StatusError): StatusError {
 
 function mutable(object: UnstructuredObject): UnstructuredObject {
   return { ...object, metadata: { ...object.metadata } };
+}
+
+// The alphabet of apimachinery's generator: no vowels, and no digits that look like vowels.
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+const suffixLength = 5;
+const longest = 63;
+
+/**
+ * Returns `base` with a random suffix of five characters, cut to 63 characters. If the name is
+ * taken, it tries another suffix, up to eight times (KEP-4420).
+ */
+function generatedName(base: string, random: Random, taken: (name: string) => boolean): string {
+  const kept = base.slice(0, longest - suffixLength);
+  let name = '';
+  for (let attempt = 0; attempt < 8; attempt++) {
+    name = kept + suffix(random);
+    if (!taken(name)) break;
+  }
+  return name;
+}
+
+function suffix(random: Random): string {
+  const pick = (): string => alphabet[Math.floor(random.next() * alphabet.length)] ?? '';
+  return Array.from({ length: suffixLength }, pick).join('');
+}
+
+/**
+ * Refuses creates in a namespace that is missing or being deleted.
+ * @throws StatusError 404 missing, 403 with the cause `NamespaceTerminating`.
+ */
+function checkNamespace(
+  core: ServerCore,
+  { kind }: WriteRequest,
+  object: UnstructuredObject,
+): void {
+  const { namespace = '', name = '' } = object.metadata;
+  if (namespace === '' || !kind.type.namespaced || isLoose(core, kind)) return;
+  const found = core.view.find('namespaces', namespace);
+  if (found === undefined) {
+    throw notFound({ group: '', plural: 'namespaces', name: namespace });
+  }
+  if (found.metadata.deletionTimestamp === undefined) return;
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  throw forbidden(subjectOf(kind, name), why, [
+    {
+      reason: 'NamespaceTerminating',
+      message: `namespace ${namespace} is being terminated`,
+      field: 'metadata.namespace',
+    },
+  ]);
 }

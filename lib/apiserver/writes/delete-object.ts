@@ -1,17 +1,17 @@
+import { FieldErrors } from '../../crd/validation/field-errors.js';
+import { deepEqual } from '../../object/deep-equal.js';
+import { isJsonObject } from '../../object/json.js';
 import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { timeText } from '../go-json/go-time.js';
+import { formatTime } from '../../object/micro-time.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { ServerCore } from '../server-core.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';
-import { conflict, notFound } from '../status-error.js';
-import type { DeleteOptions } from './delete-options.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { removeObject } from './remove-object.js';
-import type { WriteHooks } from './write-hooks.js';
+import type { ServerCore } from '../server-core.js';
+import { badRequest, conflict, invalid, notFound } from '../status-error.js';
+import type { WriteHooks } from './write-request.js';
 
 /** The object to delete, and the options of the delete. */
-export interface Deletion {
+interface Deletion {
   readonly kind: ServedKind;
   readonly namespace: string;
   readonly name: string;
@@ -117,7 +117,7 @@ function mark(core: ServerCore, marking: Marking): Marked {
     metadata.generation = (metadata.generation ?? 0) + 1;
   }
   if (Date.parse(metadata.deletionTimestamp ?? '9999-01-01') > now) {
-    metadata.deletionTimestamp = timeText(now);
+    metadata.deletionTimestamp = formatTime(now);
   }
   metadata.deletionGracePeriodSeconds = 0;
   const object = { ...stored, metadata };
@@ -142,13 +142,13 @@ function markGraceful(
     if (wanted === undefined || wanted >= deletionGracePeriodSeconds) return 'pending';
     const began = Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
     const due = began + wanted * 1000;
-    metadata.deletionTimestamp = timeText(Math.max(due, now));
+    metadata.deletionTimestamp = formatTime(Math.max(due, now));
     metadata.deletionGracePeriodSeconds = due < now && wanted !== 0 ? 1 : wanted;
     return 'marked';
   }
   const seconds = gracePeriodSeconds(stored, wanted);
   if (seconds === undefined) return 'none';
-  metadata.deletionTimestamp = timeText(now + seconds * 1000);
+  metadata.deletionTimestamp = formatTime(now + seconds * 1000);
   metadata.deletionGracePeriodSeconds = seconds;
   if ((metadata.generation ?? 0) > 0) metadata.generation = (metadata.generation ?? 0) + 1;
   return 'marked';
@@ -174,4 +174,99 @@ function finalizersFor(
   const own = present.find((finalizer) => finalizer === orphan || finalizer === foreground);
   if (own !== undefined) return [...kept, own];
   return rules.orphansByDefault === true ? [...kept, orphan] : kept;
+}
+
+/** The treatment of dependents. */
+type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
+
+/** `DeleteOptions`, from the body or the query. */
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly propagationPolicy?: PropagationPolicy | undefined;
+  readonly orphanDependents?: boolean | undefined;
+  readonly preconditions?:
+    | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
+    | undefined;
+  readonly dryRun: boolean;
+}
+
+/**
+ * Reads the options of a delete from the body, or from the query if there is no body.
+ * @throws StatusError 400 or 422: the options are invalid.
+ */
+export function readDeleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
+  const given = body === undefined ? optionsOfQuery(query) : body;
+  if (!isJsonObject(given)) throw badRequest('DeleteOptions: want an object');
+  const errors = new FieldErrors();
+  const dryRun = readDryRun(given['dryRun'] ?? query.getAll('dryRun'), errors);
+  const policy = readPolicy(given, errors);
+  if (!errors.empty) {
+    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions', name: '' }, errors.causes);
+  }
+  const { gracePeriodSeconds, orphanDependents, preconditions } = given;
+  if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null) {
+    if (!Number.isInteger(gracePeriodSeconds)) throw wrongType('gracePeriodSeconds', 'int64');
+  }
+  return {
+    dryRun,
+    propagationPolicy: policy,
+    gracePeriodSeconds: (gracePeriodSeconds ?? undefined) as number | undefined,
+    orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
+    preconditions: isJsonObject(preconditions) ? preconditions : undefined,
+  };
+}
+
+function wrongType(field: string, type: string): Error {
+  return badRequest(
+    `DeleteOptions in version "v1" cannot be handled as a DeleteOptions: json: cannot unmarshal into Go struct field DeleteOptions.${field} of type ${type}`,
+  );
+}
+
+function optionsOfQuery(query: URLSearchParams): Readonly<Record<string, unknown>> {
+  const grace = query.get('gracePeriodSeconds');
+  return {
+    ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
+    propagationPolicy: query.get('propagationPolicy') ?? undefined,
+    orphanDependents: query.has('orphanDependents')
+      ? query.get('orphanDependents') === 'true'
+      : undefined,
+  };
+}
+
+function readPolicy(
+  given: Readonly<Record<string, unknown>>,
+  errors: FieldErrors,
+): PropagationPolicy | undefined {
+  const { propagationPolicy: policy, orphanDependents } = given;
+  if (policy === undefined || policy === null) return undefined;
+  if (typeof orphanDependents === 'boolean') {
+    const why = 'orphanDependents and deletionPropagation cannot be both set';
+    errors.invalid('propagationPolicy', policy, why);
+  }
+  if (policy === 'Foreground' || policy === 'Background' || policy === 'Orphan') return policy;
+  const supported = ['Foreground', 'Background', 'Orphan', 'nil'];
+  errors.notSupported('propagationPolicy', policy, supported);
+  return undefined;
+}
+
+/** Reads `dryRun`: `All` or absent. */
+export function readDryRun(given: unknown, errors: FieldErrors): boolean {
+  const values = Array.isArray(given) ? (given as unknown[]) : [];
+  if (values.some((value) => value !== 'All')) errors.notSupported('dryRun', values, ['All']);
+  return values.length > 0;
+}
+
+/**
+ * Removes the object stored under `key`.
+ * @returns its last state, with the resource version of the deletion
+ */
+export function removeObject(
+  core: ServerCore,
+  kind: ServedKind,
+  key: string,
+): UnstructuredObject | undefined {
+  const last = core.log.collection(kind.collection).get(key);
+  if (last === undefined) return undefined;
+  const object = { ...last, metadata: { ...last.metadata } };
+  return core.log.commit({ collection: kind.collection, key, object, deleted: true }).object;
 }

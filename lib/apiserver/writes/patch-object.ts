@@ -10,8 +10,8 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { jsonTypeName } from '../go-json/decoding.js';
 import { badRequest, failure, internalFailure } from '../status-error.js';
-import { depthLimit } from './decode-object.js';
-import type { RawObject } from './decode-object.js';
+import { depthLimit } from './write-request.js';
+import type { RawObject } from './write-request.js';
 
 /** A patch other than an apply, as the client sent it. */
 export interface PatchBody {

@@ -6,12 +6,12 @@ import type {
   ObjectMeta,
   UnstructuredObject,
 } from '../../object/kubernetes-object.js';
-import { timeText } from '../go-json/go-time.js';
+import { formatTime } from '../../object/micro-time.js';
 import type { PutObject } from '../loopback.js';
 import type { ServerCore } from '../server-core.js';
 import { isLoose, storageKey } from '../server-core.js';
-import { FieldErrors } from '../validation/field-errors.js';
-import { validateLooseMeta } from '../validation/object-meta.js';
+import { FieldErrors } from '../../crd/validation/field-errors.js';
+import { validateLooseMeta } from '../rules/metadata.js';
 import { applyFields } from './managed-fields.js';
 import type { WriteRequest } from './write-request.js';
 
@@ -49,7 +49,7 @@ function created(
   const errors = new FieldErrors();
   validateLooseMeta(object.metadata, errors);
   if (!errors.empty || manager === '') return undefined;
-  const creationTimestamp = timeText(core.clock.now());
+  const creationTimestamp = formatTime(core.clock.now());
   const own = { uid: core.random.uuid(), creationTimestamp, generation: 1 };
   return withMetadata(object, { ...object.metadata, ...own });
 }
@@ -109,7 +109,7 @@ function managedFieldsOf(
 ): ManagedFieldsEntry[] | undefined {
   const [entry] = live?.metadata.managedFields ?? [];
   if (live !== undefined && entry !== undefined && haveSameFields(live, next)) {
-    return [{ ...entry, time: timeText(core.clock.now()) }];
+    return [{ ...entry, time: formatTime(core.clock.now()) }];
   }
   return applyFields(core, { write, applied: next, force: true }, undefined).metadata.managedFields;
 }

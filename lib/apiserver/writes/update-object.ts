@@ -11,16 +11,16 @@ import {
   objectWasModified,
 } from '../status-error.js';
 import { keepManagedFieldsTimes } from '../structured-merge/index.js';
-import { FieldErrors } from '../validation/field-errors.js';
+import { FieldErrors } from '../../crd/validation/field-errors.js';
 import {
   validateFinalizerNames,
   validateMetaUpdate,
   validateSameObject,
-} from '../validation/object-meta.js';
-import { checkName } from './check-name.js';
+} from '../rules/metadata.js';
+import { checkName } from './write-request.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { trackUpdate } from './managed-fields.js';
-import { removeObject } from './remove-object.js';
+import { removeObject } from './delete-object.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
 import { withoutMembers } from '../../object/json.js';
 

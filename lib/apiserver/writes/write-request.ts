@@ -1,6 +1,10 @@
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { FieldErrors } from '../../crd/validation/field-errors.js';
+import { isJsonObject } from '../../object/json.js';
+import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { WriteHooks } from './write-hooks.js';
+import { badRequest, failure, internalFailure, invalid, isStatusError } from '../status-error.js';
 
 /** The target and options of a write, for all verbs. */
 export interface WriteRequest {
@@ -29,4 +33,214 @@ export interface WriteResult {
   /** The object in the version of the request. */
   readonly object: UnstructuredObject;
   readonly created: boolean;
+}
+
+/** A write as admission sees it. Its objects are in the version of the request. */
+export interface AdmittedWrite {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  /** The object to store; absent for a deletion. */
+  readonly object: UnstructuredObject | undefined;
+  /** The stored object; absent for a create. */
+  readonly old: UnstructuredObject | undefined;
+}
+
+/** Admission hooks of a write, beside the rules of its kind. */
+export interface WriteHooks {
+  /**
+   * Runs after defaults and the kind's own admission.
+   * @returns the object to write instead
+   * @throws StatusError the write is refused.
+   */
+  admit(write: AdmittedWrite & { readonly object: UnstructuredObject }): UnstructuredObject;
+  /**
+   * Runs last, immediately before the commit.
+   * @throws StatusError the write is refused.
+   */
+  validate(write: AdmittedWrite): void;
+}
+
+/**
+ * Checks that the body of a write to the object `name` has that name.
+ * @throws StatusError 400: the body has no name, or another name.
+ */
+export function checkName(name: string, metadata: ObjectMeta): void {
+  const { name: given = '' } = metadata;
+  if (given === '') {
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (given !== name) {
+    throw badRequest(
+      `the name of the object (${given}) does not match the name on the URL (${name})`,
+    );
+  }
+}
+
+/**
+ * The maximum nesting depth of objects, because code that walks them recurses. It is larger than
+ * the depth that clients and caches accept (`maxDepth`), as on a real server.
+ */
+export const depthLimit = 1_000;
+
+/** The JSON of a body to decode, and the findings of its parser. */
+export interface RawObject {
+  readonly value: Readonly<Record<string, unknown>>;
+  /** JSON paths of duplicate members. */
+  readonly duplicates?: readonly string[];
+}
+
+/**
+ * Decodes a body as an object of the request's kind. The request decides whether unknown and
+ * duplicate fields are errors, warnings or ignored.
+ * @throws StatusError 400: another kind, a wrong type, or a refused field.
+ */
+export function decodeObject(request: DecodeRequest, raw: RawObject): UnstructuredObject {
+  const { kind } = request;
+  try {
+    return decodeStrictly(request, raw);
+  } catch (error) {
+    if (error instanceof DecodeError) throw cannotHandle(kind, error.message);
+    throw error;
+  }
+}
+
+/**
+ * Decodes a patched object as {@link decodeObject} decodes bodies.
+ * @throws StatusError 422 with the whole result: the patch produced an object of another type.
+ */
+export function decodePatched(request: DecodeRequest, raw: RawObject): UnstructuredObject {
+  try {
+    return decodeStrictly(request, raw);
+  } catch (error) {
+    // The decoder checks the type of a built-in kind. The type of a custom resource is checked
+    // later.
+    const isOfAnotherType = isStatusError(error) && request.kind.custom === undefined;
+    if (!(error instanceof DecodeError) && !isOfAnotherType) throw error;
+    const text = JSON.stringify(JSON.stringify(raw.value));
+    const message = `Invalid value: ${text}: ${error.message}`;
+    const causes = [{ reason: 'FieldValueInvalid', message, field: 'patch' }];
+    throw failure(422, 'Invalid', ` "" is invalid: patch: ${message}`, { causes });
+  }
+}
+
+/**
+ * Decodes the result of an apply as {@link decodeObject} decodes bodies. Unknown fields are already
+ * handled.
+ * @throws StatusError 500 without a reason, as the real server answers for a value that it cannot
+ *   decode.
+ */
+export function decodeApplied(
+  request: DecodeRequest,
+  value: RawObject['value'],
+): UnstructuredObject {
+  const { type, custom } = request.kind;
+  const ignoring = { ...request, fieldValidation: 'Ignore' } as const;
+  if (custom !== undefined) return decodeCustom(ignoring, value);
+  try {
+    return decodeStrictly(ignoring, { value });
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const { namespace = '', name = '' } = value['metadata'] as UnstructuredObject['metadata'];
+    const kind = `${type.group}/${type.version}, Kind=${type.kind}`;
+    const fromJson = error.message.startsWith('illegal base64') ? 'error decoding from json: ' : '';
+    const why = `unable to convert unstructured object to ${kind}: ${fromJson}${error.message}`;
+    const message = `failed to convert new object (${namespace}/${name}; ${kind}) to proper version: ${why}`;
+    throw internalFailure(message);
+  }
+}
+
+function decodeCustom(request: DecodeRequest, value: RawObject['value']): UnstructuredObject {
+  try {
+    return decodeLeniently(request, { value });
+  } catch (error) {
+    if (error instanceof DecodeError) throw cannotHandle(request.kind, error.message);
+    throw error;
+  }
+}
+
+/** The parts of a write that decoding needs. */
+type DecodeRequest = Pick<WriteRequest, 'kind' | 'fieldValidation' | 'warn'>;
+
+function decodeStrictly(request: DecodeRequest, raw: RawObject): UnstructuredObject {
+  const object = decodeLeniently(request, raw);
+  const { custom } = request.kind;
+  if (custom !== undefined) custom.dropNulls(object);
+  else if (clearsManagedFields(raw.value)) object.metadata.managedFields = [];
+  return object;
+}
+
+/**
+ * Returns whether the body clears `managedFields`: an empty list does, a missing one keeps them.
+ * For a custom resource both count as missing.
+ */
+function clearsManagedFields({ metadata }: RawObject['value']): boolean {
+  const sent = isJsonObject(metadata) ? metadata['managedFields'] : undefined;
+  return Array.isArray(sent) && sent.length === 0;
+}
+
+/** Decodes without the removal of nulls. */
+function decodeLeniently(
+  { kind, fieldValidation, warn }: DecodeRequest,
+  { value, duplicates = [] }: RawObject,
+): UnstructuredObject {
+  checkKind(kind, value);
+  const { object, unknownFields } = kind.decode(value);
+  const problems = [
+    ...duplicates.map((path) => `duplicate field "${path}"`),
+    ...unknownFields.map((path) => `unknown field "${path}"`),
+  ];
+  if (problems.length > 0 && fieldValidation === 'Strict') {
+    throw new DecodeError(`strict decoding error: ${problems.join(', ')}`);
+  }
+  if (fieldValidation === 'Warn') problems.forEach((problem) => warn(problem));
+  return object;
+}
+
+function checkKind({ type, custom }: ServedKind, value: Readonly<Record<string, unknown>>): void {
+  const expected = apiVersionOf(type);
+  const { apiVersion = '', kind = '' } = value;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${type.kind}): couldn't get version/kind; json parse error`,
+    );
+  }
+  if (custom !== undefined && kind === '') {
+    const json = JSON.stringify(value);
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing in '${json}' (${json.slice(0, 30)})`,
+    );
+  }
+  if (apiVersion !== expected && (apiVersion !== '' || custom !== undefined)) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind !== '' && kind !== type.kind && custom !== undefined) {
+    throw wrongCustomKind(type, value, kind);
+  }
+  if (kind !== '' && kind !== type.kind) {
+    const message = `${kind} in version "${type.version}" cannot be handled as a ${type.kind}`;
+    throw badRequest(
+      `${message}: no kind "${kind}" is registered for version "${expected}" in scheme "pkg/runtime/scheme.go:111"`,
+    );
+  }
+}
+
+function wrongCustomKind(
+  type: ServedKind['type'],
+  { metadata }: Readonly<Record<string, unknown>>,
+  kind: string,
+): Error {
+  const errors = new FieldErrors();
+  errors.invalid('kind', kind, `must be ${type.kind}`);
+  const named = isJsonObject(metadata) ? metadata['name'] : undefined;
+  const name = typeof named === 'string' ? named : '';
+  return invalid({ group: type.group, kind, name }, errors.causes);
+}
+
+function cannotHandle({ type }: ServedKind, why: string): Error {
+  return badRequest(
+    `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${why}`,
+  );
 }

@@ -6,7 +6,7 @@ import type {
   Listener,
   ListenerAccess,
 } from '../../apiserver/index.js';
-import { errorResponse } from '../../apiserver/requests/responses.js';
+import { errorResponse } from '../../apiserver/requests/body.js';
 import { failure } from '../../apiserver/status-error.js';
 import type { StatusError } from '../../apiserver/status-error.js';
 import { asError } from '../../system/as-error.js';

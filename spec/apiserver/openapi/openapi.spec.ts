@@ -1,4 +1,4 @@
-import { emptySwaggerProto, swaggerProtoType } from '../../../lib/apiserver/openapi/openapi-v2.js';
+import { emptySwaggerProto, swaggerProtoType } from '../../../lib/apiserver/discovery/openapi.js';
 import { expect } from 'chai';
 import { Api } from '../api.js';
 import { installed } from '../custom/widgets.js';

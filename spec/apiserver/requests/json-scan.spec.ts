@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { scanJson } from '../../../lib/apiserver/requests/json-scan.js';
+import { scanJson } from '../../../lib/apiserver/requests/json-text.js';
 
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;

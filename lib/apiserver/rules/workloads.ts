@@ -7,20 +7,24 @@ import type {
   V1ReplicaSet,
   V1StatefulSet,
 } from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { labelProblems } from '../../crd/validation/names.js';
 import type { Wire } from '../../object/wire.js';
-import type { FieldErrors } from './field-errors.js';
-import { isEmptySelector, selects, validateLabelSelector } from './label-selector.js';
-import { labelProblems } from './names.js';
+import { withoutMembers } from '../../object/json.js';
 import {
   intOrPercentNumber,
   validateAtMost100Percent,
   validateIntOrPercent,
   validateNonnegative,
-} from './numbers.js';
-import { validateAnnotations } from './object-meta.js';
+} from './field-values.js';
+import {
+  isEmptySelector,
+  selects,
+  validateAnnotations,
+  validateLabelSelector,
+} from './metadata.js';
 import { validatePodTemplate } from './pod-spec.js';
-import { validateClaimSpec } from './claims.js';
-import { withoutMembers } from '../../object/json.js';
+import { validateClaimSpec } from './storage.js';
 
 type Template = Wire<V1PodTemplateSpec>;
 type Selector = Wire<V1LabelSelector>;

@@ -1,18 +1,21 @@
 import type {
   AdmissionregistrationV1WebhookClientConfig,
+  V1MatchResources,
   V1MutatingWebhook,
   V1RuleWithOperations,
+  V1ValidatingAdmissionPolicy,
+  V1ValidatingAdmissionPolicyBinding,
 } from '@kubernetes/client-node';
-import type { Wire } from '../../object/wire.js';
-import type { FieldErrors } from '../validation/field-errors.js';
-import { validateLabelSelector } from '../validation/label-selector.js';
 import { CelCompileError } from '../../crd/cel/expression.js';
 import { typeText } from '../../crd/cel/types.js';
-import { compileAdmission } from '../admission/admission-review.js';
-import { qualifiedNameProblems, subdomainProblems } from '../validation/names.js';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { qualifiedNameProblems, subdomainProblems } from '../../crd/validation/names.js';
 import { deepEqual } from '../../object/deep-equal.js';
+import type { Wire } from '../../object/wire.js';
+import { compileAdmission } from '../admission/admission-review.js';
+import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
-import { typedRules } from './typed-rules.js';
+import { validateLabelSelector } from './metadata.js';
 
 /** The type of both webhooks; a validating webhook lacks `reinvocationPolicy`. */
 type Webhook = Wire<V1MutatingWebhook>;
@@ -21,7 +24,7 @@ interface Webhooks {
   readonly webhooks?: readonly Webhook[];
 }
 
-function fillIn({ webhooks = [] }: Webhooks, mutating: boolean): void {
+function defaultWebhooks({ webhooks = [] }: Webhooks, mutating: boolean): void {
   for (const webhook of webhooks) {
     webhook.failurePolicy ??= 'Fail';
     webhook.matchPolicy ??= 'Equivalent';
@@ -214,7 +217,7 @@ function validateUrl(text: string, field: string, errors: FieldErrors): void {
 
 function webhookRules(mutating: boolean): KindRules {
   return typedRules<Webhooks>(
-    { defaults: (object) => fillIn(object, mutating), validate: validateWebhooks },
+    { defaults: (object) => defaultWebhooks(object, mutating), validate: validateWebhooks },
     {
       unconditionalUpdate: false,
       specChanged: (object, old) => !deepEqual(object['webhooks'], old['webhooks']),
@@ -222,10 +225,37 @@ function webhookRules(mutating: boolean): KindRules {
   );
 }
 
+function defaultMatchResources(resources: Wire<V1MatchResources> | undefined): void {
+  if (resources === undefined) return;
+  resources.matchPolicy ??= 'Equivalent';
+  resources.namespaceSelector ??= {};
+  resources.objectSelector ??= {};
+  const { resourceRules = [], excludeResourceRules = [] } = resources;
+  for (const rule of [...resourceRules, ...excludeResourceRules]) rule.scope ??= '*';
+}
+
+const policyRules = typedRules<Wire<V1ValidatingAdmissionPolicy>>(
+  {
+    defaults: ({ spec }) => {
+      if (spec === undefined) return;
+      spec.failurePolicy ??= 'Fail';
+      defaultMatchResources(spec.matchConstraints);
+    },
+  },
+  { specChanged },
+);
+
+const bindingRules = typedRules<Wire<V1ValidatingAdmissionPolicyBinding>>(
+  { defaults: ({ spec }) => defaultMatchResources(spec?.matchResources) },
+  { specChanged },
+);
+
 const group = 'admissionregistration.k8s.io/v1';
 
-/** The rules of webhook configurations. */
-export const webhookConfigurationRules: Readonly<Record<string, KindRules>> = {
+/** The rules of webhook configurations and of admission policies. */
+export const admissionRules: Readonly<Record<string, KindRules>> = {
   [`${group}/ValidatingWebhookConfiguration`]: webhookRules(false),
   [`${group}/MutatingWebhookConfiguration`]: webhookRules(true),
+  [`${group}/ValidatingAdmissionPolicy`]: policyRules,
+  [`${group}/ValidatingAdmissionPolicyBinding`]: bindingRules,
 };

@@ -1,17 +1,16 @@
 import type {
   V1Container,
   V1ContainerPort,
-  V1EnvFromSource,
-  V1EnvVar,
+  V1LifecycleHandler,
+  V1Probe,
   V1VolumeMount,
 } from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { labelProblems, portNameProblems } from '../../crd/validation/names.js';
 import type { Wire } from '../../object/wire.js';
-import type { FieldErrors } from './field-errors.js';
-import { configKeyProblems, labelProblems, portNameProblems, subdomainProblems } from './names.js';
-import { validatePortNumber } from './numbers.js';
-import { validateLifecycleHandler } from './lifecycle.js';
-import { validateProbe } from './probes.js';
-import { validateResources } from './resources.js';
+import { validateResources } from './limits.js';
+import { validateEnv, validateEnvFrom } from './container-environment.js';
+import { validateNonnegative, validatePort, validatePortNumber } from './field-values.js';
 import { validateContainerSecurity } from './security-context.js';
 
 type Container = Wire<V1Container>;
@@ -23,7 +22,7 @@ interface Images {
 }
 
 /** The data of a pod that checks of its containers need. */
-export interface PodNames {
+interface PodNames {
   /** Names of the pod's valid volumes. */
   readonly volumes: ReadonlySet<string>;
   /** If true, the pod has no resource claims. */
@@ -228,114 +227,6 @@ function validateHostPorts(
   }
 }
 
-// Printable ASCII except `=`: the names of variables since Kubernetes 1.34.
-const envName = /^[ -<>-~]+$/;
-
-function validateEnv(env: readonly Wire<V1EnvVar>[], field: string, errors: FieldErrors): void {
-  for (const [index, variable] of env.entries()) {
-    const { name } = variable;
-    const path = `${field}[${index}]`;
-    if (name === '') errors.required(`${path}.name`);
-    else if (!envName.test(name)) {
-      const why =
-        "a valid environment variable name must consist only of printable ASCII characters other than '='";
-      errors.invalid(`${path}.name`, name, why);
-    }
-    validateValueFrom(variable, `${path}.valueFrom`, errors);
-  }
-}
-
-function validateValueFrom(
-  { value = '', valueFrom }: Wire<V1EnvVar>,
-  field: string,
-  errors: FieldErrors,
-): void {
-  if (valueFrom === undefined) return;
-  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
-  validateFieldRef(fieldRef?.fieldPath, `${field}.fieldRef.fieldPath`, errors);
-  validateResourceRef(resourceFieldRef?.resource, `${field}.resourceFieldRef.resource`, errors);
-  for (const [member, selector] of Object.entries({ configMapKeyRef, secretKeyRef })) {
-    if (selector === undefined) continue;
-    const { name = '', key } = selector;
-    for (const problem of subdomainProblems(name)) {
-      errors.invalid(`${field}.${member}.name`, name, problem);
-    }
-    if (key === '') errors.required(`${field}.${member}.key`);
-    for (const problem of key === '' ? [] : configKeyProblems(key)) {
-      errors.invalid(`${field}.${member}.key`, key, problem);
-    }
-  }
-  const sources = Object.keys(valueFrom).length;
-  if (sources === 0) {
-    const why =
-      'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
-    errors.invalid(field, '', why);
-  } else if (value !== '') {
-    errors.invalid(field, '', 'may not be specified when `value` is not empty');
-  } else if (sources > 1) {
-    errors.invalid(field, '', 'may not have more than one field specified at a time');
-  }
-}
-
-const fieldPaths: ReadonlySet<string> = new Set([
-  'metadata.name',
-  'metadata.namespace',
-  'metadata.uid',
-  'spec.nodeName',
-  'spec.serviceAccountName',
-  'status.hostIP',
-  'status.hostIPs',
-  'status.podIP',
-  'status.podIPs',
-]);
-
-function validateFieldRef(path: string | undefined, field: string, errors: FieldErrors): void {
-  if (path === undefined) return;
-  if (path === '') {
-    errors.required(field);
-    return;
-  }
-  if (fieldPaths.has(path) || /^metadata\.(?:labels|annotations)\['.+'\]$/.test(path)) return;
-  const why = `error converting fieldPath: field label not supported: ${path}`;
-  errors.invalid(field, path, why);
-}
-
-const resourceNames = ['limits', 'requests'].flatMap((list) =>
-  ['cpu', 'ephemeral-storage', 'memory'].map((name) => `${list}.${name}`),
-);
-
-function validateResourceRef(name: string | undefined, field: string, errors: FieldErrors): void {
-  if (name === '') errors.required(field);
-  else if (name !== undefined && !resourceNames.includes(name) && !/\.hugepages-./.test(name)) {
-    errors.notSupported(field, name, resourceNames);
-  }
-}
-
-function validateEnvFrom(
-  sources: readonly Wire<V1EnvFromSource>[],
-  field: string,
-  errors: FieldErrors,
-): void {
-  for (const [index, { configMapRef, secretRef }] of sources.entries()) {
-    const path = `${field}[${index}]`;
-    for (const [member, reference] of Object.entries({ configMapRef, secretRef })) {
-      if (reference === undefined) continue;
-      const { name = '' } = reference;
-      if (name === '') errors.required(`${path}.${member}.name`);
-      else {
-        for (const problem of subdomainProblems(name)) {
-          errors.invalid(`${path}.${member}.name`, name, problem);
-        }
-      }
-    }
-    if (configMapRef === undefined && secretRef === undefined) {
-      errors.invalid(field, '', 'must specify one of: `configMapRef` or `secretRef`');
-    } else if (configMapRef !== undefined && secretRef !== undefined) {
-      errors.invalid(field, '', 'may not have more than one field specified at a time');
-    }
-  }
-}
-
 const propagations = ['Bidirectional', 'HostToContainer', 'None'];
 
 function validateMounts(
@@ -369,5 +260,89 @@ function validateMounts(
       const why = 'may only be specified when readOnly is true';
       errors.forbidden(`${field}.recursiveReadOnly`, why);
     }
+  }
+}
+
+const probeHandlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'] as const;
+type ProbeHandler = (typeof probeHandlers)[number];
+const headerName = /^[-A-Za-z0-9]+$/;
+const headerMessage =
+  "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
+
+const counts = [
+  'initialDelaySeconds',
+  'timeoutSeconds',
+  'periodSeconds',
+  'successThreshold',
+  'failureThreshold',
+] as const;
+
+/** Checks a probe: it has one handler and no negative numbers. */
+function validateProbe(probe: Wire<V1Probe> | undefined, field: string, errors: FieldErrors): void {
+  if (probe === undefined) return;
+  const given = probeHandlers.filter((handler) => probe[handler] !== undefined);
+  const [handler, ...extra] = given;
+  if (handler === undefined) errors.required(field, 'must specify a handler type');
+  else validateHandler(probe, `${field}.${handler}`, { handler, errors });
+  for (const other of extra) {
+    errors.forbidden(`${field}.${other}`, 'may not specify more than 1 handler type');
+  }
+  for (const count of counts) validateNonnegative(probe[count], `${field}.${count}`, errors);
+  const { terminationGracePeriodSeconds: grace } = probe;
+  if (grace !== undefined && grace <= 0) {
+    errors.invalid(`${field}.terminationGracePeriodSeconds`, grace, 'must be greater than 0');
+  }
+}
+
+/** Checks a handler of a probe or a lifecycle hook. */
+function validateHandler(
+  { exec, httpGet, tcpSocket, grpc }: Pick<Wire<V1Probe>, ProbeHandler>,
+  field: string,
+  { handler, errors }: { readonly handler: ProbeHandler; readonly errors: FieldErrors },
+): void {
+  switch (handler) {
+    case 'exec':
+      if ((exec?.command ?? []).length === 0) errors.required(`${field}.command`);
+      break;
+    case 'httpGet':
+      validatePort(httpGet?.port ?? 0, `${field}.port`, errors);
+      if (!['HTTP', 'HTTPS'].includes(httpGet?.scheme ?? '')) {
+        errors.notSupported(`${field}.scheme`, httpGet?.scheme, ['HTTP', 'HTTPS']);
+      }
+      for (const { name } of httpGet?.httpHeaders ?? []) {
+        if (!headerName.test(name)) errors.invalid(`${field}.httpHeaders`, name, headerMessage);
+      }
+      break;
+    case 'tcpSocket':
+      validatePort(tcpSocket?.port ?? 0, `${field}.port`, errors);
+      break;
+    case 'grpc':
+      validatePortNumber(grpc?.port ?? 0, `${field}.port`, errors);
+      break;
+  }
+}
+
+const lifecycleHandlers = ['exec', 'httpGet', 'tcpSocket', 'sleep'] as const;
+
+/**
+ * Checks a handler that runs when a container starts or stops.
+ * @param graceSeconds - grace period of its pod
+ */
+function validateLifecycleHandler(
+  given: Wire<V1LifecycleHandler>,
+  field: string,
+  { graceSeconds, errors }: { readonly graceSeconds: number; readonly errors: FieldErrors },
+): void {
+  const [handler, ...extra] = lifecycleHandlers.filter((one) => given[one] !== undefined);
+  if (handler === undefined) errors.required(field, 'must specify a handler type');
+  else if (handler === 'sleep') {
+    const seconds = given.sleep?.seconds ?? 0;
+    if (seconds < 0 || seconds > graceSeconds) {
+      const why = `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`;
+      errors.invalid(`${field}.sleep`, seconds, why);
+    }
+  } else validateHandler(given, `${field}.${handler}`, { handler, errors });
+  for (const other of extra) {
+    errors.forbidden(`${field}.${other}`, 'may not specify more than 1 handler type');
   }
 }

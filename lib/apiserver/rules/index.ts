@@ -1,12 +1,20 @@
-import { admissionPolicyRules } from './admission-policies.js';
+/**
+ * The behavior of each built-in kind beside its schema: defaults, admission, validation, warnings.
+ *
+ * Start with `kind-rules.ts`, the interface of a kind's rules. Each group of kinds has a file
+ * (`apps.ts`, `batch.ts`, `storage.ts`, …) that this file joins. The kinds share the parts of pods
+ * (`pod-spec.ts`, then `containers.ts`, `volumes.ts`, `pod-placement.ts`, `security-context.ts`),
+ * the checks of `metadata.ts`, and those of single values, `field-values.ts`.
+ */
+import { crdRules } from '../custom/crd.js';
+import { admissionRules } from './admission.js';
 import { appsRules } from './apps.js';
 import { batchRules } from './batch.js';
-import { crdRules } from '../custom/crd.js';
 import { clusterRules } from './cluster.js';
 import { configRules } from './config.js';
 import { eventRules } from './events.js';
 import type { KindRules } from './kind-rules.js';
-import { namespaceRules } from './namespace.js';
+import { limitRules } from './limits.js';
 import { networkingRules } from './networking.js';
 import { podRules } from './pod.js';
 import { rbacRules } from './rbac.js';
@@ -21,18 +29,18 @@ export function builtinRules(group: string, version: string, kind: string): Kind
 }
 
 const rules: Readonly<Partial<Record<string, KindRules>>> = {
-  ...admissionPolicyRules,
+  ...admissionRules,
   ...appsRules,
   ...batchRules,
   ...clusterRules,
   ...configRules,
   ...eventRules,
+  ...limitRules,
   ...networkingRules,
   ...rbacRules,
   ...reviewRules,
   ...scalingRules,
   ...storageRules,
-  '/v1/Namespace': namespaceRules,
   'apiextensions.k8s.io/v1/CustomResourceDefinition': crdRules,
   '/v1/Pod': podRules,
   '/v1/Service': serviceRules,

@@ -1,0 +1,314 @@
+import { createHash } from 'node:crypto';
+import { discoveryData, rawDefinition, readDocument } from '../kinds/documents.js';
+import type { RawSchema } from '../kinds/documents.js';
+import type { KindRegistry, ServedKind } from '../kinds/served-kind.js';
+import { withoutMembers } from '../../object/json.js';
+import type { ServesGroup } from './discovery.js';
+
+type Paths = Readonly<Record<string, unknown>>;
+
+/** The kinds in OpenAPI documents. */
+export interface OpenApiSource {
+  readonly kinds: KindRegistry;
+  /**
+   * Returns whether a group is included. If undefined, all groups and the paths without a group are
+   * included.
+   */
+  readonly serves: ServesGroup | undefined;
+}
+
+/** Returns `/openapi/v3`: the index of the documents. */
+export function openApiIndex(source: OpenApiSource): object {
+  const paths = Object.keys(builtinPaths(source)).map((name) => [
+    name,
+    entryOf(name, releaseHash()),
+  ]);
+  const custom = [...customVersions(source)].map(([name, served]) => [
+    name,
+    entryOf(name, hashOf(served.map((kind) => kind.schema()))),
+  ]);
+  return { paths: Object.fromEntries([...paths, ...custom]) as Record<string, unknown> };
+}
+
+function entryOf(name: string, hash: string): object {
+  return { serverRelativeURL: `/openapi/v3/${name}?hash=${hash}` };
+}
+
+function releaseHash(): string {
+  return hashOf(discoveryData().version.gitVersion);
+}
+
+function hashOf(value: unknown): string {
+  const text = JSON.stringify(value, (_name, one: unknown) => one ?? null);
+  return createHash('sha512').update(text).digest('hex').toUpperCase();
+}
+
+/** Returns the paths of built-in kinds, by the name of their document. */
+function builtinPaths({ serves }: OpenApiSource): Readonly<Record<string, Paths>> {
+  const all = readDocument('paths') as Readonly<Record<string, Paths>>;
+  if (serves === undefined) return all;
+  const served = Object.entries(all).filter(([name]) => {
+    const group = groupOfDocument(name);
+    return group !== undefined && serves(group);
+  });
+  return Object.fromEntries(served);
+}
+
+/**
+ * Returns the group of `apis/apps/v1` or `api/v1`.
+ * @returns undefined: the document is not that of a version
+ */
+function groupOfDocument(name: string): string | undefined {
+  const [root, ...rest] = name.split('/');
+  if (root === 'api' && rest.length === 1) return '';
+  return root === 'apis' && rest.length === 2 ? rest[0] : undefined;
+}
+
+/** Returns the custom kinds in the documents. */
+function* customKinds({ kinds, serves }: OpenApiSource): Generator<ServedKind> {
+  for (const kind of kinds.all()) {
+    if (kind.custom !== undefined && serves?.(kind.type.group) !== false) yield kind;
+  }
+}
+
+function customVersions(source: OpenApiSource): ReadonlyMap<string, readonly ServedKind[]> {
+  const versions = new Map<string, ServedKind[]>();
+  for (const kind of customKinds(source)) {
+    const name = `apis/${kind.type.group}/${kind.type.version}`;
+    versions.set(name, [...(versions.get(name) ?? []), kind]);
+  }
+  return versions;
+}
+
+/**
+ * Returns `/openapi/v3/<name>`, for example `apis/apps/v1`: the paths of a version and every
+ * definition that they refer to.
+ * @returns undefined: the version does not exist
+ */
+export function openApiDocument(source: OpenApiSource, name: string): object | undefined {
+  const builtin = builtinPaths(source)[name];
+  if (builtin !== undefined) return document(builtin, {});
+  const served = customVersions(source).get(name);
+  if (served === undefined) return undefined;
+  const paths = Object.assign({}, ...served.map(customPaths)) as Paths;
+  const own = Object.assign({}, ...served.map(customDefinitions)) as Record<string, RawSchema>;
+  return document(paths, own);
+}
+
+function document(paths: Paths, own: Readonly<Record<string, RawSchema>>): object {
+  return {
+    openapi: '3.0.0',
+    info: documentInfo(),
+    paths,
+    components: {
+      schemas: reachable([paths, own], own),
+      securitySchemes: {
+        BearerToken: {
+          type: 'apiKey',
+          description: 'Bearer Token authentication',
+          name: 'authorization',
+          in: 'header',
+        },
+      },
+    },
+  };
+}
+
+function documentInfo(): { readonly title: string; readonly version: string } {
+  const { version } = discoveryData();
+  return { title: 'Kubernetes', version: `${version['major'] ?? ''}.${version['minor'] ?? ''}` };
+}
+
+const reference = /"#\/components\/schemas\/([^"]+)"/g;
+
+/** Returns the definitions that `roots` refer to, directly or through others. */
+function reachable(
+  roots: unknown,
+  own: Readonly<Record<string, RawSchema>>,
+): Record<string, RawSchema> {
+  const found = new Map<string, RawSchema>(Object.entries(own));
+  const pending = [JSON.stringify(roots)];
+  for (let text = pending.pop(); text !== undefined; text = pending.pop()) {
+    for (const [, name = ''] of text.matchAll(reference)) {
+      if (found.has(name)) continue;
+      const definition = rawDefinition(name);
+      if (definition === undefined) continue;
+      found.set(name, definition);
+      pending.push(JSON.stringify(definition));
+    }
+  }
+  const sorted = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(sorted);
+}
+
+/**
+ * Returns `/openapi/v2` as JSON: every definition as Swagger 2.0, without paths. See
+ * {@link emptySwaggerProto} for protobuf.
+ */
+export function swaggerDocument(source: OpenApiSource): object {
+  const custom = Object.assign({}, ...[...customKinds(source)].map(customDefinitions)) as Record<
+    string,
+    RawSchema
+  >;
+  const definitions = Object.entries(reachable([builtinPaths(source), custom], custom)).map(
+    ([name, schema]) => [name, swaggerSchema(schema)],
+  );
+  return {
+    swagger: '2.0',
+    info: documentInfo(),
+    paths: {},
+    definitions: Object.fromEntries(definitions) as Record<string, unknown>,
+    securityDefinitions: {
+      BearerToken: {
+        description: 'Bearer Token authentication',
+        type: 'apiKey',
+        name: 'authorization',
+        in: 'header',
+      },
+    },
+    security: [{ BearerToken: [] }],
+  };
+}
+
+/** The media type of the document that {@link emptySwaggerProto} returns. */
+export const swaggerProtoType = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+
+/**
+ * Returns the document in protobuf, without definitions. kubectl requests it if version 3 lacks a
+ * kind, and skips validation for missing kinds. So it continues, and reports the missing kind.
+ */
+export function emptySwaggerProto(): string {
+  const { title, version } = documentInfo();
+  const info = textField(1, title) + textField(2, version);
+  return textField(1, '2.0') + textField(2, info);
+}
+
+/**
+ * Encodes a text field. The field number must be below 16, and the text must be ASCII and shorter
+ * than 128 characters.
+ */
+function textField(field: number, text: string): string {
+  return String.fromCharCode((field << 3) | 2, text.length) + text;
+}
+
+const openApiPrefix = '#/components/schemas/';
+
+/** Converts a schema to Swagger, which allows neither defaults beside a `$ref` nor alternatives. */
+function swaggerSchema(schema: RawSchema): RawSchema {
+  const { allOf, ...members } = schema;
+  const rest: RawSchema = withoutMembers(members, 'oneOf', 'anyOf', 'not', 'nullable');
+  const [only] = allOf ?? [];
+  const reference = rest.$ref ?? (allOf?.length === 1 ? only?.$ref : undefined);
+  if (reference !== undefined) {
+    return {
+      ...withoutMembers(rest, 'default'),
+      $ref: reference.replace(openApiPrefix, '#/definitions/'),
+    };
+  }
+  const intOrString = schema['oneOf'] !== undefined && schema.type === undefined;
+  return {
+    ...rest,
+    ...(intOrString ? { type: 'string' } : {}),
+    ...(rest.properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(rest.properties).map(([name, one]) => [name, swaggerSchema(one)]),
+          ),
+        }),
+    ...(rest.items === undefined ? {} : { items: swaggerSchema(rest.items) }),
+    ...(typeof rest.additionalProperties === 'object'
+      ? { additionalProperties: swaggerSchema(rest.additionalProperties) }
+      : {}),
+  };
+}
+
+/** Returns the name of a custom kind's definition: `com.example.stable.v1.CronTab`. */
+function customDefinitionName({ type }: ServedKind): string {
+  return [...type.group.split('.').reverse(), type.version, type.kind].join('.');
+}
+
+const metaPrefix = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1';
+
+/** Returns the definitions of a custom kind and of its list. */
+function customDefinitions(kind: ServedKind): Record<string, RawSchema> {
+  const name = customDefinitionName(kind);
+  const { group, version, kind: own } = kind.type;
+  const schema = (kind.schema() ?? { type: 'object' }) as RawSchema;
+  const typeMeta = { apiVersion: { type: 'string' }, kind: { type: 'string' } };
+  const metadata = (type: string): RawSchema => ({ allOf: [{ $ref: `${metaPrefix}.${type}` }] });
+  const identity = (kindName: string): RawSchema => ({
+    'x-kubernetes-group-version-kind': [{ group, kind: kindName, version }],
+  });
+  const items = { type: 'array', items: { $ref: `#/components/schemas/${name}` } };
+  return {
+    [name]: {
+      ...schema,
+      properties: { ...schema.properties, ...typeMeta, metadata: metadata('ObjectMeta') },
+      ...identity(own),
+    },
+    [`${name}List`]: {
+      description: `${kind.listKind} is a list of ${own}`,
+      type: 'object',
+      required: ['items'],
+      properties: { ...typeMeta, items, metadata: metadata('ListMeta') },
+      ...identity(kind.listKind),
+    },
+  };
+}
+
+interface Template {
+  readonly document: string;
+  readonly group: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly definition: string;
+}
+
+// Built-in kinds with every path that a custom kind may have: custom paths are their renamed
+// copies.
+const namespaced: Template = {
+  document: 'apis/apps/v1',
+  group: 'apps',
+  kind: 'Deployment',
+  plural: 'deployments',
+  definition: 'io.k8s.api.apps.v1.Deployment',
+};
+const clusterScoped: Template = {
+  document: 'apis/apiregistration.k8s.io/v1',
+  group: 'apiregistration.k8s.io',
+  kind: 'APIService',
+  plural: 'apiservices',
+  definition: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
+};
+
+/**
+ * Removes strategic merge patches: kubectl sends the types in the document, and custom resources do
+ * not support this one.
+ */
+function withoutStrategicPatch(key: string, value: unknown): unknown {
+  return key === 'application/strategic-merge-patch+json' ? undefined : value;
+}
+
+/** Returns the paths of a custom kind. */
+function customPaths(kind: ServedKind): Paths {
+  const { group, version, plural, kind: name } = kind.type;
+  const template = kind.type.namespaced ? namespaced : clusterScoped;
+  const documents = readDocument('paths') as Readonly<Record<string, Paths>>;
+  const own = Object.entries(documents[template.document] ?? {}).filter(([path]) => {
+    const [, rest] = path.split(`/${template.plural}`);
+    if (rest === undefined || path.includes('/watch/')) return false;
+    const subresource = /\/\{name\}\/(\w+)$/.exec(rest)?.[1];
+    return subresource === undefined || kind.subresources.has(subresource);
+  });
+  const text = JSON.stringify(Object.fromEntries(own))
+    .replaceAll(template.definition, customDefinitionName(kind))
+    .replaceAll(`/${template.document}/`, `/apis/${group}/${version}/`)
+    .replaceAll(
+      `"group":"${template.group}","version":"v1"`,
+      `"group":"${group}","version":"${version}"`,
+    )
+    .replaceAll(template.kind, name)
+    .replaceAll(template.plural, plural);
+  return JSON.parse(text, withoutStrategicPatch) as Paths;
+}

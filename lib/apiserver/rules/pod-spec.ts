@@ -1,0 +1,335 @@
+import type {
+  V1Container,
+  V1HTTPGetAction,
+  V1HostAlias,
+  V1Lifecycle,
+  V1PodDNSConfig,
+  V1PodSpec,
+  V1PodTemplateSpec,
+  V1Probe,
+  V1Toleration,
+} from '@kubernetes/client-node';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import {
+  labelProblems,
+  labelValueProblems,
+  qualifiedNameProblems,
+  searchDomainProblems,
+  subdomainProblems,
+} from '../../crd/validation/names.js';
+import type { Wire } from '../../object/wire.js';
+import { defaultVolume, validateVolumes } from './volumes.js';
+import { validateAffinity, validateTopologySpread } from './pod-placement.js';
+import { validateContainers, validateInitContainers } from './containers.js';
+import { validatePodSecurity } from './security-context.js';
+import { validateIp } from './field-values.js';
+import { validateAnnotations, validateLabels } from './metadata.js';
+
+type PodSpec = Wire<V1PodSpec>;
+
+const restartPolicies = ['Always', 'OnFailure', 'Never'];
+const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
+
+/** Checks a pod template, without the rules of its workload. */
+export function validatePodTemplate(
+  { metadata, spec }: Wire<V1PodTemplateSpec>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  validateLabels(metadata?.labels, `${field}.labels`, errors);
+  validateAnnotations(metadata?.annotations, `${field}.annotations`, errors);
+  if (spec !== undefined) validatePodSpec(spec, `${field}.spec`, errors);
+  if ((spec?.ephemeralContainers ?? []).length > 0) {
+    const why = 'ephemeral containers not allowed in pod template';
+    errors.forbidden(`${field}.spec.ephemeralContainers`, why);
+  }
+}
+
+/** Checks the spec of a pod. */
+export function validatePodSpec(spec: PodSpec, field: string, errors: FieldErrors): void {
+  const hasAccount = (spec.serviceAccountName ?? '') !== '';
+  const check = { hasAccount, errors };
+  const names = {
+    volumes: validateVolumes(spec.volumes ?? [], `${field}.volumes`, check),
+    containers: new Set<string>(),
+    noClaims: (spec.resourceClaims ?? []).length === 0,
+    graceSeconds: spec.terminationGracePeriodSeconds ?? 30,
+  };
+  const containers = (spec.containers as PodSpec['containers'] | null) ?? [];
+  validateContainers(containers, `${field}.containers`, { names, errors });
+  validateInitContainers(spec.initContainers ?? [], `${field}.initContainers`, { names, errors });
+  const { restartPolicy = '', dnsPolicy = '' } = spec;
+  if (!restartPolicies.includes(restartPolicy)) {
+    errors.notSupported(`${field}.restartPolicy`, restartPolicy, restartPolicies);
+  }
+  if (!dnsPolicies.includes(dnsPolicy)) {
+    errors.notSupported(`${field}.dnsPolicy`, dnsPolicy, dnsPolicies);
+  }
+  validateLabels(spec.nodeSelector, `${field}.nodeSelector`, errors);
+  validateNames(spec, field, errors);
+  const { activeDeadlineSeconds } = spec;
+  if (activeDeadlineSeconds !== undefined && activeDeadlineSeconds < 1) {
+    const why = 'must be between 1 and 2147483647, inclusive';
+    errors.invalid(`${field}.activeDeadlineSeconds`, activeDeadlineSeconds, why);
+  }
+  validateTolerations(spec.tolerations ?? [], `${field}.tolerations`, errors);
+  validatePodNetwork(spec, field, errors);
+  validatePodSecurity(spec, field, errors);
+  validateScheduling(spec, field, errors);
+  const { os } = spec;
+  if (os !== undefined && !['linux', 'windows'].includes(os.name)) {
+    errors.notSupported(`${field}.os`, os.name, ['linux', 'windows']);
+  }
+}
+
+function validateScheduling(spec: PodSpec, field: string, errors: FieldErrors): void {
+  const { affinity, topologySpreadConstraints = [], schedulingGates = [] } = spec;
+  if (affinity !== undefined) validateAffinity(affinity, `${field}.affinity`, errors);
+  const constraints = `${field}.topologySpreadConstraints`;
+  validateTopologySpread(topologySpreadConstraints, constraints, errors);
+  for (const [index, { conditionType }] of (spec.readinessGates ?? []).entries()) {
+    for (const problem of qualifiedNameProblems(conditionType)) {
+      errors.invalid(`${field}.readinessGates[${index}].conditionType`, conditionType, problem);
+    }
+  }
+  const gates = new Set<string>();
+  for (const [index, { name }] of schedulingGates.entries()) {
+    const path = `${field}.schedulingGates[${index}]`;
+    for (const problem of qualifiedNameProblems(name)) errors.invalid(path, name, problem);
+    if (gates.has(name)) errors.duplicate(path, name);
+    gates.add(name);
+  }
+}
+
+function validateNames(spec: PodSpec, field: string, errors: FieldErrors): void {
+  for (const member of ['serviceAccountName', 'nodeName', 'priorityClassName'] as const) {
+    const { [member]: name = '' } = spec;
+    for (const problem of name === '' ? [] : subdomainProblems(name)) {
+      errors.invalid(`${field}.${member}`, name, problem);
+    }
+  }
+}
+
+function validateTolerations(
+  tolerations: readonly Wire<V1Toleration>[],
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const [index, toleration] of tolerations.entries()) {
+    const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration;
+    const path = `${field}[${index}]`;
+    for (const problem of key === '' ? [] : qualifiedNameProblems(key)) {
+      errors.invalid(`${path}.key`, key, problem);
+    }
+    if (key === '' && operator !== 'Exists') {
+      const why =
+        'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+      errors.invalid(`${path}.operator`, operator, why);
+    }
+    if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
+      const why = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+      errors.invalid(`${path}.effect`, effect, why);
+    }
+    if (operator === 'Exists' && value !== '') {
+      errors.invalid(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'");
+    }
+    for (const problem of operator === 'Exists' ? [] : labelValueProblems(value)) {
+      errors.invalid(`${path}.operator`, value, problem);
+    }
+    if (!['', 'Equal', 'Exists'].includes(operator)) {
+      errors.notSupported(`${path}.operator`, operator, ['Equal', 'Exists']);
+    }
+    if (!['', 'NoSchedule', 'PreferNoSchedule', 'NoExecute'].includes(effect)) {
+      const supported = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+      errors.notSupported(`${path}.effect`, effect, supported);
+    }
+  }
+}
+
+/** Checks the names, DNS settings, host aliases and host ports of a pod. */
+function validatePodNetwork(spec: PodSpec, field: string, errors: FieldErrors): void {
+  const { dnsPolicy, dnsConfig, hostAliases = [] } = spec;
+  for (const member of ['hostname', 'subdomain'] as const) {
+    const { [member]: name = '' } = spec;
+    for (const problem of name === '' ? [] : labelProblems(name)) {
+      errors.invalid(`${field}.${member}`, name, problem);
+    }
+  }
+  validateDns(dnsConfig, `${field}.dnsConfig`, { none: dnsPolicy === 'None', errors });
+  validateHostAliases(hostAliases, `${field}.hostAliases`, errors);
+  if (spec.hostNetwork === true) validateHostPorts(spec, field, errors);
+}
+
+const serverLimit = 3;
+const searchLimit = 32;
+const searchLength = 2048;
+
+function validateDns(
+  config: Wire<V1PodDNSConfig> | undefined,
+  field: string,
+  { none, errors }: { readonly none: boolean; readonly errors: FieldErrors },
+): void {
+  const { nameservers = [], searches = [], options = [] } = config ?? {};
+  if (none && config === undefined) {
+    errors.required(field, 'must provide `dnsConfig` when `dnsPolicy` is None');
+  } else if (none && nameservers.length === 0) {
+    const why = 'must provide at least one DNS nameserver when `dnsPolicy` is None';
+    errors.required(`${field}.nameservers`, why);
+  }
+  if (nameservers.length > serverLimit) {
+    const why = `must not have more than ${serverLimit} nameservers`;
+    errors.invalid(`${field}.nameservers`, nameservers, why);
+  }
+  for (const [index, ip] of nameservers.entries()) {
+    validateIp(ip, `${field}.nameservers[${index}]`, errors);
+  }
+  validateSearches(searches, `${field}.searches`, errors);
+  for (const [index, { name = '' }] of options.entries()) {
+    if (name === '') errors.required(`${field}.options[${index}]`, 'must not be empty');
+  }
+}
+
+function validateSearches(searches: readonly string[], field: string, errors: FieldErrors): void {
+  if (searches.length > searchLimit) {
+    errors.invalid(field, searches, `must not have more than ${searchLimit} search paths`);
+  }
+  if (searches.join(' ').length > searchLength) {
+    const why = `must not have more than ${searchLength} characters (including spaces) in the search list`;
+    errors.invalid(field, searches, why);
+  }
+  for (const [index, search] of searches.entries()) {
+    // A single dot is the root domain.
+    for (const problem of search === '.' ? [] : searchDomainProblems(search.replace(/\.$/, ''))) {
+      errors.invalid(`${field}[${index}]`, search, problem);
+    }
+  }
+}
+
+function validateHostAliases(
+  aliases: readonly Wire<V1HostAlias>[],
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const [index, { ip, hostnames = [] }] of aliases.entries()) {
+    validateIp(ip, `${field}[${index}].ip`, errors);
+    for (const [at, name] of hostnames.entries()) {
+      for (const problem of subdomainProblems(name)) {
+        errors.invalid(`${field}[${index}].hostnames[${at}]`, name, problem);
+      }
+    }
+  }
+}
+
+function validateHostPorts(spec: PodSpec, field: string, errors: FieldErrors): void {
+  const containers = (spec.containers as PodSpec['containers'] | null) ?? [];
+  for (const [index, { ports = [] }] of containers.entries()) {
+    for (const [at, { containerPort, hostPort }] of ports.entries()) {
+      if (hostPort === undefined || hostPort === containerPort) continue;
+      const why = 'must match `containerPort` when `hostNetwork` is true';
+      errors.invalid(`${field}.containers[${index}].ports[${at}].hostPort`, hostPort, why);
+    }
+  }
+}
+
+type Container = Wire<V1Container>;
+
+/** Fills in the defaults of a pod's spec, or of a pod template's, in place. */
+export function defaultPodSpec(spec: PodSpec): void {
+  mirrorServiceAccount(spec);
+  spec.dnsPolicy ??= 'ClusterFirst';
+  spec.restartPolicy ??= 'Always';
+  spec.securityContext ??= {};
+  spec.terminationGracePeriodSeconds ??= 30;
+  spec.schedulerName ??= 'default-scheduler';
+  for (const volume of spec.volumes ?? []) defaultVolume(volume);
+  for (const container of allContainers(spec)) {
+    defaultContainer(container);
+    if (spec.hostNetwork === true) defaultHostPorts(container);
+  }
+}
+
+/**
+ * Sets `serviceAccountName` and its old name `serviceAccount` to the same value. Both are always
+ * present.
+ */
+function mirrorServiceAccount(spec: PodSpec): void {
+  const name = spec.serviceAccountName ?? spec.serviceAccount;
+  if (name === undefined) return;
+  spec.serviceAccountName = name;
+  spec.serviceAccount = name;
+}
+
+/** Returns the init, regular and ephemeral containers of a pod. */
+export function allContainers(spec: PodSpec): readonly Container[] {
+  const { initContainers, ephemeralContainers } = spec;
+  // A decoded spec may have null containers, Go's zero value.
+  const containers = (spec.containers as Container[] | null) ?? [];
+  return [
+    ...(initContainers ?? []),
+    ...containers,
+    ...((ephemeralContainers ?? []) as Container[]),
+  ];
+}
+
+/** Fills in the defaults that only pods get, not templates: requests from limits, service links. */
+export function defaultPodOnly(spec: PodSpec): void {
+  const { initContainers = [] } = spec;
+  const containers = (spec.containers as Container[] | null) ?? [];
+  for (const { resources } of [...containers, ...initContainers]) {
+    if (resources?.limits === undefined) continue;
+    resources.requests = { ...resources.limits, ...resources.requests };
+  }
+  spec.enableServiceLinks ??= true;
+  // Older servers accepted negative values, and kubelets use 1 for them.
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
+}
+
+function defaultContainer(container: Container): void {
+  container.imagePullPolicy ??=
+    imageTag(container.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent';
+  container.terminationMessagePath ??= '/dev/termination-log';
+  container.terminationMessagePolicy ??= 'File';
+  for (const port of container.ports ?? []) port.protocol ??= 'TCP';
+  for (const { valueFrom } of container.env ?? []) {
+    if (valueFrom?.fieldRef !== undefined) valueFrom.fieldRef.apiVersion ??= 'v1';
+    if (valueFrom?.fileKeyRef !== undefined) valueFrom.fileKeyRef.optional ??= false;
+  }
+  for (const probe of [container.livenessProbe, container.readinessProbe, container.startupProbe]) {
+    if (probe !== undefined) defaultProbe(probe);
+  }
+  if (container.lifecycle !== undefined) defaultLifecycle(container.lifecycle);
+}
+
+function defaultHostPorts(container: Container): void {
+  for (const port of container.ports ?? []) port.hostPort ??= port.containerPort;
+}
+
+function defaultProbe(probe: Wire<V1Probe>): void {
+  probe.timeoutSeconds ??= 1;
+  probe.periodSeconds ??= 10;
+  probe.successThreshold ??= 1;
+  probe.failureThreshold ??= 3;
+  if (probe.httpGet !== undefined) defaultHttpGet(probe.httpGet);
+  if (probe.grpc !== undefined) probe.grpc.service ??= '';
+}
+
+function defaultLifecycle({ postStart, preStop }: Wire<V1Lifecycle>): void {
+  for (const handler of [postStart, preStop]) {
+    if (handler?.httpGet !== undefined) defaultHttpGet(handler.httpGet);
+  }
+}
+
+function defaultHttpGet(action: Wire<V1HTTPGetAction>): void {
+  action.path ??= '/';
+  action.scheme ??= 'HTTP';
+}
+
+/** Returns the tag of an image: `latest` without tag and digest, empty with only a digest. */
+export function imageTag(image: string): string {
+  const at = image.indexOf('@');
+  const name = at < 0 ? image : image.slice(0, at);
+  const colon = name.lastIndexOf(':');
+  // A colon before the last slash belongs to the registry's port.
+  if (colon > name.lastIndexOf('/')) return name.slice(colon + 1);
+  return at < 0 ? 'latest' : '';
+}

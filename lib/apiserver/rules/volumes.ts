@@ -1,0 +1,346 @@
+import type {
+  V1DownwardAPIVolumeFile,
+  V1ISCSIVolumeSource,
+  V1KeyToPath,
+  V1PersistentVolumeClaimSpec,
+  V1ProjectedVolumeSource,
+  V1Volume,
+  V1VolumeProjection,
+} from '@kubernetes/client-node';
+import { FieldErrors } from '../../crd/validation/field-errors.js';
+import { labelProblems } from '../../crd/validation/names.js';
+import type { Wire } from '../../object/wire.js';
+import { imageTag } from './pod-spec.js';
+import { validateClaimSpec } from './storage.js';
+
+type Volume = Wire<V1Volume>;
+
+/** The data that checks of a pod's volumes need. */
+interface VolumeCheck {
+  /** If true, the pod has a service account whose token can be projected. */
+  readonly hasAccount: boolean;
+  readonly errors: FieldErrors;
+}
+
+/**
+ * Checks a pod's volumes.
+ * @returns the names of the valid volumes
+ */
+export function validateVolumes(
+  volumes: readonly Volume[],
+  field: string,
+  { hasAccount, errors }: VolumeCheck,
+): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [index, volume] of volumes.entries()) {
+    const path = `${field}[${index}]`;
+    const own = new FieldErrors();
+    validateSource(volume, path, { hasAccount, errors: own });
+    const { name } = volume;
+    if (name === '') own.required(`${path}.name`);
+    else for (const problem of labelProblems(name)) own.invalid(`${path}.name`, name, problem);
+    if (names.has(name)) own.duplicate(`${path}.name`, name);
+    if (own.empty) names.add(name);
+    else errors.causes.push(...own.causes);
+  }
+  return names;
+}
+
+/** The volume types in the order of the Go struct: the first one present is the volume's type. */
+const order = ['emptyDir', 'hostPath'];
+
+function sourcesOf(volume: Volume): readonly string[] {
+  const given = Object.keys(volume).filter((member) => member !== 'name');
+  const first = order.filter((member) => given.includes(member));
+  return [...first, ...given.filter((member) => !first.includes(member))];
+}
+
+function validateSource(volume: Volume, path: string, check: VolumeCheck): void {
+  const { errors } = check;
+  const [first, ...extra] = sourcesOf(volume);
+  if (first === undefined) errors.required(path, 'must specify a volume type');
+  for (const member of extra) {
+    errors.forbidden(`${path}.${member}`, 'may not specify more than 1 volume type');
+  }
+  validateFiles(volume, path, check);
+  validateStorage(volume, path, errors);
+  const { ephemeral } = volume;
+  const template = ephemeral?.volumeClaimTemplate;
+  if (ephemeral !== undefined && template === undefined) {
+    errors.required(`${path}.ephemeral.volumeClaimTemplate`);
+  }
+  if (template !== undefined) {
+    validateClaimSpec(template.spec, `${path}.ephemeral.volumeClaimTemplate.spec`, errors);
+  }
+}
+
+/** Checks volumes with files from API objects. */
+function validateFiles(volume: Volume, path: string, { hasAccount, errors }: VolumeCheck): void {
+  const { configMap, secret, downwardAPI, projected } = volume;
+  if (configMap !== undefined) {
+    if ((configMap.name ?? '') === '') errors.required(`${path}.configMap.name`);
+    validateMode(configMap.defaultMode, `${path}.configMap.defaultMode`, errors);
+    validateItems(configMap.items ?? [], `${path}.configMap.items`, errors);
+  }
+  if (secret !== undefined) {
+    if ((secret.secretName ?? '') === '') errors.required(`${path}.secret.secretName`);
+    validateMode(secret.defaultMode, `${path}.secret.defaultMode`, errors);
+    validateItems(secret.items ?? [], `${path}.secret.items`, errors);
+  }
+  if (downwardAPI !== undefined) {
+    validateMode(downwardAPI.defaultMode, `${path}.downwardAPI.defaultMode`, errors);
+    validateDownwardFiles(downwardAPI.items ?? [], `${path}.downwardAPI`, errors);
+  }
+  if (projected !== undefined) {
+    validateProjected(projected, `${path}.projected`, { hasAccount, errors });
+  }
+}
+
+const hostPathTypes = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+];
+
+/** Checks volumes with storage outside the API. */
+function validateStorage(volume: Volume, path: string, errors: FieldErrors): void {
+  const { persistentVolumeClaim, hostPath, nfs, csi, emptyDir, iscsi } = volume;
+  if ((emptyDir?.sizeLimit ?? '').startsWith('-')) {
+    const why = 'SizeLimit field must be a valid resource quantity';
+    errors.forbidden(`${path}.emptyDir.sizeLimit`, why);
+  }
+  if (persistentVolumeClaim?.claimName === '') {
+    errors.required(`${path}.persistentVolumeClaim.claimName`);
+  }
+  if (hostPath !== undefined) validateHostPath(hostPath, `${path}.hostPath`, errors);
+  if (nfs !== undefined) {
+    if (nfs.server === '') errors.required(`${path}.nfs.server`);
+    if (nfs.path === '') errors.required(`${path}.nfs.path`);
+    else if (!nfs.path.startsWith('/')) {
+      errors.invalid(`${path}.nfs.path`, nfs.path, 'must be an absolute path');
+    }
+  }
+  if (csi?.driver === '') errors.required(`${path}.csi.driver`);
+  if (iscsi !== undefined) validateIscsi(iscsi, `${path}.iscsi`, errors);
+}
+
+/** Checks a path on a node. */
+export function validateHostPath(
+  { path, type = '' }: { readonly path: string; readonly type?: string },
+  field: string,
+  errors: FieldErrors,
+): void {
+  if (path === '') {
+    errors.required(`${field}.path`);
+    return;
+  }
+  if (path.split('/').includes('..')) {
+    errors.invalid(`${field}.path`, path, "must not contain '..'");
+  }
+  if (!hostPathTypes.includes(type)) errors.notSupported(`${field}.type`, type, hostPathTypes);
+}
+
+function validateIscsi(
+  { targetPortal, iqn, lun }: Wire<V1ISCSIVolumeSource>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  if (targetPortal === '') errors.required(`${field}.targetPortal`);
+  if (iqn === '') errors.required(`${field}.iqn`);
+  else if (!/^(?:iqn|eui|naa)/.test(iqn)) {
+    errors.invalid(`${field}.iqn`, iqn, 'must be valid format starting with iqn, eui, or naa');
+  }
+  if (lun < 0 || lun > 255) {
+    errors.invalid(`${field}.lun`, lun, 'must be between 0 and 255, inclusive');
+  }
+}
+
+/** Checks the mode of a file. */
+function validateMode(mode: number | undefined, field: string, errors: FieldErrors): void {
+  if (mode === undefined || (mode >= 0 && mode <= 0o777)) return;
+  errors.invalid(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive');
+}
+
+/** Checks a path within a volume. */
+function validateLocalPath(path: string, field: string, errors: FieldErrors): void {
+  if (path === '') errors.required(field);
+  else if (path.startsWith('/')) errors.invalid(field, path, 'must be a relative path');
+  else if (path.split('/').includes('..')) errors.invalid(field, path, "must not contain '..'");
+  else if (path.startsWith('..')) errors.invalid(field, path, "must not start with '..'");
+}
+
+/** Checks the keys, paths and modes of files. */
+function validateItems(
+  items: readonly Wire<V1KeyToPath>[],
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const [index, { key, path, mode }] of items.entries()) {
+    const at = `${field}[${index}]`;
+    if (key === '') errors.required(`${at}.key`);
+    validateLocalPath(path, `${at}.path`, errors);
+    validateMode(mode, `${at}.mode`, errors);
+  }
+}
+
+const annotated = [
+  'metadata.annotations',
+  'metadata.labels',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+];
+
+/** Checks files with data of the pod itself. The real server's paths have no index here. */
+function validateDownwardFiles(
+  files: readonly Wire<V1DownwardAPIVolumeFile>[],
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const { path, fieldRef, resourceFieldRef, mode } of files) {
+    validateLocalPath(path, `${field}.path`, errors);
+    if (fieldRef !== undefined) {
+      const { fieldPath } = fieldRef;
+      const known =
+        annotated.includes(fieldPath) ||
+        /^metadata\.(?:labels|annotations)\['.+'\]$/.test(fieldPath);
+      if (!known) errors.notSupported(`${field}.fieldRef.fieldPath`, fieldPath, annotated);
+      if (resourceFieldRef !== undefined) {
+        const why = 'fieldRef and resourceFieldRef can not be specified simultaneously';
+        errors.invalid(field, 'resource', why);
+      }
+    } else if (resourceFieldRef === undefined) {
+      errors.required(field, 'one of fieldRef and resourceFieldRef is required');
+    } else if ((resourceFieldRef.containerName ?? '') === '') {
+      errors.required(`${field}.resourceFieldRef.containerName`);
+    }
+    validateMode(mode, `${field}.mode`, errors);
+  }
+}
+
+interface Projecting {
+  /** If true, the pod has a service account whose token can be projected. */
+  readonly hasAccount: boolean;
+  readonly errors: FieldErrors;
+}
+
+/** Checks a projected volume. */
+function validateProjected(
+  { sources = [], defaultMode }: Wire<V1ProjectedVolumeSource>,
+  field: string,
+  { hasAccount, errors }: Projecting,
+): void {
+  validateMode(defaultMode, `${field}.defaultMode`, errors);
+  const paths = new Set<string>();
+  for (const [index, source] of sources.entries()) {
+    const at = `${field}.sources[${index}]`;
+    const [first, ...extra] = Object.keys(source);
+    if (first !== undefined) validateProjection(source, at, { first, field, hasAccount, errors });
+    if (extra.length > 0) {
+      errors.forbidden(at, 'may not specify more than 1 volume type per source');
+    }
+    for (const { path, name } of pathsOf(source)) {
+      if (paths.has(path)) errors.invalid(field, name, 'conflicting duplicate paths');
+      paths.add(path);
+    }
+  }
+}
+
+function validateProjection(
+  source: Wire<V1VolumeProjection>,
+  at: string,
+  { first, field, hasAccount, errors }: Projecting & { first: string; field: string },
+): void {
+  const { secret, configMap, downwardAPI, serviceAccountToken } = source;
+  for (const [member, projection] of Object.entries({ secret, configMap })) {
+    if (projection === undefined || first !== member) continue;
+    if ((projection.name ?? '') === '') errors.required(`${at}.${member}.name`);
+    validateItems(projection.items ?? [], `${at}.${member}.items`, errors);
+  }
+  if (downwardAPI !== undefined) {
+    validateDownwardFiles(downwardAPI.items ?? [], `${at}.downwardAPI`, errors);
+  }
+  if (serviceAccountToken === undefined) return;
+  const path = `${at}.serviceAccountToken`;
+  if (!hasAccount)
+    errors.forbidden(path, 'must not be specified when serviceAccountName is not set');
+  const { expirationSeconds, path: file } = serviceAccountToken;
+  if (expirationSeconds !== undefined && expirationSeconds < 600) {
+    const why = 'may not specify a duration less than 10 minutes';
+    errors.invalid(`${path}.expirationSeconds`, expirationSeconds, why);
+  }
+  if (file === '') errors.required(`${field}.path`);
+}
+
+function pathsOf({
+  secret,
+  configMap,
+}: Wire<V1VolumeProjection>): { path: string; name: string }[] {
+  return [secret, configMap].flatMap((projection) =>
+    (projection?.items ?? []).map(({ path }) => ({ path, name: projection?.name ?? '' })),
+  );
+}
+
+const readableByAll = 0o644;
+
+/** Fills in the defaults of a pod's volume, in place. A volume without a source becomes an emptyDir. */
+export function defaultVolume(volume: Wire<V1Volume>): void {
+  if (Object.keys(volume).every((member) => member === 'name')) volume.emptyDir = {};
+  const { configMap, secret, downwardAPI, projected, hostPath, ephemeral, image } = volume;
+  if (configMap !== undefined) configMap.defaultMode ??= readableByAll;
+  if (secret !== undefined) secret.defaultMode ??= readableByAll;
+  if (hostPath !== undefined) hostPath.type ??= '';
+  if (downwardAPI !== undefined) {
+    downwardAPI.defaultMode ??= readableByAll;
+    downwardAPI.items?.forEach(defaultFieldRef);
+  }
+  if (projected !== undefined) defaultProjected(projected);
+  if (ephemeral?.volumeClaimTemplate !== undefined) {
+    defaultClaimSpec(ephemeral.volumeClaimTemplate.spec);
+  }
+  if (image !== undefined) {
+    image.pullPolicy ??= imageTag(image.reference ?? '') === 'latest' ? 'Always' : 'IfNotPresent';
+  }
+  defaultBlockSources(volume);
+}
+
+function defaultBlockSources({ iscsi, rbd, azureDisk, scaleIO }: Wire<V1Volume>): void {
+  if (iscsi !== undefined) iscsi.iscsiInterface ??= 'default';
+  if (rbd !== undefined) {
+    rbd.pool ??= 'rbd';
+    rbd.user ??= 'admin';
+    rbd.keyring ??= '/etc/ceph/keyring';
+  }
+  if (azureDisk !== undefined) {
+    azureDisk.cachingMode ??= 'ReadWrite';
+    azureDisk.fsType ??= 'ext4';
+    azureDisk.readOnly ??= false;
+    azureDisk.kind ??= 'Shared';
+  }
+  if (scaleIO !== undefined) {
+    scaleIO.storageMode ??= 'ThinProvisioned';
+    scaleIO.fsType ??= 'xfs';
+  }
+}
+
+function defaultProjected(projected: Wire<V1ProjectedVolumeSource>): void {
+  projected.defaultMode ??= readableByAll;
+  for (const { downwardAPI, serviceAccountToken } of projected.sources ?? []) {
+    downwardAPI?.items?.forEach(defaultFieldRef);
+    if (serviceAccountToken !== undefined) serviceAccountToken.expirationSeconds ??= 3600;
+  }
+}
+
+function defaultFieldRef({ fieldRef }: Wire<V1DownwardAPIVolumeFile>): void {
+  if (fieldRef !== undefined) fieldRef.apiVersion ??= 'v1';
+}
+
+/** Fills in the defaults of a claim's spec, in place. */
+export function defaultClaimSpec(spec: Wire<V1PersistentVolumeClaimSpec>): void {
+  spec.volumeMode ??= 'Filesystem';
+}

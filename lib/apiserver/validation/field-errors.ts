@@ -1,1 +1,0 @@
-export { FieldErrors } from '../../crd/validation/field-errors.js';
