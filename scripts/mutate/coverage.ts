@@ -1,0 +1,197 @@
+/**
+ * Which blocks of lib/ each spec file runs. Every block of a copy of the project counts that it ran; a run
+ * of the specs records the counts of each spec file. Cached by the commit of lib/: a changed spec file is
+ * measured alone.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import ts from 'typescript';
+import { afterShebang } from './mutants.js';
+import type { Edit, Mutant } from './mutants.js';
+
+/** Blocks that ran, by file. Global: all modules and the recording hook share it. */
+export type BlockHits = Record<string, Uint8Array>;
+
+declare global {
+  var __blockHits: BlockHits | undefined;
+}
+
+/** Outcome of one spec file. */
+export interface RecordedSpec {
+  readonly file: string;
+  readonly passed: boolean;
+  readonly milliseconds: number;
+  /** Numbers of the blocks that ran, by source file. */
+  readonly blocks: Readonly<Record<string, readonly number[]>>;
+}
+
+interface CachedSpec extends RecordedSpec {
+  readonly hash: string;
+}
+
+export type Coverage = ReadonlyMap<string, RecordedSpec>;
+
+/** Copy of the project in which lib/ is rewritten; the project itself stays as it is. */
+export const copy = '.cache/mutate/copy';
+
+/** Returns the coverage of each spec file, measured now or at an earlier run. */
+export function measuredCoverage(sources: ReadonlyMap<string, string>, jobs: number): Coverage {
+  const cacheFile = `.cache/mutate/coverage-${hashOf([...sources].flat().join('\0'))}.json`;
+  const cached = new Map(readCache(cacheFile).map((spec) => [spec.file, spec]));
+  const hashes = new Map(specFiles().map((file) => [file, hashOf(fs.readFileSync(file, 'utf8'))]));
+  const stale = [...hashes].filter(([file, hash]) => cached.get(file)?.hash !== hash);
+  if (stale.length > 0) {
+    console.log(`measuring the coverage of ${stale.length} spec files`);
+    writeCopy(sources, (file, text) => withCounters(file, text));
+    const files = stale.map(([file]) => file);
+    for (const spec of recorded(files, jobs)) {
+      cached.set(spec.file, { ...spec, hash: hashes.get(spec.file) ?? '' });
+    }
+    fs.writeFileSync(cacheFile, JSON.stringify([...cached.values()]));
+  }
+  return new Map([...cached].filter(([file]) => hashes.has(file)));
+}
+
+/** Copies the project with its sources rewritten; writes only what differs from the last copy. */
+export function writeCopy(
+  sources: ReadonlyMap<string, string>,
+  rewrite: (file: string, text: string) => string,
+): void {
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  const files = listed.split('\0').filter((file) => file !== '' && fs.existsSync(file));
+  const kept = new Set(files);
+  for (const old of fs.existsSync(copy) ? filesIn(copy) : []) {
+    if (!kept.has(old)) fs.rmSync(join(copy, old));
+  }
+  for (const file of files) {
+    const text = sources.get(file);
+    const wanted = text === undefined ? fs.readFileSync(file) : Buffer.from(rewrite(file, text));
+    const target = join(copy, file);
+    if (fs.existsSync(target) && fs.readFileSync(target).equals(wanted)) continue;
+    fs.mkdirSync(dirname(target), { recursive: true });
+    fs.writeFileSync(target, wanted, { mode: fs.statSync(file).mode });
+  }
+  const modules = join(copy, 'node_modules');
+  if (!fs.existsSync(modules)) fs.symlinkSync(resolve('node_modules'), modules);
+}
+
+/** Returns the arguments of Node that run mocha on spec files as `npm test` does. */
+export function mochaArguments(files: readonly string[], ...more: readonly string[]): string[] {
+  const hooks = ['spec/property-seeds.ts', 'spec/unhandled-rejections.ts'];
+  const required = hooks.flatMap((hook) => ['--require', hook]);
+  const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', '--exit', '--reporter', 'min'];
+  return ['--import', 'tsx', ...mocha, ...required, ...more, ...files];
+}
+
+/** The same seeds at every run, so that a mutant has the same outcome. */
+export const specEnvironment = { ...process.env, PROPERTY_SEED: '1', SAMPLE_SEED: '1' };
+
+function recorded(files: readonly string[], jobs: number): RecordedSpec[] {
+  const folder = resolve('.cache/mutate/records');
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.mkdirSync(folder, { recursive: true });
+  const hooks = ['--require', 'scripts/mutate/record-hits.ts', '--timeout', '60000'];
+  // In parallel mode each file has root hooks of its own; fewer than two jobs would not be parallel.
+  const parallel = ['--parallel', '--jobs', String(Math.max(2, jobs))];
+  spawnSync(process.execPath, mochaArguments(files, ...hooks, ...parallel), {
+    cwd: copy,
+    env: { ...specEnvironment, MUTATE_RECORDS: folder },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return fs.readdirSync(folder).map((name) => {
+    const record = JSON.parse(fs.readFileSync(join(folder, name), 'utf8')) as RecordedSpec;
+    return { ...record, file: relative(resolve(copy), record.file) };
+  });
+}
+
+/** Returns the spec files that `npm test` runs, on the embedded server. */
+function specFiles(): string[] {
+  return filesIn('spec')
+    .map((file) => `spec/${file}`)
+    .filter((file) => file.endsWith('.spec.ts'))
+    .filter(
+      (file) => !/^spec\/(?:cluster|browser)\/|\/(?:processes|deployed)\.spec\.ts$/.test(file),
+    );
+}
+
+function filesIn(folder: string): string[] {
+  return fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
+
+function readCache(file: string): CachedSpec[] {
+  return fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, 'utf8')) as CachedSpec[]) : [];
+}
+
+function hashOf(text: string): string {
+  return createHash('sha1').update(text).digest('hex').slice(0, 12);
+}
+
+/** A block of code that runs as a whole: a body, a branch, a clause. */
+interface Block {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: 'block' | 'clause' | 'statement' | 'expression';
+  /** Where the counter of a block or clause stands. */
+  readonly first: number;
+}
+
+/** Returns the text with a counter in each of its blocks. */
+export function withCounters(file: string, text: string): string {
+  const blocks = blocksOf(file, text);
+  const name = JSON.stringify(file);
+  const prelude = `const __ran=((globalThis.__blockHits??={})[${name}]??=new Uint8Array(${blocks.length}));`;
+  const edits = blocks.map(({ kind, start, end, first }, number): Edit => {
+    const count = `__ran[${number}]=1`;
+    if (kind === 'block' || kind === 'clause') {
+      return { start: first, end: first, write: () => `${count};` };
+    }
+    const isStatement = kind === 'statement';
+    const write = (inner: string): string =>
+      isStatement ? `{${count};${inner}}` : `(${count},${inner})`;
+    return { start, end, write };
+  });
+  return blocks.length === 0 ? text : afterShebang(text, prelude, edits);
+}
+
+/** Returns the number of the smallest block around a mutant, or undefined at the top of a module. */
+export function blockOf(blocks: readonly Block[], mutant: Mutant): number | undefined {
+  let found: number | undefined;
+  for (const [number, block] of blocks.entries()) {
+    if (block.start > mutant.start || block.end < mutant.end) continue;
+    const best = found === undefined ? undefined : blocks[found];
+    if (best === undefined || block.end - block.start <= best.end - best.start) found = number;
+  }
+  return found;
+}
+
+export function blocksOf(file: string, text: string): Block[] {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ESNext, true, ts.ScriptKind.TS);
+  const blocks: Block[] = [];
+  const add = (node: ts.Node, kind: Block['kind'], first = node.getStart(source)): void => {
+    blocks.push({ start: node.getStart(source), end: node.end, kind, first });
+  };
+  const branch = (statement: ts.Statement | undefined): void => {
+    if (statement !== undefined && !ts.isBlock(statement)) add(statement, 'statement');
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isBlock(node)) add(node, 'block', node.getStart(source) + 1);
+    else if (ts.isArrowFunction(node) && !ts.isBlock(node.body)) add(node.body, 'expression');
+    else if (ts.isIfStatement(node)) [node.thenStatement, node.elseStatement].forEach(branch);
+    else if (ts.isIterationStatement(node, false)) branch(node.statement);
+    else if (ts.isCaseOrDefaultClause(node)) {
+      const [statement] = node.statements;
+      if (statement !== undefined) add(node, 'clause', statement.getStart(source));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return blocks;
+}

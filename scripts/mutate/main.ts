@@ -1,0 +1,164 @@
+/**
+ * Measures how many mutants of lib/ the specs notice:
+ * `npm run mutate -- --seed 1 --count 200 [--folder lib/x] [--jobs N] [--json FILE]`.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parseArgs } from 'node:util';
+import { blockOf, blocksOf, measuredCoverage, writeCopy } from './coverage.js';
+import type { Coverage } from './coverage.js';
+import { drawn, mutantsOf, withSwitches } from './mutants.js';
+import type { Mutant } from './mutants.js';
+import { outcomeOf } from './run-mutant.js';
+import type { Outcome } from './run-mutant.js';
+
+interface Result {
+  readonly mutant: Mutant;
+  readonly outcome: Outcome;
+  /** How many spec files cover the mutant. */
+  readonly covering: number;
+}
+
+/** A mutant that behaves like the original; file and change recognize it when its lines move. */
+interface Equivalent {
+  readonly file: string;
+  readonly change: string;
+  readonly reason: string;
+}
+
+const options = optionsOf(process.argv.slice(2));
+const sources = readSources();
+const candidates = [...sources]
+  .filter(([file]) => file.startsWith(options.folder))
+  .flatMap(([file, text]) => mutantsOf(file, text));
+const sample = drawn(candidates, options.seed, options.count);
+const equivalents = JSON.parse(
+  readFileSync(new URL('equivalent.json', import.meta.url), 'utf8'),
+) as Equivalent[];
+const reasons = new Map(equivalents.map((each) => [`${each.file}\n${each.change}`, each.reason]));
+const equivalent = sample.filter((mutant) => reasonOf(mutant) !== undefined);
+const tried = sample.filter((mutant) => reasonOf(mutant) === undefined);
+
+mkdirSync('.cache/mutate', { recursive: true });
+const coverage = measuredCoverage(sources, options.jobs);
+for (const { file, passed } of coverage.values()) {
+  if (!passed) console.log(`${file}: fails without a mutant, so it is left out`);
+}
+writeCopy(sources, (file, text) => withSwitches(text, numbered(file)));
+const results = await resultsOf(tried);
+report(results);
+
+function optionsOf(args: string[]) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      seed: { type: 'string', default: '1' },
+      count: { type: 'string', default: '200' },
+      folder: { type: 'string', default: 'lib/' },
+      jobs: { type: 'string', default: '2' },
+      json: { type: 'string' },
+    },
+  });
+  const number = (name: 'seed' | 'count' | 'jobs'): number => {
+    const value = Number(values[name]);
+    if (Number.isInteger(value) && value > 0) return value;
+    throw new Error(`--${name}: want a positive whole number, got ${values[name]}`);
+  };
+  const { folder, json } = values;
+  if (!existsSync(folder)) throw new Error(`--folder: ${folder} does not exist`);
+  return { folder, json, seed: number('seed'), count: number('count'), jobs: number('jobs') };
+}
+
+function readSources(): Map<string, string> {
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'lib/*.ts'], {
+    encoding: 'utf8',
+  });
+  const files = listed.trim().split('\n').filter(existsSync).sort();
+  return new Map(files.map((file) => [file, readFileSync(file, 'utf8')]));
+}
+
+function reasonOf({ file, change }: Mutant): string | undefined {
+  return reasons.get(`${file}\n${change}`);
+}
+
+function numbered(file: string): Map<number, Mutant> {
+  return new Map([...tried.entries()].filter(([, mutant]) => mutant.file === file));
+}
+
+async function resultsOf(mutants: readonly Mutant[]): Promise<Result[]> {
+  const done: Result[] = [];
+  const queue = [...mutants.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [number, mutant] = next;
+      const specs = coveringSpecs(mutant, coverage);
+      const outcome = await outcomeOf(number, mutant, specs);
+      done.push({ mutant, outcome, covering: specs.length });
+      const { file, line, kind, change } = mutant;
+      console.log(
+        `${done.length}/${mutants.length} ${outcome}: ${file}:${line} ${kind}: ${change}`,
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: options.jobs }, work));
+  return done;
+}
+
+/** Returns the spec files that run the block of a mutant. */
+function coveringSpecs(mutant: Mutant, from: Coverage) {
+  const block = blockOf(blocksOf(mutant.file, sources.get(mutant.file) ?? ''), mutant);
+  // The top of a module runs once in a process, so its specs are those that run any of its blocks, or,
+  // as a table of constants has none, blocks of the modules that import it.
+  const files = block === undefined ? [mutant.file, ...importersOf(mutant.file)] : [mutant.file];
+  return [...from.values()].filter(({ passed, blocks }) => {
+    if (!passed) return false;
+    if (block !== undefined) return blocks[mutant.file]?.includes(block) === true;
+    return files.some((file) => (blocks[file]?.length ?? 0) > 0);
+  });
+}
+
+function importersOf(file: string): string[] {
+  const name = file.slice(file.lastIndexOf('/') + 1, -'.ts'.length);
+  const folder = dirname(file);
+  return [...sources].flatMap(([importer, text]) => {
+    const named = text.matchAll(/from '(\.[^']*)\.js'/g);
+    const paths = [...named]
+      .map(([, path = '']) => path)
+      .filter((path) => path.endsWith(`/${name}`));
+    const base = new URL(importer, 'file:///');
+    return paths.some((path) => new URL(path, base).pathname === `/${folder}/${name}`)
+      ? [importer]
+      : [];
+  });
+}
+
+function report(all: readonly Result[]): void {
+  const survived = all.filter(({ outcome }) => outcome === 'survived' || outcome === 'not covered');
+  console.log('\nfolder: mutants, noticed');
+  for (const folder of [...new Set(all.map(({ mutant }) => folderOf(mutant)))].sort()) {
+    const own = all.filter(({ mutant }) => folderOf(mutant) === folder);
+    const missed = survived.filter(({ mutant }) => folderOf(mutant) === folder).length;
+    console.log(`${folder}: ${own.length}, ${own.length - missed}`);
+  }
+  if (survived.length > 0) console.log('\nnot noticed');
+  for (const { mutant, outcome, covering } of survived) {
+    const specs = outcome === 'not covered' ? 'no spec file' : `${covering} spec files`;
+    console.log(`${mutant.file}:${mutant.line} ${mutant.kind}: ${mutant.change} (${specs})`);
+  }
+  if (equivalent.length > 0) console.log('\nequivalent, not run');
+  for (const mutant of equivalent) {
+    console.log(`${mutant.file}:${mutant.line} ${mutant.change}: ${reasonOf(mutant) ?? ''}`);
+  }
+  const noticed = all.length - survived.length;
+  const share = all.length === 0 ? 100 : Math.round((1000 * noticed) / all.length) / 10;
+  console.log(`\n${noticed} of ${all.length} mutants noticed: ${share} %`);
+  if (options.json === undefined) return;
+  const { seed, folder } = options;
+  const written = { seed, folder, noticed, share, results: all, equivalent };
+  writeFileSync(options.json, `${JSON.stringify(written, null, 2)}\n`);
+}
+
+function folderOf({ file }: Mutant): string {
+  return file.split('/').slice(0, 2).join('/');
+}

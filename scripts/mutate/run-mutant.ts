@@ -1,0 +1,102 @@
+/** Runs the specs that cover one mutant, the likeliest first, until one of them fails. */
+import { spawn } from 'node:child_process';
+import { copy, mochaArguments, specEnvironment } from './coverage.js';
+import type { RecordedSpec } from './coverage.js';
+import { switchName } from './mutants.js';
+import type { Mutant } from './mutants.js';
+
+export type Outcome =
+  | 'noticed' // a spec fails
+  | 'hung' // the specs do not end: noticed too
+  | 'survived' // every spec passes
+  | 'not covered'; // no spec runs the code
+
+/** Milliseconds for the start of a process, and for each millisecond that the specs take without a mutant. */
+const startMs = 60_000;
+const slowdown = 8;
+
+/** Specs of one process: the first ones are few, as they notice most mutants. */
+const batchSizes = [4, 16, 64];
+
+/** Milliseconds of specs for one mutant: further ones, most of them of other folders, are left out. */
+const longestMs = 60_000;
+
+/** Returns whether `specs` notice mutant number `number` of the copy. */
+export async function outcomeOf(
+  number: number,
+  mutant: Mutant,
+  specs: readonly RecordedSpec[],
+): Promise<Outcome> {
+  if (specs.length === 0) return 'not covered';
+  for (const batch of batchesOf(specs, mutant.file)) {
+    const outcome = await runSpecs(number, batch);
+    if (outcome !== 'survived') return outcome;
+  }
+  return 'survived';
+}
+
+function* batchesOf(specs: readonly RecordedSpec[], file: string): Generator<RecordedSpec[]> {
+  const ranked = [...specs].sort((a, b) => distance(a, file) - distance(b, file));
+  let budget = longestMs;
+  const rest = ranked.filter(({ milliseconds }, index) => {
+    if (index > 0 && milliseconds > budget) return false;
+    budget -= milliseconds;
+    return true;
+  });
+  for (let size = 0; rest.length > 0; size++) {
+    yield rest.splice(0, batchSizes[size] ?? rest.length);
+  }
+}
+
+/** Small for specs near the file, with its name, and for those that run little else. */
+function distance({ file, blocks }: RecordedSpec, source: string): number {
+  const specPath = file
+    .replace(/\.spec\.ts$/, '')
+    .split('/')
+    .slice(1);
+  const path = source.replace(/\.ts$/, '').split('/').slice(1);
+  let shared = 0;
+  while (shared < path.length && specPath[shared] === path[shared]) shared++;
+  const own = blocks[source]?.length ?? 0;
+  const all = Object.values(blocks).reduce((sum, numbers) => sum + numbers.length, 0);
+  return -shared - own / Math.max(all, 1);
+}
+
+function runSpecs(number: number, specs: readonly RecordedSpec[]): Promise<Outcome> {
+  const files = specs.map(({ file }) => file);
+  const usualMs = specs.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  const child = spawn(
+    process.execPath,
+    mochaArguments(files, '--bail', '--timeout', '30000'),
+    // A group of its own, so that processes which specs start end with it.
+    {
+      cwd: copy,
+      env: { ...specEnvironment, [switchName]: String(number) },
+      stdio: 'ignore',
+      detached: true,
+    },
+  );
+  return new Promise((resolve, reject) => {
+    const limit = setTimeout(
+      () => {
+        endGroup(child.pid);
+        resolve('hung');
+      },
+      startMs + slowdown * usualMs,
+    );
+    child.once('error', reject);
+    child.once('exit', (code) => {
+      clearTimeout(limit);
+      endGroup(child.pid);
+      resolve(code === 0 ? 'survived' : 'noticed');
+    });
+  });
+}
+
+function endGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group has ended.
+  }
+}
