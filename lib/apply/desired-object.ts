@@ -1,6 +1,5 @@
-import { encodedData } from '../hash/data-hash.js';
-import type { ConfigurationData } from '../hash/data-hash.js';
-import { hashObject } from '../hash/hash-object.js';
+import { encodedData, hashObject } from '../hash/hash-object.js';
+import type { ConfigurationData } from '../hash/hash-object.js';
 import { isJsonObject, withoutMember } from '../object/json.js';
 import { PersistentVolumeClaim, Secret } from '../object/kinds.js';
 import type {

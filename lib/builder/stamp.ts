@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isKind, podReferencesOf, podTemplateIn, readObject, refId } from '../apply/index.js';
 import type { Container, Outcome, PodSpec, PodTemplate } from '../apply/index.js';
-import { configMapHash, secretHash } from '../hash/data-hash.js';
-import type { ConfigurationData } from '../hash/data-hash.js';
+import { configMapHash, secretHash } from '../hash/hash-object.js';
+import type { ConfigurationData } from '../hash/hash-object.js';
 import { ConfigMap, Job, Secret } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';

@@ -1,25 +1,27 @@
 import { chmod, writeFile } from 'node:fs/promises';
-import { EmbeddedApiServer } from '../apiserver/index.js';
-import type { Authorizer, Faults, RequestLog, StoreSnapshot } from '../apiserver/index.js';
 import { startControllers } from '../apiserver/controllers/index.js';
 import type { Controllers } from '../apiserver/controllers/index.js';
+import { EmbeddedApiServer } from '../apiserver/index.js';
+import type { Authorizer, Faults, RequestLog, StoreSnapshot } from '../apiserver/index.js';
 import { createClient } from '../client/index.js';
 import type { ClientSettings, ConnectedClient } from '../client/index.js';
 import type { CustomResourceDefinition } from '../object/kinds.js';
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
+import type { Random } from '../system/random.js';
 import { VirtualClock } from '../system/virtual-clock.js';
-import { whenEstablished } from './established.js';
+import { createAuthority, issueCertificate, issueClientCertificate } from '../system/x509.js';
+import type { Authority, CertificateAndKey, ClientSubject, IssueOptions } from '../system/x509.js';
 import { resolveEmbeddedClusterOptions } from './embedded-cluster-options.js';
 import type {
   EmbeddedClusterOptions,
   ResolvedEmbeddedClusterOptions,
   WithDefinition,
 } from './embedded-cluster-options.js';
-import { ClusterCertificates } from './cluster-certificates.js';
+import { whenEstablished } from './established.js';
 import { kubeConfigText } from './kube-config-text.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link EmbeddedCluster.client}. */
 export interface EmbeddedClientOptions extends ClientSettings {
@@ -281,5 +283,42 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     }
     this.#clients.delete(client);
     await client.close();
+  }
+}
+
+const dayMs = 24 * 60 * 60_000;
+const names = ['127.0.0.1', '::1', 'localhost', 'kubernetes', 'kubernetes.default.svc'];
+
+/** The certificates of a cluster that serves HTTPS: its authority's and its server's. */
+class ClusterCertificates {
+  /** The authority's certificate, in PEM. */
+  readonly authority: string;
+  readonly server: CertificateAndKey;
+  readonly #authority: Authority;
+  readonly #options: IssueOptions;
+
+  private constructor(parts: {
+    readonly authority: Authority;
+    readonly server: CertificateAndKey;
+    readonly options: IssueOptions;
+  }) {
+    this.authority = parts.authority.certificate;
+    this.server = parts.server;
+    this.#authority = parts.authority;
+    this.#options = parts.options;
+  }
+
+  static async create(random: Random): Promise<ClusterCertificates> {
+    // Uses the system clock, because clients check the validity against the real time.
+    const now = systemClock.now();
+    const options = { random, validity: { fromMs: now - dayMs, untilMs: now + 365 * dayMs } };
+    const authority = await createAuthority('embedded-cluster', options);
+    const server = await issueCertificate(authority, names, options);
+    return new ClusterCertificates({ authority, server, options });
+  }
+
+  /** Issues a client certificate. */
+  client(subject: ClientSubject): Promise<CertificateAndKey> {
+    return issueClientCertificate(this.#authority, subject, this.#options);
   }
 }

@@ -1,4 +1,5 @@
 import type { Client } from '../client/client.js';
+import { findCondition } from '../object/conditions.js';
 import { CustomResourceDefinition } from '../object/kinds.js';
 import { keyOf } from '../object/object-key.js';
 import { OperatorError } from '../system/operator-error.js';
@@ -15,8 +16,9 @@ export async function whenEstablished(
   const fieldSelector = `metadata.name=${name}`;
   for await (const event of client.watch(CustomResourceDefinition, { fieldSelector })) {
     if (event.type === 'BOOKMARK') continue;
-    if (isTrue(event.object, 'Established')) return;
-    const names = conditionOf(event.object, 'NamesAccepted');
+    const conditions = event.object.status?.conditions ?? [];
+    if (findCondition(conditions, 'Established')?.status === 'True') return;
+    const names = findCondition(conditions, 'NamesAccepted');
     if (names?.status === 'False') {
       throw new OperatorError(
         'InvalidObject',
@@ -24,14 +26,4 @@ export async function whenEstablished(
       );
     }
   }
-}
-
-type Condition = NonNullable<NonNullable<CustomResourceDefinition['status']>['conditions']>[number];
-
-function conditionOf(crd: CustomResourceDefinition, type: string): Condition | undefined {
-  return crd.status?.conditions?.find((condition) => condition.type === type);
-}
-
-function isTrue(crd: CustomResourceDefinition, type: string): boolean {
-  return conditionOf(crd, type)?.status === 'True';
 }

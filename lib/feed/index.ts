@@ -1,7 +1,5 @@
-export { readableMessage } from './text-logger.js';
 export { failureLines, newsLines } from './operator-feed.js';
 export type { NewsLines } from './operator-feed.js';
 export { newsOf } from './object-news.js';
 export { OperatorFeed, withoutFailures } from './operator-feed.js';
-export { textLogger } from './text-logger.js';
-export { clusterText } from './text-logger.js';
+export { clusterText, readableMessage, textLogger } from './text-logger.js';

@@ -1,4 +1,8 @@
-export { canonicalJson } from './canonical-json.js';
-export { configMapHash, encodedData, secretHash } from './data-hash.js';
-export type { ConfigurationData } from './data-hash.js';
-export { hashObject } from './hash-object.js';
+export {
+  canonicalJson,
+  configMapHash,
+  encodedData,
+  secretHash,
+  hashObject,
+} from './hash-object.js';
+export type { ConfigurationData } from './hash-object.js';

@@ -1,8 +1,7 @@
 export { builderAccess, ownVerbs, watchVerbs } from './access/required-access.js';
 export type { AccessVerb, RequiredAccess } from './access/required-access.js';
 export type { PreflightMode } from './access/preflight.js';
-export type { HealthCheck } from './manager-health.js';
-export type { HealthOptions } from './health/health-options.js';
+export type { HealthCheck, HealthOptions } from './manager-health.js';
 export type { InspectorOptions } from './inspector/index.js';
 export { LeaderElector } from './leader-election.js';
 export type {
@@ -16,19 +15,24 @@ export type { LeaderElectorOptions } from './leader-election-options.js';
 export { isLeaseForbidden, LeaseForbiddenError } from './lease.js';
 export type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 export { Manager } from './manager.js';
-export type { Added, ControllerPhase, ManagerAddOptions } from './manager-entries.js';
-export type { OperatorDefinition, OperatorResource } from './operator-definition.js';
-export { operatorWebhooks } from './operator-webhooks.js';
-export type { OperatorWebhooksOptions } from './operator-webhooks.js';
-export type { ManagerOptions, ManagerWebhookOptions } from './manager-options.js';
 export type {
+  Added,
+  ControllerPhase,
+  ManagerAddOptions,
   ElectionStatus,
   ManagedClusterStatus,
   ManagedControllerStatus,
   ManagerPhase,
   ManagerStatus,
   RunnableStatus,
-} from './manager-status.js';
+} from './manager-entries.js';
+export type {
+  OperatorDefinition,
+  OperatorResource,
+  OperatorWebhooksOptions,
+} from './operator-webhooks.js';
+export { operatorWebhooks } from './operator-webhooks.js';
+export type { ManagerOptions, ManagerWebhookOptions } from './manager-options.js';
 export type { MetricsOptions } from './metrics/bind-metrics.js';
 export type { Runnable, RunnableContext, RunnablePhase, RunnableState } from './runnable.js';
 export { Sharding, shardSelector } from './sharding/index.js';

@@ -13,9 +13,8 @@ import type {
   LeaderElectorOptions,
   ResolvedLeaderElectorOptions,
 } from './leader-election-options.js';
-import { LeaseClaim } from './lease-claim.js';
-import { closedFence, LeaseDeadline, LeaseFence } from './lease-fence.js';
-import type { Moment } from './lease-fence.js';
+import { LeaseClaim, closedFence, LeaseDeadline, LeaseFence } from './lease-claim.js';
+import type { Moment } from './lease-claim.js';
 import { LeaseObserver, LeaseStore } from './lease.js';
 
 /** Argument of `onStartedLeading`. */

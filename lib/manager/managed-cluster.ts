@@ -19,7 +19,7 @@ import { OperatorError } from '../system/operator-error.js';
 import type { Random } from '../system/random.js';
 import { checkClusterName } from './manager-options.js';
 import type { ResolvedManagerOptions } from './manager-options.js';
-import { endRecorder } from './recorder-end.js';
+import { endRecorder } from './runnable.js';
 
 /** Limits what a manager caches, by kind; see `CacheOptions` for each field. */
 export type ManagerCacheOptions = Pick<

@@ -1,25 +1,21 @@
+import type { InformerStatus } from '../cache/informer.js';
+import { describeMissing } from '../cache/missing.js';
+import type { ActiveReconcile } from '../controller/index.js';
+import { describeObject } from '../object/describe-object.js';
+import { errorMessage } from '../system/as-error.js';
 import type { Clock } from '../system/clock.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import type { Logger } from '../system/logger.js';
 import type { Metrics } from '../system/metrics.js';
-import { EventLoopMonitor } from './health/event-loop-monitor.js';
-import { HealthChecks } from './health/health-checks.js';
-import { answerHealth } from './health/health-endpoint.js';
-import type { ResolvedHealthOptions } from './health/health-options.js';
-import {
-  cachesCheck,
-  heldKeysCheck,
-  leaderElectionCheck,
-  ping,
-  shutdownCheck,
-  stuckReconcilesCheck,
-  webhooksCheck,
-} from './health/manager-checks.js';
-import type { StatusSource } from './health/manager-checks.js';
-import { HttpEndpoint } from './http/http-endpoint.js';
+import { OperatorError } from '../system/operator-error.js';
+import { EventLoopMonitor, HealthChecks, answerHealth } from './health-checks.js';
+import { HttpEndpoint } from './http-endpoint.js';
+import { isLeaseForbidden } from './lease.js';
+import type { ManagerStatus } from './manager-entries.js';
 import type { Runnable } from './runnable.js';
 
 /** Dependencies of `ManagerHealth`. */
-export interface ManagerHealthParts {
+interface ManagerHealthParts {
   readonly options: ResolvedHealthOptions;
   readonly status: StatusSource;
   readonly clock: Clock;
@@ -71,4 +67,190 @@ export interface HealthCheck {
   check(signal: AbortSignal): void | Promise<void>;
   /** Returns the text that `?verbose` adds to `ok`; short and without secrets. */
   remark?(): string | undefined;
+}
+
+/** Returns the status that the checks evaluate. */
+type StatusSource = () => ManagerStatus;
+
+/** Always passes: the process responds. */
+const ping: HealthCheck = { name: 'ping', check: () => undefined };
+
+/**
+ * Fails until every cache has synced, and while a kind is unserved or may not be read. An interrupted watch
+ * does not fail it: the cache still serves, and otherwise all replicas would fail at once. Only the first
+ * cluster counts: a failure of another one must not take down this cluster's webhooks. Quarantined objects of
+ * all clusters are reported as a remark.
+ */
+export function cachesCheck(status: StatusSource): HealthCheck {
+  return {
+    name: 'caches',
+    check: () => {
+      const { phase, clusters } = status();
+      const [home] = clusters;
+      const problems = (home?.caches ?? []).flatMap((cache) => problemOf(cache) ?? []);
+      if (problems.length > 0) throw notReady(problems.join('; '));
+      if (phase === 'new' || phase === 'starting') throw notReady('the manager starts');
+    },
+    remark: () => quarantineRemark(status()),
+  };
+}
+
+/** Maximum number of quarantined objects in the remark. */
+const maxNamed = 5;
+
+function quarantineRemark({ clusters }: ManagerStatus): string | undefined {
+  const objects = clusters.flatMap(({ caches }) => caches.flatMap((cache) => cache.quarantined));
+  if (objects.length === 0) return undefined;
+  const named = objects
+    .slice(0, maxNamed)
+    .map((object) => `${describeObject(object)} (${object.reason})`);
+  const more = objects.length > maxNamed ? [`${objects.length - maxNamed} more`] : [];
+  return `in quarantine: ${[...named, ...more].join('; ')}`;
+}
+
+function problemOf(cache: InformerStatus): string | undefined {
+  const { kind, apiVersion, synced, missing, problem } = cache;
+  if (synced && missing === undefined) return undefined;
+  const said = problem instanceof Error ? problem.message : 'still listing';
+  const reason = missing === undefined ? said : `${describeMissing(missing)} (${said})`;
+  return `${kind} (${apiVersion}): ${reason}`;
+}
+
+/** Fails until every webhook server is ready. */
+function webhooksCheck(status: StatusSource): HealthCheck {
+  return {
+    name: 'webhooks',
+    check: () => {
+      const down = status()
+        .runnables.filter(({ phase, state }) => phase === 'webhook' && state !== 'ready')
+        .map(({ name, state }) => `${name}: ${state}`);
+      if (down.length > 0) throw notReady(down.join('; '));
+    },
+  };
+}
+
+/** Time without a known leader after which an election problem fails the check, in milliseconds. */
+const leaderlessMs = 15_000;
+
+/**
+ * Passes on the leader and on standby replicas. Fails if RBAC forbids the Lease. Once a leader was seen, any
+ * other problem is only a remark: an API server outage would otherwise make all replicas, and their cached
+ * responses, unavailable at once.
+ */
+function leaderElectionCheck(status: StatusSource): HealthCheck {
+  return {
+    name: 'leader-election',
+    check: () => {
+      const { phase, election } = status();
+      if (phase !== 'running') throw notReady('neither leads nor stands by yet');
+      if (election?.problem === undefined) return;
+      const isOld = election.leaderlessMs >= leaderlessMs;
+      if (isLeaseForbidden(election.problem) || isOld) throw notReady(messageOf(election.problem));
+    },
+    remark: () => {
+      const { problem } = status().election ?? {};
+      return problem === undefined ? undefined : messageOf(problem);
+    },
+  };
+}
+
+/** Fails once the manager is stopping, so that it receives no more requests. */
+function shutdownCheck(status: StatusSource): HealthCheck {
+  return {
+    name: 'shutdown',
+    check: () => {
+      const { phase } = status();
+      if (phase === 'stopping' || phase === 'stopped') throw notReady('the manager stops');
+    },
+  };
+}
+
+/** Fails while a reconcile exceeds its timeout: its key cannot be reconciled meanwhile. */
+function heldKeysCheck(status: StatusSource): HealthCheck {
+  return {
+    name: 'reconciles',
+    check: () => throwHeld(status(), () => true),
+  };
+}
+
+/**
+ * Fails while a reconcile lasts longer than `factor` times its timeout: only a restart releases its key.
+ * Controllers without a timeout are not checked.
+ */
+function stuckReconcilesCheck(status: StatusSource, factor: number): HealthCheck {
+  return {
+    name: 'reconciles',
+    check: () =>
+      throwHeld(status(), ({ lastedMs, heldMs }) => lastedMs >= factor * (lastedMs - heldMs)),
+  };
+}
+
+function throwHeld(
+  { controllers }: ManagerStatus,
+  matters: (reconcile: ActiveReconcile) => boolean,
+): void {
+  const held = controllers.flatMap((controller) =>
+    controller.held.filter(matters).map(({ cluster, key, lastedMs }) => {
+      const where = cluster === '' ? '' : ` of cluster ${cluster}`;
+      return `${controller.name} holds ${key}${where} since ${Math.round(lastedMs / 1_000)} s`;
+    }),
+  );
+  if (held.length > 0) throw notReady(held.join('; '));
+}
+
+function messageOf(error: unknown): string {
+  return errorMessage(error);
+}
+
+function notReady(why: string): OperatorError {
+  return new OperatorError('Timeout', why);
+}
+
+/** Options of the server for `/healthz` and `/readyz`. */
+export interface HealthOptions {
+  /** The address to listen on. @defaultValue all addresses of the machine */
+  readonly host?: string | undefined;
+  /** 0 selects a free port. @defaultValue 8081 */
+  readonly port?: number | undefined;
+  /** Time limit of a check, in milliseconds, above 0. @defaultValue 5_000 */
+  readonly checkTimeoutMs?: number | undefined;
+  /**
+   * Duration of an event-loop stall, in milliseconds. The second stall within 20 s fails `/healthz`.
+   * @defaultValue 10_000
+   */
+  readonly stallMs?: number | undefined;
+  /**
+   * A reconcile that lasts this many times its `reconcileTimeoutMs` fails `/healthz`. At least 1; `Infinity`:
+   * never. @defaultValue 10
+   */
+  readonly stuckReconcileFactor?: number | undefined;
+}
+
+/** {@link HealthOptions}, resolved. */
+export interface ResolvedHealthOptions {
+  readonly host: string | undefined;
+  readonly port: number;
+  readonly checkTimeoutMs: number;
+  readonly stallMs: number;
+  readonly stuckReconcileFactor: number;
+}
+
+/**
+ * Fills in the defaults.
+ * @throws OperatorError `InvalidOption`: an option is out of its range.
+ */
+export function resolveHealthOptions(options: HealthOptions): ResolvedHealthOptions {
+  const { host, port = 8081, checkTimeoutMs = 5_000, stallMs = 10_000 } = options;
+  const { stuckReconcileFactor = 10 } = options;
+  const refuse = (what: string): never => {
+    throw new OperatorError('InvalidOption', `health: ${what}`);
+  };
+  if (!(checkTimeoutMs > 0)) refuse(`checkTimeoutMs ${checkTimeoutMs}: want more than 0`);
+  if (!(stallMs > 0)) refuse(`stallMs ${stallMs}: want more than 0`);
+  if (!(stuckReconcileFactor >= 1)) {
+    refuse(`stuckReconcileFactor ${stuckReconcileFactor}: want 1 or more`);
+  }
+  const resolved = { host, port, checkTimeoutMs, stallMs, stuckReconcileFactor };
+  refuseUnknownOptions<HealthOptions>('health', options, resolved);
+  return resolved;
 }

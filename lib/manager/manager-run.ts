@@ -1,30 +1,31 @@
 import { forgetCacheMetrics } from '../cache/cache-metrics.js';
 import type { ChangeNotifier } from '../cache/change-notifier.js';
-import { endsWithin, whenAborted } from '../system/clock.js';
 import { forgetMetrics } from '../controller/index.js';
 import type { KeyOwnership } from '../controller/index.js';
+import { endsWithin, whenAborted } from '../system/clock.js';
+import type { Logger } from '../system/logger.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
 import { reviewClusters } from './access/preflight.js';
 import { ControllerGroup } from './controller-group.js';
-import { homeCachesSynced } from './managed-cluster.js';
 import { electionAccess } from './leader-election.js';
 import type { Leadership } from './leader-election.js';
+import { homeCachesSynced } from './managed-cluster.js';
 import type { ManagedCluster, ManagerClusters } from './managed-cluster.js';
+import type { ResolvedManagerOptions } from './manager-options.js';
 import type {
   ControllerEntry,
   ControllerPhase,
+  ElectionStatus,
   ManagerEntries,
   ManagerEntry,
+  ManagerPhase,
 } from './manager-entries.js';
-import type { ResolvedManagerOptions } from './manager-options.js';
-import type { ElectionStatus, ManagerPhase } from './manager-status.js';
-import { eventAccess } from './recorder-end.js';
-import { RunnableGroup, unwindMs } from './runnable.js';
+import { RunnableGroup, eventAccess, unwindMs } from './runnable.js';
 import type { RunnablePhase } from './runnable.js';
 
 /** Dependencies of a {@link ManagerRun}. */
-export interface ManagerRunParts {
+interface ManagerRunParts {
   readonly options: ResolvedManagerOptions;
   readonly leadership: Leadership;
   readonly clusters: ManagerClusters;
@@ -354,4 +355,28 @@ function lostLeadership(cause: unknown): unknown {
   if (cause !== undefined) return cause;
   const message = 'leader election ended: this process leads no more';
   return new OperatorError('LeadershipLost', message);
+}
+
+const names = ['SIGINT', 'SIGTERM'] as const;
+
+/** Runs `work` until SIGINT or SIGTERM; a second signal ends the process at once. */
+export async function untilSignal(
+  work: (signal: AbortSignal) => Promise<void>,
+  logger: Logger,
+): Promise<void> {
+  const stopping = new AbortController();
+  const onSignal = (name: NodeJS.Signals): void => {
+    if (stopping.signal.aborted) {
+      logger.warn(`${name} again: ends at once`);
+      process.exit(1);
+    }
+    logger.info(`${name}: stops`);
+    stopping.abort(new OperatorError('Stopped', name));
+  };
+  for (const name of names) process.on(name, onSignal);
+  try {
+    await work(stopping.signal);
+  } finally {
+    for (const name of names) process.off(name, onSignal);
+  }
 }

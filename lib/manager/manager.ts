@@ -16,29 +16,30 @@ import { OperatorError } from '../system/operator-error.js';
 import { controllerAccess, mergedAccess, watchVerbs } from './access/required-access.js';
 import { neededAccess } from './access/preflight.js';
 import type { RequiredAccess } from './access/required-access.js';
-import { resolveHealthOptions } from './health/health-options.js';
+import { resolveHealthOptions, ManagerHealth } from './manager-health.js';
 import type { HealthCheck } from './manager-health.js';
 import { RecentReconciles, bindInspector } from './inspector/index.js';
-import { LateMetrics } from './late-metrics.js';
-import { eventAccess } from './recorder-end.js';
+import { LateMetrics, bindMetrics } from './metrics/bind-metrics.js';
+import { eventAccess } from './runnable.js';
 import { electionAccess, leadershipOf } from './leader-election.js';
 import type { Leadership } from './leader-election.js';
 import { ManagedCluster, ManagerClusters } from './managed-cluster.js';
 import type { ManagerCluster } from './managed-cluster.js';
-import { ManagerEntries, refuseOther } from './manager-entries.js';
-import type { Added, ManagerAddOptions, ManagerEntry } from './manager-entries.js';
+import { ManagerEntries, refuseOther, managerStatus } from './manager-entries.js';
+import type {
+  Added,
+  ManagerAddOptions,
+  ManagerEntry,
+  ManagerPhase,
+  ManagerStatus,
+} from './manager-entries.js';
 import { resolveManagerOptions } from './manager-options.js';
 import type { ManagerOptions, ResolvedManagerOptions } from './manager-options.js';
-import { ManagerRun } from './manager-run.js';
-import { ManagerHealth } from './manager-health.js';
-import { managerStatus } from './manager-status.js';
-import type { ManagerPhase, ManagerStatus } from './manager-status.js';
-import { bindMetrics } from './metrics/bind-metrics.js';
+import { ManagerRun, untilSignal } from './manager-run.js';
 import { metricsAccess } from './metrics/reviewed-access.js';
 import type { Runnable } from './runnable.js';
 import { shardingAccess, shardingOf } from './sharding/sharding.js';
 import type { Sharding } from './sharding/index.js';
-import { untilSignal } from './until-signal.js';
 import { WebhookServer } from './webhooks/webhook-server.js';
 
 /**

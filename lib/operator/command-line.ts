@@ -4,7 +4,7 @@ import type { OperatorFeed } from '../feed/index.js';
 import { clusterText, usesColors } from '../feed/text-logger.js';
 import type { Environment, TextOutput } from '../feed/text-logger.js';
 import type { Manager } from '../manager/manager.js';
-import type { OperatorDefinition } from '../manager/operator-definition.js';
+import type { OperatorDefinition } from '../manager/operator-webhooks.js';
 import { systemClock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';

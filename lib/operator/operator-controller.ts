@@ -10,7 +10,7 @@ import { builderAccess } from '../manager/access/required-access.js';
 import type { RequiredAccess } from '../manager/access/required-access.js';
 import type { Added, ManagerAddOptions } from '../manager/manager-entries.js';
 import type { Manager } from '../manager/manager.js';
-import { eventAccess } from '../manager/recorder-end.js';
+import { eventAccess } from '../manager/runnable.js';
 import { isJsonObject } from '../object/json.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { groupOfType } from '../object/resource-type.js';

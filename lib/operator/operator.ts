@@ -6,7 +6,7 @@ import type { RequiredAccess } from '../manager/access/required-access.js';
 import type { ManagerAddOptions } from '../manager/manager-entries.js';
 import type { ManagerOptions } from '../manager/manager-options.js';
 import type { Manager } from '../manager/manager.js';
-import type { OperatorDefinition, OperatorResource } from '../manager/operator-definition.js';
+import type { OperatorDefinition, OperatorResource } from '../manager/operator-webhooks.js';
 import type { Runnable } from '../manager/runnable.js';
 import type { Webhook } from '../manager/webhooks/webhook.js';
 import { isInvalid } from '../object/api-error.js';

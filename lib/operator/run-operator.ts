@@ -11,7 +11,7 @@ import { electionAccess } from '../manager/leader-election.js';
 import { Manager } from '../manager/manager.js';
 import type { ManagerOptions } from '../manager/manager-options.js';
 import type { MetricsOptions } from '../manager/metrics/bind-metrics.js';
-import type { OperatorDefinition } from '../manager/operator-definition.js';
+import type { OperatorDefinition } from '../manager/operator-webhooks.js';
 import { operatorWebhooks } from '../manager/operator-webhooks.js';
 import { certificateFiles } from '../manager/webhooks/certificate-source.js';
 import type { CertificateSource } from '../manager/webhooks/certificate-source.js';

@@ -1,7 +1,5 @@
-export { patchStatus, statusConditions } from './status.js';
-export type { PatchStatusOptions, StatusUpdate } from './status.js';
-export { mergeStatus } from './merge-status.js';
-export type { StatusMerge } from './merge-status.js';
+export { patchStatus, statusConditions, mergeStatus } from './status.js';
+export type { PatchStatusOptions, StatusUpdate, StatusMerge } from './status.js';
 export { StatusWriter } from './status-writer.js';
 export type { StatusWriterOptions, StatusWriting, WrittenStatus } from './status-writer.js';
 export { commonPauseAnnotations, pauseOf, pausedCondition } from './pause.js';

@@ -46,7 +46,7 @@ export function pauseOf(
   const { annotations = {}, deletionTimestamp } = object.metadata;
   const shown = findCondition(conditions, pausedCondition);
   const wasPaused = shown?.status === 'True';
-  const stands = wasPaused && isToldStill(shown, object);
+  const stands = wasPaused && stillHolds(shown, object);
   const key = Object.keys(pausing).find(
     (each) => Object.hasOwn(annotations, each) && annotations[each] === pausing[each],
   );
@@ -65,7 +65,7 @@ export function pauseOf(
 }
 
 /** Returns true if the condition still holds: it names an annotation of the object, or is not ours. */
-function isToldStill(
+function stillHolds(
   { reason, message = '' }: ShownCondition,
   { metadata }: KubernetesObject,
 ): boolean {

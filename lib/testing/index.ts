@@ -45,8 +45,11 @@ export { eventually } from './eventually.js';
 export type { EventuallyOptions } from './eventually.js';
 export { assertFaultsInjected, faultOn, faults } from './fault-on.js';
 export type { FaultTarget } from './fault-on.js';
-export { serveLocalWebhooks } from '../manager/webhooks/local-webhooks.js';
-export type { LocalWebhooks, LocalWebhooksOptions } from '../manager/webhooks/local-webhooks.js';
+export { serveLocalWebhooks } from '../manager/webhooks/webhook-configurations.js';
+export type {
+  LocalWebhooks,
+  LocalWebhooksOptions,
+} from '../manager/webhooks/webhook-configurations.js';
 export { assertNothingLeft, recordCreations } from './left-overs.js';
 export type { AssertNothingLeftOptions, LeftOverCheck, RecordingClient } from './left-overs.js';
 export { operatorAssertions } from './operator-assertions.js';

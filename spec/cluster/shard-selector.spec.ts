@@ -5,7 +5,7 @@ import {
   shardSelector,
   slotCount,
   slotOf,
-} from '../../lib/manager/sharding/shard-range.js';
+} from '../../lib/manager/sharding/assignment.js';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import type { ConfigMap, Namespace } from '../../lib/object/kinds.js';
 import { startControlPlane } from './control-plane/index.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LeaseDeadline, LeaseFence, momentOf } from '../../lib/manager/lease-fence.js';
+import { LeaseDeadline, LeaseFence, momentOf } from '../../lib/manager/lease-claim.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 const validMs = 2_000;

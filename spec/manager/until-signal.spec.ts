@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { untilSignal } from '../../lib/manager/until-signal.js';
+import { untilSignal } from '../../lib/manager/manager-run.js';
 import { aborted, rememberingLogger } from './manager-setup.js';
 import type { LogLine } from './manager-setup.js';
 

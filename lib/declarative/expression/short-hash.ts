@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../hash/canonical-json.js';
+import { canonicalJson } from '../../hash/hash-object.js';
 
 /** Number of base-36 digits of 128 bits. */
 const digits = 25;

@@ -13,8 +13,8 @@ import { identityOf } from './owned-objects.js';
 import type { Pass } from './pass.js';
 import { callUserCode } from './user-code.js';
 import omit from 'lodash/omit.js';
-import { encodedData } from '../../hash/data-hash.js';
-import type { ConfigurationData } from '../../hash/data-hash.js';
+import { encodedData } from '../../hash/hash-object.js';
+import type { ConfigurationData } from '../../hash/hash-object.js';
 import { labelValueOf } from '../../object/names.js';
 
 /** A desired object, and its live state. */

@@ -1,4 +1,4 @@
-import { encodedData } from '../../hash/data-hash.js';
+import { encodedData } from '../../hash/hash-object.js';
 import {
   ClusterRole,
   ClusterRoleBinding,

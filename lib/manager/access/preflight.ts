@@ -6,7 +6,7 @@ import type { TypeReference } from '../../object/resource-type.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import type { ManagedCluster, ManagerCacheOptions } from '../managed-cluster.js';
-import { eventAccess } from '../recorder-end.js';
+import { eventAccess } from '../runnable.js';
 import { watchVerbs } from './required-access.js';
 import type { AccessVerb, RequiredAccess } from './required-access.js';
 

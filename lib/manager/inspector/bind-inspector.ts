@@ -4,7 +4,7 @@ import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Random } from '../../system/random.js';
-import { HttpEndpoint } from '../http/http-endpoint.js';
+import { HttpEndpoint } from '../http-endpoint.js';
 import type { Runnable } from '../runnable.js';
 import type { OverviewSources } from './overview-of.js';
 

@@ -1,7 +1,7 @@
 import type { Random } from '../../system/random.js';
 import { websiteProblem } from '../../system/website-guard.js';
 import { keyString } from '../../object/object-key.js';
-import type { HttpAnswer, HttpQuestion } from '../http/http-endpoint.js';
+import type { HttpAnswer, HttpQuestion } from '../http-endpoint.js';
 import type { ManagedCluster } from '../managed-cluster.js';
 import type { ResolvedInspectorOptions } from './bind-inspector.js';
 import { html, objectPath, objectLink, firstMapped, andMore } from './html.js';

@@ -12,8 +12,12 @@ import { parseKey } from '../../object/object-key.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { Clock } from '../../system/clock.js';
 import type { ManagedCluster } from '../managed-cluster.js';
-import type { ManagerEntries, ManagerEntry } from '../manager-entries.js';
-import type { ManagedControllerStatus, ManagerStatus } from '../manager-status.js';
+import type {
+  ManagerEntries,
+  ManagerEntry,
+  ManagedControllerStatus,
+  ManagerStatus,
+} from '../manager-entries.js';
 import type { Runnable } from '../runnable.js';
 import type { WebhookServer } from '../webhooks/webhook-server.js';
 import { firstMapped, firstOf, shownDuration, shownError, shownTime } from './html.js';

@@ -1,6 +1,6 @@
 import { sleep } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
-import type { HttpAnswer, HttpQuestion, HttpSink } from '../http/http-endpoint.js';
+import type { HttpAnswer, HttpQuestion, HttpSink } from '../http-endpoint.js';
 import { html, trusted } from './html.js';
 import type { Html } from './html.js';
 import type { Overview } from './overview.js';

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { Clock } from '../../system/clock.js';
 import type { RequiredAccess } from '../access/required-access.js';
-import type { HttpAnswer, HttpQuestion } from '../http/http-endpoint.js';
+import type { HttpAnswer, HttpQuestion } from '../http-endpoint.js';
 import type { ResolvedMetricsOptions } from './bind-metrics.js';
 
 /** Options of {@link ReviewedAccess}. */
@@ -96,7 +96,7 @@ export class ReviewedAccess {
     try {
       return await refusal;
     } catch (error) {
-      logger.error('who scrapes can not be reviewed', { error });
+      logger.error('a client of the metrics cannot be reviewed', { error });
       return { status: 500, body: 'Authentication failed\n' };
     }
   }

@@ -5,9 +5,14 @@ import type {
   AssignmentFacts,
   MemberStanding,
 } from './assignment.js';
-import type { MemberObserver, MemberLease } from './member-lease.js';
+import type {
+  MemberObserver,
+  MemberLease,
+  ShardCommand,
+  ShardView,
+  WriteOutcome,
+} from './member-lease.js';
 import type { Acknowledgement } from './possession.js';
-import type { ShardCommand, ShardView, WriteOutcome } from './shard-messages.js';
 
 /** The state of a member that may lead. */
 export interface LeaderContext {

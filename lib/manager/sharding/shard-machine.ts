@@ -1,10 +1,15 @@
 import { membersIn } from './assignment.js';
 import { MemberObserver } from './member-lease.js';
-import type { MemberLease } from './member-lease.js';
+import type {
+  MemberLease,
+  ShardCommand,
+  ShardEvent,
+  ShardTimes,
+  ShardView,
+} from './member-lease.js';
 import { Possession } from './possession.js';
 import type { Acknowledgement, PossessionChange } from './possession.js';
 import { ShardLeader } from './shard-leader.js';
-import type { ShardCommand, ShardEvent, ShardTimes, ShardView } from './shard-messages.js';
 
 /** Options of {@link ShardMachine}. */
 export interface ShardMachineOptions {

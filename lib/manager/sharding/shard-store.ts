@@ -3,7 +3,7 @@ import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../obje
 import { Lease } from '../../object/kinds.js';
 import { formatMicroTime } from '../../object/micro-time.js';
 import { OperatorError } from '../../system/operator-error.js';
-import { formatAssignment } from './assignment.js';
+import { formatAssignment, slotCount } from './assignment.js';
 import type { Assignment, StoredAssignment } from './assignment.js';
 import {
   acknowledgedAnnotation,
@@ -13,10 +13,8 @@ import {
   memberLeaseOf,
   storedAssignmentOf,
 } from './member-lease.js';
-import type { MemberLease } from './member-lease.js';
+import type { MemberLease, ShardView, WriteOutcome } from './member-lease.js';
 import type { Acknowledgement } from './possession.js';
-import type { ShardView, WriteOutcome } from './shard-messages.js';
-import { slotCount } from './shard-range.js';
 import type { ResolvedShardingOptions } from './sharding-options.js';
 
 /** Fields to set on exactly the version that was read. */

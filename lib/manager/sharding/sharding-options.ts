@@ -11,7 +11,7 @@ import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
-import type { ShardBy } from './shard-range.js';
+import type { ShardBy } from './assignment.js';
 
 /** Options of {@link Sharding}. */
 export interface ShardingOptions {

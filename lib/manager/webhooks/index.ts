@@ -1,4 +1,13 @@
-export { allowed, denied, mutated, field, invalid } from './admission.js';
+export {
+  allowed,
+  denied,
+  mutated,
+  field,
+  invalid,
+  conversionWebhook,
+  mutatingWebhook,
+  validatingWebhook,
+} from './webhook.js';
 export type {
   AdmissionContext,
   AdmissionOperation,
@@ -9,19 +18,6 @@ export type {
   DenialOptions,
   Denied,
   Mutated,
-} from './admission.js';
-export { certificateFiles } from './certificate-source.js';
-export type {
-  CertificateFilesOptions,
-  CertificateContext,
-  CertificateSource,
-  ServingCertificate,
-} from './certificate-source.js';
-export { generatedCertificates } from './generated-certificates.js';
-export type { GeneratedCertificatesOptions } from './generated-certificates.js';
-export type { TrustTargets } from './trust.js';
-export { conversionWebhook, mutatingWebhook, validatingWebhook } from './webhook.js';
-export type {
   AdmissionWebhook,
   AdmissionWebhookOptions,
   ConversionWebhook,
@@ -32,6 +28,16 @@ export type {
   ValidatingHandler,
   Webhook,
 } from './webhook.js';
+export { certificateFiles } from './certificate-source.js';
+export type {
+  CertificateFilesOptions,
+  CertificateContext,
+  CertificateSource,
+  ServingCertificate,
+} from './certificate-source.js';
+export { generatedCertificates } from './generated-certificates.js';
+export type { GeneratedCertificatesOptions } from './generated-certificates.js';
+export type { TrustTargets } from './trust.js';
 export { conversionClientConfig, webhookConfigurations } from './webhook-configurations.js';
 export type {
   WebhookAddress,

@@ -1,18 +1,21 @@
 import { describeObject } from '../../object/describe-object.js';
+import { isJsonObject } from '../../object/json.js';
 import { errorMessage } from '../../system/as-error.js';
 import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 import type { Metrics } from '../../system/metrics.js';
-import { admissionReviewOf, readAdmissionReview, tooDeepReview } from './admission-review.js';
-import { BadRequestError } from './bad-request-error.js';
 import {
+  admissionReviewOf,
+  readAdmissionReview,
+  tooDeepReview,
+  BadRequestError,
   convertAll,
   convertedReview,
   failedReview,
   readConversionReview,
-} from './conversion-review.js';
-import { refusal } from './https-listener.js';
-import type { PostedAnswer, PostedRequest } from './https-listener.js';
+} from './reviews.js';
+import { refusal } from './webhook-server.js';
+import type { PostedAnswer, PostedRequest } from './webhook-server.js';
 import type { AdmissionWebhook, Webhook } from './webhook.js';
 
 /** Outputs of {@link WebhookHandlers}. */
@@ -57,7 +60,7 @@ export class WebhookHandlers {
       }
       this.#metrics.handlerThrew(webhook.type);
       this.#logger.error(`webhook ${webhook.name} threw`, { webhook: webhook.name, error });
-      return refusal(500, `webhook ${webhook.name} failed: ${messageOf(error)}`);
+      return refusal(500, `webhook ${webhook.name} failed: ${errorMessage(error)}`);
     }
   }
 
@@ -100,7 +103,7 @@ export class WebhookHandlers {
       const names = objects.slice(0, 3).map((object) => describeObject(object));
       this.#metrics.handlerThrew('conversion');
       this.#logger.error(`conversion to ${desiredApiVersion} failed`, { objects: names, error });
-      return { status: 200, body: failedReview(uid, messageOf(error)) };
+      return { status: 200, body: failedReview(uid, errorMessage(error)) };
     }
   }
 }
@@ -110,22 +113,13 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch (error) {
-    throw new BadRequestError(400, `the body is no JSON: ${messageOf(error)}`, error);
+    throw new BadRequestError(400, `the body is no JSON: ${errorMessage(error)}`, error);
   }
 }
 
 function isVerdict(value: unknown): boolean {
-  const types = ['allowed', 'denied', 'mutated'];
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'type' in value &&
-    types.includes(value.type as string)
-  );
-}
-
-function messageOf(error: unknown): string {
-  return errorMessage(error);
+  const types: readonly unknown[] = ['allowed', 'denied', 'mutated'];
+  return isJsonObject(value) && types.includes(value['type']);
 }
 
 // controller-runtime's buckets: 10 ns to 1,000 s, each ten times the previous.

@@ -1,17 +1,22 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+import { endsWithin, systemClock, whenAborted } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
-import { systemClock, whenAborted } from '../../system/clock.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import type { OptionNames } from '../../system/known-options.js';
 import type { Logger } from '../../system/logger.js';
 import { noMetrics } from '../../system/metrics.js';
 import type { Metrics } from '../../system/metrics.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { OptionNames } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
+import { OpenSockets, inTurn } from '../http-endpoint.js';
 import type { HealthCheck } from '../manager-health.js';
 import type { Runnable, RunnableContext } from '../runnable.js';
-import type { CertificateSource } from './certificate-source.js';
-import { HttpsListener } from './https-listener.js';
-import type { Webhook } from './webhook.js';
+import type { CertificateSource, ServingCertificate } from './certificate-source.js';
 import { WebhookHandlers, WebhookMetrics } from './webhook-handlers.js';
+import type { Webhook } from './webhook.js';
 
 /** Options of {@link WebhookServer}. */
 export interface WebhookServerOptions {
@@ -130,4 +135,195 @@ function refuseSharedPaths(webhooks: readonly Webhook[]): void {
     }
     seen.set(webhook.path, webhook);
   }
+}
+
+/** A complete request with a JSON body. */
+export interface PostedRequest {
+  readonly path: string;
+  readonly body: Buffer;
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal;
+}
+
+/** Response to a {@link PostedRequest}; `body` is sent as JSON. */
+export interface PostedAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Options of {@link HttpsListener.listen}. */
+interface ListenOptions {
+  readonly port: number;
+  readonly host: string | undefined;
+  readonly clientAuthorities: string | undefined;
+}
+
+/** Maximum size of a body in bytes: two objects of 3 MiB plus the review around them. */
+const maxBodyBytes = 7 * 1024 * 1024;
+
+/** Time for a client to send its request, in milliseconds; the API server waits at most 30 s. */
+const requestTimeoutMs = 30_000;
+
+/** Time for a TLS handshake, in milliseconds. */
+const handshakeTimeoutMs = 10_000;
+
+/** Time for requests in progress after a close, in milliseconds; webhooks time out after 10 s. */
+const answerGraceMs = 10_000;
+
+/** An HTTPS server for posted JSON whose certificate can be replaced at run time. */
+class HttpsListener {
+  readonly #answer: (request: PostedRequest) => Promise<PostedAnswer>;
+  readonly #logger: Logger;
+  readonly #clock: Clock;
+  readonly #answering = new Set<Promise<void>>();
+  #clientAuthorities: string | undefined;
+  #server: Server | undefined;
+  #sockets: OpenSockets | undefined;
+
+  constructor(
+    answer: (request: PostedRequest) => Promise<PostedAnswer>,
+    { logger, clock }: { readonly logger: Logger; readonly clock: Clock },
+  ) {
+    this.#answer = answer;
+    this.#logger = logger;
+    this.#clock = clock;
+  }
+
+  /** The port it listens on. */
+  get port(): number | undefined {
+    return (this.#server?.address() as AddressInfo | null | undefined)?.port;
+  }
+
+  /** Address it listens on, such as `https://127.0.0.1:9443`; undefined if it does not listen. */
+  get url(): string | undefined {
+    const { address, family, port } = (this.#server?.address() ?? {}) as Partial<AddressInfo>;
+    if (address === undefined || port === undefined) return undefined;
+    return `https://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  }
+
+  /** Uses `certificate` for new connections. */
+  use(certificate: ServingCertificate): void {
+    this.#server?.setSecureContext(this.#secureContextOf(certificate));
+  }
+
+  /** @throws OperatorError `ListenFailed`: the port is taken. */
+  async listen(certificate: ServingCertificate, options: ListenOptions): Promise<void> {
+    const { port, host, clientAuthorities } = options;
+    this.#clientAuthorities = clientAuthorities;
+    const server = createServer(
+      {
+        ...this.#secureContextOf(certificate),
+        ...(clientAuthorities !== undefined && { requestCert: true, rejectUnauthorized: true }),
+        ...{ requestTimeout: requestTimeoutMs, handshakeTimeout: handshakeTimeoutMs },
+      },
+      inTurn((request, response) => {
+        const answering = this.#serve(request, response).finally(() =>
+          this.#answering.delete(answering),
+        );
+        this.#answering.add(answering);
+      }),
+    );
+    this.#sockets = new OpenSockets(server);
+    server.on('tlsClientError', (error) => {
+      // TLS already reports this to a client without TLS or without trust in the certificate.
+      this.#logger.debug('a TLS handshake failed', { error });
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (cause) => {
+        const remedy = 'choose another port, or end what listens there';
+        const message = `webhooks: port ${port}: ${cause.message} (${remedy})`;
+        reject(new OperatorError('ListenFailed', message, { cause }));
+      });
+      server.listen({ port, host }, resolve);
+    });
+    this.#server = server;
+  }
+
+  /**
+   * Accepts no more connections. Resolves when all requests are answered, after at most 10 s, and all
+   * connections are closed.
+   */
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeIdleConnections();
+    if (!(await endsWithin(this.#allAnswered(), answerGraceMs, this.#clock))) {
+      const count = this.#answering.size;
+      this.#logger.warn(`webhooks: ${count} not answered ${answerGraceMs} ms after the stop`);
+    }
+    this.#sockets?.destroy();
+    await closed;
+  }
+
+  /** Returns all fields: a field that is omitted when a certificate is replaced returns to its default. */
+  #secureContextOf({ certificate, privateKey }: ServingCertificate): SecureContextOptions {
+    const ca = this.#clientAuthorities;
+    const own = { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' } as const;
+    return { ...own, ...(ca !== undefined && { ca }) };
+  }
+
+  /** Loops because open connections may send further requests meanwhile. */
+  async #allAnswered(): Promise<void> {
+    while (this.#answering.size > 0) await Promise.all(this.#answering);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    const onClose = (): void => gone.abort(new OperatorError('Aborted', 'the client went away'));
+    response.once('close', onClose);
+    try {
+      const { status, body } = await this.#answerTo(request, gone.signal);
+      if (response.destroyed) return;
+      response.off('close', onClose);
+      const text = JSON.stringify(body);
+      // The rest of a rejected body stays unread, so the connection cannot be reused.
+      const ends = request.complete && this.#server !== undefined ? {} : { connection: 'close' };
+      response.writeHead(status, { 'content-type': 'application/json', ...ends });
+      // `close` waits for this: the last bytes are sent when it settles.
+      await new Promise<void>((resolve) => {
+        response.once('close', resolve);
+        response.end(text);
+      });
+    } catch (error) {
+      this.#logger.debug('a webhook request ended early', { error });
+      response.destroy();
+    } finally {
+      response.off('close', onClose);
+    }
+  }
+
+  async #answerTo(request: IncomingMessage, signal: AbortSignal): Promise<PostedAnswer> {
+    const { method, url = '/', headers } = request;
+    // A path such as `//[bad` is not a valid URL.
+    const path = URL.parse(url, 'https://webhooks')?.pathname;
+    if (path === undefined) return refusal(400, `${JSON.stringify(url)}: the path is invalid`);
+    if (method !== 'POST') return refusal(405, `${method ?? ''} ${path}: webhooks are posted to`);
+    if (!(headers['content-type'] ?? '').startsWith('application/json')) {
+      return refusal(415, `${path}: only application/json is read here`);
+    }
+    const body = await readBody(request);
+    if (body === undefined) return refusal(413, `${path}: more than ${maxBodyBytes} bytes`);
+    return this.#answer({ path, body, signal });
+  }
+}
+
+/** Returns a Status (meta/v1), which the API server shows to its user. */
+export function refusal(code: number, message: string): PostedAnswer {
+  const status = { apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure' };
+  return { status: code, body: { ...status, code, message } };
+}
+
+/** @returns undefined if the body is too large */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return undefined;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBodyBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }

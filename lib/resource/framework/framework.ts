@@ -8,7 +8,7 @@ import type { RequiredAccess } from '../../manager/access/required-access.js';
 import type { Added, ManagerAddOptions } from '../../manager/manager-entries.js';
 import type { ManagerOptions } from '../../manager/manager-options.js';
 import { Manager } from '../../manager/manager.js';
-import { recorderEnd } from '../../manager/recorder-end.js';
+import { recorderEnd } from '../../manager/runnable.js';
 import type { Runnable } from '../../manager/runnable.js';
 import { CustomResourceDefinition, Event } from '../../object/kinds.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EventLoopMonitor } from '../../../lib/manager/health/event-loop-monitor.js';
+import { EventLoopMonitor } from '../../../lib/manager/health-checks.js';
 import type { Clock } from '../../../lib/system/clock.js';
 import { noMetrics } from '../../../lib/system/metrics.js';
 import { rememberingLogger } from '../manager-setup.js';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { controllerFor } from '../../../lib/controller/controller.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
-import { cachesCheck } from '../../../lib/manager/health/manager-checks.js';
+import { cachesCheck } from '../../../lib/manager/manager-health.js';
 import type { Manager } from '../../../lib/manager/manager.js';
-import type { ManagerStatus } from '../../../lib/manager/manager-status.js';
+import type { ManagerStatus } from '../../../lib/manager/manager-entries.js';
 import type { ManagerOptions } from '../../../lib/manager/manager-options.js';
 import { ManagerSetup, ScriptedLeadership, aborted, configMap, watcher } from '../manager-setup.js';
 import { grant } from '../grant.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { Agent, request } from 'undici';
-import { HttpEndpoint } from '../../../lib/manager/http/http-endpoint.js';
+import { HttpEndpoint } from '../../../lib/manager/http-endpoint.js';
 import type { CertificateSource } from '../../../lib/manager/webhooks/index.js';
 import { systemClock } from '../../../lib/system/clock.js';
 import { silentLogger } from '../../../lib/system/logger.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { connect } from 'node:net';
-import { HttpEndpoint } from '../../../lib/manager/http/http-endpoint.js';
+import { HttpEndpoint } from '../../../lib/manager/http-endpoint.js';
 import { LivePages } from '../../../lib/manager/inspector/page.js';
 import { trusted } from '../../../lib/manager/inspector/html.js';
 import type { Section } from '../../../lib/manager/inspector/sections.js';

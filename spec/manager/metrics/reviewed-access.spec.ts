@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Client } from '../../../lib/client/client.js';
-import type { HttpAnswer, HttpQuestion } from '../../../lib/manager/http/http-endpoint.js';
+import type { HttpAnswer, HttpQuestion } from '../../../lib/manager/http-endpoint.js';
 import { ReviewedAccess } from '../../../lib/manager/metrics/reviewed-access.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import { silentLogger } from '../../../lib/system/logger.js';

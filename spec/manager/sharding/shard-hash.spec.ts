@@ -7,8 +7,8 @@ import {
   shardSelector,
   slotCount,
   slotOf,
-} from '../../../lib/manager/sharding/shard-range.js';
-import type { Hash64 } from '../../../lib/manager/sharding/shard-range.js';
+} from '../../../lib/manager/sharding/assignment.js';
+import type { Hash64 } from '../../../lib/manager/sharding/assignment.js';
 
 const hex = ({ high, low }: Hash64): string =>
   high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0');

@@ -9,7 +9,7 @@ import {
   mutatingWebhook,
   validatingWebhook,
 } from '../../../lib/manager/webhooks/index.js';
-import { serveLocalWebhooks } from '../../../lib/manager/webhooks/local-webhooks.js';
+import { serveLocalWebhooks } from '../../../lib/manager/webhooks/webhook-configurations.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 

@@ -1,4 +1,4 @@
-import type { ShardTimes } from '../../../../lib/manager/sharding/shard-messages.js';
+import type { ShardTimes } from '../../../../lib/manager/sharding/member-lease.js';
 import type { Random } from '../../../../lib/system/random.js';
 import { ModelProcess } from './model-process.js';
 import { ModelServer } from './model-server.js';

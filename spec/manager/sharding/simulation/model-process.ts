@@ -1,11 +1,11 @@
-import type { MemberLease } from '../../../../lib/manager/sharding/member-lease.js';
-import { ShardMachine } from '../../../../lib/manager/sharding/shard-machine.js';
 import type {
+  MemberLease,
   ShardCommand,
   ShardEvent,
   ShardTimes,
   WriteOutcome,
-} from '../../../../lib/manager/sharding/shard-messages.js';
+} from '../../../../lib/manager/sharding/member-lease.js';
+import { ShardMachine } from '../../../../lib/manager/sharding/shard-machine.js';
 import type { ModelServer } from './model-server.js';
 import type { VirtualTime } from './virtual-time.js';
 

@@ -1,7 +1,10 @@
 import type { Assignment, StoredAssignment } from '../../../../lib/manager/sharding/assignment.js';
-import type { MemberLease } from '../../../../lib/manager/sharding/member-lease.js';
+import type {
+  MemberLease,
+  ShardView,
+  WriteOutcome,
+} from '../../../../lib/manager/sharding/member-lease.js';
 import type { Acknowledgement } from '../../../../lib/manager/sharding/possession.js';
-import type { ShardView, WriteOutcome } from '../../../../lib/manager/sharding/shard-messages.js';
 
 /** Stores the Leases of a group like an API server: each write is a compare-and-swap. */
 export class ModelServer {

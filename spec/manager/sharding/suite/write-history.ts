@@ -1,7 +1,7 @@
 import type { Client } from '../../../../lib/client/index.js';
 import type { StoredAssignment } from '../../../../lib/manager/sharding/assignment.js';
 import { storedAssignmentOf } from '../../../../lib/manager/sharding/member-lease.js';
-import { hashOfKey, slotCount, slotOf } from '../../../../lib/manager/sharding/shard-range.js';
+import { hashOfKey, slotCount, slotOf } from '../../../../lib/manager/sharding/assignment.js';
 import { ConfigMap, Lease } from '../../../../lib/object/kinds.js';
 
 /** A write of a key, as the server stored it. */

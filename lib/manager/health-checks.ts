@@ -1,0 +1,252 @@
+import { errorMessage } from '../system/as-error.js';
+import { sleep } from '../system/clock.js';
+import type { Clock, Timer } from '../system/clock.js';
+import type { Logger } from '../system/logger.js';
+import type { Histogram, Metrics } from '../system/metrics.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { HttpAnswer, HttpQuestion } from './http-endpoint.js';
+import type { HealthCheck } from './manager-health.js';
+
+/** Result of one check. */
+type HealthResult =
+  | { readonly name: string; readonly type: 'ok'; readonly remark: string | undefined }
+  | { readonly name: string; readonly type: 'excluded' }
+  | { readonly name: string; readonly type: 'failed'; readonly reason: string };
+
+/** Options of {@link HealthChecks}. */
+interface HealthChecksOptions {
+  readonly clock: Clock;
+  /** Time limit of a check, in milliseconds; a slower check fails. */
+  readonly checkTimeoutMs: number;
+}
+
+/** The checks of `/healthz` or of `/readyz`. */
+export class HealthChecks {
+  readonly #options: HealthChecksOptions;
+  readonly #checks = new Map<string, HealthCheck>();
+
+  constructor(options: HealthChecksOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Adds a check. @returns a function that removes it
+   * @throws OperatorError `InvalidOption`: the name is taken, or is not a path segment.
+   */
+  add(check: HealthCheck): () => void {
+    const { name } = check;
+    if (this.#checks.has(name)) {
+      throw new OperatorError('InvalidOption', `two checks are called ${name}`);
+    }
+    if (!/^[\w.~-]+$/.test(name)) {
+      const message = `check ${JSON.stringify(name)}: want letters, digits, and . _ ~ - only`;
+      throw new OperatorError('InvalidOption', message);
+    }
+    this.#checks.set(name, check);
+    return () => {
+      if (this.#checks.get(name) === check) this.#checks.delete(name);
+    };
+  }
+
+  /** Returns whether a check with this name exists. */
+  has(name: string): boolean {
+    return this.#checks.has(name);
+  }
+
+  /** Runs all checks concurrently, except those in `excluded`. */
+  async run(signal: AbortSignal, excluded: ReadonlySet<string>): Promise<readonly HealthResult[]> {
+    const names = [...this.#checks.keys()];
+    return Promise.all(
+      names.map(async (name) =>
+        excluded.has(name) ? { name, type: 'excluded' } : this.runOne(name, signal),
+      ),
+    );
+  }
+
+  /** Runs one check; an unknown name fails. */
+  async runOne(name: string, signal: AbortSignal): Promise<HealthResult> {
+    const check = this.#checks.get(name);
+    if (check === undefined) return { name, type: 'failed', reason: 'there is no such check' };
+    const over = new AbortController();
+    const onAbort = (): void => over.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const checked = async (): Promise<void> => check.check(over.signal);
+      await Promise.race([checked(), this.#late(over.signal)]);
+      const remark = check.remark?.();
+      return { name, type: 'ok', remark: remark === undefined ? undefined : oneLine(remark) };
+    } catch (error) {
+      return { name, type: 'failed', reason: reasonOf(error) };
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      over.abort();
+    }
+  }
+
+  async #late(signal: AbortSignal): Promise<never> {
+    const { clock, checkTimeoutMs } = this.#options;
+    await sleep(clock, checkTimeoutMs, signal);
+    throw new OperatorError('Timeout', `no answer in ${checkTimeoutMs} ms`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return oneLine(errorMessage(error));
+}
+
+/** The response has one line per check. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' ');
+}
+
+/** Checks by path, without its slash: `healthz`, `readyz`. */
+type HealthPaths = Readonly<Record<string, HealthChecks>>;
+
+/**
+ * Answers `/healthz`, `/readyz` and single checks of each, in the format of Kubernetes components: `ok`, or a
+ * list of checks if one failed or `?verbose` is given. `?exclude=name` omits a check. Unlike Kubernetes,
+ * `?verbose` includes the reasons of failures, and remarks.
+ */
+export async function answerHealth(
+  paths: HealthPaths,
+  { url, signal, logger }: HttpQuestion,
+): Promise<HttpAnswer> {
+  const [path = '', name, ...rest] = url.pathname.replace(/^\/+|\/+$/g, '').split('/');
+  const checks = Object.hasOwn(paths, path) ? paths[path] : undefined;
+  if (checks === undefined || rest.length > 0) return notFound;
+  if (name !== undefined) {
+    if (!checks.has(name)) return notFound;
+    const result = await checks.runOne(name, signal);
+    if (result.type !== 'failed') return { status: 200, body: 'ok' };
+    return { status: 500, body: `internal server error: ${result.reason}\n` };
+  }
+  const excluded = new Set(url.searchParams.getAll('exclude'));
+  const results = await checks.run(signal, excluded);
+  const failed = results.filter((result) => result.type === 'failed');
+  if (failed.length > 0) logger.info(`${path} check failed`, { failed });
+  const isVerbose = url.searchParams.has('verbose');
+  if (failed.length === 0 && !isVerbose) return { status: 200, body: 'ok' };
+  const unknown = [...excluded].filter((each) => !checks.has(each));
+  const lines = [
+    ...results.map((result) => lineOf(result, isVerbose)),
+    ...(unknown.length > 0 ? [warning(unknown)] : []),
+    `${path} check ${failed.length > 0 ? 'failed' : 'passed'}`,
+  ];
+  return { status: failed.length > 0 ? 500 : 200, body: `${lines.join('\n')}\n` };
+}
+
+const notFound: HttpAnswer = { status: 404, body: '404 page not found\n' };
+
+function lineOf(result: HealthResult, isVerbose: boolean): string {
+  switch (result.type) {
+    case 'ok':
+      return `[+]${result.name} ok${isVerbose && result.remark !== undefined ? `: ${result.remark}` : ''}`;
+    case 'excluded':
+      return `[+]${result.name} excluded: ok`;
+    case 'failed':
+      return `[-]${result.name} failed: ${isVerbose ? result.reason : 'reason withheld'}`;
+  }
+}
+
+function warning(unknown: readonly string[]): string {
+  const names = unknown.map((name) => JSON.stringify(name)).join(', ');
+  return `warn: some health checks cannot be excluded: no matches for ${names}`;
+}
+
+/** Options of {@link EventLoopMonitor}. */
+interface EventLoopMonitorOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /**
+   * Duration of a stall in milliseconds. Two stalls in quick succession fail the liveness check for a while.
+   */
+  readonly stallMs: number;
+}
+
+// Interval of the measurements.
+const everyMs = 1_000;
+
+/** Time that a stall counts as the first of two, in milliseconds. */
+const stallMemoryMs = 20_000;
+
+interface Stall {
+  /** Time at which the timer was due. */
+  readonly dueMs: number;
+  readonly overMs: number;
+  /** True if another stall ended shortly before this one. */
+  readonly isRepeated: boolean;
+}
+
+/**
+ * Detects stalls of the event loop: long computations, or a stopped process. During a stall no probe is
+ * answered, and the kubelet counts it as failed. This check also fails the probes between two stalls. A
+ * single stall fails no probe: together with the unanswered one, it would restart a process that has
+ * recovered.
+ */
+export class EventLoopMonitor {
+  readonly #options: EventLoopMonitorOptions;
+  readonly #lag: Histogram;
+  #timer: Timer | undefined;
+  #dueMs = 0;
+  #stall: Stall | undefined;
+
+  constructor(options: EventLoopMonitorOptions) {
+    this.#options = options;
+    this.#lag = options.metrics.histogram({
+      name: 'operator_builder_event_loop_lag_seconds',
+      help: 'How much later than due a timer fires: the event loop was busy.',
+      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
+    });
+  }
+
+  start(): void {
+    const { clock } = this.#options;
+    this.#dueMs = clock.monotonicMs() + everyMs;
+    this.#timer = clock.setTimer(() => this.#look(), everyMs);
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  /** Fails for 20 s after a stall of `stallMs` that began within 20 s after another one. */
+  get check(): HealthCheck {
+    return {
+      name: 'event-loop',
+      check: () => {
+        // A probe may arrive before the late timer.
+        const stall = this.#noteStall();
+        if (stall === undefined || !stall.isRepeated) return;
+        if (this.#options.clock.monotonicMs() - stall.overMs > stallMemoryMs) return;
+        throw stalled(stall);
+      },
+    };
+  }
+
+  #look(): void {
+    const { clock, logger } = this.#options;
+    const lagMs = Math.max(0, clock.monotonicMs() - this.#dueMs);
+    this.#lag.observe(lagMs / 1_000);
+    this.#noteStall();
+    if (lagMs >= everyMs) logger.warn('the event loop stood still', { lagMs: Math.round(lagMs) });
+    this.start();
+  }
+
+  /** @returns the last stall, which may be detected by this call */
+  #noteStall(): Stall | undefined {
+    const { clock, stallMs } = this.#options;
+    const [dueMs, overMs, last] = [this.#dueMs, clock.monotonicMs(), this.#stall];
+    if (overMs - dueMs < stallMs) return last;
+    // A probe has recorded it already.
+    const isSame = last?.dueMs === dueMs;
+    const isSoon = last !== undefined && dueMs - last.overMs <= stallMemoryMs;
+    this.#stall = { dueMs, overMs, isRepeated: isSame ? last.isRepeated : isSoon };
+    return this.#stall;
+  }
+}
+
+function stalled({ dueMs, overMs }: Stall): OperatorError {
+  const lastedMs = Math.round(overMs - dueMs);
+  return new OperatorError('Timeout', `the event loop stood still again, for ${lastedMs} ms`);
+}
