@@ -133,11 +133,9 @@ function validate(object: UnstructuredObject, errors: FieldErrors): void {
     errors.invalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group');
   }
   if (spec.group === '') errors.required('spec.group');
-  else
-    for (const problem of subdomainProblems(spec.group))
-      errors.invalid('spec.group', spec.group, problem);
+  else errors.invalidEach('spec.group', spec.group, subdomainProblems(spec.group));
   const scopes = ['Cluster', 'Namespaced'];
-  if (!scopes.includes(spec.scope)) errors.notSupported('spec.scope', spec.scope, scopes);
+  errors.oneOf('spec.scope', spec.scope, scopes);
   const versions = (spec.versions as readonly CrdVersion[] | null) ?? [];
   validateVersions(versions, errors);
   if (storedVersionsOf(crd).length === 0) {
@@ -170,8 +168,7 @@ function validateNames(names: CrdNames, errors: FieldErrors): void {
       if (member !== 'singular') errors.required(field);
       continue;
     }
-    for (const problem of label1035Problems(name.toLowerCase()))
-      errors.invalid(field, name, problem);
+    errors.invalidEach(field, name, label1035Problems(name.toLowerCase()));
   }
   if (names.listKind !== undefined && names.listKind === names.kind) {
     const why = 'kind and listKind may not be the same';
@@ -183,7 +180,7 @@ function validateNames(names: CrdNames, errors: FieldErrors): void {
 function validateVersions(versions: readonly CrdVersion[], errors: FieldErrors): void {
   for (const [index, { name, schema }] of versions.entries()) {
     const field = `spec.versions[${index}]`;
-    for (const problem of label1035Problems(name)) errors.invalid(`${field}.name`, name, problem);
+    errors.invalidEach(`${field}.name`, name, label1035Problems(name));
     if (schema?.openAPIV3Schema === undefined) errors.required(`${field}.schema.openAPIV3Schema`);
   }
   const [first] = versions;
@@ -207,7 +204,7 @@ function validateColumns(version: CrdVersion, field: string, errors: FieldErrors
     const at = `${field}.additionalPrinterColumns[${index}]`;
     if (name === '') errors.required(`${at}.name`);
     const types = ['boolean', 'date', 'integer', 'number', 'string'];
-    if (!types.includes(type)) errors.notSupported(`${at}.type`, type, types);
+    errors.oneOf(`${at}.type`, type, types);
   }
 }
 

@@ -66,7 +66,7 @@ function validateName(name: string, field: string, errors: FieldErrors): void {
     return;
   }
   const problems = subdomainProblems(name);
-  for (const problem of problems) errors.invalid(field, name, problem);
+  errors.invalidEach(field, name, problems);
   if (problems.length > 0 || name.split('.').length >= 3) return;
   errors.invalid(field, name, 'should be a domain with at least three segments separated by dots');
 }
@@ -85,9 +85,7 @@ function validateAnswers(webhook: Webhook, field: string, errors: FieldErrors): 
   if (sideEffects === '') {
     const why = `must specify one of ${sideEffectClasses.join(', ')}`;
     errors.required(`${field}.sideEffects`, why);
-  } else if (!sideEffectClasses.includes(sideEffects)) {
-    errors.notSupported(`${field}.sideEffects`, sideEffects, sideEffectClasses);
-  }
+  } else errors.oneOf(`${field}.sideEffects`, sideEffects, sideEffectClasses);
 }
 
 const operationNames = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
@@ -110,14 +108,11 @@ function validateRule(rule: Wire<V1RuleWithOperations>, field: string, errors: F
     errors.invalid(`${field}.operations`, operations, why);
   }
   for (const [index, operation] of operations.entries()) {
-    if (operationNames.includes(operation)) continue;
-    errors.notSupported(`${field}.operations[${index}]`, operation, operationNames);
+    errors.oneOf(`${field}.operations[${index}]`, operation, operationNames);
   }
   const scopes = ['*', 'Cluster', 'Namespaced'];
   const { scope } = rule;
-  if (scope !== undefined && !scopes.includes(scope)) {
-    errors.notSupported(`${field}.scope`, scope, scopes);
-  }
+  errors.oneOf(`${field}.scope`, scope, scopes);
 }
 
 const mostConditions = 64;
@@ -131,9 +126,7 @@ function validateConditions(webhook: Webhook, path: string, errors: FieldErrors)
     const field = `${path}[${index}]`;
     validateExpression(expression, `${field}.expression`, errors);
     if (name === '') errors.required(`${field}.name`);
-    else
-      for (const problem of qualifiedNameProblems(name))
-        errors.invalid(`${field}.name`, name, problem);
+    else errors.invalidEach(`${field}.name`, name, qualifiedNameProblems(name));
     if (name !== '' && names.has(name)) errors.duplicate(`${field}.name`, name);
     names.add(name);
   }
@@ -165,8 +158,7 @@ function validateChoices(webhook: Webhook, field: string, errors: FieldErrors): 
   for (const member of ['failurePolicy', 'matchPolicy', 'reinvocationPolicy'] as const) {
     const { [member]: value } = webhook;
     const supported: readonly string[] = choices[member];
-    if (value === undefined || supported.includes(value)) continue;
-    errors.notSupported(`${field}.${member}`, value, supported);
+    errors.oneOf(`${field}.${member}`, value, supported);
   }
   const { timeoutSeconds: seconds = 1 } = webhook;
   if (seconds >= 1 && seconds <= longestSeconds) return;

@@ -125,9 +125,7 @@ function validateGenerated(
 function validateJobSpec(spec: JobSpec, field: string, errors: FieldErrors): void {
   for (const count of counts) validateNonnegative(spec[count], `${field}.${count}`, errors);
   const { completionMode = 'NonIndexed', completions, backoffLimitPerIndex } = spec;
-  if (completionMode !== 'NonIndexed' && completionMode !== 'Indexed') {
-    errors.notSupported(`${field}.completionMode`, completionMode, ['NonIndexed', 'Indexed']);
-  }
+  errors.oneOf(`${field}.completionMode`, completionMode, ['NonIndexed', 'Indexed']);
   if (completionMode === 'Indexed' && completions === undefined) {
     errors.required(`${field}.completions`, 'when completion mode is Indexed');
   }
@@ -140,9 +138,7 @@ function validateJobSpec(spec: JobSpec, field: string, errors: FieldErrors): voi
   const { restartPolicy = 'Always' } = spec.template.spec ?? {};
   const path = `${field}.template.spec.restartPolicy`;
   if (restartPolicy === 'Always') errors.required(path, 'valid values: "OnFailure", "Never"');
-  else if (restartPolicy !== 'OnFailure' && restartPolicy !== 'Never') {
-    errors.notSupported(path, restartPolicy, ['OnFailure', 'Never']);
-  }
+  else errors.oneOf(path, restartPolicy, ['OnFailure', 'Never']);
 }
 
 /** Checks the immutable fields of a Job. */
@@ -181,9 +177,7 @@ function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
   validateNonnegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds', errors);
   const { concurrencyPolicy = '' } = spec;
   const policies = ['Allow', 'Forbid', 'Replace'];
-  if (!policies.includes(concurrencyPolicy)) {
-    errors.notSupported('spec.concurrencyPolicy', concurrencyPolicy, policies);
-  }
+  errors.oneOf('spec.concurrencyPolicy', concurrencyPolicy, policies);
   const { spec: jobSpec } = spec.jobTemplate;
   if (jobSpec !== undefined) {
     if (jobSpec.manualSelector === true) {
@@ -219,16 +213,13 @@ function validateJobPolicies(spec: JobSpec, field: string, errors: FieldErrors):
   const { podReplacementPolicy, podFailurePolicy, managedBy, successPolicy } = spec;
   if (podReplacementPolicy !== undefined) {
     const supported = podFailurePolicy === undefined ? replacements : ['Failed'];
-    if (!supported.includes(podReplacementPolicy)) {
-      errors.notSupported(`${field}.podReplacementPolicy`, podReplacementPolicy, supported);
-    }
+    errors.oneOf(`${field}.podReplacementPolicy`, podReplacementPolicy, supported);
   }
   for (const [index, rule] of (podFailurePolicy?.rules ?? []).entries()) {
     validateRule(rule, `${field}.podFailurePolicy.rules[${index}]`, errors);
   }
-  for (const problem of managedBy === undefined ? [] : domainPathProblems(managedBy)) {
-    errors.invalid(`${field}.managedBy`, managedBy, problem);
-  }
+  if (managedBy !== undefined)
+    errors.invalidEach(`${field}.managedBy`, managedBy, domainPathProblems(managedBy));
   if (successPolicy !== undefined && spec.completionMode !== 'Indexed') {
     errors.invalid(`${field}.successPolicy`, successPolicy, 'requires indexed completion mode');
   }
@@ -240,21 +231,21 @@ function validateRule(
   errors: FieldErrors,
 ): void {
   if (action === '') errors.required(`${field}.action`, `valid values: ${actions.join(', ')}`);
-  else if (!actions.includes(action)) errors.notSupported(`${field}.action`, action, actions);
+  else errors.oneOf(`${field}.action`, action, actions);
   if (onExitCodes !== undefined) {
     const { operator, values } = onExitCodes;
-    if (!operators.includes(operator)) {
-      errors.notSupported(`${field}.onExitCodes.operator`, operator, operators);
-    }
+    errors.oneOf(`${field}.onExitCodes.operator`, operator, operators);
     const codes = (values as number[] | null) ?? [];
     if (codes.length === 0) {
       errors.invalid(`${field}.onExitCodes.values`, codes, 'at least one value is required');
     }
   }
   for (const [index, { type }] of onPodConditions.entries()) {
-    for (const problem of qualifiedNameProblems(type)) {
-      errors.invalid(`${field}.onPodConditions[${index}].type`, type, problem);
-    }
+    errors.invalidEach(
+      `${field}.onPodConditions[${index}].type`,
+      type,
+      qualifiedNameProblems(type),
+    );
   }
   const both = onExitCodes !== undefined && onPodConditions.length > 0;
   if (both) errors.wrong(field, 'specifying both OnExitCodes and OnPodConditions is not supported');

@@ -52,9 +52,7 @@ const priorityClass = typedRules<Wire<V1PriorityClass>>(
     },
     validate: ({ metadata, value, preemptionPolicy = '' }, errors) => {
       const policies = ['PreemptLowerPriority', 'Never'];
-      if (!policies.includes(preemptionPolicy)) {
-        errors.notSupported('preemptionPolicy', preemptionPolicy, policies);
-      }
+      errors.oneOf('preemptionPolicy', preemptionPolicy, policies);
       const system = metadata?.name?.startsWith('system-') === true;
       if (system || value <= highestUserPriority) return;
       const why = `maximum allowed value of a user defined priority is ${highestUserPriority}`;
@@ -143,7 +141,7 @@ const replicationController = typedRules<Wire<V1ReplicationController>>(
 const runtimeClass = typedRules<Wire<V1RuntimeClass>>(
   {
     validate: ({ handler }, errors) => {
-      for (const problem of labelProblems(handler)) errors.invalid('handler', handler, problem);
+      errors.invalidEach('handler', handler, labelProblems(handler));
     },
     validateUpdate: ({ handler }, old, errors) =>
       validateImmutable({ field: 'handler', value: handler, old: old.handler }, errors),

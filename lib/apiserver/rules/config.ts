@@ -14,7 +14,7 @@ const fixed = 'field is immutable when `immutable` is set';
 
 function validateKeys(data: object | undefined, field: string, errors: FieldErrors): void {
   for (const key of Object.keys(data ?? {})) {
-    for (const problem of configKeyProblems(key)) errors.invalid(`${field}[${key}]`, key, problem);
+    errors.invalidEach(`${field}[${key}]`, key, configKeyProblems(key));
   }
 }
 

@@ -37,13 +37,9 @@ function validateValueFrom(
   for (const [member, selector] of Object.entries({ configMapKeyRef, secretKeyRef })) {
     if (selector === undefined) continue;
     const { name = '', key } = selector;
-    for (const problem of subdomainProblems(name)) {
-      errors.invalid(`${field}.${member}.name`, name, problem);
-    }
+    errors.invalidEach(`${field}.${member}.name`, name, subdomainProblems(name));
     if (key === '') errors.required(`${field}.${member}.key`);
-    for (const problem of key === '' ? [] : configKeyProblems(key)) {
-      errors.invalid(`${field}.${member}.key`, key, problem);
-    }
+    if (key !== '') errors.invalidEach(`${field}.${member}.key`, key, configKeyProblems(key));
   }
   const sources = Object.keys(valueFrom).length;
   if (sources === 0) {
@@ -104,9 +100,7 @@ export function validateEnvFrom(
       const { name = '' } = reference;
       if (name === '') errors.required(`${path}.${member}.name`);
       else {
-        for (const problem of subdomainProblems(name)) {
-          errors.invalid(`${path}.${member}.name`, name, problem);
-        }
+        errors.invalidEach(`${path}.${member}.name`, name, subdomainProblems(name));
       }
     }
     if (configMapRef === undefined && secretRef === undefined) {

@@ -130,19 +130,17 @@ function validateContainer(
 ): void {
   const { name, image = '', imagePullPolicy = '', terminationMessagePolicy = 'File' } = container;
   if (name === '') errors.required(`${path}.name`);
-  else for (const problem of labelProblems(name)) errors.invalid(`${path}.name`, name, problem);
+  else errors.invalidEach(`${path}.name`, name, labelProblems(name));
   if (image === '') errors.required(`${path}.image`);
-  if (!['File', 'FallbackToLogsOnError'].includes(terminationMessagePolicy)) {
-    const supported = ['File', 'FallbackToLogsOnError'];
-    errors.notSupported(`${path}.terminationMessagePolicy`, terminationMessagePolicy, supported);
-  }
+  errors.oneOf(`${path}.terminationMessagePolicy`, terminationMessagePolicy, [
+    'File',
+    'FallbackToLogsOnError',
+  ]);
   validateContainerPorts(container.ports ?? [], `${path}.ports`, errors);
   validateEnv(container.env ?? [], `${path}.env`, errors);
   validateEnvFrom(container.envFrom ?? [], `${path}.envFrom`, errors);
   validateMounts(container.volumeMounts ?? [], `${path}.volumeMounts`, { names, errors });
-  if (!pullPolicies.includes(imagePullPolicy)) {
-    errors.notSupported(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies);
-  }
+  errors.oneOf(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies);
   const { noClaims } = names;
   validateResources(container.resources, `${path}.resources`, { noClaims, errors });
   validateDevices(container, path, { names, errors });
@@ -181,10 +179,8 @@ function validateResizePolicy(
   for (const [index, { resourceName, restartPolicy }] of resizePolicy.entries()) {
     if (seen.has(resourceName)) errors.duplicate(`${field}[${index}]`, resourceName);
     seen.add(resourceName);
-    if (!['cpu', 'memory'].includes(resourceName)) {
-      errors.notSupported(field, resourceName, ['cpu', 'memory']);
-    }
-    if (!supported.includes(restartPolicy)) errors.notSupported(field, restartPolicy, supported);
+    errors.oneOf(field, resourceName, ['cpu', 'memory']);
+    errors.oneOf(field, restartPolicy, supported);
   }
 }
 
@@ -197,7 +193,7 @@ function validateContainerPorts(
   for (const [index, { name = '', containerPort, hostPort, protocol = '' }] of ports.entries()) {
     const path = `${field}[${index}]`;
     const problems = name === '' ? [] : portNameProblems(name);
-    for (const problem of problems) errors.invalid(`${path}.name`, name, problem);
+    errors.invalidEach(`${path}.name`, name, problems);
     if (name !== '' && problems.length === 0) {
       if (names.has(name)) errors.duplicate(`${path}.name`, name);
       names.add(name);
@@ -205,9 +201,7 @@ function validateContainerPorts(
     if (containerPort === 0) errors.required(`${path}.containerPort`);
     else validatePortNumber(containerPort, `${path}.containerPort`, errors);
     if (hostPort !== undefined) validatePortNumber(hostPort, `${path}.hostPort`, errors);
-    if (!protocols.includes(protocol)) {
-      errors.notSupported(`${path}.protocol`, protocol, protocols);
-    }
+    errors.oneOf(`${path}.protocol`, protocol, protocols);
   }
 }
 
@@ -253,9 +247,7 @@ function validateMounts(
       const why = 'subPathExpr and subPath are mutually exclusive';
       errors.invalid(`${path}.subPathExpr`, subPathExpr, why);
     }
-    if (mountPropagation !== undefined && !propagations.includes(mountPropagation)) {
-      errors.notSupported(`${field}.mountPropagation`, mountPropagation, propagations);
-    }
+    errors.oneOf(`${field}.mountPropagation`, mountPropagation, propagations);
     if ((recursiveReadOnly ?? 'Disabled') !== 'Disabled' && readOnly !== true) {
       const why = 'may only be specified when readOnly is true';
       errors.forbidden(`${field}.recursiveReadOnly`, why);

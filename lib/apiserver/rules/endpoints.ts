@@ -19,9 +19,7 @@ const addressLimit = 100;
 
 function validateSlice({ addressType, endpoints, ports }: Slice, errors: FieldErrors): void {
   if (addressType === '') errors.required('addressType');
-  else if (!addressTypes.includes(addressType)) {
-    errors.notSupported('addressType', addressType, addressTypes);
-  }
+  else errors.oneOf('addressType', addressType, addressTypes);
   const all = (endpoints as Slice['endpoints'] | null) ?? [];
   for (const [index, endpoint] of all.entries()) {
     validateEndpoint(endpoint, `endpoints[${index}]`, { addressType, errors });
@@ -29,14 +27,11 @@ function validateSlice({ addressType, endpoints, ports }: Slice, errors: FieldEr
   const names = new Set<string>();
   for (const [index, { name = '', protocol = '' }] of (ports ?? []).entries()) {
     if (name !== '') {
-      for (const problem of labelProblems(name))
-        errors.invalid(`ports[${index}].name`, name, problem);
+      errors.invalidEach(`ports[${index}].name`, name, labelProblems(name));
     }
     if (names.has(name)) errors.duplicate(`ports[${index}].name`, name);
     names.add(name);
-    if (!protocols.includes(protocol)) {
-      errors.notSupported(`ports[${index}].protocol`, protocol, protocols);
-    }
+    errors.oneOf(`ports[${index}].protocol`, protocol, protocols);
   }
 }
 
@@ -54,15 +49,14 @@ function validateEndpoint(
   for (const [index, address] of given.entries()) {
     const at = `${field}.addresses[${index}]`;
     if (addressType === 'FQDN') {
-      for (const problem of subdomainProblems(address)) errors.invalid(at, address, problem);
+      errors.invalidEach(at, address, subdomainProblems(address));
     } else if (addressType === 'IPv4' || addressType === 'IPv6') {
       validateEndpointIp(address, at, errors);
       validateFamily(address, `${field}.addresses`, { addressType, errors });
     }
   }
-  for (const problem of hostname === undefined ? [] : labelProblems(hostname)) {
-    errors.invalid(`${field}.hostname`, hostname, problem);
-  }
+  if (hostname !== undefined)
+    errors.invalidEach(`${field}.hostname`, hostname, labelProblems(hostname));
 }
 
 /** Reports problems on the whole list, like the real server. */
@@ -118,11 +112,9 @@ function validateSubset(
   for (const [index, { name = '', port, protocol = '' }] of ports.entries()) {
     const path = `${field}.ports[${index}]`;
     if (name === '' && ports.length > 1) errors.required(`${path}.name`);
-    for (const problem of name === '' ? [] : labelProblems(name)) {
-      errors.invalid(`${path}.name`, name, problem);
-    }
+    if (name !== '') errors.invalidEach(`${path}.name`, name, labelProblems(name));
     validatePortNumber(port, `${path}.port`, errors);
-    if (!protocols.includes(protocol)) errors.notSupported(`${path}.protocol`, protocol, protocols);
+    errors.oneOf(`${path}.protocol`, protocol, protocols);
   }
 }
 

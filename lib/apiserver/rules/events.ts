@@ -29,9 +29,11 @@ function validateLegacy(event: Event, controllerField: string, errors: FieldErro
     if (involved === '' && !['default', 'kube-system'].includes(namespace)) mismatch();
     const { reportingComponent = '' } = event;
     if (reportingComponent === '') errors.required(controllerField);
-    for (const problem of qualifiedNameProblems(reportingComponent)) {
-      errors.invalid(controllerField, reportingComponent, problem);
-    }
+    errors.invalidEach(
+      controllerField,
+      reportingComponent,
+      qualifiedNameProblems(reportingComponent),
+    );
     for (const [member, limit] of Object.entries(limits)) {
       const { [member as keyof typeof limits]: text = '' } = event;
       if (text === '' && member !== 'message') errors.required(member);
@@ -40,8 +42,7 @@ function validateLegacy(event: Event, controllerField: string, errors: FieldErro
       }
     }
   }
-  for (const problem of subdomainProblems(namespace))
-    errors.invalid('namespace', namespace, problem);
+  errors.invalidEach('namespace', namespace, subdomainProblems(namespace));
 }
 
 function validateSeries({ series }: Event, errors: FieldErrors): void {

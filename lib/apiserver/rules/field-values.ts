@@ -21,7 +21,7 @@ export function validatePortNumber(value: number, field: string, errors: FieldEr
 /** Checks a port number or a port name. */
 export function validatePort(port: number | string, field: string, errors: FieldErrors): void {
   if (typeof port === 'number') validatePortNumber(port, field, errors);
-  else for (const problem of portNameProblems(port)) errors.invalid(field, port, problem);
+  else errors.invalidEach(field, port, portNameProblems(port));
 }
 
 /** Checks a count, or a percentage such as `25%`. */

@@ -135,7 +135,7 @@ function validateQuota({ spec }: Wire<V1ResourceQuota>, errors: FieldErrors): vo
   for (const [name, amount] of Object.entries(hard)) {
     const field = `spec.hard[${name}]`;
     const problems = qualifiedNameProblems(name);
-    for (const problem of problems) errors.invalid(field, name, problem);
+    errors.invalidEach(field, name, problems);
     const known = quotaResources.has(name) || name.includes('/') || name.includes('.storageclass.');
     if (!known && problems.length === 0) {
       errors.invalid(field, name, 'must be a standard resource type or fully qualified');
@@ -218,7 +218,7 @@ function validateAmount(
 ): void {
   const path = `${field}[${name}]`;
   const problems = qualifiedNameProblems(name);
-  for (const problem of problems) errors.invalid(path, name, problem);
+  errors.invalidEach(path, name, problems);
   const known = standard.includes(name) || name.includes('/') || name.startsWith('hugepages-');
   if (name.includes('/') && problems.length > 0) {
     errors.invalid(path, name, "doesn't follow extended resource name standard");

@@ -30,9 +30,7 @@ export function validateMeta(metadata: ObjectMeta, errors: FieldErrors, rules: M
   const { namespace = '' } = metadata;
   validateName(metadata, rules.nameFormat, errors);
   if (rules.namespaced) {
-    for (const problem of labelProblems(namespace)) {
-      errors.invalid('metadata.namespace', namespace, problem);
-    }
+    errors.invalidEach('metadata.namespace', namespace, labelProblems(namespace));
   } else if (namespace !== '') {
     errors.forbidden('metadata.namespace', 'not allowed on this type');
   }
@@ -45,15 +43,15 @@ export function validateMeta(metadata: ObjectMeta, errors: FieldErrors, rules: M
 function validateName(metadata: ObjectMeta, format: NameFormat, errors: FieldErrors): void {
   const { name = '', generateName = '' } = metadata;
   if (generateName !== '') {
-    for (const problem of generateNameProblems(generateName, format)) {
-      errors.invalid('metadata.generateName', generateName, problem);
-    }
+    errors.invalidEach(
+      'metadata.generateName',
+      generateName,
+      generateNameProblems(generateName, format),
+    );
   }
   if (name === '') errors.required('metadata.name', 'name or generateName is required');
   else {
-    for (const problem of nameProblems(name, format)) {
-      errors.invalid('metadata.name', name, problem);
-    }
+    errors.invalidEach('metadata.name', name, nameProblems(name, format));
   }
 }
 
@@ -64,9 +62,8 @@ function validateName(metadata: ObjectMeta, format: NameFormat, errors: FieldErr
 export function validateLooseMeta(metadata: ObjectMeta, errors: FieldErrors): void {
   const { namespace = '' } = metadata;
   validateName(metadata, 'path', errors);
-  for (const problem of namespace === '' ? [] : nameProblems(namespace, 'path')) {
-    errors.invalid('metadata.namespace', namespace, problem);
-  }
+  if (namespace !== '')
+    errors.invalidEach('metadata.namespace', namespace, nameProblems(namespace, 'path'));
 }
 
 /** Checks the metadata of an updated object. */
@@ -135,8 +132,8 @@ export function validateLabels(
   errors: FieldErrors,
 ): void {
   for (const [key, value] of Object.entries(labels ?? {})) {
-    for (const problem of qualifiedNameProblems(key)) errors.invalid(field, key, problem);
-    for (const problem of labelValueProblems(value)) errors.invalid(field, value, problem);
+    errors.invalidEach(field, key, qualifiedNameProblems(key));
+    errors.invalidEach(field, value, labelValueProblems(value));
   }
 }
 
@@ -149,9 +146,7 @@ export function validateAnnotations(
   let size = 0;
   for (const [key, value] of Object.entries(annotations ?? {})) {
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
-    for (const problem of qualifiedNameProblems(key.toLowerCase())) {
-      errors.invalid(field, key, problem);
-    }
+    errors.invalidEach(field, key, qualifiedNameProblems(key.toLowerCase()));
   }
   if (size > annotationsLimit) errors.tooLong(field, annotationsLimit);
 }
@@ -192,9 +187,7 @@ function validateOwnerReference(reference: OwnerReference, errors: FieldErrors):
 function validateFinalizers(finalizers: readonly string[], errors: FieldErrors): void {
   const field = 'metadata.finalizers';
   for (const finalizer of finalizers) {
-    for (const problem of qualifiedNameProblems(finalizer)) {
-      errors.invalid(field, finalizer, problem);
-    }
+    errors.invalidEach(field, finalizer, qualifiedNameProblems(finalizer));
   }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     errors.invalid(field, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set');
@@ -227,11 +220,9 @@ export function validateLabelSelector(
     } else {
       errors.invalid(`${path}.operator`, operator, 'not a valid selector operator');
     }
-    for (const problem of qualifiedNameProblems(key)) errors.invalid(`${path}.key`, key, problem);
+    errors.invalidEach(`${path}.key`, key, qualifiedNameProblems(key));
     for (const [at, value] of values.entries()) {
-      for (const problem of labelValueProblems(value)) {
-        errors.invalid(`${path}.values[${at}]`, value, problem);
-      }
+      errors.invalidEach(`${path}.values[${at}]`, value, labelValueProblems(value));
     }
   }
 }

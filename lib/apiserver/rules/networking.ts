@@ -40,13 +40,19 @@ function validateIngress({ spec }: Ingress, errors: FieldErrors): void {
     for (const [at, host] of hosts.entries()) {
       validateName(host, `spec.tls[${index}].hosts[${at}]`, errors);
     }
-    for (const problem of secretName === '' ? [] : subdomainProblems(secretName)) {
-      errors.invalid(`spec.tls[${index}].secretName`, secretName, problem);
-    }
+    if (secretName !== '')
+      errors.invalidEach(
+        `spec.tls[${index}].secretName`,
+        secretName,
+        subdomainProblems(secretName),
+      );
   }
-  for (const problem of ingressClassName === undefined ? [] : subdomainProblems(ingressClassName)) {
-    errors.invalid('spec.ingressClassName', ingressClassName, problem);
-  }
+  if (ingressClassName !== undefined)
+    errors.invalidEach(
+      'spec.ingressClassName',
+      ingressClassName,
+      subdomainProblems(ingressClassName),
+    );
 }
 
 function validateIngressRule(
@@ -73,7 +79,7 @@ function validateHost(host: string, field: string, errors: FieldErrors): void {
 
 function validateName(host: string, field: string, errors: FieldErrors): void {
   const problems = host.includes('*') ? wildcardProblems(host) : subdomainProblems(host);
-  for (const problem of problems) errors.invalid(field, host, problem);
+  errors.invalidEach(field, host, problems);
 }
 
 const classAnnotation = 'kubernetes.io/ingress.class';
@@ -131,15 +137,12 @@ function validateBackend(
   const { name, port: { name: portName = '', number = 0 } = {} } = service;
   if (name === '') errors.required(`${field}.service.name`);
   else {
-    for (const problem of labelProblems(name))
-      errors.invalid(`${field}.service.name`, name, problem);
+    errors.invalidEach(`${field}.service.name`, name, labelProblems(name));
   }
   if (portName !== '' && number !== 0) {
     errors.invalid(field, '', 'cannot set both port name & port number');
   } else if (portName !== '') {
-    for (const problem of portNameProblems(portName)) {
-      errors.invalid(`${field}.service.port.name`, portName, problem);
-    }
+    errors.invalidEach(`${field}.service.port.name`, portName, portNameProblems(portName));
   } else if (number !== 0) validatePortNumber(number, `${field}.service.port.number`, errors);
   else errors.required(field, 'port name or number is required');
 }
@@ -147,9 +150,7 @@ function validateBackend(
 function validateIngressClass({ spec }: Wire<V1IngressClass>, errors: FieldErrors): void {
   const { controller = '', parameters } = spec ?? {};
   if (controller === '') errors.required('spec.controller');
-  for (const problem of controller === '' ? [] : domainPathProblems(controller)) {
-    errors.invalid('spec.controller', controller, problem);
-  }
+  else errors.invalidEach('spec.controller', controller, domainPathProblems(controller));
   if (parameters === undefined) return;
   const { kind, name, scope, namespace = '' } = parameters;
   if (kind === '') errors.required('spec.parameters.kind');
@@ -160,9 +161,7 @@ function validateIngressClass({ spec }: Wire<V1IngressClass>, errors: FieldError
   } else if (scope === 'Cluster' && parameters.namespace !== undefined) {
     const why = "`parameters.scope` is set to 'Cluster'";
     errors.forbidden('spec.parameters.namespace', why);
-  } else if (scope !== 'Cluster' && scope !== 'Namespace') {
-    errors.notSupported('spec.parameters.scope', scope, ['Cluster', 'Namespace']);
-  }
+  } else errors.oneOf('spec.parameters.scope', scope, ['Cluster', 'Namespace']);
 }
 
 const ingressClass = typedRules<Wire<V1IngressClass>>(
@@ -216,7 +215,7 @@ function validateNetworkPolicy({ spec }: NetworkPolicy, errors: FieldErrors): vo
     return;
   }
   for (const [index, type] of policyTypes.entries()) {
-    if (!types.includes(type)) errors.notSupported(`spec.policyTypes[${index}]`, type, types);
+    errors.oneOf(`spec.policyTypes[${index}]`, type, types);
   }
 }
 
@@ -228,9 +227,7 @@ function validatePorts(
   const protocols = ['TCP', 'UDP', 'SCTP'];
   for (const [index, { port, endPort, protocol = 'TCP' }] of ports.entries()) {
     const path = `${field}[${index}]`;
-    if (!protocols.includes(protocol)) {
-      errors.notSupported(`${path}.protocol`, protocol, protocols);
-    }
+    errors.oneOf(`${path}.protocol`, protocol, protocols);
     if (port !== undefined) validatePort(port, `${path}.port`, errors);
     if (endPort === undefined) continue;
     const why = endPortProblem(endPort, port);

@@ -100,7 +100,7 @@ function validateRequirement(
     default:
       errors.invalid(`${field}.operator`, operator, 'not a valid selector operator');
   }
-  for (const problem of qualifiedNameProblems(key)) errors.invalid(`${field}.key`, key, problem);
+  errors.invalidEach(`${field}.key`, key, qualifiedNameProblems(key));
 }
 
 function validateFieldRequirement(
@@ -119,9 +119,7 @@ function validateFieldRequirement(
     return;
   }
   for (const [index, value] of values.entries()) {
-    for (const problem of subdomainProblems(value)) {
-      errors.invalid(`${field}.values[${index}]`, value, problem);
-    }
+    errors.invalidEach(`${field}.values[${index}]`, value, subdomainProblems(value));
   }
 }
 
@@ -154,13 +152,11 @@ function validatePodAffinityTerm(
   validateLabelSelector(labelSelector, `${field}.labelSelector`, errors);
   validateLabelSelector(namespaceSelector, `${field}.namespaceSelector`, errors);
   for (const name of namespaces) {
-    for (const problem of labelProblems(name)) errors.invalid(`${field}.namespace`, name, problem);
+    errors.invalidEach(`${field}.namespace`, name, labelProblems(name));
   }
   validateLabelKeys(term, field, errors);
   if (topologyKey === '') errors.required(`${field}.topologyKey`, 'can not be empty');
-  for (const problem of qualifiedNameProblems(topologyKey)) {
-    errors.invalid(`${field}.topologyKey`, topologyKey, problem);
-  }
+  errors.invalidEach(`${field}.topologyKey`, topologyKey, qualifiedNameProblems(topologyKey));
 }
 
 function validateLabelKeys(
@@ -174,9 +170,7 @@ function validateLabelKeys(
       errors.forbidden(`${field}.${member}`, why);
     }
     for (const [index, key] of keys.entries()) {
-      for (const problem of qualifiedNameProblems(key)) {
-        errors.invalid(`${field}.${member}[${index}]`, key, problem);
-      }
+      errors.invalidEach(`${field}.${member}[${index}]`, key, qualifiedNameProblems(key));
     }
   }
   for (const [index, key] of matchLabelKeys.entries()) {
@@ -218,9 +212,7 @@ function validateConstraint(constraint: Constraint, field: string, errors: Field
   const { maxSkew, topologyKey, whenUnsatisfiable, minDomains, labelSelector } = constraint;
   if (maxSkew <= 0) errors.invalid(`${field}.maxSkew`, maxSkew, positive);
   if (topologyKey === '') errors.required(`${field}.topologyKey`, 'can not be empty');
-  if (!actions.includes(whenUnsatisfiable)) {
-    errors.notSupported(`${field}.whenUnsatisfiable`, whenUnsatisfiable, actions);
-  }
+  errors.oneOf(`${field}.whenUnsatisfiable`, whenUnsatisfiable, actions);
   if (minDomains !== undefined) {
     if (minDomains <= 0) errors.invalid(`${field}.minDomains`, minDomains, positive);
     if (whenUnsatisfiable !== 'DoNotSchedule') {
@@ -230,8 +222,7 @@ function validateConstraint(constraint: Constraint, field: string, errors: Field
   }
   for (const member of ['nodeAffinityPolicy', 'nodeTaintsPolicy'] as const) {
     const { [member]: policy } = constraint;
-    if (policy === undefined || policies.includes(policy)) continue;
-    errors.notSupported(`${field}.${member}`, policy, policies);
+    errors.oneOf(`${field}.${member}`, policy, policies);
   }
   validateKeys(constraint, `${field}.matchLabelKeys`, errors);
   validateLabelSelector(labelSelector, `${field}.labelSelector`, errors);
@@ -246,8 +237,6 @@ function validateKeys(
     errors.forbidden(field, 'must not be specified when labelSelector is not set');
   }
   for (const [index, key] of matchLabelKeys.entries()) {
-    for (const problem of qualifiedNameProblems(key)) {
-      errors.invalid(`${field}[${index}]`, key, problem);
-    }
+    errors.invalidEach(`${field}[${index}]`, key, qualifiedNameProblems(key));
   }
 }

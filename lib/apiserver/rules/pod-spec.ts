@@ -59,12 +59,8 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
   validateContainers(containers, `${field}.containers`, { names, errors });
   validateInitContainers(spec.initContainers ?? [], `${field}.initContainers`, { names, errors });
   const { restartPolicy = '', dnsPolicy = '' } = spec;
-  if (!restartPolicies.includes(restartPolicy)) {
-    errors.notSupported(`${field}.restartPolicy`, restartPolicy, restartPolicies);
-  }
-  if (!dnsPolicies.includes(dnsPolicy)) {
-    errors.notSupported(`${field}.dnsPolicy`, dnsPolicy, dnsPolicies);
-  }
+  errors.oneOf(`${field}.restartPolicy`, restartPolicy, restartPolicies);
+  errors.oneOf(`${field}.dnsPolicy`, dnsPolicy, dnsPolicies);
   validateLabels(spec.nodeSelector, `${field}.nodeSelector`, errors);
   validateNames(spec, field, errors);
   const { activeDeadlineSeconds } = spec;
@@ -77,9 +73,7 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
   validatePodSecurity(spec, field, errors);
   validateScheduling(spec, field, errors);
   const { os } = spec;
-  if (os !== undefined && !['linux', 'windows'].includes(os.name)) {
-    errors.notSupported(`${field}.os`, os.name, ['linux', 'windows']);
-  }
+  errors.oneOf(`${field}.os`, os?.name, ['linux', 'windows']);
 }
 
 function validateScheduling(spec: PodSpec, field: string, errors: FieldErrors): void {
@@ -88,14 +82,16 @@ function validateScheduling(spec: PodSpec, field: string, errors: FieldErrors): 
   const constraints = `${field}.topologySpreadConstraints`;
   validateTopologySpread(topologySpreadConstraints, constraints, errors);
   for (const [index, { conditionType }] of (spec.readinessGates ?? []).entries()) {
-    for (const problem of qualifiedNameProblems(conditionType)) {
-      errors.invalid(`${field}.readinessGates[${index}].conditionType`, conditionType, problem);
-    }
+    errors.invalidEach(
+      `${field}.readinessGates[${index}].conditionType`,
+      conditionType,
+      qualifiedNameProblems(conditionType),
+    );
   }
   const gates = new Set<string>();
   for (const [index, { name }] of schedulingGates.entries()) {
     const path = `${field}.schedulingGates[${index}]`;
-    for (const problem of qualifiedNameProblems(name)) errors.invalid(path, name, problem);
+    errors.invalidEach(path, name, qualifiedNameProblems(name));
     if (gates.has(name)) errors.duplicate(path, name);
     gates.add(name);
   }
@@ -104,9 +100,7 @@ function validateScheduling(spec: PodSpec, field: string, errors: FieldErrors): 
 function validateNames(spec: PodSpec, field: string, errors: FieldErrors): void {
   for (const member of ['serviceAccountName', 'nodeName', 'priorityClassName'] as const) {
     const { [member]: name = '' } = spec;
-    for (const problem of name === '' ? [] : subdomainProblems(name)) {
-      errors.invalid(`${field}.${member}`, name, problem);
-    }
+    if (name !== '') errors.invalidEach(`${field}.${member}`, name, subdomainProblems(name));
   }
 }
 
@@ -118,9 +112,7 @@ function validateTolerations(
   for (const [index, toleration] of tolerations.entries()) {
     const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration;
     const path = `${field}[${index}]`;
-    for (const problem of key === '' ? [] : qualifiedNameProblems(key)) {
-      errors.invalid(`${path}.key`, key, problem);
-    }
+    if (key !== '') errors.invalidEach(`${path}.key`, key, qualifiedNameProblems(key));
     if (key === '' && operator !== 'Exists') {
       const why =
         'operator must be Exists when `key` is empty, which means "match all values and all keys"';
@@ -133,9 +125,8 @@ function validateTolerations(
     if (operator === 'Exists' && value !== '') {
       errors.invalid(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'");
     }
-    for (const problem of operator === 'Exists' ? [] : labelValueProblems(value)) {
-      errors.invalid(`${path}.operator`, value, problem);
-    }
+    if (operator !== 'Exists')
+      errors.invalidEach(`${path}.operator`, value, labelValueProblems(value));
     if (!['', 'Equal', 'Exists'].includes(operator)) {
       errors.notSupported(`${path}.operator`, operator, ['Equal', 'Exists']);
     }
@@ -151,9 +142,7 @@ function validatePodNetwork(spec: PodSpec, field: string, errors: FieldErrors): 
   const { dnsPolicy, dnsConfig, hostAliases = [] } = spec;
   for (const member of ['hostname', 'subdomain'] as const) {
     const { [member]: name = '' } = spec;
-    for (const problem of name === '' ? [] : labelProblems(name)) {
-      errors.invalid(`${field}.${member}`, name, problem);
-    }
+    if (name !== '') errors.invalidEach(`${field}.${member}`, name, labelProblems(name));
   }
   validateDns(dnsConfig, `${field}.dnsConfig`, { none: dnsPolicy === 'None', errors });
   validateHostAliases(hostAliases, `${field}.hostAliases`, errors);
@@ -199,9 +188,12 @@ function validateSearches(searches: readonly string[], field: string, errors: Fi
   }
   for (const [index, search] of searches.entries()) {
     // A single dot is the root domain.
-    for (const problem of search === '.' ? [] : searchDomainProblems(search.replace(/\.$/, ''))) {
-      errors.invalid(`${field}[${index}]`, search, problem);
-    }
+    if (search !== '.')
+      errors.invalidEach(
+        `${field}[${index}]`,
+        search,
+        searchDomainProblems(search.replace(/\.$/, '')),
+      );
   }
 }
 
@@ -213,9 +205,7 @@ function validateHostAliases(
   for (const [index, { ip, hostnames = [] }] of aliases.entries()) {
     validateIp(ip, `${field}[${index}].ip`, errors);
     for (const [at, name] of hostnames.entries()) {
-      for (const problem of subdomainProblems(name)) {
-        errors.invalid(`${field}[${index}].hostnames[${at}]`, name, problem);
-      }
+      errors.invalidEach(`${field}[${index}].hostnames[${at}]`, name, subdomainProblems(name));
     }
   }
 }

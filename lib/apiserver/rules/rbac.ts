@@ -85,13 +85,11 @@ function validateSubject(
   const { kind, name, namespace = '', apiGroup = '' } = subject;
   if (name === '') errors.required(`${field}.name`);
   if (kind === 'ServiceAccount') {
-    for (const problem of name === '' ? [] : subdomainProblems(name)) {
-      errors.invalid(`${field}.name`, name, problem);
-    }
-    if (apiGroup !== '') errors.notSupported(`${field}.apiGroup`, apiGroup, ['']);
+    if (name !== '') errors.invalidEach(`${field}.name`, name, subdomainProblems(name));
+    errors.oneOf(`${field}.apiGroup`, apiGroup, ['']);
     if (!namespaced && namespace === '') errors.required(`${field}.namespace`);
   } else if (kind === 'User' || kind === 'Group') {
-    if (apiGroup !== group) errors.notSupported(`${field}.apiGroup`, apiGroup, [group]);
+    errors.oneOf(`${field}.apiGroup`, apiGroup, [group]);
   } else {
     errors.notSupported(`${field}.kind`, kind, ['ServiceAccount', 'User', 'Group']);
   }
@@ -109,12 +107,10 @@ function bindingRules(namespaced: boolean): KindRules {
       },
       validate: ({ roleRef, subjects = [] }, errors) => {
         const { apiGroup, kind, name } = roleRef;
-        if (apiGroup !== group) errors.notSupported('roleRef.apiGroup', apiGroup, [group]);
-        if (!roleKinds.includes(kind)) errors.notSupported('roleRef.kind', kind, roleKinds);
+        errors.oneOf('roleRef.apiGroup', apiGroup, [group]);
+        errors.oneOf('roleRef.kind', kind, roleKinds);
         if (name === '') errors.required('roleRef.name');
-        for (const problem of pathSegmentProblems(name)) {
-          errors.invalid('roleRef.name', name, problem);
-        }
+        errors.invalidEach('roleRef.name', name, pathSegmentProblems(name));
         for (const [index, subject] of subjects.entries()) {
           validateSubject(subject, `subjects[${index}]`, { namespaced, errors });
         }

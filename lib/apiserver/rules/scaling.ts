@@ -31,9 +31,7 @@ function validateBudget({ spec }: Budget, errors: FieldErrors): void {
   validateLabelSelector(selector, 'spec.selector', errors);
   const { unhealthyPodEvictionPolicy: policy } = spec;
   const policies = ['AlwaysAllow', 'IfHealthyBudget'];
-  if (policy !== undefined && !policies.includes(policy)) {
-    errors.notSupported('spec.unhealthyPodEvictionPolicy', policy, policies);
-  }
+  errors.oneOf('spec.unhealthyPodEvictionPolicy', policy, policies);
 }
 
 const emptyBudgetStatus = {
@@ -257,15 +255,13 @@ function validateRules(rules: Wire<V2HPAScalingRules>, field: string, errors: Fi
     const why = `must be less than or equal to ${hourSeconds}`;
     errors.invalid(`${field}.stabilizationWindowSeconds`, window, why);
   }
-  if (selectPolicy !== undefined && !selectPolicies.includes(selectPolicy)) {
-    errors.notSupported(`${field}.selectPolicy`, selectPolicy, selectPolicies);
-  }
+  errors.oneOf(`${field}.selectPolicy`, selectPolicy, selectPolicies);
   if (policies.length === 0) {
     errors.required(`${field}.policies`, 'must specify at least one Policy');
   }
   for (const [index, { type, value, periodSeconds }] of policies.entries()) {
     const path = `${field}.policies[${index}]`;
-    if (!policyTypes.includes(type)) errors.notSupported(`${path}.type`, type, policyTypes);
+    errors.oneOf(`${path}.type`, type, policyTypes);
     const positive = 'must be greater than zero';
     if (value <= 0) errors.invalid(`${path}.value`, value, positive);
     if (periodSeconds <= 0) errors.invalid(`${path}.periodSeconds`, periodSeconds, positive);

@@ -70,8 +70,7 @@ function validateChoices(
   for (const member of ['fsGroupChangePolicy', 'supplementalGroupsPolicy'] as const) {
     const { [member]: value } = context;
     const supported: readonly string[] = choices[member];
-    if (value === undefined || supported.includes(value)) continue;
-    errors.notSupported(`${field}.${member}`, value, supported);
+    errors.oneOf(`${field}.${member}`, value, supported);
   }
 }
 
@@ -132,9 +131,7 @@ export function validateContainerSecurity(
   validateId(context.runAsUser, `${field}.runAsUser`, errors);
   validateId(context.runAsGroup, `${field}.runAsGroup`, errors);
   const { procMount, privileged, allowPrivilegeEscalation, capabilities } = context;
-  if (procMount !== undefined && !['Default', 'Unmasked'].includes(procMount)) {
-    errors.notSupported(`${field}.procMount`, procMount, ['Default', 'Unmasked']);
-  }
+  errors.oneOf(`${field}.procMount`, procMount, ['Default', 'Unmasked']);
   validateProfiles(context, field, errors);
   if (allowPrivilegeEscalation !== false) return;
   const contradicts = (what: string): void =>

@@ -101,9 +101,7 @@ const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 /** Checks the IP families. The cluster has IPv4 only. */
 function checkFamilies(spec: ServiceSpec, errors: FieldErrors): void {
   const { ipFamilies = [], ipFamilyPolicy, clusterIP, selector } = spec;
-  if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) {
-    errors.notSupported('spec.ipFamilyPolicy', ipFamilyPolicy, policies);
-  }
+  errors.oneOf('spec.ipFamilyPolicy', ipFamilyPolicy, policies);
   // Without a selector, the endpoints of a headless service lie outside the cluster.
   if (clusterIP === 'None' && Object.keys(selector ?? {}).length === 0) return;
   for (const [index, family] of ipFamilies.entries()) {

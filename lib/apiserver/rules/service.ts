@@ -137,11 +137,9 @@ function validateService({ spec }: Service, errors: FieldErrors): void {
   }
   validateLabels(spec.selector, 'spec.selector', errors);
   const { sessionAffinity = '' } = spec;
-  if (!['ClientIP', 'None'].includes(sessionAffinity)) {
-    errors.notSupported('spec.sessionAffinity', sessionAffinity, ['ClientIP', 'None']);
-  }
+  errors.oneOf('spec.sessionAffinity', sessionAffinity, ['ClientIP', 'None']);
   if (type !== 'ExternalName') validateClusterIps(spec, errors);
-  if (!types.includes(type)) errors.notSupported('spec.type', type, types);
+  errors.oneOf('spec.type', type, types);
   validatePortsTogether(spec, errors);
   validatePolicies(spec, errors);
   validateLoadBalancer(spec, errors);
@@ -164,9 +162,7 @@ function validateType(spec: ServiceSpec, errors: FieldErrors): void {
   }
   const host = externalName.replace(/\.$/, '');
   if (host === '') errors.required('spec.externalName');
-  else
-    for (const problem of subdomainProblems(host))
-      errors.invalid('spec.externalName', host, problem);
+  else errors.invalidEach('spec.externalName', host, subdomainProblems(host));
 }
 
 function validateServicePort(
@@ -178,17 +174,18 @@ function validateServicePort(
   if (name === '') {
     if (requireName) errors.required(`${field}.name`);
   } else {
-    for (const problem of labelProblems(name)) errors.invalid(`${field}.name`, name, problem);
+    errors.invalidEach(`${field}.name`, name, labelProblems(name));
     if (names.has(name)) errors.duplicate(`${field}.name`, name);
     names.add(name);
   }
-  for (const problem of port.appProtocol === undefined
-    ? []
-    : qualifiedNameProblems(port.appProtocol)) {
-    errors.invalid(`${field}.appProtocol`, port.appProtocol, problem);
-  }
+  if (port.appProtocol !== undefined)
+    errors.invalidEach(
+      `${field}.appProtocol`,
+      port.appProtocol,
+      qualifiedNameProblems(port.appProtocol),
+    );
   validatePortNumber(port.port, `${field}.port`, errors);
-  if (!protocols.includes(protocol)) errors.notSupported(`${field}.protocol`, protocol, protocols);
+  errors.oneOf(`${field}.protocol`, protocol, protocols);
   validatePort(targetPort, `${field}.targetPort`, errors);
 }
 
@@ -239,17 +236,9 @@ function validatePolicies(spec: ServiceSpec, errors: FieldErrors): void {
         externalTrafficPolicy,
         'may only be set for externally-accessible services',
       );
-    } else if (!['Cluster', 'Local'].includes(externalTrafficPolicy)) {
-      errors.notSupported(field, externalTrafficPolicy, ['Cluster', 'Local']);
-    }
+    } else errors.oneOf(field, externalTrafficPolicy, ['Cluster', 'Local']);
   }
-  if (
-    internalTrafficPolicy !== undefined &&
-    !['Cluster', 'Local'].includes(internalTrafficPolicy)
-  ) {
-    const supported = ['Cluster', 'Local'];
-    errors.notSupported('spec.internalTrafficPolicy', internalTrafficPolicy, supported);
-  }
+  errors.oneOf('spec.internalTrafficPolicy', internalTrafficPolicy, ['Cluster', 'Local']);
 }
 
 function validateLoadBalancer(spec: ServiceSpec, errors: FieldErrors): void {
@@ -281,9 +270,7 @@ function validateReach(spec: ServiceSpec, errors: FieldErrors): void {
   for (const [index, ip] of externalIPs.entries()) {
     validateEndpointIp(ip, `spec.externalIPs[${index}]`, errors);
   }
-  if (trafficDistribution !== undefined && !distributions.includes(trafficDistribution)) {
-    errors.notSupported('spec.trafficDistribution', trafficDistribution, distributions);
-  }
+  errors.oneOf('spec.trafficDistribution', trafficDistribution, distributions);
   const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
   if (sessionAffinity !== 'ClientIP' || seconds === undefined) return;
   if (seconds > 0 && seconds <= daySeconds) return;

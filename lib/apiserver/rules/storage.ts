@@ -166,28 +166,21 @@ function validateStorageClass(object: StorageClass, errors: FieldErrors): void {
   const { provisioner, parameters = {}, reclaimPolicy, volumeBindingMode } = object;
   const lower = provisioner.toLowerCase();
   if (provisioner === '') errors.required('provisioner');
-  for (const problem of provisioner === '' ? [] : qualifiedNameProblems(lower)) {
-    errors.invalid('provisioner', lower, problem);
-  }
+  if (provisioner !== '') errors.invalidEach('provisioner', lower, qualifiedNameProblems(lower));
   const names = Object.keys(parameters);
   if (names.length > parametersLimit) {
     errors.invalid('parameters', names.length, `must have no more than ${parametersLimit} items`);
   }
   if (names.includes('')) errors.invalid('parameters', '', 'field can not be empty.');
-  if (reclaimPolicy !== undefined && !['Delete', 'Retain'].includes(reclaimPolicy)) {
-    errors.notSupported('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain']);
-  }
+  errors.oneOf('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain']);
   const modes = ['Immediate', 'WaitForFirstConsumer'];
-  if (volumeBindingMode !== undefined && !modes.includes(volumeBindingMode)) {
-    errors.notSupported('volumeBindingMode', volumeBindingMode, modes);
-  }
+  errors.oneOf('volumeBindingMode', volumeBindingMode, modes);
   for (const [index, { matchLabelExpressions = [] }] of (
     object.allowedTopologies ?? []
   ).entries()) {
     for (const [at, { key, values }] of matchLabelExpressions.entries()) {
       const field = `allowedTopologies[${index}].matchLabelExpressions[${at}]`;
-      for (const problem of qualifiedNameProblems(key))
-        errors.invalid(`${field}.key`, key, problem);
+      errors.invalidEach(`${field}.key`, key, qualifiedNameProblems(key));
       if (((values as string[] | null) ?? []).length === 0) errors.required(`${field}.values`);
     }
   }
@@ -247,9 +240,7 @@ export function validateClaimSpec(
     validateLabelSelector(selector, `${field}.selector`, errors);
   }
   for (const mode of modes) {
-    if (!accessModeNames.includes(mode)) {
-      errors.notSupported(`${field}.accessModes`, mode, accessModeNames);
-    }
+    errors.oneOf(`${field}.accessModes`, mode, accessModeNames);
   }
   if (modes.includes('ReadWriteOncePod') && modes.length > 1) {
     const why = 'may not use ReadWriteOncePod with other access modes';
@@ -260,12 +251,13 @@ export function validateClaimSpec(
   else if (compareQuantities(storage, 0) <= 0) {
     errors.invalid(`${field}.resources[storage]`, storage, 'must be greater than zero');
   }
-  for (const problem of storageClassName === '' ? [] : subdomainProblems(storageClassName)) {
-    errors.invalid(`${field}.storageClassName`, storageClassName, problem);
-  }
-  if (volumeMode !== undefined && !['Block', 'Filesystem'].includes(volumeMode)) {
-    errors.notSupported(`${field}.volumeMode`, volumeMode, ['Block', 'Filesystem']);
-  }
+  if (storageClassName !== '')
+    errors.invalidEach(
+      `${field}.storageClassName`,
+      storageClassName,
+      subdomainProblems(storageClassName),
+    );
+  errors.oneOf(`${field}.volumeMode`, volumeMode, ['Block', 'Filesystem']);
 }
 
 type VolumeSpec = Wire<V1PersistentVolumeSpec>;
@@ -292,15 +284,14 @@ function validatePersistentVolume(spec: VolumeSpec, errors: FieldErrors): void {
   validateCapacity(spec, errors);
   validateVolumeSource(spec, errors);
   const { persistentVolumeReclaimPolicy: policy, volumeMode, storageClassName = '' } = spec;
-  if (policy !== undefined && !reclaimPolicies.includes(policy)) {
-    errors.notSupported('spec.persistentVolumeReclaimPolicy', policy, reclaimPolicies);
-  }
-  if (volumeMode !== undefined && !volumeModes.includes(volumeMode)) {
-    errors.notSupported('spec.volumeMode', volumeMode, volumeModes);
-  }
-  for (const problem of storageClassName === '' ? [] : subdomainProblems(storageClassName)) {
-    errors.invalid('spec.storageClassName', storageClassName, problem);
-  }
+  errors.oneOf('spec.persistentVolumeReclaimPolicy', policy, reclaimPolicies);
+  errors.oneOf('spec.volumeMode', volumeMode, volumeModes);
+  if (storageClassName !== '')
+    errors.invalidEach(
+      'spec.storageClassName',
+      storageClassName,
+      subdomainProblems(storageClassName),
+    );
   const { nodeAffinity, local } = spec;
   if (nodeAffinity?.required !== undefined) {
     validateNodeSelector(nodeAffinity.required, 'spec.nodeAffinity.required', errors);
@@ -312,8 +303,7 @@ function validatePersistentVolume(spec: VolumeSpec, errors: FieldErrors): void {
 function validateModes({ accessModes = [] }: VolumeSpec, errors: FieldErrors): void {
   if (accessModes.length === 0) errors.required('spec.accessModes');
   for (const mode of accessModes) {
-    if (accessModeNames.includes(mode)) continue;
-    errors.notSupported('spec.accessModes', mode, accessModeNames);
+    errors.oneOf('spec.accessModes', mode, accessModeNames);
   }
   if (accessModes.includes('ReadWriteOncePod') && accessModes.length > 1) {
     const why = 'may not use ReadWriteOncePod with other access modes';

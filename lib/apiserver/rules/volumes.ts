@@ -38,7 +38,7 @@ export function validateVolumes(
     validateSource(volume, path, { hasAccount, errors: own });
     const { name } = volume;
     if (name === '') own.required(`${path}.name`);
-    else for (const problem of labelProblems(name)) own.invalid(`${path}.name`, name, problem);
+    else own.invalidEach(`${path}.name`, name, labelProblems(name));
     if (names.has(name)) own.duplicate(`${path}.name`, name);
     if (own.empty) names.add(name);
     else errors.causes.push(...own.causes);
@@ -142,7 +142,7 @@ export function validateHostPath(
   if (path.split('/').includes('..')) {
     errors.invalid(`${field}.path`, path, "must not contain '..'");
   }
-  if (!hostPathTypes.includes(type)) errors.notSupported(`${field}.type`, type, hostPathTypes);
+  errors.oneOf(`${field}.type`, type, hostPathTypes);
 }
 
 function validateIscsi(

@@ -110,9 +110,11 @@ export function validateStatefulSet(
   validateNonnegative(spec.replicas, 'spec.replicas', errors);
   validateNonnegative(spec.minReadySeconds, 'spec.minReadySeconds', errors);
   validateNonnegative(spec.ordinals?.start, 'spec.ordinals.start', errors);
-  for (const problem of update || serviceName === '' ? [] : labelProblems(serviceName)) {
-    errors.invalid('spec.serviceName', serviceName, problem);
-  }
+  errors.invalidEach(
+    'spec.serviceName',
+    serviceName,
+    update || serviceName === '' ? [] : labelProblems(serviceName),
+  );
   validateSelector(spec.selector, errors, 'statefulset');
   const template = withClaimVolumes(spec);
   validateTemplate(template, { errors, selector: spec.selector, workload: 'StatefulSet' });
@@ -147,8 +149,7 @@ function validateRetention(spec: StatefulSetSpec, errors: FieldErrors): void {
   const field = 'spec.persistentVolumeClaimRetentionPolicy';
   for (const member of ['whenDeleted', 'whenScaled'] as const) {
     const policy = spec.persistentVolumeClaimRetentionPolicy?.[member] ?? 'Retain';
-    if (policy === 'Retain' || policy === 'Delete') continue;
-    errors.notSupported(`${field}.${member}`, policy, ['Retain', 'Delete']);
+    errors.oneOf(`${field}.${member}`, policy, ['Retain', 'Delete']);
   }
 }
 

@@ -124,9 +124,7 @@ export function validateSharing(schema: Schema, field: string, errors: FieldErro
   if (mapType !== undefined) {
     checkType(schema, { keyword: 'x-kubernetes-map-type', type: 'object', field, errors });
     const supported = ['atomic', 'granular'];
-    if (!supported.includes(mapType)) {
-      errors.notSupported(`${field}.x-kubernetes-map-type`, mapType, supported);
-    }
+    errors.oneOf(`${field}.x-kubernetes-map-type`, mapType, supported);
   }
   if (keys.length > 0 && listType !== 'map') {
     const why = 'must be map if x-kubernetes-list-map-keys is non-empty';
@@ -136,9 +134,7 @@ export function validateSharing(schema: Schema, field: string, errors: FieldErro
   if (listType === undefined) return;
   checkType(schema, { keyword: 'x-kubernetes-list-type', type: 'array', field, errors });
   const supported = ['atomic', 'map', 'set'];
-  if (!supported.includes(listType)) {
-    errors.notSupported(`${field}.x-kubernetes-list-type`, listType, supported);
-  }
+  errors.oneOf(`${field}.x-kubernetes-list-type`, listType, supported);
   if (listType === 'set') validateSet(schema, field, errors);
   if (listType === 'map') validateMapList(schema, field, errors);
 }

@@ -120,9 +120,7 @@ function validateRule(rule: SchemaRule, schema: Schema, field: string, errors: F
     const why = 'messageExpression must be non-empty if specified';
     errors.required(`${field}.messageExpression`, why);
   }
-  if (reason !== undefined && !reasons.includes(reason)) {
-    errors.notSupported(`${field}.reason`, reason, reasons);
-  }
+  errors.oneOf(`${field}.reason`, reason, reasons);
   if (fieldPath === '') return;
   if (fieldPath.trim() === '') {
     errors.invalid(`${field}.fieldPath`, fieldPath, 'must be non-empty if specified');

@@ -38,6 +38,11 @@ export class FieldErrors {
     this.#add('FieldValueInvalid', field, `Invalid value: ${shown(value)}`, detail);
   }
 
+  /** Adds a cause for each problem of a value. */
+  invalidEach(field: string, value: unknown, problems: Iterable<string>): void {
+    for (const problem of problems) this.invalid(field, value, problem);
+  }
+
   /** Adds a cause for an invalid value without showing the value. */
   wrong(field: string, detail: string): void {
     this.#add('FieldValueInvalid', field, 'Invalid value', detail);
@@ -69,6 +74,12 @@ export class FieldErrors {
     const detail =
       supported.length === 0 ? '' : `supported values: ${supported.map(quoted).join(', ')}`;
     this.#add('FieldValueNotSupported', field, `Unsupported value: ${shown(value)}`, detail);
+  }
+
+  /** Adds a cause if a value is set and is not one of `supported`. */
+  oneOf(field: string, value: string | undefined, supported: readonly string[]): void {
+    if (value !== undefined && !supported.includes(value))
+      this.notSupported(field, value, supported);
   }
 
   forbidden(field: string, detail: string): void {

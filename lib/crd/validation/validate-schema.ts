@@ -258,7 +258,7 @@ function validateMetadata(
 ): void {
   const { name, generateName, namespace, labels, annotations } = metadata;
   const say = (field: string, value: unknown, problems: readonly string[]): void => {
-    for (const problem of problems) errors.invalid(`${path}.${field}`, value, problem);
+    errors.invalidEach(`${path}.${field}`, value, problems);
   };
   if (isText(generateName)) {
     say('generateName', generateName, generateNameProblems(generateName, 'path'));
