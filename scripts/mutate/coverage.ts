@@ -63,7 +63,9 @@ export function writeCopy(
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
   });
-  const files = listed.split('\0').filter((file) => file !== '' && fs.existsSync(file));
+  const files = listed
+    .split('\0')
+    .filter((file) => fs.lstatSync(file, { throwIfNoEntry: false })?.isFile());
   const kept = new Set(files);
   for (const old of fs.existsSync(copy) ? filesIn(copy) : []) {
     if (!kept.has(old)) fs.rmSync(join(copy, old));

@@ -264,10 +264,14 @@ function tableColumn(column: CustomColumn): TableColumn {
 
 function cellOf(value: unknown, type: string, nowMs: number): unknown {
   if (type === 'date') return typeof value === 'string' ? ageText(value, nowMs) : null;
-  if (value === undefined || value === null) return null;
-  if (type === 'string') return typeof value === 'string' ? value : JSON.stringify(value);
+  if (value === undefined) return null;
+  if (type === 'string') {
+    if (value === null) return '<no value>';
+    return typeof value === 'string' ? value : JSON.stringify(value);
+  }
   if (type === 'boolean') return typeof value === 'boolean' ? value : null;
-  return typeof value === 'number' ? value : null;
+  if (typeof value !== 'number') return null;
+  return type === 'integer' ? Math.trunc(value) : value;
 }
 
 /**

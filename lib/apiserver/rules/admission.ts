@@ -46,7 +46,9 @@ function validateWebhooks({ webhooks = [] }: Webhooks, errors: FieldErrors): voi
   for (const [index, webhook] of webhooks.entries()) {
     const field = `webhooks[${index}]`;
     validateName(webhook.name, `${field}.name`, errors);
-    if (names.has(webhook.name)) errors.duplicate(`${field}.name`, webhook.name);
+    if (webhook.name !== '' && names.has(webhook.name)) {
+      errors.duplicate(`${field}.name`, webhook.name);
+    }
     names.add(webhook.name);
     validateAnswers(webhook, field, errors);
     for (const [at, rule] of (webhook.rules ?? []).entries()) {

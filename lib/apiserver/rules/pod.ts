@@ -176,7 +176,9 @@ export const podRules: KindRules = typedRules<Pod>(
       if (spec === undefined) return;
       defaultPodSpec(spec);
       defaultPodOnly(spec);
-      if (status?.podIP !== undefined) status.podIPs ??= [{ ip: status.podIP }];
+      const { podIP = '', podIPs } = status ?? {};
+      // Of the two fields, `podIP` decides.
+      if (status && podIP !== '' && podIPs?.[0]?.ip !== podIP) status.podIPs = [{ ip: podIP }];
     },
     validate: ({ spec }, errors) => {
       if (spec === undefined) return;

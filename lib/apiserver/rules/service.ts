@@ -110,8 +110,10 @@ export const serviceRules: KindRules = typedRules<Service>(
     },
     validate: validateService,
     validateUpdate: validateServiceUpdate,
-    warnings: ({ spec }) =>
-      spec?.trafficDistribution === 'PreferClose' ? [preferCloseWarning] : [],
+    warnings: ({ spec }) => [
+      ...(spec?.clusterIP === 'None' ? ignoredWhenHeadless(spec) : []),
+      ...(spec?.trafficDistribution === 'PreferClose' ? [preferCloseWarning] : []),
+    ],
     selectableFields: ({ spec }) => ({
       'spec.clusterIP': spec?.clusterIP ?? '',
       'spec.type': spec?.type ?? '',
@@ -119,6 +121,20 @@ export const serviceRules: KindRules = typedRules<Service>(
   },
   { createOnUpdate: true, nameFormat: 'label', answersDeleted: true },
 );
+
+/** Returns a warning for each field that a headless Service ignores. */
+function ignoredWhenHeadless({
+  loadBalancerIP,
+  externalIPs,
+  sessionAffinity,
+}: ServiceSpec): string[] {
+  const ignored = [
+    ...((loadBalancerIP ?? '') === '' ? [] : ['loadBalancerIP']),
+    ...((externalIPs ?? []).length === 0 ? [] : ['externalIPs']),
+    ...((sessionAffinity ?? 'None') === 'None' ? [] : ['SessionAffinity']),
+  ];
+  return ignored.map((field) => `spec.${field} is ignored for headless services`);
+}
 
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const protocols = ['SCTP', 'TCP', 'UDP'];

@@ -142,7 +142,7 @@ export function ageText(timestamp: string | null | undefined, nowMs: number): st
  */
 export function durationText(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000);
-  if (seconds < -1) return '<invalid>';
+  if (Number.isNaN(seconds) || seconds < -1) return '<invalid>';
   if (seconds < 0) return '0s';
   if (seconds < 120) return `${seconds}s`;
   const minutes = Math.trunc(seconds / 60);

@@ -52,6 +52,24 @@ describe('custom resource definitions', () => {
     expect((await api.get('/apis/example.com/v1/gadgets')).code).to.equal(404);
   });
 
+  it('take over the names of a deleted CRD of their group', async () => {
+    const api = new Api();
+    await installed(api);
+    const gadgets = widgetCrd(
+      { names: { plural: 'gadgets', kind: 'Widget', listKind: 'GadgetList' } },
+      'gadgets.example.com',
+    );
+    await api.create(crds, gadgets);
+    expect((await api.get('/apis/example.com/v1/gadgets')).code).to.equal(404);
+    await api.call('DELETE', `${crds}/widgets.example.com`);
+    const { body } = await api.get(`${crds}/gadgets.example.com`);
+    expect(conditionsOf(body)).to.deep.equal([
+      'NamesAccepted True NoConflicts',
+      'Established True InitialNamesAccepted',
+    ]);
+    expect((await api.get('/apis/example.com/v1/gadgets')).code).to.equal(200);
+  });
+
   it('are refused if invalid', async () => {
     const api = new Api();
     const untyped = { openAPIV3Schema: { type: 'object', properties: { spec: {} } } };

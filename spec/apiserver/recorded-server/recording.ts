@@ -46,6 +46,7 @@ export const topics = [
   'policies',
   'owners',
   'stored-versions',
+  'rare-fields',
 ] as const;
 
 /** The recordings with RBAC. */
