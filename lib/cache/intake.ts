@@ -43,7 +43,7 @@ export function newIntake<T extends KubernetesObject>(options: IntakeOptions<T>)
   const { type, transform, metadataOnly, keepManagedFields, freeze, strings } = options;
   const { kind } = type;
   const apiVersion = apiVersionOf(type);
-  const settling = new Settling(strings, freeze);
+  const settling = new Settling({ pool: strings, freeze, mayBeFrozen: transform !== undefined });
   return (object, stored) => {
     const metadata = strippedMetadata(object.metadata, keepManagedFields());
     const isOwn = !Object.isFrozen(object);
@@ -129,6 +129,14 @@ const uniqueFields: ReadonlySet<string> = new Set(['name', 'uid', 'resourceVersi
 
 type Members = Record<string, unknown>;
 
+/** Options of {@link Settling}. */
+interface SettlingOptions {
+  readonly pool: StringPool;
+  readonly freeze: boolean;
+  /** Parts of an object may be frozen: a transform may insert shared parts. */
+  readonly mayBeFrozen: boolean;
+}
+
 /**
  * Makes the objects of one kind share memory, and freezes them, in one walk. A part that equals that of the
  * stored version is replaced by it, so that a comparison of both versions is quick. Other strings are replaced
@@ -141,12 +149,14 @@ type Members = Record<string, unknown>;
 class Settling {
   readonly #pool: StringPool;
   readonly #freeze: boolean;
+  readonly #mayBeFrozen: boolean;
   readonly #metadata = new Trial();
   readonly #body = new Trial();
 
-  constructor(pool: StringPool, freeze: boolean) {
+  constructor({ pool, freeze, mayBeFrozen }: SettlingOptions) {
     this.#pool = pool;
     this.#freeze = freeze;
+    this.#mayBeFrozen = mayBeFrozen;
   }
 
   /** @throws OperatorError `TooDeep`: the object nests deeper than {@link maxDepth}. */
@@ -157,7 +167,7 @@ class Settling {
 
   /** Returns `value`, or `stored` if both are equal. */
   #settled(value: object, stored: unknown, depth: number, trial: Trial): object {
-    if (Object.isFrozen(value)) return value;
+    if (this.#mayBeFrozen && Object.isFrozen(value)) return value;
     if (depth === 0) throw tooDeep('object');
     const old = isAlike(value, stored) ? stored : undefined;
     let [members, isEqual] = [0, old !== undefined];

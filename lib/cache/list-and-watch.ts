@@ -21,6 +21,8 @@ interface WatchAttempt<T extends KubernetesObject> {
   readonly client: Client;
   readonly type: TypeReference<T>;
   readonly scope: WatchScope;
+  /** Read at the start of the watch. */
+  readonly keepManagedFields: () => boolean;
   readonly clock: Clock;
   readonly random: Random;
   /** Ends the watch; {@link followWatch} also aborts it when the server falls silent. */
@@ -61,7 +63,7 @@ const stalledListMs = 30_000;
  * this watch, 2.5 minutes of silence are enough.
  */
 export async function followWatch<T extends KubernetesObject>(
-  { client, type, scope, clock, random, attempt }: WatchAttempt<T>,
+  { client, type, scope, keepManagedFields, clock, random, attempt }: WatchAttempt<T>,
   from: { readonly resourceVersion: string } | 'initialEvents',
   receive: WatchReceiver<T>,
 ): Promise<Watched> {
@@ -84,7 +86,8 @@ export async function followWatch<T extends KubernetesObject>(
   const silence = new SilenceLimit(endMs);
   watchdog.expectBefore(from === 'initialEvents' ? startedMs + stalledListMs : endMs);
   try {
-    const options = { ...scope, ...start, timeoutMs, signal: attempt.signal };
+    const omitManagedFields = !keepManagedFields();
+    const options = { ...scope, ...start, omitManagedFields, timeoutMs, signal: attempt.signal };
     const events = client.watch(type, options);
     for await (const first of events) {
       heardAny = true;

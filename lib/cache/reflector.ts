@@ -43,6 +43,8 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly client: Client;
   readonly type: TypeReference<T>;
   readonly scope: WatchScope;
+  /** Call {@link Reflector.relist} after a change. */
+  readonly keepManagedFields: () => boolean;
   readonly sink: ReflectorSink<T>;
   readonly clock: Clock;
   readonly random: Random;

@@ -248,6 +248,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
         ...this.#parts,
         type,
         scope,
+        keepManagedFields: () => this.#keepManagedFields,
         logger,
         sink: this.#sinkOf(() => partition),
         ...(namespace !== undefined && { beforeList: () => this.#resolveScope(partition) }),
@@ -302,10 +303,16 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   /** Prepares a server object; returns a stand-in for one that can't be cached. */
   #taken(given: T): T {
+    return this.#keyed(given).object;
+  }
+
+  #keyed(given: T): { readonly key: string; readonly object: T } {
     try {
-      return this.#intake(given, this.store.get(checkedKey(given)));
+      const key = checkedKey(given);
+      return { key, object: this.#intake(given, this.store.get(key)) };
     } catch (error) {
-      return this.quarantine.standInFor(given, error);
+      const object = this.quarantine.standInFor(given, error);
+      return { key: keyStringOf(object), object };
     }
   }
 
@@ -315,8 +322,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     type: 'ADDED' | 'MODIFIED' | 'DELETED',
     given: T,
   ): string | undefined {
-    const object = this.#taken(given);
-    const key = keyStringOf(object);
+    const { key, object } = this.#keyed(given);
     const { resourceVersion } = object.metadata;
     const bad = this.quarantine.get(key)?.resourceVersion;
     const known = bad ?? this.store.get(key)?.metadata.resourceVersion;

@@ -216,6 +216,7 @@ const list: OptionNames<ListOptions> = {
 const watch: OptionNames<WatchOptions> = {
   ...{ ...call, ...selection, resourceVersion: true, resourceVersionMatch: true },
   ...{ allowWatchBookmarks: true, sendInitialEvents: true, timeoutMs: true, metadataOnly: true },
+  omitManagedFields: true,
 };
 /** The options of every write. */
 export const writeOptionNames: OptionNames<WriteOptions> = {

@@ -251,19 +251,32 @@ export class Exchange {
     return { outcome: 'refused', status, error, ...(wait && { waitMs: afterMs }) };
   }
 
-  async *#streamBody<T>(
+  /** Explains the errors of `body`. No generator: its further promises for each chunk would cost a watch much. */
+  #streamBody<T>(
     body: AsyncIterable<T>,
     { request, deadline }: { readonly request: ApiRequest; readonly deadline: Deadline },
-  ) {
-    try {
-      yield* body;
-    } catch (error) {
-      if (!deadline.expired) throw this.#explain(error, request, deadline);
+  ): AsyncIterable<T> {
+    const chunks = body[Symbol.asyncIterator]();
+    const arrived = (chunk: IteratorResult<T, undefined>): IteratorResult<T, undefined> => {
+      if (chunk.done === true) deadline.release();
+      return chunk;
+    };
+    const failed = (error: unknown): never => {
+      const { expired } = deadline;
+      deadline.release();
+      if (!expired) throw this.#explain(error, request, deadline);
       const message = `${describeCall(request.call)}: the server did not end it in its time`;
       throw new ConnectionError(message, { cause: error, requestSent: true });
-    } finally {
-      deadline.release();
-    }
+    };
+    const iterator: AsyncIterator<T, undefined> = {
+      next: () => chunks.next().then(arrived, failed),
+      return: async () => {
+        deadline.release();
+        await chunks.return?.();
+        return { done: true, value: undefined };
+      },
+    };
+    return { [Symbol.asyncIterator]: () => iterator };
   }
 
   async #admit(request: ApiRequest): Promise<void> {

@@ -40,7 +40,7 @@ import {
 } from './answers.js';
 import { Discovery } from './discovery.js';
 import { Exchange } from './exchange.js';
-import { flattened, watchEvents, jsonLines } from './watch-events.js';
+import { flattened, jsonLines, watchEvent } from './watch-events.js';
 import { concatenatePages, pagesOf } from './list-pages.js';
 import type { PageRequest } from './list-pages.js';
 
@@ -195,9 +195,13 @@ class HttpClient implements ConnectedClient {
       { ...request, method: 'GET', accept, repeatable: true },
       { maxMs: timeoutMs + watchGraceMs },
     );
-    for await (const lines of events ?? jsonLines(body, request.call)) {
-      yield watchEvents(lines, type, request.call);
-    }
+    const valueOf = (line: unknown): WatchEvent<T> => watchEvent(line, type, request.call);
+    const { omitManagedFields } = options;
+    const batches =
+      events === undefined
+        ? jsonLines(body, request.call, { valueOf, omitManagedFields })
+        : mappedBatches(events, valueOf);
+    for await (const batch of batches) yield batch;
   }
 
   async *stream<T extends KubernetesObject>(
@@ -371,6 +375,18 @@ function checkObject(verb: string, object: Partial<KubernetesObject> | null | un
   if (typeof metadata === 'object' && (metadata as object | null) !== null) return;
   const problem = `metadata: want an object, got ${typeName(metadata)}`;
   throw new OperatorError('InvalidObject', `${verb} ${kind}: ${problem}`);
+}
+
+async function* mappedBatches<T>(
+  batches: AsyncIterable<readonly unknown[]>,
+  valueOf: (value: unknown) => T,
+): AsyncGenerator<Iterable<T>> {
+  for await (const batch of batches) {
+    // Lazily, so that the events before one that throws still arrive.
+    yield (function* () {
+      for (const value of batch) yield valueOf(value);
+    })();
+  }
 }
 
 /** @throws OperatorError `InvalidPatch`: the patch is missing, or its type is unknown. */

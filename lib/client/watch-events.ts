@@ -17,18 +17,10 @@ interface RawEvent {
 }
 
 /**
- * Yields the events of watch lines.
+ * Returns the event that a watch line holds.
  * @throws ApiError: an `ERROR` event, for example 410 if the resourceVersion is too old.
  */
-export function* watchEvents<T extends KubernetesObject>(
-  lines: Iterable<unknown>,
-  type: ResourceType<T>,
-  call: Call,
-): Generator<WatchEvent<T>> {
-  for (const line of lines) yield watchEvent(line, type, call);
-}
-
-function watchEvent<T extends KubernetesObject>(
+export function watchEvent<T extends KubernetesObject>(
   line: unknown,
   type: ResourceType<T>,
   call: Call,
@@ -63,6 +55,14 @@ const newline = 0x0a;
  */
 const maxLineBytes = 64 * 2 ** 20;
 
+/** Options of {@link jsonLines}. */
+interface JsonLinesOptions<T> {
+  /** Called for the value of each line when the caller takes it. */
+  readonly valueOf: (json: unknown) => T;
+  /** Leaves out `object.metadata.managedFields`, without parsing it. @defaultValue false */
+  readonly omitManagedFields?: boolean | undefined;
+}
+
 /**
  * Yields the JSON values of a body, one per line. The values of a chunk come together, because a turn of the
  * event loop per value would cost as much as reading it; each is parsed when the caller takes it. Lines are
@@ -71,10 +71,20 @@ const maxLineBytes = 64 * 2 ** 20;
  * @throws OperatorError `ConnectionFailed`: the last line is truncated, a line is not JSON, or is longer than
  * 64 MiB. The values before it were yielded.
  */
-export async function* jsonLines(
+export async function* jsonLines<T>(
   body: AsyncIterable<Uint8Array>,
   call: Call,
-): AsyncGenerator<Iterable<unknown>> {
+  { valueOf, omitManagedFields = false }: JsonLinesOptions<T>,
+): AsyncGenerator<Iterable<T>> {
+  const lineOf = omitManagedFields ? lineWithoutManagedFields : wholeLine;
+  function* valuesOf(lines: string): Generator<T> {
+    for (let start = 0; start < lines.length;) {
+      const newlineAt = lines.indexOf('\n', start);
+      const end = newlineAt < 0 ? lines.length : newlineAt;
+      if (end > start) yield valueOf(parseLine(lineOf(lines, start, end), call));
+      start = end + 1;
+    }
+  }
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
   for await (const chunk of body) {
@@ -89,10 +99,10 @@ export async function* jsonLines(
     const lines = textOf(pending.length === 0 ? whole : Buffer.concat([...pending, whole]));
     pending = end + 1 < chunk.length ? [chunk.subarray(end + 1)] : [];
     pendingBytes = chunk.length - end - 1;
-    yield valuesOf(lines, call);
+    yield valuesOf(lines);
   }
   const rest = textOf(Buffer.concat(pending));
-  if (rest.trim() !== '') yield valuesOf(rest, call);
+  if (rest.trim() !== '') yield valuesOf(rest);
 }
 
 function tooLong(call: Call): ConnectionError {
@@ -105,13 +115,76 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
-function* valuesOf(lines: string, call: Call): Generator {
-  for (let start = 0; start < lines.length;) {
-    const newlineAt = lines.indexOf('\n', start);
-    const end = newlineAt < 0 ? lines.length : newlineAt;
-    if (end > start) yield parseLine(lines.slice(start, end), call);
-    start = end + 1;
+function wholeLine(lines: string, start: number, end: number): string {
+  return lines.slice(start, end);
+}
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+const [objectStart, metadataStart] = ['"object":{', '"metadata":{'];
+const managedFieldsStart = '"managedFields":[';
+
+/**
+ * Returns a watch event without `managedFields` of its object: often half of the text, and the half that
+ * takes longest to parse. A text that is not compact JSON in the members' usual order stays whole.
+ */
+function lineWithoutManagedFields(lines: string, start: number, end: number): string {
+  const objectAt = lines.indexOf(objectStart, start);
+  // `type` and its value precede the object.
+  if (objectAt < 0 || objectAt > start + maxTypeLength) return wholeLine(lines, start, end);
+  const at = managedFieldsAt(lines, objectAt + objectStart.length, end);
+  if (at < 0) return wholeLine(lines, start, end);
+  const after = afterBracket(lines, at + managedFieldsStart.length, end);
+  const isFirst = lines.charCodeAt(at - 1) !== comma;
+  const isFollowed = lines.charCodeAt(after) === comma;
+  // One of the commas around a member goes with it.
+  return (
+    lines.slice(start, isFirst ? at : at - 1) +
+    lines.slice(isFirst && isFollowed ? after + 1 : after, end)
+  );
+}
+
+/** The longest start of an event: `{"type":"BOOKMARK",`. */
+const maxTypeLength = 24;
+
+/** Finds the name of `metadata.managedFields`, from the start of an object's members. Returns -1 if the object has no such field. */
+function managedFieldsAt(text: string, start: number, end: number): number {
+  const metadataAt = text.indexOf(metadataStart, start);
+  if (metadataAt < 0 || metadataAt >= end) return -1;
+  const membersAt = metadataAt + metadataStart.length;
+  // The first text that looks like it may be part of a string or of a deeper object.
+  const isMember = depthAt(text, start, metadataAt) === 0;
+  const at = isMember ? text.indexOf(managedFieldsStart, membersAt) : -1;
+  return at < 0 || at >= end || depthAt(text, membersAt, at) !== 0 ? -1 : at;
+}
+
+/**
+ * Returns how many objects and arrays that begin at or after `start` are open at `end`; -1 if one that
+ * began earlier ends in between, or `end` is in a string.
+ */
+function depthAt(text: string, start: number, end: number): number {
+  let [depth, inString] = [0, false];
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) inString = !inString;
+    else if (inString) at += code === backslash ? 1 : 0;
+    else if (code === openBrace || code === openBracket) depth++;
+    else if ((code === closeBrace || code === closeBracket) && --depth < 0) return -1;
   }
+  return inString ? -1 : depth;
+}
+
+/** Returns the offset after the bracket that closes the array whose items begin at `start`. */
+function afterBracket(text: string, start: number, end: number): number {
+  let [depth, inString] = [1, false];
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) inString = !inString;
+    else if (inString) at += code === backslash ? 1 : 0;
+    else if (code === openBracket) depth++;
+    else if (code === closeBracket && --depth === 0) return at + 1;
+  }
+  return end;
 }
 
 function parseLine(line: string, call: Call): unknown {

@@ -17,6 +17,14 @@ async function eventsOf(client: Client, options?: WatchOptions): Promise<WatchEv
   return events;
 }
 
+/** Returns the value of a line as it is. */
+const valueOf = (json: unknown): unknown => json;
+
+type Members = Readonly<Record<string, unknown>>;
+
+const withoutUndefined = (members: Members): Members =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
 const streaming =
   (...chunks: readonly (string | Uint8Array | Error)[]): Script =>
   () => ({ chunks });
@@ -172,7 +180,7 @@ describe('a watch whose server sends a line without an end', () => {
     }
     const values: unknown[] = [];
     const read = async (): Promise<void> => {
-      for await (const lines of jsonLines(endless(), { verb: 'watch', kind: 'X' })) {
+      for await (const lines of jsonLines(endless(), { verb: 'watch', kind: 'X' }, { valueOf })) {
         values.push(...lines);
       }
     };
@@ -180,6 +188,84 @@ describe('a watch whose server sends a line without an end', () => {
     expect(error).to.be.instanceOf(ConnectionError).with.property('code', 'ConnectionFailed');
     expect(error.message).to.include('more than 64 MiB');
     expect([values, taken, ended]).to.deep.equal([[{ a: 1 }], 63, true]);
+  });
+});
+
+describe('a watch without managed fields', () => {
+  const omitted = async (...texts: readonly string[]) => {
+    const { client } = scripted(streaming(...texts));
+    const events = await eventsOf(client, { omitManagedFields: true });
+    return events.map((event) => ('object' in event ? event.object : event));
+  };
+  const managedFields = [
+    { manager: 'a"]}', fieldsV1: { 'f:x': { 'k:{"a":"]"}': { '.': {}, 'v:[1]': {} } } } },
+    { manager: 'b\\', operation: 'Apply' },
+  ];
+  const head = { apiVersion: 'v1', kind: 'ConfigMap' };
+
+  it('leaves them out of metadata, wherever they are in it', async () => {
+    const objects = [
+      { ...head, metadata: { name: 'last', labels: { a: 'b' }, managedFields } },
+      { ...head, metadata: { name: 'middle', managedFields, uid: '5' }, data: { a: '{"[' } },
+      { ...head, metadata: { managedFields, name: 'first' } },
+      { metadata: { managedFields }, ...head },
+      { ...head, metadata: { annotations: { x: '"managedFields":[{' }, managedFields } },
+      { ...head, metadata: { managedFields: [], name: 'empty' } },
+      { ...head, metadata: { name: 'without' } },
+    ];
+    const expected = objects.map((object) => {
+      const { name, uid, labels, annotations } = object.metadata as Members;
+      return { ...object, metadata: withoutUndefined({ name, uid, labels, annotations }) };
+    });
+    const lines = objects.map((object) => line('MODIFIED', object));
+    expect(await omitted(...lines)).to.deep.equal(expected);
+    expect(await omitted(lines.join(''))).to.deep.equal(expected);
+  });
+
+  it('keeps fields of that name elsewhere, and the rest of every object', async () => {
+    const names = fc.constantFrom(
+      'managedFields',
+      'metadata',
+      'object',
+      'a',
+      '"',
+      '\\',
+      'x"managedFields":[',
+    );
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        names,
+        fc.array(tie('tree'), { maxLength: 3 }),
+        fc.dictionary(names, tie('tree'), { maxKeys: 3 }),
+      ),
+    }));
+    const property = fc.asyncProperty(
+      ...[fc.dictionary(names, tree), fc.dictionary(names, tree), fc.boolean()],
+      async (rest, metadata, isLast) => {
+        const object = { ...rest, ...head, metadata: { ...metadata, name: 'a' } };
+        const ordered = isLast ? object : Object.fromEntries(Object.entries(object).reverse());
+        const [seen] = (await omitted(line('ADDED', ordered))) as readonly Members[];
+        const isKept = 'managedFields' in (seen?.['metadata'] as Members);
+        const kept = isKept ? {} : { managedFields: metadata['managedFields'] };
+        const whole = { ...seen, metadata: { ...(seen?.['metadata'] as Members), ...kept } };
+        expect(withoutUndefined(whole.metadata)).to.deep.equal(object.metadata);
+        expect({ ...whole, metadata: {} }).to.deep.equal({ ...object, metadata: {} });
+      },
+    );
+    await fc.assert(property);
+  });
+
+  it('keeps them in a text that is not compact, and reports one that is cut off', async () => {
+    const object = { ...head, metadata: { name: 'a', managedFields } };
+    const event = { type: 'ADDED', object };
+    const spaced = JSON.stringify(event, undefined, 1).replaceAll('\n', ' ');
+    expect(await omitted(`${spaced}\n`)).to.deep.equal([object]);
+    const text = JSON.stringify(event);
+    for (let length = text.indexOf('managedFields'); length < text.length; length++) {
+      const error = await failureOf(omitted(text.slice(0, length)));
+      expect(error).to.have.property('code', 'ConnectionFailed');
+    }
   });
 });
 
@@ -205,7 +291,7 @@ describe('jsonLines', () => {
       const text = expected.map((value) => `${JSON.stringify(value)}\n`).join('');
       const seen: unknown[] = [];
       const call = { verb: 'watch', kind: 'X' };
-      for await (const lines of jsonLines(from(cut(Buffer.from(text), cuts)), call)) {
+      for await (const lines of jsonLines(from(cut(Buffer.from(text), cuts)), call, { valueOf })) {
         seen.push(...lines);
       }
       expect(seen).to.deep.equal(JSON.parse(JSON.stringify(expected)));
@@ -220,7 +306,11 @@ describe('jsonLines', () => {
       ...Array.from({ length: 20_000 }, () => chunk),
       Buffer.from('"\n'),
     ];
-    for await (const [value] of jsonLines(from(chunks), { verb: 'watch', kind: 'X' })) {
+    for await (const [value] of jsonLines(
+      from(chunks),
+      { verb: 'watch', kind: 'X' },
+      { valueOf },
+    )) {
       expect(value).to.have.length(20_000_000);
     }
   });
