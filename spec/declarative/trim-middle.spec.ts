@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { trimMiddle } from '../../lib/declarative/trim-middle.js';
+import { trimMiddle } from '../../lib/declarative/expression/operands.js';
 
 describe('trimMiddle', () => {
   it('keeps the beginning and the end of a long text', () => {

@@ -84,15 +84,15 @@ async function drawnProject(directory: string): Promise<Drawn> {
 async function textOf({ model, drawing }: Drawn, format: GraphOptions['format']): Promise<string> {
   switch (format) {
     case 'mermaid': {
-      const { mermaidOfDrawing } = await import('../../declarative/graph/to-mermaid.js');
+      const { mermaidOfDrawing } = await import('../../declarative/graph/render.js');
       return mermaidOfDrawing(drawing);
     }
     case 'dot': {
-      const { dotOfDrawing } = await import('../../declarative/graph/to-dot.js');
+      const { dotOfDrawing } = await import('../../declarative/graph/render.js');
       return dotOfDrawing(drawing);
     }
     case 'svg': {
-      const { svgOfDrawing } = await import('../../declarative/graph/to-svg.js');
+      const { svgOfDrawing } = await import('../../declarative/graph/render.js');
       return svgOfDrawing(drawing);
     }
     case 'json':

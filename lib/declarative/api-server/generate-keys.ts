@@ -1,13 +1,22 @@
-import { access, mkdir, readFile } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  copyFile,
+  mkdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { kubeConfigText } from '../../embedded/kube-config-text.js';
 import { systemClock } from '../../system/clock.js';
-import { OperatorError } from '../../system/operator-error.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
+import { OperatorError } from '../../system/operator-error.js';
 import { systemRandom } from '../../system/random.js';
-import { createRsaKeys, createSelfSigned } from '../../system/x509.js';
-import { existsAlready, writePrivateFiles } from './private-files.js';
-import { verifyingKeys } from './token-key.js';
+import { createRsaKeys, createSelfSigned, readCertificate } from '../../system/x509.js';
+import { verifyingKeys } from './tokens.js';
 
 /** Options of {@link generateKeys}. */
 export interface KeyOptions {
@@ -135,4 +144,112 @@ async function newTexts(
     [files.tokenKey, token.publicKey],
     [files.signingKey, token.privateKey],
   ]);
+}
+
+/** Options of {@link viewKubeConfig}. */
+export interface ViewKubeConfigOptions {
+  /** URL of the server: `https://…`, or `http://…` without certificate and token. */
+  readonly server: string;
+  /**
+   * The certificate of the server in PEM.
+   * @defaultValue undefined: HTTP, or a publicly trusted certificate
+   */
+  readonly certificate?: string | undefined;
+  /** A token of `createToken`. @defaultValue undefined: no token, as for HTTP */
+  readonly token?: string | undefined;
+  /** Name of the user in the file. @defaultValue 'views' */
+  readonly user?: string | undefined;
+  /** Default namespace of commands. @defaultValue undefined: `default` */
+  readonly namespace?: string | undefined;
+}
+
+/**
+ * Returns a kubeconfig for kubectl, as YAML. It contains the token and so is a secret.
+ * @throws OperatorError `InvalidOption`: the server is not a URL, a token would be sent over plain HTTP,
+ * or the certificate is invalid.
+ */
+export function viewKubeConfig(options: ViewKubeConfigOptions): string {
+  const { server, certificate, token, user = 'views', namespace } = options;
+  const names = { server, certificate, token, user, namespace };
+  refuseUnknownOptions<ViewKubeConfigOptions>('kubeconfig of views', options, names);
+  const { protocol } = URL.canParse(server) ? new URL(server) : { protocol: '' };
+  if (protocol !== 'https:' && protocol !== 'http:') {
+    throw wrong(`server ${JSON.stringify(server)} is no https:// or http:// URL`);
+  }
+  if (protocol === 'http:' && token !== undefined) {
+    throw wrong('a token must not go over plain HTTP: use https://, or leave the token out');
+  }
+  if (certificate !== undefined && readCertificate(certificate) === undefined) {
+    throw wrong('invalid certificate; want PEM');
+  }
+  return kubeConfigText({
+    url: server,
+    authority: certificate,
+    user: token === undefined ? undefined : user,
+    users: token === undefined ? {} : { [token]: user },
+    cluster: 'views',
+    namespace,
+  });
+}
+
+/**
+ * Writes {@link viewKubeConfig} to a file that only its owner can read (mode 0600).
+ * @param options - `force`: replace an existing file.
+ * @defaultValue false
+ * @throws OperatorError `InvalidOption`: as `viewKubeConfig`, or the file exists and `force` is not set.
+ */
+export async function writeViewKubeConfig(
+  path: string,
+  options: ViewKubeConfigOptions & { readonly force?: boolean | undefined },
+): Promise<void> {
+  const { force = false, ...of } = options;
+  await writePrivateFiles(new Map([[path, viewKubeConfig(of)]]), { force });
+}
+
+function wrong(what: string): OperatorError {
+  return new OperatorError('InvalidOption', `kubeconfig of views: ${what}`);
+}
+
+/** Readable and writable for the owner only. */
+const mode = 0o600;
+
+/**
+ * Writes files that only their owner can read. Drafts of all files are written first, so that a full disk
+ * changes nothing.
+ * @param texts - the texts by path
+ * @param options - `force`: replace existing files; a link is replaced, not followed.
+ * @throws OperatorError `InvalidOption`: a file exists and `force` is not set.
+ */
+export async function writePrivateFiles(
+  texts: ReadonlyMap<string, string>,
+  { force }: { readonly force: boolean },
+): Promise<void> {
+  const drafts = [...texts].map(([path, text]) => ({
+    ...{ path, text },
+    draft: `${path}.${systemRandom.uuid()}`,
+  }));
+  try {
+    // Fail if the draft exists: the mode applies to new files only.
+    for (const { draft, text } of drafts) await writeFile(draft, text, { mode, flag: 'wx' });
+    for (const { draft, path } of drafts) {
+      await (force ? rename(draft, path) : placeNew(draft, path));
+    }
+  } finally {
+    await Promise.all(drafts.map(({ draft }) => rm(draft, { force: true })));
+  }
+}
+
+/** Returns the error for a file that must not be overwritten. */
+function existsAlready(path: string, cause?: unknown): OperatorError {
+  const message = `${path} exists already: give force (--force) to replace it`;
+  return new OperatorError('InvalidOption', message, { cause });
+}
+
+async function placeNew(draft: string, path: string): Promise<void> {
+  try {
+    await copyFile(draft, path, constants.COPYFILE_EXCL);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw existsAlready(path, cause);
+    throw cause;
+  }
 }

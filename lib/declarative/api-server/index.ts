@@ -1,10 +1,12 @@
-export { createToken } from './create-token.js';
-export type { TokenOptions } from './create-token.js';
-export { generateKeys, keyFilesIn, rotateTokenKey } from './generate-keys.js';
-export type { KeyFiles, KeyOptions } from './generate-keys.js';
-export type { TokenClaims } from './token-claims.js';
+export { createToken } from './tokens.js';
+export type { TokenOptions, TokenClaims } from './tokens.js';
+export {
+  generateKeys,
+  keyFilesIn,
+  rotateTokenKey,
+  viewKubeConfig,
+  writeViewKubeConfig,
+} from './generate-keys.js';
+export type { KeyFiles, KeyOptions, ViewKubeConfigOptions } from './generate-keys.js';
 export { ViewApiServer } from './view-api-server.js';
-export type { ServedViews } from './view-api-server.js';
-export type { ViewApiServerOptions, ViewTls } from './view-api-server-options.js';
-export { viewKubeConfig, writeViewKubeConfig } from './view-kube-config.js';
-export type { ViewKubeConfigOptions } from './view-kube-config.js';
+export type { ServedViews, ViewApiServerOptions, ViewTls } from './view-api-server.js';

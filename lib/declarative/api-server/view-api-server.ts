@@ -5,19 +5,23 @@ import type {
   ListenSettings,
   Listener,
   ListenerAccess,
+  RequestHead,
+  Session,
 } from '../../apiserver/index.js';
 import { errorResponse } from '../../apiserver/requests/body.js';
 import { failure } from '../../apiserver/status-error.js';
 import type { StatusError } from '../../apiserver/status-error.js';
+import { isLoopback } from '../../manager/inspector/bind-inspector.js';
 import { asError } from '../../system/as-error.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import { silentLogger } from '../../system/logger.js';
+import type { Logger } from '../../system/logger.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
-import { TokenVerifier } from './token-verifier.js';
-import { loopbackAccess, tokenAccess } from './view-access.js';
-import { resolveViewApiServerOptions } from './view-api-server-options.js';
-import type {
-  ResolvedViewApiServerOptions,
-  ViewApiServerOptions,
-} from './view-api-server-options.js';
+import { websiteProblem } from '../../system/website-guard.js';
+import { fitTogether, readCertificate } from '../../system/x509.js';
+import { operatorOfViewGroup } from '../spec/operator-spec.js';
+import { TokenAuthorizer, TokenVerifier, verifyingKeys } from './tokens.js';
+import type { VerifyingKey } from './tokens.js';
 
 /** The argument of {@link ViewApiServer.attach}: `Views`. */
 export interface ServedViews {
@@ -167,4 +171,143 @@ function isAborted(signal: AbortSignal | undefined): boolean {
 
 function unavailable(): StatusError {
   return failure(503, 'ServiceUnavailable', 'no views are served at the moment');
+}
+
+/** The certificate of an HTTPS server and its key, in PEM. */
+export interface ViewTls {
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+/** Options of {@link ViewApiServer}. */
+export interface ViewApiServerOptions {
+  /** 0: any free port. @defaultValue 18443 */
+  readonly port?: number | undefined;
+  /** The address to listen on. Without `tls` it must be a loopback address. @defaultValue '127.0.0.1' */
+  readonly host?: string | undefined;
+  /** Serve over HTTPS; clients need a token. @defaultValue undefined: HTTP, for all local clients */
+  readonly tls?: ViewTls | undefined;
+  /**
+   * The keys that verify tokens: public RSA keys or certificates in PEM, one after the other.
+   * @defaultValue the certificate of `tls`, if there is no `tokenKeyFile`
+   */
+  readonly tokenKey?: string | undefined;
+  /**
+   * A file with such keys. The server reads changes of it: keys can be rotated without a restart.
+   * @defaultValue undefined: the keys are fixed
+   */
+  readonly tokenKeyFile?: string | undefined;
+  /** Logs the start, and why tokens are refused (debug). @defaultValue no logger */
+  readonly logger?: Logger | undefined;
+}
+
+/** {@link ViewApiServerOptions} with defaults, validated. */
+interface ResolvedViewApiServerOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly tls: ViewTls | undefined;
+  /** undefined: tokens are not used. */
+  readonly tokenKeys: readonly VerifyingKey[] | undefined;
+  readonly tokenKeyFile: string | undefined;
+  readonly logger: Logger;
+}
+
+/** @throws OperatorError `InvalidOption`. */
+function resolveViewApiServerOptions(options: ViewApiServerOptions): ResolvedViewApiServerOptions {
+  refuseUnknownOptions<ViewApiServerOptions>(subject, options, optionNames);
+  const { port = 18_443, host = '127.0.0.1', tls, logger = silentLogger } = options;
+  const { tokenKey, tokenKeyFile } = options;
+  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
+    throw wrong(`want a port from 0 to 65535, got ${port}`);
+  }
+  if (tls === undefined) {
+    if (!isLoopback(host)) {
+      throw wrong(
+        `HTTP is for loopback only, not for ${host}: give tls, a certificate and its key`,
+      );
+    }
+    if (tokenKey !== undefined || tokenKeyFile !== undefined) {
+      throw wrong('tokenKey is for HTTPS: give tls, or leave it out');
+    }
+    return { port, host, tls, tokenKeys: undefined, tokenKeyFile, logger };
+  }
+  checkTls(tls);
+  const pem = tokenKey ?? (tokenKeyFile === undefined ? tls.certificate : undefined);
+  const tokenKeys = pem === undefined ? [] : verifyingKeys(pem);
+  return { port, host, tls, tokenKeys, tokenKeyFile, logger };
+}
+
+const subject = 'API server of views';
+const optionNames = {
+  ...{ port: true, host: true, tls: true, tokenKey: true, tokenKeyFile: true, logger: true },
+};
+
+function checkTls(tls: ViewTls): void {
+  refuseUnknownOptions<ViewTls>(`${subject}: tls`, tls, { certificate: true, privateKey: true });
+  const { certificate, privateKey } = tls;
+  const read = readCertificate(certificate);
+  if (read === undefined) throw wrong('tls.certificate is no certificate in PEM');
+  if (!fitTogether(read, privateKey)) {
+    throw wrong('tls.privateKey is not the private key of the certificate');
+  }
+}
+
+function wrong(what: string): OperatorError {
+  return new OperatorError('InvalidOption', `${subject}: ${what}`);
+}
+
+/** Limits access to views: the server's definitions, namespaces and other objects are not exposed. */
+function serves(group: string): boolean {
+  return operatorOfViewGroup(group) !== undefined;
+}
+
+const noHosts: ReadonlySet<string> = new Set();
+
+/** Allows everything except impersonation: clients have no identity. */
+const unsecured: Session = {
+  user: { name: 'system:unsecured', groups: [] },
+  authorizer: { authorize: (_user, { verb }) => ({ allowed: verb !== 'impersonate', reason: '' }) },
+};
+
+/**
+ * Admits every client on the loopback interface, except websites in a browser of the machine. With DNS
+ * rebinding a website reaches this address, but it sends its own host name, and browsers send its origin.
+ */
+function loopbackAccess(logger: Logger): ListenerAccess {
+  return {
+    serves,
+    authenticate: async (head) => {
+      const problem = websiteProblem(head, noHosts);
+      if (problem === undefined) return unsecured;
+      logger.debug('views: request of a website refused', { problem });
+      throw failure(403, 'Forbidden', 'forbidden: websites have no access to views', {});
+    },
+  };
+}
+
+/** Admits clients with a token, within its claims. */
+function tokenAccess(verifier: TokenVerifier, logger: Logger): ListenerAccess {
+  return {
+    serves,
+    authenticate: async (head, nowMs) => {
+      const token = bearerToken(head);
+      if (token === undefined) return undefined;
+      const verdict = await verifier.verify(token, nowMs);
+      if (verdict.problem !== undefined) {
+        logger.debug('views: a token was refused', { problem: verdict.problem });
+        return undefined;
+      }
+      const { claims, untilMs } = verdict;
+      return {
+        user: { name: claims.username, groups: [] },
+        authorizer: new TokenAuthorizer(claims),
+        untilMs,
+      };
+    },
+  };
+}
+
+function bearerToken({ headers }: RequestHead): string | undefined {
+  const [, token] = /^Bearer +(\S+) *$/i.exec(headers['authorization'] ?? '') ?? [];
+  return token;
 }

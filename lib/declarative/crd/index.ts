@@ -1,7 +1,6 @@
-export { cleanUpAnnotation } from './clean-up-annotation.js';
+export { cleanUpAnnotation, OperatorResource } from './operator-resource.js';
 export { operatorCrdAccess, operatorCrdController } from './operator-crd-controller.js';
 export type { OperatorCrdControllerOptions } from './operator-crd-controller.js';
-export { OperatorResource } from './operator-resource.js';
 export type {
   ControllerDocument,
   OperatorControllerStatus,

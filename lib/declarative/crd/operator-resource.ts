@@ -1,5 +1,7 @@
 import { defineResource, s } from '../../crd/index.js';
 import type { InputOf, ObjectOf, ValueOf } from '../../crd/index.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { CleanUpPolicy } from '../operator/controller-set.js';
 import { sourceTypes, targetTypes } from '../spec/operator-spec.js';
 
 /** The group of a kind; `''` and absent are different. */
@@ -112,3 +114,19 @@ export type ControllerDocument = InputOf<typeof controller>;
 export type OperatorStatus = ValueOf<typeof status>;
 /** The entry of one controller in the status of an operator. */
 export type OperatorControllerStatus = ValueOf<typeof controllerStatus>;
+
+/**
+ * Annotation of an `Operator` object with the policy for the objects that its controllers wrote, applied
+ * when a controller or the object is removed: `delete`, or `orphan`, the default. An annotation, not a
+ * field, so that the object is also valid under dcontroller's own definition.
+ */
+export const cleanUpAnnotation = 'operator-builder.io/clean-up';
+
+/** Finalizer of an `Operator` object with the policy `delete`, until the objects that it wrote are gone. */
+export const cleanUpFinalizer = 'operator-builder.io/clean-up';
+
+/** Returns the policy of an object; undefined: its annotation has an invalid value. */
+export function cleanUpPolicyOf({ metadata }: KubernetesObject): CleanUpPolicy | undefined {
+  const written = metadata.annotations?.[cleanUpAnnotation]?.toLowerCase() ?? 'orphan';
+  return written === 'delete' || written === 'orphan' ? written : undefined;
+}

@@ -1,5 +1,9 @@
+import { findCondition } from '../../object/conditions.js';
+import type { Condition } from '../../object/conditions.js';
+import { deepEqual } from '../../object/deep-equal.js';
+import type { Clock } from '../../system/clock.js';
+import { sameTarget } from '../operator/operator-plan.js';
 import type { FormerController } from '../runtime/clean-up-target.js';
-import { sameTarget } from '../operator/targets.js';
 import type { TargetSpec } from '../spec/operator-spec.js';
 import type { OperatorControllerStatus, OperatorStatus } from './operator-resource.js';
 
@@ -65,4 +69,110 @@ export function writtenTarget({
 function targetOf({ target }: OperatorControllerStatus): TargetSpec | undefined {
   if (target === undefined) return undefined;
   return { ...target, type: target.type === 'Patcher' ? 'Patcher' : 'Updater' };
+}
+
+/**
+ * Returns `next` with the unchanged parts of `live`, so that an unchanged status compares as equal: times
+ * of conditions, the order of errors, and details that a new process does not know yet.
+ */
+export function continued(next: OperatorStatus, live: OperatorStatus | undefined): OperatorStatus {
+  if (live === undefined) return next;
+  return {
+    ...next,
+    ...continuedConditions(next, live),
+    controllers: next.controllers.map((one) => {
+      const before = live.controllers.find(({ name }) => name === one.name);
+      return before === undefined ? one : continuedController(one, before);
+    }),
+  };
+}
+
+/** Whether an operator only has starting controllers. */
+export function isStarting({ conditions }: OperatorStatus): boolean {
+  return findCondition(conditions, 'Ready')?.reason === starting;
+}
+
+const starting = 'Starting';
+
+function continuedController(
+  next: OperatorControllerStatus,
+  live: OperatorControllerStatus,
+): OperatorControllerStatus {
+  const { lastErrors = [] } = next;
+  const { lastErrors: before = [] } = live;
+  const [generation, generationBefore] = [next, live].map(
+    ({ conditions }) => findCondition(conditions, 'Ready')?.observedGeneration,
+  );
+  const isNew = lastErrors.length === 0 && generation === generationBefore;
+  const isSame = deepEqual(lastErrors.toSorted(), before.toSorted());
+  return {
+    ...next,
+    ...continuedConditions(next, live),
+    ...((isNew || isSame) && live.lastErrors !== undefined && { lastErrors: before }),
+  };
+}
+
+interface WithConditions {
+  readonly conditions?: readonly Condition[];
+}
+
+function continuedConditions(next: WithConditions, live: WithConditions): WithConditions {
+  const { conditions } = next;
+  if (conditions === undefined) return {};
+  return {
+    conditions: conditions.map((one) => {
+      const before = findCondition(live.conditions, one.type);
+      if (before === undefined) return one;
+      const isKnown = before.observedGeneration === one.observedGeneration;
+      // A new process does not know the previous condition yet.
+      if (one.reason === starting && isKnown) return before;
+      if (before.status !== one.status) return one;
+      return { ...one, lastTransitionTime: before.lastTransitionTime };
+    }),
+  };
+}
+
+/** Shortest interval between two statuses of an operator, in milliseconds. */
+const paceMs = 1_000;
+
+/** Limits the status writes of an operator with many errors. */
+export class StatusPace {
+  readonly #clock: Clock;
+  /** Time of the last write, by the monotonic clock. */
+  readonly #writtenMs = new Map<string, number>();
+  /** Time of the first request, by the monotonic clock. */
+  readonly #askedMs = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns the delay of the next status; 0: no delay. */
+  waitMs(name: string): number {
+    return this.#left(this.#writtenMs.get(name));
+  }
+
+  /** Returns the delay of a status that may soon be obsolete. */
+  calmMs(name: string): number {
+    const askedMs = this.#askedMs.get(name) ?? this.#clock.monotonicMs();
+    this.#askedMs.set(name, askedMs);
+    return Math.max(this.#left(askedMs), this.waitMs(name));
+  }
+
+  /** Records a write. */
+  written(name: string): void {
+    this.#writtenMs.set(name, this.#clock.monotonicMs());
+    this.#askedMs.delete(name);
+  }
+
+  /** Discards the state of a removed operator. */
+  forget(name: string): void {
+    this.#writtenMs.delete(name);
+    this.#askedMs.delete(name);
+  }
+
+  #left(sinceMs: number | undefined): number {
+    if (sinceMs === undefined) return 0;
+    return Math.max(0, sinceMs + paceMs - this.#clock.monotonicMs());
+  }
 }

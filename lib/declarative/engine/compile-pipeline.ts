@@ -1,13 +1,21 @@
-import type { ExpressionOptions } from '../expression/expression-options.js';
+import { isJsonObject, memberOf, withMember } from '../../object/json.js';
+import { nearestName } from '../../system/known-options.js';
+import type { Document } from '../document.js';
+import {
+  compileCondition,
+  compileExpression,
+  guarded,
+  compileProjection,
+} from '../expression/compile-expression.js';
+import type { ExpressionOptions } from '../expression/compiled.js';
+import { list } from '../expression/operands.js';
 import type { CompileContext, SpecProblem } from '../spec-problem.js';
 import { compileJoin } from './compile-join.js';
-import { compileSourceNames } from './compile-source-names.js';
-import { compileStage } from './compile-stage.js';
-import type { JoinPlan } from './join-plan.js';
+import { compileDocumentPath, referencesOf } from './expression-references.js';
+import type { GatherStep } from './gather-node.js';
+import type { JoinPlan } from './compile-join.js';
+import type { DocumentStep } from './linear-node.js';
 import { Pipeline } from './pipeline.js';
-import type { PipelinePlan, PipelineSource, StagePlan } from './pipeline-plan.js';
-import { writtenStages } from './written-stages.js';
-import type { WrittenStage } from './written-stages.js';
 
 /** Options of {@link compilePipeline}. */
 export interface PipelineSettings extends ExpressionOptions {
@@ -98,4 +106,224 @@ function warningsOf({ path, sources, orders }: JoinPlan): SpecProblem[] {
     `all their objects are compared, which is slow. An index wants @eq of an expression of each, ` +
     `or @in, alone or in the @and of the condition`;
   return [{ path, message }];
+}
+
+/** A source of a pipeline. */
+export interface PipelineSource {
+  readonly kind: string;
+  /** Empty: core; undefined: a view of the operator itself. */
+  readonly apiGroup?: string | undefined;
+  /** The name in the pipeline. @defaultValue its kind */
+  readonly as?: string | undefined;
+}
+
+/** A stage after the join. */
+export type StagePlan =
+  | { readonly type: 'each'; readonly step: DocumentStep }
+  | { readonly type: 'gather'; readonly step: GatherStep };
+
+/** A checked pipeline. Any number of pipelines can run from one plan, each with its own state. */
+export interface PipelinePlan {
+  /** The names of the sources, in order. */
+  readonly sources: readonly string[];
+  readonly join: JoinPlan | undefined;
+  readonly stages: readonly StagePlan[];
+  /** Warnings about the specification. */
+  readonly warnings: readonly SpecProblem[];
+}
+
+/** The names of all stages. */
+export const stageNames: readonly string[] = [
+  ...['@join', '@select', '@project', '@unwind', '@demux', '@gather', '@mux'],
+];
+
+/** The place of a stage. */
+interface StageSite {
+  /** The name as written, for example `@mux`. */
+  readonly stage: string;
+  /** The context of its argument. */
+  readonly context: CompileContext;
+  readonly options: ExpressionOptions;
+}
+
+/** Compiles a stage after the join. undefined: the name is not such a stage, or a problem was reported. */
+function compileStage(argument: unknown, site: StageSite): StagePlan | undefined {
+  switch (site.stage) {
+    case '@select':
+      return select(argument, site);
+    case '@project':
+      return project(argument, site);
+    case '@unwind':
+    case '@demux':
+      return unwind(argument, site);
+    case '@gather':
+    case '@mux':
+      return gather(argument, site);
+    default:
+      return undefined;
+  }
+}
+
+function select(argument: unknown, site: StageSite): StagePlan {
+  const { stage, context, options } = site;
+  const holds = compileCondition(argument, context, { ...options, operation: stage });
+  return each(argument, site, (document) => (holds(document) ? [document] : []));
+}
+
+function project(argument: unknown, site: StageSite): StagePlan {
+  const projected = compileProjection(argument, site.context, site.options);
+  return each(argument, site, (document) => [projected(document)]);
+}
+
+function unwind(argument: unknown, site: StageSite): StagePlan | undefined {
+  const place = compileDocumentPath(argument, site);
+  if (place === undefined) return undefined;
+  const unwound = (document: Document): readonly Document[] =>
+    list
+      .read(place.get(document) ?? [], site.stage)
+      .map((element, number) => numbered(place.set(document, element ?? null), number));
+  return each(argument, site, guarded(unwound, site.options));
+}
+
+/**
+ * Returns the document of an element, with a number added to its name. A document without a name stays
+ * unnamed.
+ */
+function numbered(document: Document, number: number): Document {
+  const metadata = memberOf(document, 'metadata');
+  if (!isJsonObject(metadata)) return document;
+  const name = memberOf(metadata, 'name');
+  if (typeof name !== 'string') return document;
+  return withMember(document, 'metadata', withMember(metadata, 'name', `${name}-${number}`));
+}
+
+function gather(argument: unknown, site: StageSite): StagePlan | undefined {
+  const { stage, context, options } = site;
+  if (!Array.isArray(argument) || argument.length !== 2) {
+    context.report({
+      message: `${stage} wants a list of two: the key, and the path of the values`,
+    });
+    return undefined;
+  }
+  const [keySource, pathSource] = argument as readonly unknown[];
+  const key = compileExpression(keySource, context.at(0), options);
+  const at = compileDocumentPath(pathSource, { ...site, context: context.at(1) });
+  if (at === undefined) return undefined;
+  return { type: 'gather', step: { stage, path: context.path, key, at } };
+}
+
+function each(
+  argument: unknown,
+  { stage, context }: StageSite,
+  apply: DocumentStep['apply'],
+): StagePlan {
+  const { volatile } = referencesOf(argument);
+  return { type: 'each', step: { stage, path: context.path, volatile, apply } };
+}
+
+// Names that a path can use without quotes.
+const sourceName = /^[\p{L}_][\p{L}\p{N}_-]*$/u;
+
+/**
+ * Returns the names of the sources in the documents of a join: their aliases, or their kinds. Names must be
+ * unique.
+ * @param context - of the controller
+ */
+function compileSourceNames(
+  sources: readonly PipelineSource[],
+  context: CompileContext,
+): readonly string[] {
+  if (sources.length === 0) context.report({ message: 'wants at least one source' }, 'sources');
+  const names = sources.map(({ kind, as }) => as ?? kind);
+  for (const [place, source] of sources.entries()) {
+    const name = source.as ?? source.kind;
+    const at = context.at('sources', place, source.as === undefined ? 'kind' : 'as');
+    if (!sourceName.test(name)) {
+      at.report({ message: `${JSON.stringify(name)} is no name: letters, digits, _ and -` });
+    }
+    const earlier = names.indexOf(name);
+    const other = sources[earlier];
+    if (earlier < place && other !== undefined) reportClash([source, other, earlier], at);
+  }
+  return names;
+}
+
+function reportClash(
+  [source, other, place]: readonly [PipelineSource, PipelineSource, number],
+  at: CompileContext,
+): void {
+  const name = source.as ?? source.kind;
+  const suggestion = `as: ${name}2`;
+  if (source.as === undefined && other.as === undefined) {
+    const groups =
+      source.apiGroup === other.apiGroup
+        ? 'twice'
+        : `in two groups, ${groupText(other)} and ${groupText(source)}`;
+    at.report({ message: `kind ${name} is a source ${groups}: give one an alias`, suggestion });
+    return;
+  }
+  const message = `sources[${place}] is called ${name} already: give this one another alias`;
+  at.report({ message, suggestion });
+}
+
+function groupText({ apiGroup }: PipelineSource): string {
+  if (apiGroup === undefined) return "the operator's views";
+  return apiGroup === '' ? 'core ("")' : apiGroup;
+}
+
+/** A stage as written in the specification. */
+interface WrittenStage {
+  /** Its index in the pipeline, from 0. */
+  readonly place: number;
+  readonly name: string;
+  readonly argument: unknown;
+  /** The context of the argument. */
+  readonly context: CompileContext;
+}
+
+/**
+ * Returns the stages of a pipeline in order. The pipeline may be a single stage, a list, dcontroller's
+ * original form, or absent. Invalid stages are reported and omitted.
+ */
+export function writtenStages(pipeline: unknown, context: CompileContext): readonly WrittenStage[] {
+  if (pipeline === undefined || pipeline === null) return [];
+  if (isFirstForm(pipeline)) return stagesOfFirstForm(pipeline, context);
+  if (!Array.isArray(pipeline)) return writtenStage(pipeline, 0, context);
+  return pipeline.flatMap((stage, place) => writtenStage(stage, place, context.at(place)));
+}
+
+/** dcontroller's original form: `@join` beside `@aggregate`, which holds the other stages. */
+interface FirstForm {
+  readonly '@join'?: unknown;
+  readonly '@aggregate': readonly unknown[];
+}
+
+function isFirstForm(pipeline: unknown): pipeline is FirstForm {
+  if (!isJsonObject(pipeline) || !Array.isArray(pipeline['@aggregate'])) return false;
+  return Object.keys(pipeline).every((name) => name === '@join' || name === '@aggregate');
+}
+
+function stagesOfFirstForm(pipeline: FirstForm, context: CompileContext): WrittenStage[] {
+  const { '@join': argument, '@aggregate': stages } = pipeline;
+  const joined = argument === undefined ? 0 : 1;
+  const join = { place: 0, name: '@join', argument, context: context.at('@join') };
+  const others = stages.flatMap((stage, place) =>
+    writtenStage(stage, place + joined, context.at('@aggregate', place)),
+  );
+  return joined === 0 ? others : [join, ...others];
+}
+
+function writtenStage(stage: unknown, place: number, context: CompileContext): WrittenStage[] {
+  const [name, ...more] = isJsonObject(stage) ? Object.keys(stage) : [];
+  if (!isJsonObject(stage) || name === undefined || more.length > 0) {
+    const got = more.length > 0 ? `, not ${more.length + 1}: they go into a list` : '';
+    context.report({ message: `a stage is a map with one member, as "@select"${got}` });
+    return [];
+  }
+  if (!stageNames.includes(name)) {
+    const message = `there is no stage ${name}; the stages are ${stageNames.join(', ')}`;
+    context.report({ message, suggestion: nearestName(name, stageNames) }, name);
+    return [];
+  }
+  return [{ place, name, argument: stage[name], context: context.at(name) }];
 }

@@ -1,19 +1,15 @@
+import { hash } from 'node:crypto';
+import { deepFreeze } from '../../object/deep-freeze.js';
 import { isJsonObject, memberOf } from '../../object/json.js';
-import { shortestKnownList } from '../../object/known-list.js';
+import { LazyList, plainBytes, shortestKnownList } from '../../object/known-list.js';
 import { asError } from '../../system/as-error.js';
 import type { Document } from '../document.js';
-import type { Expression } from '../expression/expression.js';
+import type { Expression } from '../expression/compiled.js';
 import type { SpecPath } from '../spec-problem.js';
-import { compareSortKeys, compareTexts, sortKeyOf } from './sort-key.js';
-import type { SortKey } from './sort-key.js';
-import type { Delta, IncrementalNode } from './delta.js';
-import { documentKey, valueKey } from './document-key.js';
-import type { DocumentPath } from './document-path.js';
-import { ListSum } from './list-sum.js';
-import { SortedList } from './sorted-list.js';
-import type { FailureLog } from './stage-failure.js';
-import { netDeltas } from './z-set.js';
-import type { ZSetEntry } from './z-set.js';
+import type { DocumentPath } from './expression-references.js';
+import type { FailureLog } from './linear-node.js';
+import { canonicalText, documentKey, netDeltas, valueKey } from './z-set.js';
+import type { Delta, IncrementalNode, ZSetEntry } from './z-set.js';
 
 /** A stage `@gather`. */
 export interface GatherStep {
@@ -205,4 +201,147 @@ function rankingName(document: Document): string {
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   // Names have no NUL, so a name sorts before longer names that begin with it.
   return `${text(memberOf(metadata, 'name'))}\0${text(memberOf(metadata, 'namespace'))}`;
+}
+
+/** Deeper items are not examined. */
+const deepest = 50;
+
+/**
+ * Digest and size of a sorted list, updated as items are added and removed. The items determine their order,
+ * so the sum of their digests identifies the list.
+ */
+class ListSum {
+  #digest = 0n;
+  #bytes = 2;
+  /** Number of items that are not plain JSON, or have nulls in maps. */
+  #odd = 0;
+
+  constructor(items: readonly unknown[]) {
+    for (const item of items) this.count(item, 1);
+  }
+
+  /** @param weight - 1: the item was added, -1: it was removed */
+  count(item: unknown, weight: 1 | -1): void {
+    const bytes = plainBytes(deepFreeze(item), deepest);
+    if (Number.isNaN(bytes)) {
+      this.#odd += weight;
+      return;
+    }
+    this.#bytes += weight * (bytes + 1);
+    const digest = BigInt(`0x${hash('sha256', canonicalText(item), 'hex')}`);
+    this.#digest += weight > 0 ? digest : -digest;
+  }
+
+  /** Returns the list if its digest is known. @param make - returns its items, which are frozen */
+  list(length: number, make: () => readonly unknown[]): LazyList | undefined {
+    const digest = `${length}/${this.#digest.toString(36)}`;
+    return this.#odd > 0 ? undefined : new LazyList({ digest, bytes: this.#bytes }, make);
+  }
+}
+
+/** Longest chunk; a longer one is split in two. */
+const chunkLength = 512;
+
+/**
+ * A sorted list of any size. A change copies one chunk and the list of chunks; chunks are never modified.
+ * Items may repeat.
+ */
+export class SortedList<T> {
+  readonly #compare: (one: T, other: T) => number;
+  #chunks: readonly (readonly T[])[] = [];
+  #size = 0;
+
+  /** @param compare - 0 for the same item only */
+  constructor(compare: (one: T, other: T) => number) {
+    this.#compare = compare;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get first(): T | undefined {
+    return this.#chunks[0]?.[0];
+  }
+
+  /** All current items, in parts that never change. */
+  get chunks(): readonly (readonly T[])[] {
+    return this.#chunks;
+  }
+
+  add(item: T): void {
+    const { number, chunk, at } = this.#find(item);
+    const longer = chunk.toSpliced(at, 0, item);
+    const middle = longer.length >> 1;
+    const isLong = longer.length > chunkLength;
+    const parts = isLong ? [longer.slice(0, middle), longer.slice(middle)] : [longer];
+    this.#chunks = this.#chunks.toSpliced(number, 1, ...parts);
+    this.#size++;
+  }
+
+  /** Removes an item, which must be present. */
+  delete(item: T): void {
+    const { number, chunk, at } = this.#find(item);
+    const parts = chunk.length > 1 ? [chunk.toSpliced(at, 1)] : [];
+    this.#chunks = this.#chunks.toSpliced(number, 1, ...parts);
+    this.#size--;
+  }
+
+  /** Returns the place of the first equal item, or the place for insertion. */
+  #find(item: T): { readonly number: number; readonly chunk: readonly T[]; readonly at: number } {
+    const comesBefore = (other: T | undefined): boolean =>
+      other !== undefined && this.#compare(other, item) < 0;
+    const last = this.#chunks.length - 1;
+    const number = Math.min(
+      firstNot(last + 1, (n) => comesBefore(this.#chunks[n]?.at(-1))),
+      Math.max(last, 0),
+    );
+    const chunk = this.#chunks[number] ?? [];
+    return { number, chunk, at: firstNot(chunk.length, (n) => comesBefore(chunk[n])) };
+  }
+}
+
+/**
+ * Returns the lowest number below `end` for which `holds` is false, else `end`; `holds` must be true before
+ * it.
+ */
+function firstNot(end: number, holds: (number: number) => boolean): number {
+  let [low, high] = [0, end];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The precomputed sort key of a value. */
+interface SortKey {
+  /** Rank of the value's type among the types. */
+  readonly rank: number;
+  /** Order within the type: either all numbers or all texts. */
+  readonly by: number | string;
+}
+
+/**
+ * Returns a sort key that orders all JSON values: null, false, true, numbers, texts (by UTF-16 code units),
+ * lists and maps (by their canonical text).
+ */
+export function sortKeyOf(value: unknown): SortKey {
+  if (value === null || value === undefined) return { rank: 0, by: 0 };
+  if (typeof value === 'boolean') return { rank: value ? 2 : 1, by: 0 };
+  if (typeof value === 'number') return { rank: 3, by: value };
+  if (typeof value === 'string') return { rank: 4, by: value };
+  return { rank: Array.isArray(value) ? 5 : 6, by: canonicalText(value) };
+}
+
+/** Returns a number below 0 if `one` comes first; 0 if both are equal. */
+export function compareSortKeys(one: SortKey, other: SortKey): number {
+  return one.rank - other.rank || compareTexts(one.by, other.by);
+}
+
+/** Compares by UTF-16 code units: the same on every machine. */
+export function compareTexts<T extends number | string>(one: T, other: T): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }

@@ -1,10 +1,12 @@
 export { compilePipeline, compilePlan } from './compile-pipeline.js';
-export type { PipelineSettings } from './compile-pipeline.js';
-export type { Delta, IncrementalNode } from './delta.js';
-export { OutputCollector } from './output-collector.js';
-export type { OutputChange } from './output-collector.js';
-export { Pipeline } from './pipeline.js';
-export type { PipelinePlan, PipelineSource, StagePlan } from './pipeline-plan.js';
-export type { StageFailure } from './stage-failure.js';
+export type {
+  PipelineSettings,
+  PipelinePlan,
+  PipelineSource,
+  StagePlan,
+} from './compile-pipeline.js';
+export type { Delta, IncrementalNode, ZSetEntry } from './z-set.js';
+export { OutputCollector, Pipeline } from './pipeline.js';
+export type { OutputChange } from './pipeline.js';
+export type { StageFailure } from './linear-node.js';
 export { ZSet, netDeltas } from './z-set.js';
-export type { ZSetEntry } from './z-set.js';

@@ -1,15 +1,18 @@
+import { isJsonObject, memberOf } from '../../object/json.js';
+import type { ObjectKey } from '../../object/kubernetes-object.js';
+import { keyString } from '../../object/object-key.js';
+import { asError } from '../../system/as-error.js';
 import { OperatorError } from '../../system/operator-error.js';
-import type { SpecProblem } from '../spec-problem.js';
-import type { Delta, IncrementalNode } from './delta.js';
-import { GatherNode } from './gather-node.js';
+import type { Document } from '../document.js';
+import { DataError } from '../expression/operands.js';
+import type { SpecPath, SpecProblem } from '../spec-problem.js';
+import type { PipelinePlan } from './compile-pipeline.js';
+import { GatherNode, SortedList, compareTexts } from './gather-node.js';
 import { JoinNode } from './join-node.js';
-import { LinearNode } from './linear-node.js';
-import type { DocumentStep } from './linear-node.js';
-import type { PipelinePlan } from './pipeline-plan.js';
-import { FailureLog } from './stage-failure.js';
-import type { StageFailure } from './stage-failure.js';
-import { ZSet, netDeltas } from './z-set.js';
-import type { ZSetEntry } from './z-set.js';
+import { FailureLog, LinearNode } from './linear-node.js';
+import type { DocumentStep, StageFailure } from './linear-node.js';
+import { ZSet, canonicalText, netDeltas } from './z-set.js';
+import type { Delta, IncrementalNode, ZSetEntry } from './z-set.js';
 
 /**
  * A running pipeline, which turns changes of its sources into changes of its result.
@@ -116,4 +119,222 @@ function nodesOf({ join, stages }: PipelinePlan, failures: FailureLog): Incremen
   }
   endSteps();
   return nodes;
+}
+
+/** A change of an object of the target. */
+export type OutputChange =
+  | { readonly type: 'upsert'; readonly key: ObjectKey; readonly document: Document }
+  | {
+      readonly type: 'delete';
+      readonly key: ObjectKey;
+      /** The previously desired document. */
+      readonly document: Document;
+    };
+
+interface Slot {
+  readonly key: ObjectKey;
+  readonly documents: ZSet;
+  /** The keys of documents that changed since the last choice. */
+  readonly touched: Set<string>;
+  /** The documents by key and in order, while there are several. */
+  readonly ranked: Map<string, Ranked>;
+  order: SortedList<Ranked>;
+  /** The document chosen for the object. */
+  chosen: ZSetEntry | undefined;
+}
+
+interface Ranked {
+  readonly key: string;
+  /** The canonical text. */
+  readonly text: string;
+}
+
+/**
+ * Turns changes of a pipeline's result into changes of objects, by namespace and name. An object that is
+ * removed and added is one upsert; an unchanged object produces no change. Of several documents with one
+ * name, the first in the order of their JSON wins, independent of arrival. The name clash is a failure while
+ * it lasts.
+ */
+export class OutputCollector {
+  readonly #path: SpecPath;
+  readonly #slots = new Map<string, Slot>();
+  readonly #failures = new FailureLog();
+  /** The names shared by several documents. */
+  readonly #shared = new Map<string, Slot>();
+  readonly #newlyShared = new Set<string>();
+
+  /** @param path - path of the target in the specification, for failures */
+  constructor(path: SpecPath = ['target']) {
+    this.#path = path;
+  }
+
+  /** Returns the resulting changes of objects: each object at most once, deletes before upserts. */
+  apply(deltas: readonly Delta[]): readonly OutputChange[] {
+    const touched = new Map<string, Slot>();
+    for (const entry of netDeltas(deltas)) {
+      const key = this.#keyOf(entry);
+      if (key === undefined) continue;
+      const text = keyString(key);
+      const slot = this.#slots.get(text) ?? newSlot(key);
+      this.#slots.set(text, slot);
+      slot.documents.add(entry);
+      slot.touched.add(entry.key);
+      touched.set(text, slot);
+    }
+    const changes = [...touched].flatMap(([text, slot]) => this.#settle(text, slot));
+    return changes.sort((one, other) => compareTexts(one.type, other.type));
+  }
+
+  /** Returns all desired objects, by `namespace/name`. */
+  desired(): ReadonlyMap<string, Document> {
+    const desired = new Map<string, Document>();
+    for (const [text, { chosen }] of this.#slots) {
+      if (chosen !== undefined) desired.set(text, chosen.document);
+    }
+    return desired;
+  }
+
+  /** Number of {@link OutputCollector.failures}. */
+  get failing(): number {
+    return this.#failures.size + this.#shared.size;
+  }
+
+  /** Returns the failures: invalid objects and shared names. */
+  failures(): readonly StageFailure[] {
+    const shared = [...this.#shared.values()].map((slot) => this.#sharedName(slot));
+    return [...this.#failures.standing(), ...shared];
+  }
+
+  /**
+   * Returns those of {@link OutputCollector.failures} that are new since the last call.
+   * @param isSettled - whether all known changes are processed; before that, documents may share a name
+   * temporarily
+   */
+  takeNewFailures(isSettled = true): readonly StageFailure[] {
+    const fresh = this.#failures.takeFresh();
+    if (!isSettled || this.#newlyShared.size === 0) return fresh;
+    const shared = [...this.#newlyShared].flatMap((text) => this.#shared.get(text) ?? []);
+    this.#newlyShared.clear();
+    return [...fresh, ...shared.map((slot) => this.#sharedName(slot))];
+  }
+
+  #sharedName({ key, documents }: Slot): StageFailure {
+    const problem = `${documents.size} documents have the name ${keyString(key)}`;
+    const remedy = 'one of them is written, the others are left out; give each a name of its own';
+    const error = new DataError('target', `${problem}: ${remedy}`, undefined);
+    return { stage: 'target', path: this.#path, subject: keyString(key), error };
+  }
+
+  #noteShared(text: string, slot: Slot): void {
+    const isShared = slot.ranked.size > 1;
+    if (isShared === this.#shared.has(text)) return;
+    if (isShared) {
+      this.#shared.set(text, slot);
+      this.#newlyShared.add(text);
+    } else {
+      this.#shared.delete(text);
+      this.#newlyShared.delete(text);
+    }
+  }
+
+  #keyOf({ document, weight }: ZSetEntry): ObjectKey | undefined {
+    try {
+      return objectKeyOf(document);
+    } catch (thrown) {
+      const error = asError(thrown);
+      this.#failures.add({ stage: 'target', path: this.#path, document, error }, weight);
+      return undefined;
+    }
+  }
+
+  #settle(text: string, slot: Slot): OutputChange[] {
+    const { key, documents, chosen: before } = slot;
+    slot.chosen = chosenOf(slot);
+    this.#noteShared(text, slot);
+    if (documents.size === 0) this.#slots.delete(text);
+    if (slot.chosen?.key === before?.key) return [];
+    if (slot.chosen !== undefined) {
+      return [{ type: 'upsert', key, document: slot.chosen.document }];
+    }
+    return before === undefined ? [] : [{ type: 'delete', key, document: before.document }];
+  }
+}
+
+/** The limit of Kubernetes. */
+const longestName = 253;
+
+/**
+ * @throws DataError the name is missing or too long, the namespace is not a text, or one of them has a slash.
+ */
+function objectKeyOf(document: Document): ObjectKey {
+  const metadata = memberOf(document, 'metadata') ?? null;
+  if (!isJsonObject(metadata)) {
+    throw new DataError('target', 'the result wants metadata, with a name', undefined);
+  }
+  const name = memberOf(metadata, 'name');
+  if (typeof name !== 'string' || name === '') {
+    throw new DataError('target', 'the result wants metadata.name, a text', name);
+  }
+  const namespace = memberOf(metadata, 'namespace') ?? '';
+  if (typeof namespace !== 'string') {
+    throw new DataError('target', 'metadata.namespace is no text', namespace);
+  }
+  if (name.length > longestName) {
+    const problem = `metadata.name has ${name.length} characters, at most ${longestName} are allowed`;
+    throw new DataError('target', problem, undefined);
+  }
+  // No server accepts a slash, and `a/b` would be ambiguous: namespace `a`, name `b`.
+  for (const [field, value] of Object.entries({ name, namespace })) {
+    if (value.includes('/')) throw new DataError('target', `metadata.${field} has a slash`, value);
+  }
+  return namespace === '' ? { name } : { namespace, name };
+}
+
+function newSlot(key: ObjectKey): Slot {
+  const order = new SortedList(compareRanked);
+  return {
+    key,
+    documents: new ZSet(),
+    touched: new Set(),
+    ranked: new Map(),
+    order,
+    chosen: undefined,
+  };
+}
+
+function compareRanked(one: Ranked, other: Ranked): number {
+  return compareTexts(one.text, other.text) || compareTexts(one.key, other.key);
+}
+
+/** Serializes and ranks each document once, however often the others change. */
+function chosenOf(slot: Slot): ZSetEntry | undefined {
+  const { documents, ranked, touched } = slot;
+  if (documents.size <= 1) {
+    // A single document, the usual case, needs no ranking.
+    if (ranked.size > 0) slot.order = new SortedList(compareRanked);
+    ranked.clear();
+    touched.clear();
+    const [only] = documents.entries();
+    return only !== undefined && only.weight > 0 ? only : undefined;
+  }
+  if (ranked.size === 0) for (const { key } of documents.entries()) touched.add(key);
+  for (const key of touched) rank(slot, key);
+  touched.clear();
+  const { first } = slot.order;
+  return first && documents.get(first.key);
+}
+
+function rank({ documents, ranked, order }: Slot, key: string): void {
+  const entry = documents.get(key);
+  const known = ranked.get(key);
+  const isThere = entry !== undefined && entry.weight > 0;
+  if (isThere === (known !== undefined)) return;
+  if (known !== undefined) {
+    order.delete(known);
+    ranked.delete(key);
+  } else if (entry !== undefined) {
+    const added = { key, text: canonicalText(entry.document) };
+    order.add(added);
+    ranked.set(key, added);
+  }
 }

@@ -1,18 +1,14 @@
 import { deepFreeze } from '../../object/deep-freeze.js';
-import { isJsonObject } from '../../object/json.js';
+import { isJsonObject, memberOf, setMember } from '../../object/json.js';
+import { nearestName } from '../../system/known-options.js';
 import type { Document } from '../document.js';
 import type { CompileContext } from '../spec-problem.js';
-import { type Compiled, type Compiler, constant, dynamic, failed } from './compiled.js';
-import { compileLiteral } from './compile-literal.js';
-import { compileMap } from './compile-map.js';
-import { compileGetter } from './compile-path.js';
-import { isDataError } from './data-error.js';
-import type { Expression } from './expression.js';
-import { type ExpressionOptions, resolveExpressionOptions } from './expression-options.js';
-import { nearestName } from '../../system/known-options.js';
-import { condition } from './operands.js';
-import { compileNow } from './operators/others.js';
-import { namesElsewhere, operators } from './operators/operators.js';
+import { compileGetter, readPath } from './json-path/find.js';
+import { compileLiteral, constant, dynamic, failed, resolveExpressionOptions } from './compiled.js';
+import type { Compiled, Compiler, ExpressionOptions, Expression } from './compiled.js';
+import { DataError, isDataError, condition, map } from './operands.js';
+import { compilePlaceSetter, unsettable } from './json-path/set-at-path.js';
+import { namesElsewhere, operators, compileNow } from './operators/operators.js';
 
 /**
  * Compiles an expression. Reports each problem to `context`, at its place; an expression with problems must
@@ -47,7 +43,7 @@ export function compileCondition(
 }
 
 /** Compiles an expression, with the facts known at load. */
-export function compilePart(
+function compilePart(
   source: unknown,
   context: CompileContext,
   options: ExpressionOptions,
@@ -132,4 +128,136 @@ function compileObject(
     return failed;
   }
   return definition.compile(source[name], { name, compiler, context: context.at(name) });
+}
+
+type MutableMap = Record<string, unknown>;
+
+/** Adds one entry to the map being built; returns the resulting map. */
+type Entry = (built: MutableMap, document: Readonly<MutableMap>, element: unknown) => MutableMap;
+
+/** Compiles a map that is not an operator: its keys are names or setters, its values expressions. */
+function compileMap(
+  source: Readonly<Record<string, unknown>>,
+  compiler: Compiler,
+  context: CompileContext,
+): Compiled {
+  const names = Object.keys(source);
+  const values = names.map((name) => compiler.compile(source[name], context.at(name)));
+  const entries = names.map((name, index) =>
+    compileEntry(name, values[index] ?? failed, context.at(name)),
+  );
+  if (values.some((value) => value.failed)) return failed;
+  if (!entries.every((entry) => entry !== undefined)) return failed;
+  const build: Expression = (document, element) =>
+    entries.reduce((built, entry) => entry(built, document, element), {});
+  const allConstant =
+    values.every((value) => value.constant) && !names.some((name) => name.startsWith('$'));
+  return allConstant ? constant(deepFreeze(build({}))) : dynamic(build, 'map');
+}
+
+function compileEntry(name: string, value: Compiled, context: CompileContext): Entry | undefined {
+  const { evaluate } = value;
+  if (!name.startsWith('$')) {
+    return (built, document, element) => {
+      setMember(built, name, evaluate(document, element) ?? null);
+      return built;
+    };
+  }
+  const path = readPath(name, context);
+  if (path === undefined) return undefined;
+  const problem = path.root === '$$' ? '$$ is not what is built' : unsettable(path);
+  if (problem !== undefined) {
+    context.report({ message: `${JSON.stringify(name)} is no setter: ${problem}` });
+    return undefined;
+  }
+  if (path.segments.length === 0) return copyEntry(name, value, context);
+  const set = compilePlaceSetter(path, name);
+  return (built, document, element) =>
+    set(built, evaluate(document, element) ?? null, document) as MutableMap;
+}
+
+/** Compiles `"$."`, which copies every member of a map. */
+function copyEntry(name: string, value: Compiled, context: CompileContext): Entry | undefined {
+  if (value.type !== undefined && value.type !== 'map') {
+    context.report({ message: `${name} copies a map, not a ${value.type}` });
+    return undefined;
+  }
+  return (built, document, element) => {
+    const copied = value.evaluate(document, element);
+    if (!isJsonObject(copied)) throw new DataError(name, 'copies a map', copied ?? null);
+    return { ...built, ...copied };
+  };
+}
+
+/** Makes a new document from another. Never changes its input; the result may share parts of it. */
+export type Projection = (document: Document) => Document;
+
+/**
+ * Compiles the argument of `@project`: an expression that yields a map, or a list of such expressions. Each
+ * item of a list is evaluated on the same document. The maps are merged, later over earlier, and lists are
+ * appended; the projection throws DataError for a value that is not a map. dcontroller's original form is
+ * equivalent: `@merge` with a list is that list; with a map it merges the map over the document.
+ */
+export function compileProjection(
+  source: unknown,
+  context: CompileContext,
+  options: ExpressionOptions = {},
+): Projection {
+  if (isMerge(source)) return compileMerge(source['@merge'], context.at('@merge'), options);
+  const items = Array.isArray(source)
+    ? source.map((item, index) => compileItem(item, context.at(index), options))
+    : [compileItem(source, context, options)];
+  if (items.length === 0) context.report({ message: '@project wants a map, or a list of maps' });
+  const [first, ...others] = items;
+  const project: Projection = (document) =>
+    others.reduce((merged, item) => mergeMaps(merged, item(document)), first?.(document) ?? {});
+  return guarded(project, options);
+}
+
+function isMerge(source: unknown): source is { readonly '@merge': unknown } {
+  return isJsonObject(source) && Object.keys(source).join() === '@merge';
+}
+
+function compileMerge(
+  merged: unknown,
+  context: CompileContext,
+  options: ExpressionOptions,
+): Projection {
+  if (Array.isArray(merged)) return compileProjection(merged, context, options);
+  const item = compileItem(merged, context, options);
+  return guarded((document: Document) => mergeMaps(document, item(document)), options);
+}
+
+function compileItem(
+  source: unknown,
+  context: CompileContext,
+  options: ExpressionOptions,
+): Projection {
+  const { evaluate, type } = compilePart(source, context, options);
+  if (type !== undefined && type !== 'map') {
+    context.report({ message: `@project wants a map, or a list of maps, not a ${type}` });
+  }
+  return (document) => map.read(evaluate(document), '@project');
+}
+
+type Map = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns a map with the members of both, those of `later` over those of `earlier`. Maps in both are
+ * merged too, and lists in both are appended, as dcontroller does.
+ */
+function mergeMaps(earlier: Map, later: Map): Map {
+  const merged: Record<string, unknown> = { ...earlier };
+  for (const name of Object.keys(later)) {
+    const before = memberOf(earlier, name);
+    const value = memberOf(later, name);
+    setMember(merged, name, mergeValues(before, value));
+  }
+  return merged;
+}
+
+function mergeValues(before: unknown, value: unknown): unknown {
+  if (isJsonObject(before) && isJsonObject(value)) return mergeMaps(before, value);
+  if (Array.isArray(before) && Array.isArray(value)) return (before as unknown[]).concat(value);
+  return value;
 }

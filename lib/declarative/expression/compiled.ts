@@ -1,7 +1,11 @@
+import { deepFreeze } from '../../object/deep-freeze.js';
+import { isJsonObject } from '../../object/json.js';
+import { systemClock } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
+import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
+import type { Document } from '../document.js';
 import type { CompileContext } from '../spec-problem.js';
-import type { Expression } from './expression.js';
 
 /** The types of JSON values. */
 export type ValueType = 'null' | 'boolean' | 'number' | 'string' | 'list' | 'map';
@@ -63,7 +67,7 @@ export function constant(value: unknown): Compiled {
 }
 
 /** Returns the type of a JSON value; undefined counts as null. */
-export function typeOf(value: unknown): ValueType {
+function typeOf(value: unknown): ValueType {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'list';
   if (typeof value === 'object') return 'map';
@@ -71,4 +75,70 @@ export function typeOf(value: unknown): ValueType {
     return typeof value as 'number' | 'boolean';
   }
   return 'string';
+}
+
+/** Compiles a literal value without evaluating its content. Reports values that are not JSON. */
+export function compileLiteral(source: unknown, context: CompileContext): Compiled {
+  const found: { problem: boolean } = { problem: false };
+  const copy = copyOf(source, context, found);
+  return found.problem ? failed : constant(deepFreeze(copy));
+}
+
+// Copy, because the compiled value is frozen and the source belongs to the caller.
+function copyOf(source: unknown, context: CompileContext, found: { problem: boolean }): unknown {
+  if (source === null || typeof source === 'boolean' || typeof source === 'string') return source;
+  if (typeof source === 'number' && Number.isFinite(source)) return source;
+  if (Array.isArray(source)) {
+    return source.map((item, index) => copyOf(item, context.at(index), found));
+  }
+  if (isJsonObject(source)) {
+    const members = Object.entries(source).map(
+      ([name, value]) => [name, copyOf(value, context.at(name), found)] as const,
+    );
+    return Object.fromEntries(members);
+  }
+  context.report({ message: `wants JSON, not ${describe(source)}` });
+  found.problem = true;
+  return null;
+}
+
+function describe(source: unknown): string {
+  return typeof source === 'number' || typeof source === 'bigint'
+    ? String(source)
+    : `a value of type ${typeof source}`;
+}
+
+/**
+ * A compiled expression, made of closures. It never changes its input; its result may share parts of the
+ * input.
+ * @param document - the value of `$`
+ * @param element - the value of `$$`, within `@map`, `@filter`, `@any`, `@all` and `@none`
+ * @throws DataError the data does not fit: an operand has a wrong type.
+ */
+export type Expression = (document: Document, element?: unknown) => unknown;
+
+/** Options of {@link compileExpression} and related functions. */
+export interface ExpressionOptions {
+  /** Clock of `@now`. @defaultValue the system clock */
+  readonly clock?: Clock | undefined;
+  /** Source of randomness of `@rnd`. @defaultValue the system's */
+  readonly random?: Random | undefined;
+  /**
+   * Whether data errors include the value that did not fit; false if it may be data of a Secret.
+   * @defaultValue true
+   */
+  readonly showValues?: boolean | undefined;
+}
+
+/** {@link ExpressionOptions} with all defaults filled in. */
+interface ResolvedExpressionOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly showValues: boolean;
+}
+
+/** Fills in the defaults. */
+export function resolveExpressionOptions(options: ExpressionOptions): ResolvedExpressionOptions {
+  const { clock = systemClock, random = systemRandom, showValues = true } = options;
+  return { clock, random, showValues };
 }

@@ -1,6 +1,4 @@
-export { compileCondition, compileExpression } from './compile-expression.js';
-export { compileProjection } from './compile-projection.js';
-export type { Projection } from './compile-projection.js';
-export { DataError, isDataError } from './data-error.js';
-export type { Expression } from './expression.js';
-export type { ExpressionOptions } from './expression-options.js';
+export { compileCondition, compileExpression, compileProjection } from './compile-expression.js';
+export type { Projection } from './compile-expression.js';
+export { DataError, isDataError } from './operands.js';
+export type { Expression, ExpressionOptions } from './compiled.js';

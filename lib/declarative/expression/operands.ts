@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../object/json.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import type { ValueType } from './compiled.js';
-import { DataError } from './data-error.js';
 
 /** The requirements for one operand of an operator. */
 export interface Operand<T> {
@@ -107,7 +107,7 @@ export const mapOrNull: Operand<Readonly<Record<string, unknown>> | null> = {
 };
 
 /** Returns the number of a numeric text; undefined for any other value. */
-export function numberOf(value: unknown): number | undefined {
+function numberOf(value: unknown): number | undefined {
   if (typeof value !== 'string' || !numberText.test(value)) return undefined;
   const read = Number(value);
   return Number.isFinite(read) ? read : undefined;
@@ -115,4 +115,109 @@ export function numberOf(value: unknown): number | undefined {
 
 function misfit(operation: string, { want }: Operand<unknown>, value: unknown): never {
   throw new DataError(operation, `wants ${want}`, value ?? null);
+}
+
+/**
+ * Compares two values; returns a number below, equal to or above 0. Numbers and numeric texts compare as
+ * numbers. Other texts compare by code units, which is the order of RFC 3339 times in UTC. A number and a
+ * non-numeric text have no order.
+ * @throws DataError they have no order
+ */
+export function compareValues(
+  left: number | string,
+  right: number | string,
+  operation: string,
+): number {
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  const [leftNumber, rightNumber] = [numeric(left), numeric(right)];
+  if (leftNumber !== undefined && rightNumber !== undefined) {
+    return exactly(left, right) ?? leftNumber - rightNumber;
+  }
+  if (typeof left === 'string' && typeof right === 'string') {
+    if (leftNumber === undefined && rightNumber === undefined) {
+      return left < right ? -1 : left > right ? 1 : 0;
+    }
+  }
+  throw new DataError(operation, 'wants two numbers or two strings', [left, right]);
+}
+
+function numeric(value: number | string): number | undefined {
+  return typeof value === 'number' ? value : numberOf(value);
+}
+
+/** Compares integer texts beyond the precision of a double, such as resource versions. */
+function exactly(left: number | string, right: number | string): number | undefined {
+  const [one, other] = [wholeNumber(left), wholeNumber(right)];
+  if (one === undefined || other === undefined) return undefined;
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function wholeNumber(value: number | string): bigint | undefined {
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined;
+  const digits = value.replace(/^\+/, '');
+  // Longer texts are not counters of any kind, and expensive to parse.
+  return /^-?\d{1,400}$/.test(digits) ? BigInt(digits) : undefined;
+}
+
+/** Longest excerpt of a value in a message, in characters. */
+const longestShown = 80;
+
+/** A run-time error: a document does not fit the operation on it. */
+export class DataError extends OperatorError {
+  /** The operator or stage, for example `@add`. */
+  readonly operation: string;
+  /** The value that did not fit, shown truncated. Never data of a Secret. */
+  readonly value: unknown;
+  readonly #problem: string;
+
+  /**
+   * @param problem - the problem, without the value: the message adds it, cut to 80 characters
+   * @param value - the value that did not fit; undefined: the message shows no value
+   */
+  constructor(operation: string, problem: string, value: unknown) {
+    const got = value === undefined ? '' : `, got ${shown(value)}`;
+    super('InvalidData', `${operation}: ${problem}${got}`);
+    this.operation = operation;
+    this.value = value;
+    this.#problem = problem;
+  }
+
+  /** Returns the same error with the type of the value instead of the value, for secret data. */
+  withoutValue(): DataError {
+    if (this.value === undefined) return this;
+    return new DataError(this.operation, `${this.#problem}, got ${kindOf(this.value)}`, undefined);
+  }
+}
+
+/** Whether `error` is a {@link DataError}. */
+export function isDataError(error: unknown): error is DataError {
+  return isOperatorError(error, 'InvalidData');
+}
+
+function shown(value: unknown): string {
+  // Despite its type, `stringify` returns undefined for functions and symbols.
+  const text = (JSON.stringify(value) as string | undefined) ?? typeof value;
+  return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'a map' : `a ${typeof value}`;
+}
+
+const mark = ' … ';
+
+/**
+ * Returns `text` with at most `most` characters (UTF-16 units). A longer text keeps its beginning and its
+ * end, which usually name the subject and the problem. Surrogate pairs stay whole.
+ * @param most - at least 5
+ * @defaultValue 1_000
+ */
+export function trimMiddle(text: string, most = 1_000): string {
+  if (text.length <= most) return text;
+  const kept = most - mark.length;
+  const head = text.slice(0, Math.ceil(kept / 2)).replace(/[\uD800-\uDBFF]$/, '');
+  const tail = text.slice(text.length - Math.floor(kept / 2)).replace(/^[\uDC00-\uDFFF]/, '');
+  return `${head}${mark}${tail}`;
 }

@@ -10,6 +10,4 @@ export type {
   NamedOperator,
   OperatorGraph,
 } from './operator-graph.js';
-export { toDot } from './to-dot.js';
-export { toMermaid } from './to-mermaid.js';
-export { toSvg } from './to-svg.js';
+export { toDot, toMermaid, toSvg } from './render.js';

@@ -1,4 +1,4 @@
-import { writtenStages } from '../engine/written-stages.js';
+import { writtenStages } from '../engine/compile-pipeline.js';
 import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
 import type {
   ControllerSpec,

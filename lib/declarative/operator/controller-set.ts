@@ -1,16 +1,23 @@
+import { setCondition } from '../../object/conditions.js';
 import { deepEqual } from '../../object/deep-equal.js';
-import { DeclarativeController } from '../runtime/declarative-controller.js';
+import { asError } from '../../system/as-error.js';
+import type { Logger } from '../../system/logger.js';
+import { cleanUpTarget } from '../runtime/clean-up-target.js';
+import type { CleanUpContext, FormerController } from '../runtime/clean-up-target.js';
 import { unableViewWriter } from '../runtime/controller-options.js';
+import type {
+  DeclarativeControllerListener,
+  DeclarativeControllerStatus,
+  ReportedError,
+} from '../runtime/controller-status.js';
+import { DeclarativeController } from '../runtime/declarative-controller.js';
+import type { SpecProblem } from '../spec-problem.js';
+import { InvalidSpecError } from '../spec/invalid-spec-error.js';
 import type { ControllerSpec, TargetSpec } from '../spec/operator-spec.js';
-import { allSettled } from './all-settled.js';
-import type { FormerController } from '../runtime/clean-up-target.js';
-import { CleanUps } from './clean-ups.js';
-import type { ControllerSetParts } from './controller-set-parts.js';
-import { InvalidController } from './operator-controller.js';
-import type { OperatorController } from './operator-controller.js';
-import type { ResolvedOperatorChange } from './operator-options.js';
+import type { DeclarativeManager } from '../views/index.js';
 import type { OperatorPlan, PlannedController } from './operator-plan.js';
-import { isOwnView, isView, sameTarget } from './targets.js';
+import type { ResolvedOperatorChange } from './operator.js';
+import { isOwnView, isView, sameKind, sameTarget } from './operator-plan.js';
 
 /** A controller of a plan. */
 interface Slot {
@@ -197,4 +204,132 @@ function writtenBy({ planned, isStarted, inherited }: Slot): readonly FormerCont
 
 function sameItems(some: readonly unknown[], others: readonly unknown[]): boolean {
   return some.length === others.length && some.every((item, place) => item === others[place]);
+}
+
+/** Values that the controllers of an operator share. */
+interface ControllerSetParts extends DeclarativeControllerListener {
+  /** The name of the operator. */
+  readonly operator: string;
+  readonly manager: DeclarativeManager;
+  readonly logger: Logger;
+}
+
+/** A controller of an operator: a `DeclarativeController`, or one that cannot run. */
+export interface OperatorController {
+  readonly name: string;
+  readonly spec: ControllerSpec;
+  /** Problems of the specification; a controller with problems does not run. */
+  readonly problems: readonly SpecProblem[];
+  /** Problems that do not keep the controller from running. */
+  readonly warnings: readonly SpecProblem[];
+  /** Returns the current status. */
+  status(): DeclarativeControllerStatus;
+  /** Returns the last ten errors, newest last. */
+  reportErrors(): readonly ReportedError[];
+  /**
+   * Resolves when the first full output is written.
+   * @throws InvalidSpecError the controller cannot run.
+   */
+  whenSynced(signal?: AbortSignal): Promise<void>;
+}
+
+/** The dependencies of an {@link InvalidController}. */
+interface InvalidControllerParts {
+  readonly operator: string;
+  readonly manager: Pick<DeclarativeManager, 'clock' | 'viewWriters'>;
+}
+
+/**
+ * A controller that cannot run because its specification is malformed. Controllers that read the views of
+ * its target wait for it.
+ */
+class InvalidController implements OperatorController {
+  readonly name: string;
+  readonly spec: ControllerSpec;
+  readonly problems: readonly SpecProblem[];
+  readonly warnings: readonly SpecProblem[] = [];
+  readonly #status: DeclarativeControllerStatus;
+
+  readonly #leave: () => void;
+
+  constructor({ name, spec, problems }: PlannedController, parts: InvalidControllerParts) {
+    const { operator, manager } = parts;
+    this.name = name;
+    this.spec = spec;
+    this.problems = problems;
+    const ready = { type: 'Ready', status: 'False', reason: 'NotReady' } as const;
+    const conditions = setCondition([], ready, manager.clock);
+    this.#status = { name, problems, conditions, lastErrors: [] };
+    this.#leave = manager.viewWriters.add(unableViewWriter(operator, spec));
+  }
+
+  /** Releases the controllers that wait for its views. */
+  stop(): Promise<void> {
+    this.#leave();
+    return Promise.resolve();
+  }
+
+  status(): DeclarativeControllerStatus {
+    return this.#status;
+  }
+
+  reportErrors(): readonly ReportedError[] {
+    return [];
+  }
+
+  whenSynced(): Promise<void> {
+    return Promise.reject(new InvalidSpecError(this.name, this.problems));
+  }
+}
+
+/** Policy for the objects of a removed controller: `delete` removes them, `orphan` keeps them. */
+export type CleanUpPolicy = 'orphan' | 'delete';
+
+/** Pending clean-ups of removed controllers. The next run retries a failed one. */
+class CleanUps {
+  readonly #context: CleanUpContext;
+  readonly #pending = new Map<string, FormerController>();
+
+  constructor(context: CleanUpContext) {
+    this.#context = context;
+  }
+
+  /** Adds controllers that have stopped. */
+  add(former: readonly FormerController[]): void {
+    for (const one of former) this.#pending.set(idOf(one), one);
+  }
+
+  /** Whether objects of this kind still await removal; a new writer of the kind has to wait. */
+  blocks(target: TargetSpec): boolean {
+    return [...this.#pending.values()].some((one) => sameKind(one.target, target));
+  }
+
+  /** Runs all pending clean-ups. @throws the errors of failed ones, after all others are done. */
+  async run(): Promise<void> {
+    await allSettled(
+      [...this.#pending].map(async ([id, former]) => {
+        await cleanUpTarget(former, this.#context);
+        this.#pending.delete(id);
+      }),
+    );
+  }
+}
+
+function idOf({ name, target: { apiGroup, kind, type } }: FormerController): string {
+  return JSON.stringify([name, apiGroup ?? null, kind, type]);
+}
+
+/**
+ * Resolves when all of `work` has settled.
+ * @throws the only error, or an `AggregateError` of several
+ */
+export async function allSettled(work: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(work);
+  const errors = results.flatMap((result) =>
+    result.status === 'rejected' ? [asError(result.reason)] : [],
+  );
+  const [first] = errors;
+  if (first === undefined) return;
+  if (errors.length === 1) throw first;
+  throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
 }

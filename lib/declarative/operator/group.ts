@@ -5,11 +5,11 @@ import { OperatorError } from '../../system/operator-error.js';
 import { Turns } from '../../system/turns.js';
 import { whenAborted } from '../../system/clock.js';
 import type { DeclarativeManager } from '../views/index.js';
-import { allSettled } from './all-settled.js';
+import { allSettled } from './controller-set.js';
 import { ErrorStream } from './error-stream.js';
 import { Operator } from './operator.js';
 import type { OperatorInput } from './operator-plan.js';
-import type { OperatorChangeOptions, ViewsServer } from './operator-options.js';
+import type { OperatorChangeOptions, ViewsServer } from './operator.js';
 
 /** Options of a {@link Group}. */
 export interface GroupOptions {

@@ -1,10 +1,9 @@
 export type { FormerController } from '../runtime/clean-up-target.js';
-export type { CleanUpPolicy } from './clean-ups.js';
+export type { CleanUpPolicy, OperatorController } from './controller-set.js';
 export { ErrorStream, statusChannelBufferSize } from './error-stream.js';
 export type { ErrorStreamOptions } from './error-stream.js';
 export { Group } from './group.js';
 export type { GroupOptions } from './group.js';
 export { Operator } from './operator.js';
-export type { OperatorController } from './operator-controller.js';
-export type { OperatorChangeOptions, OperatorOptions, ViewsServer } from './operator-options.js';
+export type { OperatorChangeOptions, OperatorOptions, ViewsServer } from './operator.js';
 export type { OperatorInput } from './operator-plan.js';

@@ -1,12 +1,21 @@
 import { isJsonObject } from '../../object/json.js';
+import { nearestName } from '../../system/known-options.js';
 import type { OperatorDocument, OperatorResource } from '../crd/operator-resource.js';
-import { describeProblem } from '../spec/invalid-spec-error.js';
-import type { LoadedOperator } from '../spec/load-operator.js';
-import type { ControllerSpec, OperatorSpec } from '../spec/operator-spec.js';
-import { readOperatorSpec } from '../spec/read-operator-spec.js';
 import { compileContext, formatSpecPath } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';
 import { pathOfController, problemsOfController } from '../spec/check-controllers.js';
+import { InvalidSpecError, describeProblem } from '../spec/invalid-spec-error.js';
+import { loadOperators } from '../spec/load-operator.js';
+import type { LoadedOperator } from '../spec/load-operator.js';
+import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
+import type {
+  ControllerSpec,
+  OperatorSpec,
+  ResourceSpec,
+  SourceSpec,
+  TargetSpec,
+} from '../spec/operator-spec.js';
+import { readOperatorSpec } from '../spec/read-operator-spec.js';
 
 /** An operator specification: `{ controllers: […] }`, an `Operator` object, or one of a file. */
 export type OperatorInput = OperatorDocument | OperatorResource | LoadedOperator;
@@ -100,4 +109,76 @@ function planned(
   // Controllers without a name must be distinguishable in the status.
   const name = spec.name === '' ? formatSpecPath(specPath) : spec.name;
   return { name, spec, specPath, problems };
+}
+
+/**
+ * Returns the operator with this name in a YAML text, or the only operator of the text.
+ * @param source - the file name, for problems
+ * @throws InvalidSpecError an operator of the text is invalid, pipelines included, or the text has several
+ * operators and none has this name.
+ */
+export function loadOneOperator(name: string, text: string, source: string): LoadedOperator {
+  const operators = loadOperators(text, source);
+  const named = operators.find((operator) => operator.name === name);
+  const [only, ...others] = operators;
+  if (named !== undefined) return named;
+  if (only !== undefined && others.length === 0) return only;
+  const names = operators.map((operator) => operator.name ?? 'one without a name');
+  const message = `there is no operator ${name} among ${names.join(', ')}`;
+  throw new InvalidSpecError(source, [{ path: [], message, suggestion: nearestName(name, names) }]);
+}
+
+/** Whether two targets are the same: then a new controller takes over the objects of the old one. */
+export function sameTarget(one: TargetSpec | undefined, other: TargetSpec): boolean {
+  return one !== undefined && sameKind(one, other) && one.type === other.type;
+}
+
+/** Whether two targets of an operator write objects of one kind. */
+export function sameKind(one: TargetSpec, other: TargetSpec): boolean {
+  return one.apiGroup === other.apiGroup && one.kind === other.kind;
+}
+
+/** Whether a source or target is a view of `operator` itself, which is dropped with the operator. */
+export function isOwnView({ apiGroup }: ResourceSpec, operator: string): boolean {
+  return apiGroup === undefined || apiGroup === viewGroupOf(operator);
+}
+
+/** Whether a target is a view of any operator. */
+export function isView({ apiGroup }: TargetSpec): boolean {
+  return apiGroup === undefined || operatorOfViewGroup(apiGroup) !== undefined;
+}
+
+/** A kind of views. */
+interface ViewKind {
+  /** The operator that owns the view. */
+  readonly operator: string;
+  readonly kind: string;
+}
+
+/** Returns the kinds of views that the controllers of an operator read and write, each once. */
+export function viewKindsOf(
+  operator: string,
+  controllers: readonly ControllerSpec[],
+): readonly ViewKind[] {
+  const kinds = controllers
+    .flatMap(({ sources, target }) => [...sources.filter(isWatched), target])
+    .flatMap((resource) => viewKindOf(operator, resource) ?? []);
+  return [...new Map(kinds.map((kind) => [viewId(kind), kind])).values()];
+}
+
+/** Returns the view that a source or target refers to; undefined if it is not a view. */
+function viewKindOf(operator: string, resource: ResourceSpec): ViewKind | undefined {
+  const { apiGroup = '', kind } = resource;
+  const owner = isOwnView(resource, operator) ? operator : operatorOfViewGroup(apiGroup);
+  return owner === undefined ? undefined : { operator: owner, kind };
+}
+
+/** Returns a key that identifies a kind of views. */
+function viewId({ operator, kind }: ViewKind): string {
+  return `${operator}/${kind}`;
+}
+
+/** Whether a source watches objects. */
+function isWatched({ type }: SourceSpec): boolean {
+  return type === 'Watcher';
 }

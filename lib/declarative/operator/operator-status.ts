@@ -3,8 +3,8 @@ import type { Condition, ConditionUpdate } from '../../object/conditions.js';
 import type { Clock } from '../../system/clock.js';
 import type { OperatorControllerStatus, OperatorStatus } from '../crd/operator-resource.js';
 import { writtenTarget } from '../crd/status-record.js';
-import { trimMiddle } from '../trim-middle.js';
-import type { OperatorController } from './operator-controller.js';
+import { trimMiddle } from '../expression/operands.js';
+import type { OperatorController } from './controller-set.js';
 import type { OperatorPlan } from './operator-plan.js';
 
 /** The input of {@link operatorStatus}. */

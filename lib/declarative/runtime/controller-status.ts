@@ -2,7 +2,7 @@ import type { Condition, ConditionUpdate } from '../../object/conditions.js';
 import type { SpecProblem } from '../spec-problem.js';
 import { findCondition, setCondition } from '../../object/conditions.js';
 import type { Clock } from '../../system/clock.js';
-import { trimMiddle } from '../trim-middle.js';
+import { trimMiddle } from '../expression/operands.js';
 
 /** An error of a controller. */
 export interface ReportedError {

@@ -1,10 +1,9 @@
 import type { Clock } from '../../system/clock.js';
 import { formatSpecPath } from '../spec-problem.js';
 import type { SpecPath } from '../spec-problem.js';
-import { trimMiddle } from '../trim-middle.js';
+import { trimMiddle, isDataError } from '../expression/operands.js';
 import type { ReportedError } from './controller-status.js';
 import { ApiError, isApiError } from '../../object/api-error.js';
-import { isDataError } from '../expression/data-error.js';
 import type { Client } from '../../client/client.js';
 import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';

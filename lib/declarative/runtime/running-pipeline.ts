@@ -4,7 +4,7 @@ import type { RequiredAccess } from '../../manager/access/required-access.js';
 import { groupOfType } from '../../object/resource-type.js';
 import type { ResourceType, GroupKind, TypeReference } from '../../object/resource-type.js';
 import type { Clock } from '../../system/clock.js';
-import type { PipelinePlan } from '../engine/pipeline-plan.js';
+import type { PipelinePlan } from '../engine/compile-pipeline.js';
 import type { SpecPath } from '../spec-problem.js';
 import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
 import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';

@@ -1,6 +1,6 @@
 import { compilePlan } from '../engine/compile-pipeline.js';
-import type { PipelinePlan } from '../engine/pipeline-plan.js';
-import type { ExpressionOptions } from '../expression/expression-options.js';
+import type { PipelinePlan } from '../engine/compile-pipeline.js';
+import type { ExpressionOptions } from '../expression/compiled.js';
 import { compileContext } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';
 import type { ControllerSpec, SourceSpec } from './operator-spec.js';

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createToken, generateKeys } from '../../../lib/declarative/api-server/index.js';
 import type { KeyFiles } from '../../../lib/declarative/api-server/index.js';
-import { TokenVerifier } from '../../../lib/declarative/api-server/token-verifier.js';
-import { verifyingKeys } from '../../../lib/declarative/api-server/token-key.js';
+import { TokenVerifier, verifyingKeys } from '../../../lib/declarative/api-server/tokens.js';
 import { systemClock } from '../../../lib/system/clock.js';
 
 const dayMs = 24 * 3_600_000;

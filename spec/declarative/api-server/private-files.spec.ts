@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { writePrivateFiles } from '../../../lib/declarative/api-server/private-files.js';
+import { writePrivateFiles } from '../../../lib/declarative/api-server/generate-keys.js';
 
 describe('writePrivateFiles', () => {
   let folder: string;

@@ -10,8 +10,7 @@ import {
   generateKeys,
   rotateTokenKey,
 } from '../../../lib/declarative/api-server/index.js';
-import { TokenVerifier } from '../../../lib/declarative/api-server/token-verifier.js';
-import { verifyingKeys } from '../../../lib/declarative/api-server/token-key.js';
+import { TokenVerifier, verifyingKeys } from '../../../lib/declarative/api-server/tokens.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { tries } from '../../sample.js';
 import { serverKeys } from './view-server.js';

@@ -1,9 +1,8 @@
 import { Agent, request } from 'undici';
-import { createToken } from '../../../lib/declarative/api-server/create-token.js';
-import type { TokenOptions } from '../../../lib/declarative/api-server/create-token.js';
-import type { TokenClaims } from '../../../lib/declarative/api-server/token-claims.js';
+import { createToken } from '../../../lib/declarative/api-server/tokens.js';
+import type { TokenOptions, TokenClaims } from '../../../lib/declarative/api-server/tokens.js';
 import { ViewApiServer } from '../../../lib/declarative/api-server/view-api-server.js';
-import type { ViewApiServerOptions } from '../../../lib/declarative/api-server/view-api-server-options.js';
+import type { ViewApiServerOptions } from '../../../lib/declarative/api-server/view-api-server.js';
 import { Views } from '../../../lib/declarative/views/index.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { createRsaKeys, createSelfSigned } from '../../../lib/system/x509.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cleanUpPolicyOf } from '../../../lib/declarative/crd/clean-up-annotation.js';
+import { cleanUpPolicyOf } from '../../../lib/declarative/crd/operator-resource.js';
 
 describe('cleanUpPolicyOf', () => {
   const cases: readonly (readonly [string | undefined, string | undefined])[] = [

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { OperatorStatus } from '../../../lib/declarative/crd/index.js';
-import { continued } from '../../../lib/declarative/crd/status-changes.js';
+import { continued } from '../../../lib/declarative/crd/status-record.js';
 
 type Status = 'True' | 'False' | 'Unknown';
 

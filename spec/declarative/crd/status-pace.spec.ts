@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StatusPace } from '../../../lib/declarative/crd/status-pace.js';
+import { StatusPace } from '../../../lib/declarative/crd/status-record.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 describe('StatusPace', () => {

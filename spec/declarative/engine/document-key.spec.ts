@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalText, documentKey } from '../../../lib/declarative/engine/document-key.js';
+import { canonicalText, documentKey } from '../../../lib/declarative/engine/z-set.js';
 import { deepEqual } from '../../../lib/object/deep-equal.js';
 
 const json = fc.jsonValue({ maxDepth: 3 });

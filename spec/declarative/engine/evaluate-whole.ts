@@ -4,11 +4,11 @@ import {
   compareSortKeys,
   compareTexts,
   sortKeyOf,
-} from '../../../lib/declarative/engine/sort-key.js';
-import { canonicalText, documentKey } from '../../../lib/declarative/engine/document-key.js';
+} from '../../../lib/declarative/engine/gather-node.js';
+import { canonicalText, documentKey } from '../../../lib/declarative/engine/z-set.js';
 import type { GatherStep } from '../../../lib/declarative/engine/gather-node.js';
-import type { JoinPlan } from '../../../lib/declarative/engine/join-plan.js';
-import type { PipelinePlan } from '../../../lib/declarative/engine/pipeline-plan.js';
+import type { JoinPlan } from '../../../lib/declarative/engine/compile-join.js';
+import type { PipelinePlan } from '../../../lib/declarative/engine/compile-pipeline.js';
 
 /**
  * Evaluates a pipeline on all documents of its sources from scratch, and tries every combination. Serves as

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { planJoinOrders } from '../../../lib/declarative/engine/join-orders.js';
-import type { Equality } from '../../../lib/declarative/engine/join-orders.js';
+import { planJoinOrders } from '../../../lib/declarative/engine/compile-join.js';
+import type { Equality } from '../../../lib/declarative/engine/compile-join.js';
 
 /** An equality between two sides. */
 function equal(left: readonly [number, number], right: readonly [number, number]): Equality {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Document } from '../../../lib/declarative/document.js';
-import { JoinTable } from '../../../lib/declarative/engine/join-table.js';
-import { FailureLog } from '../../../lib/declarative/engine/stage-failure.js';
+import { JoinTable } from '../../../lib/declarative/engine/join-node.js';
+import { FailureLog } from '../../../lib/declarative/engine/linear-node.js';
 import { added, object, pipelineOf, planOf, removed, runner, updated } from './pipelines.js';
 
 const named = (...names: readonly string[]) => ({

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Document } from '../../../lib/declarative/document.js';
-import type { Delta } from '../../../lib/declarative/engine/delta.js';
-import type { OutputChange } from '../../../lib/declarative/engine/output-collector.js';
-import { OutputCollector } from '../../../lib/declarative/engine/output-collector.js';
+import type { Delta } from '../../../lib/declarative/engine/z-set.js';
+import type { OutputChange } from '../../../lib/declarative/engine/pipeline.js';
+import { OutputCollector } from '../../../lib/declarative/engine/pipeline.js';
 import { added, object, pipelineOf, planOf, removed, runner, updated } from './pipelines.js';
 
 describe('routes and their gateways', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { OutputCollector } from '../../../lib/declarative/engine/output-collector.js';
+import { OutputCollector } from '../../../lib/declarative/engine/pipeline.js';
 import { added, object, pipelineOf, removed, runner, updated } from './pipelines.js';
 
 const [one, two] = [object('ns/a', { v: 1 }), object('ns/a', { v: 2 })];

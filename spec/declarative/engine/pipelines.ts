@@ -1,14 +1,13 @@
 import { compilePlan } from '../../../lib/declarative/engine/compile-pipeline.js';
-import { canonicalText } from '../../../lib/declarative/engine/document-key.js';
-import { OutputCollector } from '../../../lib/declarative/engine/output-collector.js';
-import { Pipeline } from '../../../lib/declarative/engine/pipeline.js';
+import { canonicalText } from '../../../lib/declarative/engine/z-set.js';
+import { OutputCollector, Pipeline } from '../../../lib/declarative/engine/pipeline.js';
 import type {
   PipelinePlan,
   PipelineSource,
-} from '../../../lib/declarative/engine/pipeline-plan.js';
-import type { Delta } from '../../../lib/declarative/engine/delta.js';
+} from '../../../lib/declarative/engine/compile-pipeline.js';
+import type { Delta } from '../../../lib/declarative/engine/z-set.js';
 import type { Document } from '../../../lib/declarative/document.js';
-import type { ExpressionOptions } from '../../../lib/declarative/expression/expression-options.js';
+import type { ExpressionOptions } from '../../../lib/declarative/expression/compiled.js';
 import { compileContext, formatSpecPath } from '../../../lib/declarative/spec-problem.js';
 import type { SpecProblem } from '../../../lib/declarative/spec-problem.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Document } from '../../../lib/declarative/document.js';
-import type { Delta } from '../../../lib/declarative/engine/delta.js';
+import type { Delta } from '../../../lib/declarative/engine/z-set.js';
 
 /** Changes of one source. */
 export interface Batch {

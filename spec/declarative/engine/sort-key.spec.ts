@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compareSortKeys, sortKeyOf } from '../../../lib/declarative/engine/sort-key.js';
+import { compareSortKeys, sortKeyOf } from '../../../lib/declarative/engine/gather-node.js';
 
 describe('sortKeyOf', () => {
   const ascending = [null, false, true, -1, 0, 2.5, '', 'B', 'a', [1], [2], { a: 1 }, { b: 0 }];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SortedList } from '../../../lib/declarative/engine/sorted-list.js';
+import { SortedList } from '../../../lib/declarative/engine/gather-node.js';
 
 const compare = (one: number, other: number): number => one - other;
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { stageNames } from '../../../lib/declarative/engine/compile-stage.js';
+import { stageNames } from '../../../lib/declarative/engine/compile-pipeline.js';
 import { evaluateWhole } from './evaluate-whole.js';
 import { Pipeline } from '../../../lib/declarative/engine/pipeline.js';
 import { stageReference } from '../../../scripts/docs/reference/stage-reference.js';

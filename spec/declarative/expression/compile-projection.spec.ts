@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compileProjection } from '../../../lib/declarative/expression/compile-projection.js';
+import { compileProjection } from '../../../lib/declarative/expression/compile-expression.js';
 import {
   compileContext,
   formatSpecPath,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DataError, isDataError } from '../../../lib/declarative/expression/data-error.js';
+import { DataError, isDataError } from '../../../lib/declarative/expression/operands.js';
 import { dataErrorOf } from './evaluate.js';
 
 describe('DataError', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { compileExpression } from '../../../lib/declarative/expression/compile-expression.js';
-import { type DataError, isDataError } from '../../../lib/declarative/expression/data-error.js';
-import type { ExpressionOptions } from '../../../lib/declarative/expression/expression-options.js';
+import { type DataError, isDataError } from '../../../lib/declarative/expression/operands.js';
+import type { ExpressionOptions } from '../../../lib/declarative/expression/compiled.js';
 import {
   compileContext,
   formatSpecPath,

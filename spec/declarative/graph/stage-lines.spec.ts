@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { stageLines } from '../../../lib/declarative/graph/stage-lines.js';
+import { stageLines } from '../../../lib/declarative/graph/drawing.js';
 
 describe('stageLines', () => {
   for (const [what, name, argument, lines] of [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { allSettled } from '../../../lib/declarative/operator/all-settled.js';
+import { allSettled } from '../../../lib/declarative/operator/controller-set.js';
 
 describe('allSettled', () => {
   const failing = (text: string) => Promise.reject(new Error(text));

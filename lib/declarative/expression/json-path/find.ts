@@ -1,18 +1,23 @@
+import { GoPattern, goPattern } from '../../../crd/cel/go.js';
+import { deepEqual } from '../../../object/deep-equal.js';
 import { isJsonObject, memberOf } from '../../../object/json.js';
-import { compileTest } from './compile-test.js';
-import type { Path, Segment, Selector } from './path-syntax.js';
+import type { CompileContext } from '../../spec-problem.js';
+import { dynamic, failed } from '../compiled.js';
+import type { Compiled, Compiler } from '../compiled.js';
+import { PathSyntaxError, parsePath } from './parse-path.js';
+import type { Comparable, CompareOperator, Path, Segment, Selector, Test } from './parse-path.js';
 
 /**
  * Finds the first node that a path leads to, from `node`; undefined if there is no such node.
  * @param document - the value of `$` within filters
  */
-export type Finder = (node: unknown, document: unknown) => unknown;
+type Finder = (node: unknown, document: unknown) => unknown;
 
 /** Called with each node found, in order; a result other than undefined ends the search. */
-export type Visit = (node: unknown) => unknown;
+type Visit = (node: unknown) => unknown;
 
 /** Calls `visit` with each node found below `node`, until it returns a value. */
-export type Walker = (node: unknown, document: unknown, visit: Visit) => unknown;
+type Walker = (node: unknown, document: unknown, visit: Visit) => unknown;
 
 /** Compiles a finder for a path. It stops at the first match. */
 export function compileFinder({ segments }: Path): Finder {
@@ -117,7 +122,7 @@ function selectorWalker(selector: Selector, next: Walker): Walker {
             )
           : undefined;
     case 'filter': {
-      const test = compileTest(selector.test, { compileFinder, compileWalker });
+      const test = compileTest(selector.test);
       return (node, document, visit) =>
         firstOf(childrenOf(node), (child) =>
           test(child, document) ? present(child, document, visit) : undefined,
@@ -127,7 +132,7 @@ function selectorWalker(selector: Selector, next: Walker): Walker {
 }
 
 /** Returns the children of a list or map, in order; other values have no children. */
-export function childrenOf(node: unknown): readonly unknown[] {
+function childrenOf(node: unknown): readonly unknown[] {
   if (Array.isArray(node)) return node;
   return isJsonObject(node) ? Object.values(node) : [];
 }
@@ -159,4 +164,153 @@ function firstOf<T>(items: readonly T[], find: (item: T) => unknown): unknown {
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Whether a node passes a filter. */
+type NodeTest = (node: unknown, document: unknown) => boolean;
+
+/** Returns the value of a comparable; undefined if it has no value. */
+type ValueOf = (node: unknown, document: unknown) => unknown;
+
+/** Compiles the condition of a filter. A missing value equals only a missing value. */
+export function compileTest(test: Test): NodeTest {
+  switch (test.kind) {
+    case 'or': {
+      const tests = test.tests.map((part) => compileTest(part));
+      return (node, document) => tests.some((part) => part(node, document));
+    }
+    case 'and': {
+      const tests = test.tests.map((part) => compileTest(part));
+      return (node, document) => tests.every((part) => part(node, document));
+    }
+    case 'not': {
+      const inner = compileTest(test.test);
+      return (node, document) => !inner(node, document);
+    }
+    case 'exists': {
+      const find = atRoot(test.path, compileFinder(test.path));
+      return (node, document) => find(node, document) !== undefined;
+    }
+    case 'in': {
+      const left = compileComparable(test.left);
+      const { items } = test;
+      return (node, document) => {
+        const value = left(node, document);
+        return items.some((item) => item === value);
+      };
+    }
+    case 'matches':
+      return compileMatches(test);
+    case 'compare': {
+      const left = compileComparable(test.left);
+      const right = compileComparable(test.right);
+      const holds = relation(test.operator);
+      return (node, document) => holds(left(node, document), right(node, document));
+    }
+  }
+}
+
+function compileComparable(comparable: Comparable): ValueOf {
+  switch (comparable.kind) {
+    case 'literal': {
+      const { value } = comparable;
+      return () => value;
+    }
+    case 'path':
+      return atRoot(comparable.path, compileFinder(comparable.path));
+    case 'length': {
+      const of = compileComparable(comparable.of);
+      return (node, document) => lengthOf(of(node, document));
+    }
+    case 'count': {
+      const { path } = comparable;
+      const walk = compileWalker(path);
+      return (node, document) => {
+        let count = 0;
+        walk(path.root === '@' ? node : document, document, () => {
+          count += 1;
+          return undefined;
+        });
+        return count;
+      };
+    }
+  }
+}
+
+function atRoot({ root }: Path, find: Finder): ValueOf {
+  return root === '@' ? find : (_node, document) => find(document, document);
+}
+
+function lengthOf(value: unknown): number | undefined {
+  // Characters, not UTF-16 code units.
+  if (typeof value === 'string') return Array.from(value).length;
+  if (Array.isArray(value)) return value.length;
+  return isJsonObject(value) ? Object.keys(value).length : undefined;
+}
+
+function relation(operator: CompareOperator): (left: unknown, right: unknown) => boolean {
+  switch (operator) {
+    case '==':
+      return deepEqual;
+    case '!=':
+      return (left, right) => !deepEqual(left, right);
+    case '<':
+      return isBelow;
+    case '<=':
+      return (left, right) => isBelow(left, right) || deepEqual(left, right);
+    case '>':
+      return (left, right) => isBelow(right, left);
+    case '>=':
+      return (left, right) => isBelow(right, left) || deepEqual(left, right);
+  }
+}
+
+/** Compares two numbers or two texts; other values have no order, and the result is false. */
+function isBelow(left: unknown, right: unknown): boolean {
+  if (typeof left === 'number' && typeof right === 'number') return left < right;
+  return typeof left === 'string' && typeof right === 'string' && left < right;
+}
+
+function compileMatches({ whole, operands }: Extract<Test, { kind: 'matches' }>): NodeTest {
+  const [text, pattern] = operands.map((operand) => compileComparable(operand));
+  return (node, document) => {
+    const value = text?.(node, document);
+    const source = pattern?.(node, document);
+    if (typeof value !== 'string' || typeof source !== 'string') return false;
+    // Go's syntax, in linear time. A filter with an invalid pattern matches nothing.
+    const expression = goPattern(whole ? `^(?:${source})$` : source);
+    return expression instanceof GoPattern && expression.test(value);
+  };
+}
+
+/** Parses a JSONPath. undefined: it is invalid, and the problem was reported with its position. */
+export function readPath(text: string, context: CompileContext): Path | undefined {
+  try {
+    return parsePath(text);
+  } catch (error) {
+    if (!(error instanceof PathSyntaxError)) throw error;
+    const { message, position } = error;
+    context.report({
+      message: `${JSON.stringify(text)} is no JSONPath: character ${position}: ${message}`,
+      // A text that begins with $ but does not continue as a path may be meant literally.
+      ...(position === 2 && { suggestion: `{"@literal": ${JSON.stringify(text)}}` }),
+    });
+    return undefined;
+  }
+}
+
+/** Compiles a getter, which yields the first match or null. */
+export function compileGetter(
+  text: string,
+  { hasElement }: Compiler,
+  context: CompileContext,
+): Compiled {
+  const path = readPath(text, context);
+  if (path === undefined) return failed;
+  const find = compileFinder(path);
+  if (path.root === '$') return dynamic((document) => find(document, document) ?? null);
+  if (hasElement) return dynamic((document, element) => find(element, document) ?? null);
+  const message = `${text}: there is an element, $$, only in @map, @filter, @any, @all and @none`;
+  context.report({ message, suggestion: text.slice(1) });
+  return failed;
 }

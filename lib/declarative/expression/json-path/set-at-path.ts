@@ -1,8 +1,7 @@
 import { isJsonObject, memberOf, setMember } from '../../../object/json.js';
-import { DataError } from '../data-error.js';
-import { compileTest } from './compile-test.js';
-import { compileFinder, compileWalker, slicedIndexes } from './find.js';
-import type { Path, Segment, Selector } from './path-syntax.js';
+import { DataError } from '../operands.js';
+import { compileTest, slicedIndexes } from './find.js';
+import type { Path, Segment, Selector } from './parse-path.js';
 
 /** The highest index that a setter may use: lists are filled up to it. */
 export const highestSetIndex = 65_535;
@@ -49,7 +48,7 @@ function selectorSetter(selector: Selector, next: PlaceSetter, operation: string
     case 'wildcard':
       return eachSetter(() => true, next);
     case 'filter':
-      return eachSetter(compileTest(selector.test, { compileFinder, compileWalker }), next);
+      return eachSetter(compileTest(selector.test), next);
     case 'slice':
       return (node, value, document) => {
         if (!Array.isArray(node)) return node;

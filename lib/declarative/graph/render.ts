@@ -1,0 +1,188 @@
+import { OperatorError } from '../../system/operator-error.js';
+import { drawingOf } from './drawing.js';
+import type { Drawing, DrawnArrow, DrawnFrame, DrawnNode, NodeLook } from './drawing.js';
+import type { OperatorGraph } from './operator-graph.js';
+
+type Attributes = Readonly<Record<string, string>>;
+
+const font = 'Helvetica';
+const allNodes: Attributes = {
+  ...{ shape: 'box', style: 'rounded,filled', margin: '0.12,0.06', fontname: font, fontsize: '11' },
+};
+
+const dotLooks: Readonly<Record<NodeLook, Attributes>> = {
+  kind: { fillcolor: '#dbe9ff', color: '#3d6fb6' },
+  view: { fillcolor: '#dff3e1', color: '#3f8a4a', style: 'rounded,filled,dashed' },
+  trigger: { fillcolor: '#fff3cf', color: '#a98526' },
+  stage: { fillcolor: '#ffffff', color: '#777777' },
+};
+
+const frameLooks: Readonly<Record<DrawnFrame['look'], Attributes>> = {
+  operator: { style: 'rounded', color: '#555555', fontsize: '14' },
+  controller: { style: 'rounded,filled', color: '#c4c4c4', fillcolor: '#f5f5f5', fontsize: '12' },
+};
+
+/** Returns a graph in the Graphviz language. The same graph gives the same text. */
+export function toDot(graph: OperatorGraph): string {
+  return dotOfDrawing(drawingOf(graph));
+}
+
+/** Returns a drawing in the Graphviz language. */
+export function dotOfDrawing({ nodes, frames, arrows }: Drawing): string {
+  return [
+    'digraph {',
+    `  graph${attributes({ rankdir: 'LR', fontname: font, bgcolor: '#ffffff', nodesep: '0.3' })}`,
+    `  node${attributes(allNodes)}`,
+    `  edge${attributes({ fontname: font, fontsize: '10', color: '#555555' })}`,
+    ...nodes.map(nodeLine).map(indented),
+    ...frames.flatMap(frameLines).map(indented),
+    ...arrows.map(arrowLine).map(indented),
+    '}',
+    '',
+  ].join('\n');
+}
+
+function frameLines({ id, look, title, nodes, frames }: DrawnFrame): string[] {
+  const inside = [
+    ...Object.entries({ label: dotLabel([title]), ...frameLooks[look] }).map(
+      ([name, value]) => `${name}=${name === 'label' ? value : quoted(value)}`,
+    ),
+    ...nodes.map(nodeLine),
+    ...frames.flatMap(frameLines),
+  ];
+  // Graphviz draws a subgraph as a frame if its name begins with `cluster`.
+  return [`subgraph ${quoted(`cluster ${id}`)} {`, ...inside.map(indented), '}'];
+}
+
+function nodeLine({ id, look, lines }: DrawnNode): string {
+  return `${quoted(id)}${attributes(dotLooks[look], lines)}`;
+}
+
+function arrowLine({ from, to, lines }: DrawnArrow): string {
+  return `${quoted(from)} -> ${quoted(to)}${attributes({}, lines)}`;
+}
+
+function attributes(given: Attributes, lines: readonly string[] = []): string {
+  const pairs = Object.entries(given).map(([name, value]) => `${name}=${quoted(value)}`);
+  if (lines.length > 0) pairs.unshift(`label=${dotLabel(lines)}`);
+  return pairs.length === 0 ? '' : ` [${pairs.join(' ')}]`;
+}
+
+/** In a label `&` begins an entity, unlike in other strings. */
+function dotLabel(lines: readonly string[]): string {
+  return `"${lines.map((line) => dotEscaped(line.replaceAll('&', '&amp;'))).join('\\n')}"`;
+}
+
+function quoted(text: string): string {
+  return `"${dotEscaped(text)}"`;
+}
+
+/** Escapes quotes and backslashes; replaces control characters by spaces. */
+function dotEscaped(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, ' ').replaceAll(/["\\]/g, '\\$&');
+}
+
+function indented(line: string): string {
+  return `  ${line}`;
+}
+
+const mermaidLooks: Readonly<Record<NodeLook, string>> = {
+  kind: 'fill:#dbe9ff,stroke:#3d6fb6,color:#111',
+  view: 'fill:#dff3e1,stroke:#3f8a4a,color:#111,stroke-dasharray:4',
+  trigger: 'fill:#fff3cf,stroke:#a98526,color:#111',
+  stage: 'fill:#ffffff,stroke:#777777,color:#111',
+};
+
+/** Returns a graph as a Mermaid flowchart. The same graph gives the same text. */
+export function toMermaid(graph: OperatorGraph): string {
+  return mermaidOfDrawing(drawingOf(graph));
+}
+
+/** Returns a drawing as a Mermaid flowchart. */
+export function mermaidOfDrawing(drawing: Drawing): string {
+  const ids = numbered(drawing);
+  const nodeLine = ({ id, look, lines }: DrawnNode): string =>
+    `${idOf(ids, id)}["${mermaidLabel(lines)}"]:::${look}`;
+  const frameLines = ({ id, title, nodes, frames }: DrawnFrame): string[] => [
+    `subgraph ${idOf(ids, id)}["${mermaidLabel([title])}"]`,
+    ...[...nodes.map(nodeLine), ...frames.flatMap(frameLines)].map(indented),
+    'end',
+  ];
+  const body = [
+    ...drawing.nodes.map(nodeLine),
+    ...drawing.frames.flatMap(frameLines),
+    ...drawing.arrows.map(({ from, to, lines }) => {
+      const text = lines.length === 0 ? '' : `|"${mermaidLabel(lines)}"|`;
+      return `${idOf(ids, from)} -->${text} ${idOf(ids, to)}`;
+    }),
+    ...Object.entries(mermaidLooks).map(([look, style]) => `classDef ${look} ${style}`),
+  ];
+  return ['flowchart LR', ...body.map(indented), ''].join('\n');
+}
+
+/** Returns ids for Mermaid, which accepts few characters and reserves some words. */
+function numbered({ nodes, frames }: Drawing): ReadonlyMap<string, string> {
+  const ids = new Map<string, string>();
+  const add = (id: string, letter: string): void => {
+    ids.set(id, `${letter}${ids.size + 1}`);
+  };
+  const visit = (frame: DrawnFrame): void => {
+    add(frame.id, 'f');
+    for (const { id } of frame.nodes) add(id, 'n');
+    frame.frames.forEach(visit);
+  };
+  for (const { id } of nodes) add(id, 'n');
+  frames.forEach(visit);
+  return ids;
+}
+
+function idOf(ids: ReadonlyMap<string, string>, id: string): string {
+  return ids.get(id) ?? id;
+}
+
+function mermaidLabel(lines: readonly string[]): string {
+  return lines.map(mermaidEscaped).join('<br>');
+}
+
+/**
+ * Escapes everything that Mermaid may interpret as syntax, HTML, Markdown or TeX: all characters except
+ * letters, digits and a few harmless ones. `.`, `)` or `-` before a space may begin a list.
+ */
+function mermaidEscaped(text: string): string {
+  return text
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .replaceAll(
+      /[^\p{L}\p{N} .,@/()-]|[.)-](?=\s)/gu,
+      (character) => `#${character.codePointAt(0) ?? 32};`,
+    );
+}
+
+/**
+ * Draws a graph as SVG with Graphviz (its WebAssembly build, loaded at the first call). The same graph
+ * gives the same text on every machine.
+ * @throws OperatorError `InvalidObject`: Graphviz cannot draw the graph
+ */
+export function toSvg(graph: OperatorGraph): Promise<string> {
+  return svgOfDrawing(drawingOf(graph));
+}
+
+/** Draws a drawing as SVG. @throws as {@link toSvg} */
+export async function svgOfDrawing(drawing: Drawing): Promise<string> {
+  const { instance } = await import('@viz-js/viz');
+  const graphviz = await instance();
+  const result = graphviz.render(dotOfDrawing(drawing), { format: 'svg' });
+  if (result.status === 'success') return withRoomForText(result.output);
+  const reasons = result.errors.map(({ message }) => message).join('; ');
+  throw new OperatorError('InvalidObject', `the graph can't be drawn: ${reasons}`);
+}
+
+/**
+ * Reduces the font size. Graphviz measures text in Helvetica; where it is missing, the replacement can be
+ * a sixth wider, and long lines would exceed their boxes.
+ */
+function withRoomForText(svg: string): string {
+  return svg.replaceAll(
+    /(?<= font-size=")[\d.]+(?=")/g,
+    (size) => `${Math.round(Number(size) * 0.86 * 10) / 10}`,
+  );
+}
