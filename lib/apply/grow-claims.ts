@@ -7,7 +7,7 @@ import { compareQuantities } from '../object/quantity.js';
 import { OperatorError } from '../system/operator-error.js';
 import { withVersion } from './context.js';
 import type { ApplyContext } from './context.js';
-import type { Waiting } from './decide.js';
+import type { Waiting } from './reconcile-object.js';
 import type { Pair } from './desired-object.js';
 import { pending } from './results.js';
 import type { Outcome } from './results.js';

@@ -18,7 +18,7 @@ import { redactChanges } from '../object/diff-by-path.js';
 import { OperatorError } from '../system/operator-error.js';
 import { applyOptions, asNew, deleteAsRead } from './context.js';
 import type { ApplyContext } from './context.js';
-import type { Recreating } from './decide.js';
+import type { Recreating } from './reconcile-object.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { desiredDifferences, droppedFields } from './differences.js';
 import { growClaimsOfTemplates } from './grow-claims.js';

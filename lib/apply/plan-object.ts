@@ -11,8 +11,8 @@ import { appliedChanges, desiredDifferences, driftOf, expectedChanges } from './
 import type { Drift } from './differences.js';
 import { applyOptions, asNew, readObject, whileStale, withUid } from './context.js';
 import type { ApplyContext } from './context.js';
-import { decide, decideAdopted, decideRefused } from './decide.js';
-import type { Adopting, Applying, Decision, Recreating, Refused } from './decide.js';
+import { decide, decideAdopted, decideRefused } from './reconcile-object.js';
+import type { Adopting, Applying, Decision, Recreating, Refused } from './reconcile-object.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { emptyMaps } from './removed-fields.js';
 import { withManagedFields } from './field-ownership.js';

@@ -1,23 +1,38 @@
+import { isForbidden, isInvalid } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
+import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
-import { appliedChanges, driftOf, isUnchanged } from './differences.js';
-import { applyOptions, asNew, readObject, whileStale, withVersion } from './context.js';
+import { OperatorError } from '../system/operator-error.js';
+import { applyOptions, asNew, isStale, readObject, whileStale, withVersion } from './context.js';
 import type { ApplyContext } from './context.js';
-import { decide, decideAdopted, decideRefused } from './decide.js';
-import type { Applying, Decision, Gate } from './decide.js';
-import type { DesiredObject } from './desired-object.js';
-import { emptyMaps } from './removed-fields.js';
+import type { DesiredObject, ImmutablePolicy, Pair } from './desired-object.js';
+import { appliedChanges, driftOf, isUnchanged } from './differences.js';
 import {
   adoptFields,
+  adoptionOf,
   handOverReplicas,
   releaseFields,
   warnOfDroppedManagers,
 } from './field-ownership.js';
+import type { Adoption } from './field-ownership.js';
+import { notGrown } from './grow-claims.js';
+import {
+  growsTemplates,
+  immutableChanges,
+  isGrowthOnly,
+  isIgnoredChange,
+  recreateObject,
+} from './immutable-fields.js';
+import { desireOfRun, hasRun } from './job-runs.js';
+import { isKind } from './kind-traits.js';
+import { checkOwnership, reasonToWait } from './ownership.js';
+import { changesTemplate, withLiveTemplate } from './pod-template.js';
+import { isPruneGuarded } from './prune-object.js';
+import { emptyMaps } from './removed-fields.js';
 import { done, pending } from './results.js';
 import type { Outcome } from './results.js';
-import { recreateObject } from './immutable-fields.js';
 
 /**
  * Applies one object by server-side apply; sends nothing if the object is as desired.
@@ -115,4 +130,196 @@ async function updateObject(context: ApplyContext, decision: Applying): Promise<
 export function causeOfRollout(causes: readonly ObjectReference[]): string | undefined {
   if (causes.length === 0) return undefined;
   return `${causes.map((ref) => describeObject(ref)).join(', ')} changed`;
+}
+
+/** The decision about one object: `reconcile` carries it out, `plan` describes it. */
+export type Decision =
+  | { readonly action: 'create'; readonly desired: DesiredObject }
+  | { readonly action: 'nothing'; readonly live?: UnstructuredObject; readonly reason?: string }
+  | Waiting
+  | Adopting
+  | Applying
+  | Recreating
+  | Refused;
+
+/** The object has to wait for something else. */
+export interface Waiting {
+  readonly action: 'wait';
+  readonly reason: string;
+  readonly live?: UnstructuredObject;
+  /** True if dependents of the object have to wait too. */
+  readonly blocks: boolean;
+  /** The changes that wait. @defaultValue unknown */
+  readonly waiting?: readonly FieldChange[];
+  readonly requeueAfterMs?: number;
+}
+
+/** Field ownership is taken over first; then a new decision follows. */
+export interface Adopting extends Pair {
+  readonly action: 'adopt';
+  readonly adoption: Adoption;
+}
+
+/** The object is updated. */
+export interface Applying extends Pair {
+  readonly action: 'apply';
+  /** The reason why its pods must not be replaced yet; undefined if they may be. */
+  readonly hold: string | undefined;
+  /** True if `desired` lacks a changed pod template for that reason. */
+  readonly isHeld: boolean;
+}
+
+/** The object is deleted and created again, because immutable fields change. */
+export interface Recreating extends Pair {
+  readonly action: 'recreate';
+  /** The immutable fields. */
+  readonly changes: readonly FieldChange[];
+  /** True if the pods stay and the new object takes them over. */
+  readonly orphan: boolean;
+  /** True if the claims of its templates grow first. */
+  readonly grows: boolean;
+}
+
+/** The change is refused, because it affects immutable fields. */
+export interface Refused {
+  readonly action: 'refuse';
+  readonly changes: readonly FieldChange[];
+  readonly error: OperatorError;
+}
+
+/** Conditions that hold back a change of an object. */
+interface Gate {
+  /** Returns the reason why its pods must not be replaced yet; undefined if they may be. */
+  readonly replacement?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
+  /** Returns the reason why it must not be changed yet; undefined if it may be. */
+  readonly update?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
+  /** The reason why it must not be created yet; undefined if it may be. */
+  readonly creation?: string | undefined;
+}
+
+/**
+ * Decides about an object from its desired and its live state.
+ * @throws OperatorError `NotOurs`, `AlreadyOwned`
+ */
+export async function decide(
+  context: ApplyContext,
+  given: DesiredObject,
+  live: UnstructuredObject | undefined,
+  gate: Gate = {},
+): Promise<Decision> {
+  const desired = await desireOfRun(context, given, live);
+  if (desired === undefined) return { action: 'nothing', reason: hasRun };
+  if (live === undefined) {
+    const reason = gate.creation;
+    return reason === undefined
+      ? { action: 'create', desired }
+      : { action: 'wait', reason, blocks: true };
+  }
+  const { owner, adopt } = context.settings;
+  const reason = reasonToWait(live, owner);
+  if (reason !== undefined) return { action: 'wait', reason, live, blocks: true };
+  checkOwnership(live, owner, desired.options.adopt ?? adopt);
+  const adoption = adoptionOf({ desired, live }, context.settings);
+  if (adoption !== undefined) return { action: 'adopt', desired, live, adoption };
+  return decideUpdate(context, { desired, live }, gate);
+}
+
+/** Decides the next step after the fields of `adopting` have become ours. */
+export async function decideAdopted(
+  context: ApplyContext,
+  { desired, live, adoption }: Adopting,
+  gate: Gate = {},
+): Promise<Decision> {
+  const next = await decideUpdate(context, { desired, live }, gate);
+  // Only an apply removes adopted fields that are not desired.
+  const leaves = next.action === 'nothing' && (adoption.removals ?? []).length > 0;
+  return leaves ? { action: 'apply', desired, live, hold: undefined, isHeld: false } : next;
+}
+
+async function decideUpdate(context: ApplyContext, pair: Pair, gate: Gate): Promise<Decision> {
+  const { desired, live } = pair;
+  const { controllerName } = context.settings;
+  if (isUnchanged(pair, controllerName)) return { action: 'nothing', live };
+  const stays = await gate.update?.(live);
+  if (stays !== undefined) return { action: 'wait', reason: stays, live, blocks: false };
+  const hold = await gate.replacement?.(live);
+  if (hold !== undefined && changesTemplate(pair, controllerName)) {
+    const rest = withLiveTemplate(pair, controllerName);
+    const wait = isUnchanged({ desired: rest, live }, controllerName);
+    if (wait) return { action: 'wait', reason: hold, live, blocks: false };
+    return { action: 'apply', desired: rest, live, hold, isHeld: true };
+  }
+  if (isIgnoredChange(pair, controllerName)) {
+    const changes = immutableChanges(pair, controllerName);
+    return decideImmutable(context, { ...pair, hold }, { changes });
+  }
+  return { action: 'apply', desired, live, hold, isHeld: false };
+}
+
+/**
+ * Decides the next step after the server has refused an apply.
+ * @returns undefined if the refusal does not concern immutable fields
+ */
+export function decideRefused(
+  context: ApplyContext,
+  update: Applying,
+  error: unknown,
+): Decision | undefined {
+  const { desired, live } = update;
+  if (isStale(error) || (!isInvalid(error) && !isForbidden(error))) return undefined;
+  const changes = immutableChanges(update, context.settings.controllerName, error);
+  if (isGrowthOnly(live, changes) && isKind(live, PersistentVolumeClaim)) {
+    const waiting = notGrown(context, { desired, live }, { changes, error });
+    if (waiting !== undefined) return waiting;
+  }
+  if (!isInvalid(error) || changes.length === 0) return undefined;
+  return decideImmutable(context, update, { changes, error });
+}
+
+interface ImmutableChange {
+  readonly changes: readonly FieldChange[];
+  /** The server's refusal; undefined if no request was made. */
+  readonly error?: unknown;
+}
+
+function decideImmutable(
+  { settings }: ApplyContext,
+  { desired, live, hold }: Pair & Pick<Applying, 'hold'>,
+  { changes, error }: ImmutableChange,
+): Waiting | Recreating | Refused {
+  const isGrowth = isGrowthOnly(live, changes) && !isKind(live, PersistentVolumeClaim);
+  const policy = isGrowth ? 'recreateOrphan' : immutablePolicy(settings, desired);
+  if (policy === 'fail') {
+    return { action: 'refuse', changes, error: immutableField(desired, changes, error) };
+  }
+  if (policy === 'recreate' && hold !== undefined) {
+    return { action: 'wait', reason: hold, live, blocks: false, waiting: changes };
+  }
+  const orphan = policy === 'recreateOrphan';
+  const grows = growsTemplates(live, changes);
+  return { action: 'recreate', desired, live, changes, orphan, grows };
+}
+
+function immutablePolicy(
+  { onImmutable }: ApplyContext['settings'],
+  { options, object }: DesiredObject,
+): ImmutablePolicy {
+  // Recreating a guarded object loses data, so only its own option can ask for that.
+  return options.onImmutable ?? (isPruneGuarded(object) ? 'fail' : onImmutable);
+}
+
+function immutableField(
+  desired: DesiredObject,
+  changes: readonly FieldChange[],
+  cause: unknown,
+): OperatorError {
+  const fields = changes.map(({ path, from, to }) => {
+    return from === undefined && to === undefined ? path : `${path} (${show(from)} to ${show(to)})`;
+  });
+  const message = `${describeObject(desired.ref)} can't be applied: ${fields.join(', ')} can't change once set; take the change back, or set onImmutable to recreate`;
+  return new OperatorError('ImmutableField', message, { cause });
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value);
 }

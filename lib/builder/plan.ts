@@ -22,7 +22,7 @@ import { phasesOf } from './apply-order.js';
 import type { Chain, ChainedObject, LostObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { dependenciesOf, dependencyFailed } from './dependencies.js';
-import { finishObject, prepareObject } from './prepare-object.js';
+import { finishObject, prepareObject } from './run.js';
 import { decidePruning } from './prune.js';
 import { inRolloutOrder } from './reconcile-workloads.js';
 import { isPaused, reasonToHold, updatesOnDelete } from './rollout-state.js';

@@ -1,24 +1,30 @@
 import {
   applyObject,
+  completeObject,
   deleteOrphan,
+  desiredObject,
   failed,
   isKind,
   pending,
   placeholderUid,
+  podTemplateIn,
   pruneRuns,
+  readObject,
   recordingContext,
   refId,
   reportFailure,
   resultsOf,
+  validateObject,
+  withPodTemplate,
 } from '../apply/index.js';
-import type { ObjectResult, Outcome, Stage } from '../apply/index.js';
+import type { DesiredObject, ObjectResult, Outcome, Stage, WantedObject } from '../apply/index.js';
 import { describeObject } from '../object/describe-object.js';
 import { Service } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { referenceTo } from '../object/object-reference.js';
 import { ownerReferenceTo } from '../object/owner-reference.js';
 import type { InternalStore } from '../store/internal-store.js';
-import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import { phasesOf, waitForDefinition } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import { resolveChain } from './chain.js';
@@ -28,13 +34,13 @@ import { containersOf, dependenciesOf, dependencyFailed } from './dependencies.j
 import type { Link } from './link.js';
 import { makePlan } from './plan.js';
 import type { Plan } from './plan.js';
-import { finishObject, prepareObject } from './prepare-object.js';
 import { decidePruning } from './prune.js';
 import type { PruneDecision } from './prune.js';
 import { reconcileWorkloads, withRollout } from './reconcile-workloads.js';
 import { reasonToHold } from './rollout-state.js';
 import type { WorkloadGate } from './rollout-state.js';
-import { stampsFor, stampSources } from './stamp.js';
+import { changedSources, stampSources, stampTemplate, stampVariables, stampsFor } from './stamp.js';
+import type { Stamp } from './stamp.js';
 import { reasonToStay } from './successors.js';
 
 /**
@@ -275,4 +281,70 @@ export class Run {
 
 function isFailed(outcome: Outcome): outcome is Extract<Outcome, { state: 'failed' }> {
   return outcome.state === 'failed';
+}
+
+/** A complete object without the hashes of its ConfigMaps and Secrets. */
+export interface PreparedObject {
+  readonly chained: ChainedObject;
+  readonly complete: UnstructuredObject;
+  readonly replicasExternal: boolean;
+}
+
+/**
+ * Completes and checks an object of a chain.
+ * @throws OperatorError `InvalidObject`, `AlreadyOwned`.
+ */
+export function prepareObject(
+  settings: BuilderSettings,
+  chain: Chain,
+  chained: ChainedObject,
+): PreparedObject {
+  const complete = completeObject(settings, wantedOf(chained));
+  validateObject(complete);
+  return { chained, complete, replicasExternal: hasExternalReplicas(chained, chain) };
+}
+
+function hasExternalReplicas(chained: ChainedObject, chain: Chain): boolean {
+  if (chained.link.workload?.replicasExternal === true) return true;
+  return chain.scaled.has(refId(chained.ref));
+}
+
+function wantedOf({ type, ref, link }: ChainedObject): WantedObject {
+  return { type, ref, object: link.object, options: link.options };
+}
+
+/** Adds the hashes of ConfigMaps and Secrets, and the hash of the object itself. */
+export function finishObject(
+  context: RunContext,
+  { chained, complete, replicasExternal }: PreparedObject,
+  stamps: readonly Stamp[],
+): DesiredObject {
+  const template = podTemplateIn(complete);
+  const variables = template === undefined ? [] : stampVariables(template, stamps);
+  const object =
+    template === undefined
+      ? complete
+      : withPodTemplate(complete, stampTemplate(template, variables));
+  const { namespace } = chained.ref;
+  return desiredObject({
+    ...{ ...wantedOf(chained), object, replicasExternal },
+    causesOf: (live: UnstructuredObject) => changedSources(live, variables, namespace),
+    check: () => checkScaleTarget(context, chained),
+  });
+}
+
+/**
+ * Rejects an autoscaler whose workload is neither in the chain nor in the cluster.
+ * @throws OperatorError `TargetMissing`
+ */
+async function checkScaleTarget(
+  context: RunContext,
+  { link: { scaleTarget }, ref }: ChainedObject,
+): Promise<void> {
+  if (scaleTarget === undefined) return;
+  const { hint, name, ...type } = scaleTarget;
+  const target = { namespace: ref.namespace, name };
+  if ((await readObject(context, type, target)) !== undefined) return;
+  const message = `${describeObject(ref)}: scaleTargetRef names ${type.kind} ${name}, which is neither in the chain nor in the cluster; ${hint}; correct the name, or set workload`;
+  throw new OperatorError('TargetMissing', message);
 }

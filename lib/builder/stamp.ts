@@ -8,7 +8,7 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
-import type { PreparedObject } from './prepare-object.js';
+import type { PreparedObject } from './run.js';
 
 /** The hash of a ConfigMap or Secret whose change rolls a workload. */
 export interface Stamp {

@@ -10,7 +10,7 @@ import type { ResourceType } from '../object/resource-type.js';
 import { rolloutStatus } from '../object/rollout-status.js';
 import type { Chain, ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
-import { prepareObject } from './prepare-object.js';
+import { prepareObject } from './run.js';
 
 // Time for the control plane and the nodes to update the endpoints of a changed Service.
 const endpointsMs = 5_000;

@@ -4,7 +4,7 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 import type { MisplacedOptions, OptionNames } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import { enqueueObject, enqueueOwner, kindSource } from './kind-source.js';
-import type { EnqueueOwnerOptions, Mapper } from './kind-source.js';
+import type { EnqueueOwnerOptions, Mapper, Predicate } from './kind-source.js';
 import { controllerOptionNames, resolveControllerOptions, resolveRuntime } from './options.js';
 import type {
   ControllerDefinition,
@@ -13,7 +13,6 @@ import type {
   ControllerRuntime,
   MultiClusterRuntime,
 } from './options.js';
-import type { Predicate } from './predicates.js';
 import { reconcileOnce } from './reconcile.js';
 import type { Reconciler, SingleReconcile } from './reconcile.js';
 import type { Result } from './result.js';

@@ -28,6 +28,18 @@ export {
   initialListPriority,
   kindSource,
   requestFor,
+  and,
+  annotationChanged,
+  answerOf,
+  generationChanged,
+  ignoreAnnotated,
+  ignoreNamespaces,
+  labelChanged,
+  labelSelector,
+  not,
+  onEvents,
+  or,
+  resourceVersionChanged,
 } from './kind-source.js';
 export type {
   EnqueueOwnerOptions,
@@ -35,6 +47,8 @@ export type {
   MapContext,
   Mapped,
   Mapper,
+  EventPredicates,
+  Predicate,
 } from './kind-source.js';
 export { forgetMetrics } from './metrics.js';
 export type {
@@ -53,21 +67,6 @@ export type {
   ReconciledEvent,
   ReconcileOutcome,
 } from './outcome.js';
-export {
-  and,
-  annotationChanged,
-  answerOf,
-  generationChanged,
-  ignoreAnnotated,
-  ignoreNamespaces,
-  labelChanged,
-  labelSelector,
-  not,
-  onEvents,
-  or,
-  resourceVersionChanged,
-} from './predicates.js';
-export type { EventPredicates, Predicate } from './predicates.js';
 export { WorkQueue } from './queue.js';
 export type {
   AddOptions,

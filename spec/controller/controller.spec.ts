@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { controllerFor } from '../../lib/controller/controller.js';
-import { onEvents } from '../../lib/controller/predicates.js';
+import { onEvents } from '../../lib/controller/kind-source.js';
 import { done, requeueAfter, TerminalError } from '../../lib/controller/result.js';
 import type { Trigger } from '../../lib/controller/trigger.js';
 import { keyString } from '../../lib/object/object-key.js';

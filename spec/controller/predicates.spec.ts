@@ -12,8 +12,8 @@ import {
   onEvents,
   or,
   resourceVersionChanged,
-} from '../../lib/controller/predicates.js';
-import type { Predicate } from '../../lib/controller/predicates.js';
+} from '../../lib/controller/kind-source.js';
+import type { Predicate } from '../../lib/controller/kind-source.js';
 import type { KubernetesObject, ObjectMeta } from '../../lib/object/kubernetes-object.js';
 
 function object(metadata: ObjectMeta): KubernetesObject {
