@@ -317,6 +317,22 @@ describe('Cache', () => {
     await cache.stop();
   });
 
+  it('counts watch events by their type in metrics', async () => {
+    const registry = new Registry();
+    const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
+    cache.informer(Thing);
+    cache.start();
+    await clock.advance(0);
+    server.put('a');
+    server.put('b');
+    server.remove('a');
+    await clock.advance(0);
+    const text = await registry.metrics();
+    expect(text).to.match(/cache_watch_events_total\{kind="Thing",type="ADDED"\} 2/);
+    expect(text).to.match(/cache_watch_events_total\{kind="Thing",type="DELETED"\} 1/);
+    await cache.stop();
+  });
+
   it('estimates its size in bytes and the time since the last watch event', async () => {
     const registry = new Registry();
     const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });

@@ -187,7 +187,7 @@ function checkMatch(options: ListOptions, errors: FieldErrors): void {
   } else if (match !== 'Exact' && match !== 'NotOlderThan') {
     errors.notSupported(field, match, ['Exact', 'NotOlderThan', '']);
   } else if (match === 'Exact' && resourceVersion === '0') {
-    errors.forbidden(field, `${field} "Exact" is forbidden for resourceVersion "0"`);
+    errors.forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`);
   }
 }
 
@@ -198,12 +198,10 @@ function checkInitialEvents(options: ListOptions, watch: boolean, errors: FieldE
     errors.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list');
     return;
   }
-  if (match === '') {
-    errors.forbidden(
-      'resourceVersionMatch',
-      'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
-    );
-  } else if (match !== 'NotOlderThan') {
-    errors.notSupported('resourceVersionMatch', match, ['NotOlderThan']);
-  }
+  if (match === 'NotOlderThan') return;
+  errors.forbidden(
+    'resourceVersionMatch',
+    'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+  );
+  if (match !== '') errors.notSupported('resourceVersionMatch', match, ['NotOlderThan']);
 }

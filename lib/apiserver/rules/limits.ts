@@ -157,7 +157,10 @@ function validateQuota({ spec }: Wire<V1ResourceQuota>, errors: FieldErrors): vo
 /** The rules of LimitRanges and ResourceQuotas. */
 export const limitRules: Readonly<Record<string, KindRules>> = {
   '/v1/LimitRange': limitRangeRules,
-  '/v1/ResourceQuota': typedRules<Wire<V1ResourceQuota>>({ validate: validateQuota }),
+  '/v1/ResourceQuota': typedRules<Wire<V1ResourceQuota>>(
+    { validate: validateQuota },
+    { answersDeleted: true },
+  ),
 };
 
 const standard = ['cpu', 'memory', 'ephemeral-storage'];

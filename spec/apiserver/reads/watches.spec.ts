@@ -97,6 +97,14 @@ describe('watches', () => {
     expect(await watch.names(1)).to.deep.equal(['ADDED b']);
   });
 
+  it('start with the next change if sendInitialEvents is false', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a'));
+    const watch = await followed(api, '&sendInitialEvents=false&resourceVersionMatch=NotOlderThan');
+    await api.create(configMaps, configMap('b'));
+    expect(await watch.names(1)).to.deep.equal(['ADDED b']);
+  });
+
   it('send a bookmark each minute with the current resourceVersion', async () => {
     const api = new Api();
     const watch = await followed(api, '&allowWatchBookmarks=true');
