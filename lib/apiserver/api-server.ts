@@ -43,7 +43,7 @@ import type { Watches } from './requests/resource-handler.js';
 import { errorResponse, textResponse } from './requests/body.js';
 import { createServerCore } from './server-core.js';
 import type { ServerCore } from './server-core.js';
-import { ServerLoopback } from './server-loopback.js';
+import { ServerLoopback } from './loopback.js';
 import { internalError, isStatusError } from './status-error.js';
 import type { StatusError } from './status-error.js';
 import { MvccLog, restoreSnapshot } from './storage/mvcc-log.js';

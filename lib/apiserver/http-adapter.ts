@@ -1,3 +1,4 @@
+import { joinHeaders } from '../system/transport.js';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -151,7 +152,7 @@ async function respond(
   const head = {
     method: method as TransportRequest['method'],
     path: incoming.url ?? '/',
-    headers: flatHeaders(incoming),
+    headers: joinHeaders(incoming.headers),
   };
   const origin = { certified: certifiedClient(incoming.socket), visitor: await admit?.(head) };
   // The unread body is dropped with the answer.
@@ -170,14 +171,6 @@ async function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefin
     if (length <= bodyLimitBytes) chunks.push(chunk);
   }
   return length > bodyLimitBytes ? undefined : Buffer.concat(chunks);
-}
-
-function flatHeaders({ headers }: IncomingMessage): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return flat;
 }
 
 async function send(response: TransportResponse, outgoing: ServerResponse): Promise<void> {

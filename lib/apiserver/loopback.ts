@@ -1,5 +1,20 @@
 import type { ObjectKey, UnstructuredObject } from '../object/kubernetes-object.js';
+import { groupOf, versionOf } from '../object/resource-type.js';
 import type { ResourceType } from '../object/resource-type.js';
+import { WebhookAdmission } from './admission/webhook-admission.js';
+import { subjectOf } from './kinds/served-kind.js';
+import type { ServedKind } from './kinds/served-kind.js';
+import { bindPod } from './requests/subresource-requests.js';
+import { findObject } from './server-core.js';
+import type { ServerCore } from './server-core.js';
+import { notFound, unknownResource } from './status-error.js';
+import type { LogEntry, MvccLog } from './storage/mvcc-log.js';
+import { createObject } from './writes/create-object.js';
+import { deleteObject } from './writes/delete-object.js';
+import { putObject } from './writes/put-object.js';
+import { updateObject } from './writes/update-object.js';
+import { decodeObject } from './writes/write-request.js';
+import type { WriteHooks, WriteRequest } from './writes/write-request.js';
 
 /** A committed change, in the order of the server's log. */
 export interface CommittedChange {
@@ -66,4 +81,201 @@ export interface Loopback {
    */
   put(object: UnstructuredObject, options: LoopbackPutOptions): PutObject | undefined;
   delete(type: ResourceType, key: ObjectKey, options?: LoopbackDeleteOptions): Promise<void>;
+}
+
+/** The {@link Loopback} of a server: its write path without requests. */
+export class ServerLoopback implements Loopback {
+  readonly #core: ServerCore;
+  readonly #owners: OwnerIndex;
+
+  constructor(core: ServerCore) {
+    this.#core = core;
+    this.#owners = new OwnerIndex(core.log);
+  }
+
+  get(type: ResourceType, key: ObjectKey): UnstructuredObject | undefined {
+    const { name, namespace = '' } = key;
+    return findObject(this.#core, this.#kindOf(type), { name, namespace });
+  }
+
+  list(type: ResourceType, namespace = ''): readonly UnstructuredObject[] {
+    const kind = this.#kindOf(type);
+    const collection = this.#core.log.collection(kind.collection);
+    const keys = collection.keys(namespace === '' ? '' : `${namespace}/`);
+    const stored = keys.map((key) => collection.get(key));
+    return stored
+      .filter((object) => object !== undefined)
+      .map((object) => kind.fromStorage(object));
+  }
+
+  resourceTypes(): readonly ResourceType[] {
+    return this.#core.kinds.stored().map(({ type }) => type);
+  }
+
+  dependents(uid: string): readonly { resourceType: ResourceType; object: UnstructuredObject }[] {
+    const { log, kinds } = this.#core;
+    return this.#owners.dependentsOf(uid).flatMap(({ collection, key }) => {
+      const object = log.collection(collection).get(key);
+      const kind = kinds.storedIn(collection);
+      if (object === undefined || kind === undefined) return [];
+      return [{ resourceType: kind.type, object }];
+    });
+  }
+
+  subscribe(listener: (change: CommittedChange) => void): () => void {
+    const { log, kinds } = this.#core;
+    return log.subscribe(({ type, collection, object, previous }) => {
+      const kind = kinds.storedIn(collection);
+      if (kind !== undefined) listener({ type, resourceType: kind.type, object, previous });
+    });
+  }
+
+  async create(
+    object: UnstructuredObject,
+    options: LoopbackWriteOptions,
+  ): Promise<UnstructuredObject> {
+    if (options.subresource === 'binding') return bindPod(this.#core, object);
+    return this.#run(() => this.#create(object, options));
+  }
+
+  #create(object: UnstructuredObject, options: LoopbackWriteOptions): UnstructuredObject {
+    const request = this.#writeOf(object, { ...options, subresource: undefined });
+    const decoded = decodeObject(request, { value: object });
+    return createObject(this.#core, { request: { ...request, name: '' }, object: decoded }).object;
+  }
+
+  async update(
+    object: UnstructuredObject,
+    options: LoopbackWriteOptions,
+  ): Promise<UnstructuredObject> {
+    return this.#run(() => this.#update(object, options));
+  }
+
+  #update(object: UnstructuredObject, options: LoopbackWriteOptions): UnstructuredObject {
+    const request = this.#writeOf(object, options);
+    const live = findObject(this.#core, request.kind, request);
+    if (live === undefined) throw notFound(subjectOf(request.kind, request.name));
+    const next = decodeObject(request, { value: object });
+    return updateObject(this.#core, { request, live, next }).object;
+  }
+
+  put(object: UnstructuredObject, options: LoopbackPutOptions): PutObject | undefined {
+    const { apiVersion, kind } = object;
+    const { kinds } = this.#core;
+    if (kinds.findKind(groupOf(apiVersion), versionOf(apiVersion), kind) === undefined) {
+      return undefined;
+    }
+    const { manager, ...rest } = options;
+    const request = this.#writeOf(object, { manager });
+    return request.hooks === undefined ? putObject(this.#core, request, object, rest) : undefined;
+  }
+
+  async delete(
+    type: ResourceType,
+    key: ObjectKey,
+    options: LoopbackDeleteOptions = {},
+  ): Promise<void> {
+    const kind = this.#kindOf(type);
+    const { name, namespace = '' } = key;
+    const settings = { ...options, dryRun: false };
+    const manager = 'kube-controller-manager';
+    const hooks = this.#hooks({ kind, namespace, name, subresource: undefined, manager });
+    await this.#run(() =>
+      deleteObject(this.#core, { kind, name, namespace, options: settings, hooks }),
+    );
+  }
+
+  #kindOf({ group, version, plural }: ResourceType): ServedKind {
+    const kind = this.#core.kinds.find(group, version, plural);
+    if (kind === undefined) throw unknownResource();
+    return kind;
+  }
+
+  /** Runs `work`, and repeats it as often as needed if it may have to call webhooks. */
+  #run<T>(work: () => T): T | Promise<T> {
+    const { outside } = this.#core;
+    return outside.needed ? outside.run(work) : work();
+  }
+
+  #hooks(
+    write: Pick<WriteRequest, 'kind' | 'subresource' | 'namespace' | 'name' | 'manager'>,
+  ): WriteHooks | undefined {
+    const { webhooks, policies } = this.#core;
+    if (webhooks.empty && policies.empty) return undefined;
+    const { kind, subresource = '', name, manager } = write;
+    const own = kind.type.group === '' && kind.type.plural === 'namespaces';
+    return new WebhookAdmission(this.#core, {
+      kind,
+      subresource,
+      name,
+      namespace: own ? name : write.namespace,
+      user: { username: `system:${manager}`, groups: ['system:authenticated'] },
+      dryRun: false,
+      options: {},
+      warn: () => undefined,
+    });
+  }
+
+  #writeOf(object: UnstructuredObject, options: LoopbackWriteOptions): WriteRequest {
+    const { apiVersion, metadata } = object;
+    const kind = this.#core.kinds.findKind(groupOf(apiVersion), versionOf(apiVersion), object.kind);
+    if (kind === undefined) throw unknownResource();
+    const write = {
+      kind,
+      subresource: options.subresource,
+      namespace: metadata.namespace ?? '',
+      name: metadata.name ?? '',
+      manager: options.manager,
+    };
+    return {
+      ...write,
+      hooks: this.#hooks(write),
+      dryRun: false,
+      fieldValidation: 'Ignore',
+      warn: () => undefined,
+    };
+  }
+}
+
+/** Location of a stored object. */
+interface StoredAt {
+  readonly collection: string;
+  readonly key: string;
+}
+
+/** Finds the dependents of an owner by its uid, of any kind. */
+class OwnerIndex {
+  readonly #dependents = new Map<string, Map<string, StoredAt>>();
+
+  constructor(log: MvccLog) {
+    log.subscribe((entry) => this.#follow(entry));
+  }
+
+  /** Returns the locations of the objects with an owner reference to `uid`. */
+  dependentsOf(uid: string): readonly StoredAt[] {
+    return [...(this.#dependents.get(uid)?.values() ?? [])];
+  }
+
+  #follow({ type, collection, key, object, previous }: LogEntry): void {
+    const before = previous === undefined ? [] : ownersOf(previous);
+    const after = type === 'DELETED' ? [] : ownersOf(object);
+    if (before.length === 0 && after.length === 0) return;
+    const id = `${collection} ${key}`;
+    for (const uid of before) if (!after.includes(uid)) this.#remove(uid, id);
+    for (const uid of after) {
+      const dependents = this.#dependents.get(uid) ?? new Map<string, StoredAt>();
+      this.#dependents.set(uid, dependents);
+      dependents.set(id, { collection, key });
+    }
+  }
+
+  #remove(uid: string, id: string): void {
+    const dependents = this.#dependents.get(uid);
+    dependents?.delete(id);
+    if (dependents?.size === 0) this.#dependents.delete(uid);
+  }
+}
+
+function ownersOf({ metadata }: UnstructuredObject): readonly string[] {
+  return (metadata.ownerReferences ?? []).map(({ uid }) => uid);
 }

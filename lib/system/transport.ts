@@ -57,3 +57,14 @@ export interface Transport {
   /** Closes every connection. Later requests fail with `Stopped`. */
   close(): Promise<void>;
 }
+
+/** Joins the values of repeated headers, as a {@link Transport} gives them. */
+export function joinHeaders(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Record<string, string> {
+  const joined: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) joined[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return joined;
+}

@@ -5,6 +5,7 @@ import { isProxyUrl, newConnector } from './connector.js';
 import type { TlsOptions } from './connector.js';
 import { refuseUnknownOptions } from './known-options.js';
 import type { Resolved } from './known-options.js';
+import { joinHeaders } from './transport.js';
 import type { Transport, TransportRequest, TransportResponse } from './transport.js';
 
 /** Options of {@link UndiciTransport}. */
@@ -224,16 +225,6 @@ const remedies: Readonly<Record<string, string>> = {
 /** Changes the type without a copy: undici only reads the lists. */
 function mutable(headers: TransportRequest['repeatedHeaders']): Record<string, string[]> {
   return (headers ?? {}) as Record<string, string[]>;
-}
-
-function joinHeaders(
-  headers: Record<string, string | string[] | undefined>,
-): Record<string, string> {
-  const joined: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) joined[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return joined;
 }
 
 function serverUrl(server: string): URL {

@@ -1,3 +1,5 @@
+import { findCondition } from '../../object/conditions.js';
+import { formatTime } from '../../object/micro-time.js';
 import {
   Deployment,
   HorizontalPodAutoscaler,
@@ -9,7 +11,7 @@ import { keyOf } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { ObjectIndex } from './controller-host.js';
 import type { ControllerHost } from './controller-host.js';
-import { timestamp } from './pod-state.js';
+import { transitionTime } from './pod-state.js';
 
 const autoscaler = 'horizontal-pod-autoscaler';
 
@@ -87,7 +89,7 @@ function autoscalerStatus(
     ...(target && { currentReplicas: target.replicas }),
     // Without metrics, no other number is ever computed.
     desiredReplicas: rescaled ? bounded : (hpa.status?.desiredReplicas ?? 0),
-    ...(rescaled && { lastScaleTime: timestamp(nowMs) }),
+    ...(rescaled && { lastScaleTime: formatTime(nowMs) }),
     conditions,
   };
 }
@@ -126,8 +128,6 @@ function conditionFor(
   [type, status, reason, message]: Statement,
   nowMs: number,
 ): Condition {
-  const known = before.find((condition) => condition.type === type);
-  const now = timestamp(nowMs);
-  const lastTransitionTime = known?.status === status ? (known.lastTransitionTime ?? now) : now;
+  const lastTransitionTime = transitionTime(findCondition(before, type), status, nowMs);
   return { type, status, reason, message, lastTransitionTime };
 }

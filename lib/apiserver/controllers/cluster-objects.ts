@@ -1,10 +1,10 @@
+import { formatTime } from '../../object/micro-time.js';
 import { isAlreadyExists } from '../../object/api-error.js';
 import { Namespace, ServiceAccount } from '../../object/kinds.js';
 import type { Node, StorageClass } from '../../object/kinds.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { kubelet, manager } from './controller-host.js';
 import type { ControllerHost } from './controller-host.js';
-import { timestamp } from './pod-state.js';
 import { defaultClassAnnotation } from './volume-controller.js';
 
 /** Keeps the ServiceAccount `default` in each namespace. */
@@ -63,7 +63,7 @@ function nodeNamed(name: string): Node {
 }
 
 function nodeStatus(nowMs: number): NonNullable<Node['status']> {
-  const now = timestamp(nowMs);
+  const now = formatTime(nowMs);
   const times = { lastHeartbeatTime: now, lastTransitionTime: now };
   return {
     allocatable: plenty,

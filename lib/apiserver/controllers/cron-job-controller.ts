@@ -1,3 +1,4 @@
+import { formatTime } from '../../object/micro-time.js';
 import { isAlreadyExists } from '../../object/api-error.js';
 import { CronJob, Job } from '../../object/kinds.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
@@ -7,7 +8,7 @@ import { OperatorError } from '../../system/operator-error.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { finishedCondition } from './job-status.js';
-import { timestamp, timestampMs } from './pod-state.js';
+import { timestampMs } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
 /** Creates the Jobs of each CronJob when they are due, and deletes the oldest finished Jobs. */
@@ -71,7 +72,7 @@ class CronJobController {
     const live = this.#host.get(CronJob, keyOf(cronJob));
     if (live === undefined) return;
     const status = { ...statusFrom(live, this.#host.controlled(Job, live)) };
-    await this.#writer.updateStatus(live, { ...status, lastScheduleTime: timestamp(dueMs) });
+    await this.#writer.updateStatus(live, { ...status, lastScheduleTime: formatTime(dueMs) });
   }
 
   /** Creates the Job for `dueMs`. Its name contains that time, so there is at most one. */
@@ -134,7 +135,7 @@ function jobFor(cronJob: CronJob, dueMs: number): Job {
       name: `${metadata.name ?? ''}-${Math.floor(dueMs / 60_000)}`,
       namespace: metadata.namespace ?? '',
       ...(labels && { labels }),
-      annotations: { ...template?.metadata?.annotations, [scheduledAnnotation]: timestamp(dueMs) },
+      annotations: { ...template?.metadata?.annotations, [scheduledAnnotation]: formatTime(dueMs) },
       ownerReferences: [ownerReferenceTo(cronJob, { controller: true, blockOwnerDeletion: true })],
     },
     ...(template?.spec && { spec: template.spec }),

@@ -1,6 +1,8 @@
+import { findCondition } from '../../object/conditions.js';
+import { formatTime } from '../../object/micro-time.js';
 import type { Deployment, ReplicaSet } from '../../object/kinds.js';
 import { rolloutLimits } from './deployment-scaling.js';
-import { counted, timestamp, timestampMs } from './pod-state.js';
+import { counted, timestampMs, transitionTime } from './pod-state.js';
 
 /** Input of `deploymentStatus`. */
 interface DeploymentObservation {
@@ -79,7 +81,7 @@ export function deadlineInMs(
   nowMs: number,
 ): number | undefined {
   const deadlineMs = progressDeadlineMs(deployment);
-  const progressing = conditionOf(status.conditions ?? [], 'Progressing');
+  const progressing = findCondition(status.conditions ?? [], 'Progressing');
   if (deadlineMs === undefined || progressing === undefined) return undefined;
   const over = progressing.reason === 'ProgressDeadlineExceeded';
   if (over || isDeploymentComplete(deployment, status)) return undefined;
@@ -96,7 +98,7 @@ function progressConditions(
   if (progressDeadlineMs(deployment) === undefined) {
     return withoutCondition(conditions, 'Progressing');
   }
-  const progressing = conditionOf(conditions, 'Progressing');
+  const progressing = findCondition(conditions, 'Progressing');
   const { replicas = 0, updatedReplicas = 0 } = status;
   const done = replicas === updatedReplicas && progressing?.reason === 'NewReplicaSetAvailable';
   if (done) return conditions;
@@ -197,14 +199,6 @@ export interface ConditionStatement {
   readonly message: string;
 }
 
-/** Returns the condition of `type`. */
-function conditionOf(
-  conditions: readonly DeploymentCondition[],
-  type: ConditionStatement['type'],
-): DeploymentCondition | undefined {
-  return conditions.find((condition) => condition.type === type);
-}
-
 /** Returns `conditions` without the one of `type`. */
 function withoutCondition(
   conditions: readonly DeploymentCondition[],
@@ -222,7 +216,7 @@ export function withCondition(
   statement: ConditionStatement,
   nowMs: number,
 ): DeploymentCondition[] {
-  const current = conditionOf(conditions, statement.type);
+  const current = findCondition(conditions, statement.type);
   const same = current?.status === statement.status && current.reason === statement.reason;
   return same ? [...conditions] : renewedCondition(conditions, statement, nowMs);
 }
@@ -233,11 +227,9 @@ export function renewedCondition(
   statement: ConditionStatement,
   nowMs: number,
 ): DeploymentCondition[] {
-  const current = conditionOf(conditions, statement.type);
-  const now = timestamp(nowMs);
-  const sameStatus = current !== undefined && current.status === statement.status;
-  const lastTransitionTime = sameStatus ? (current.lastTransitionTime ?? now) : now;
-  const condition = { ...statement, lastUpdateTime: now, lastTransitionTime };
+  const { type, status } = statement;
+  const lastTransitionTime = transitionTime(findCondition(conditions, type), status, nowMs);
+  const condition = { ...statement, lastUpdateTime: formatTime(nowMs), lastTransitionTime };
   return [...withoutCondition(conditions, statement.type), condition];
 }
 
@@ -249,7 +241,7 @@ export function renewedCondition(
 export function withPauseCondition(deployment: Deployment, nowMs: number): Deployment {
   if (progressDeadlineMs(deployment) === undefined) return deployment;
   const conditions = deployment.status?.conditions ?? [];
-  const reason = conditionOf(conditions, 'Progressing')?.reason;
+  const reason = findCondition(conditions, 'Progressing')?.reason;
   if (reason === 'ProgressDeadlineExceeded') return deployment;
   const paused = deployment.spec?.paused === true;
   if (paused === (reason === 'DeploymentPaused')) return deployment;

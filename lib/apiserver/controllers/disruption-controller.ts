@@ -1,3 +1,4 @@
+import { findCondition } from '../../object/conditions.js';
 import {
   Deployment,
   Pod,
@@ -16,7 +17,7 @@ import {
   isPodFinished,
   isPodReady,
   isPodTerminating,
-  timestamp,
+  transitionTime,
 } from './pod-state.js';
 import type { PodTemplate } from './pod-state.js';
 
@@ -111,16 +112,15 @@ function disruptionStatus(
   const allowed = expectedPods <= 0 ? 0 : Math.max(0, healthy - desiredHealthy);
   const observedGeneration = budget.metadata.generation ?? 0;
   const before = budget.status?.conditions ?? [];
-  const known = before.find(({ type }) => type === 'DisruptionAllowed');
+  const known = findCondition(before, 'DisruptionAllowed');
   const status = allowed > 0 ? 'True' : 'False';
-  const now = timestamp(nowMs);
   const condition = {
     type: 'DisruptionAllowed',
     status,
     reason: allowed > 0 ? 'SufficientPods' : 'InsufficientPods',
     message: '',
     observedGeneration,
-    lastTransitionTime: known?.status === status ? known.lastTransitionTime : now,
+    lastTransitionTime: transitionTime(known, status, nowMs),
   };
   return {
     ...budget.status,

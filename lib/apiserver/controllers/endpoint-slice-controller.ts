@@ -1,3 +1,4 @@
+import { formatTime } from '../../object/micro-time.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { EndpointSlice, Pod, Service } from '../../object/kinds.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
@@ -6,7 +7,7 @@ import { keyOf } from '../../object/object-key.js';
 import { controllerOf, ownerReferenceTo } from '../../object/owner-reference.js';
 import { ObjectIndex, labelWords, manager, selectorWords } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
-import { isPodFinished, isPodReady, isPodTerminating, timestamp } from './pod-state.js';
+import { isPodFinished, isPodReady, isPodTerminating } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
 /** Keeps the EndpointSlices of each Service with a selector up to date. */
@@ -87,7 +88,7 @@ class EndpointSliceController {
   }
 
   #triggered(): Record<string, string> {
-    return { [triggerAnnotation]: timestamp(this.#host.now()) };
+    return { [triggerAnnotation]: formatTime(this.#host.now()) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { formatTime } from '../../object/micro-time.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { CustomResourceDefinition } from '../../object/kinds.js';
 import type {
@@ -12,7 +13,6 @@ import type { ResourceType } from '../../object/resource-type.js';
 import type { CommittedChange, Loopback } from '../loopback.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
-import { timestamp } from './pod-state.js';
 import { safeSuffix } from './controller-revisions.js';
 import type { WorkQueue } from './work-queue.js';
 
@@ -309,7 +309,7 @@ async function reportForeignOwner(
   const { apiVersion, kind, name, uid } = reference;
   const owner = `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`;
   const message = `ownerRef ${owner} does not exist in namespace "${namespace}"`;
-  const now = timestamp(host.now());
+  const now = formatTime(host.now());
   await host.writer(manager).create<UnstructuredObject>({
     apiVersion: 'v1',
     kind: 'Event',

@@ -1,3 +1,4 @@
+import { formatTime } from '../../object/micro-time.js';
 import type { Job, Pod } from '../../object/kinds.js';
 import {
   formatIndexes,
@@ -13,7 +14,6 @@ import {
   isPodFinished,
   isPodReady,
   isPodTerminating,
-  timestamp,
   timestampMs,
 } from './pod-state.js';
 
@@ -45,7 +45,7 @@ export function startedStatus(job: Job, nowMs: number): JobStatus {
   const suspended = job.spec?.suspend === true;
   const resumed = trueCondition(status.conditions ?? [], 'Suspended') !== undefined && !suspended;
   if (suspended || (status.startTime !== undefined && !resumed)) return status;
-  return { ...status, startTime: timestamp(nowMs) };
+  return { ...status, startTime: formatTime(nowMs) };
 }
 
 /** Returns the input of the plan for a Job. */
@@ -155,7 +155,7 @@ function withConditions(
   // The Job has ended only when none of its pods runs.
   if ((status.active ?? 0) + (status.terminating ?? 0) > 0) return { ...status, conditions };
   say({ type: succeeded ? 'Complete' : 'Failed', status: 'True', reason, message });
-  const completionTime = succeeded ? { completionTime: timestamp(nowMs) } : {};
+  const completionTime = succeeded ? { completionTime: formatTime(nowMs) } : {};
   return { ...status, ...completionTime, conditions };
 }
 
@@ -284,7 +284,7 @@ function withJobCondition(
   const known = conditions.find(({ type }) => type === statement.type);
   const same = known?.status === statement.status && known.reason === statement.reason;
   if (same) return [...conditions];
-  const now = timestamp(nowMs);
+  const now = formatTime(nowMs);
   const condition = { ...statement, lastProbeTime: now, lastTransitionTime: now };
   if (known === undefined) return [...conditions, condition];
   return conditions.map((other) => (other === known ? condition : other));

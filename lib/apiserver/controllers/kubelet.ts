@@ -1,3 +1,4 @@
+import { formatTime } from '../../object/micro-time.js';
 import { Pod } from '../../object/kinds.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
@@ -8,8 +9,8 @@ import {
   isPodReady,
   isPodTerminating,
   podCondition,
-  timestamp,
   timestampMs,
+  transitionTime,
 } from './pod-state.js';
 import type { PodCondition } from './pod-state.js';
 import { podBehaviorOf, podScript, restartDelayMs, scriptPosition } from './pod-behavior.js';
@@ -200,7 +201,7 @@ function podStatus(pod: Pod, situation: PodSituation): PodStatus {
     ...before,
     phase: phaseOf(stage),
     conditions: podConditions(pod, situation),
-    startTime: before.startTime ?? timestamp(nowMs),
+    startTime: before.startTime ?? formatTime(nowMs),
     ...(hasRun && podIP !== '' && { podIP, podIPs: [{ ip: podIP }] }),
     ...(initStatuses.length > 0 && { initContainerStatuses: initStatuses }),
     containerStatuses: containerStatuses(pod, situation),
@@ -248,17 +249,14 @@ interface Statement {
 }
 
 function conditionFor(pod: Pod, { type, holds, reason }: Statement, nowMs: number): PodCondition {
-  const before = podCondition(pod, type);
   const status = holds ? 'True' : 'False';
-  const lastTransitionTime =
-    before?.status === status ? before.lastTransitionTime : timestamp(nowMs);
   // A real server writes null if no probe has run.
   const lastProbeTime = null as unknown as string;
   return {
     type,
     status,
     lastProbeTime,
-    ...(lastTransitionTime !== undefined && { lastTransitionTime }),
+    lastTransitionTime: transitionTime(podCondition(pod, type), status, nowMs),
     ...(!holds && reason !== undefined && { reason }),
   };
 }
@@ -387,7 +385,7 @@ function stateOf(
     case 'ready':
       return before?.running
         ? { running: before.running }
-        : { running: { startedAt: timestamp(nowMs) } };
+        : { running: { startedAt: formatTime(nowMs) } };
     case 'succeeded':
       return ended(0, nowMs, before);
     case 'failed':
@@ -396,7 +394,7 @@ function stateOf(
 }
 
 function ended(exitCode: number, nowMs: number, before?: ContainerState): ContainerState {
-  const finishedAt = timestamp(nowMs);
+  const finishedAt = formatTime(nowMs);
   const startedAt = before?.running?.startedAt ?? finishedAt;
   const reason = exitCode === 0 ? 'Completed' : 'Error';
   return { terminated: { exitCode, reason, startedAt, finishedAt } };

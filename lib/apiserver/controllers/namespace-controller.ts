@@ -1,3 +1,4 @@
+import { findCondition } from '../../object/conditions.js';
 import { isNotFound } from '../../object/api-error.js';
 import { Namespace, Pod } from '../../object/kinds.js';
 import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
@@ -7,7 +8,7 @@ import type { ResourceType } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { manager, sameType } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
-import { failureMessage, timestamp } from './pod-state.js';
+import { failureMessage, transitionTime } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
 const namespaceFinalizer = 'kubernetes';
@@ -159,9 +160,7 @@ function conditionFor(
 ): NamespaceCondition {
   const [reason, message] = wrong ?? fine;
   const status = wrong === undefined ? 'False' : 'True';
-  const known = before.find((condition) => condition.type === type);
-  const now = timestamp(nowMs);
-  const lastTransitionTime = known?.status === status ? (known.lastTransitionTime ?? now) : now;
+  const lastTransitionTime = transitionTime(findCondition(before, type), status, nowMs);
   return { type, status, lastTransitionTime, reason, message };
 }
 

@@ -1,3 +1,5 @@
+import { formatTime } from '../../object/micro-time.js';
+import { findCondition } from '../../object/conditions.js';
 import { isApiError } from '../../object/api-error.js';
 import type { Pod, ReplicaSet } from '../../object/kinds.js';
 import type { KubernetesObject, ObjectMeta } from '../../object/kubernetes-object.js';
@@ -14,7 +16,7 @@ interface Availability {
 
 /** Returns the condition of `type`, if the pod has it. */
 export function podCondition(pod: Pod, type: string): PodCondition | undefined {
-  return pod.status?.conditions?.find((condition) => condition.type === type);
+  return findCondition(pod.status?.conditions, type);
 }
 
 /** One of `status.conditions` of a Pod. */
@@ -89,9 +91,14 @@ export function podFromTemplate(template: PodTemplate, owner: KubernetesObject):
   return { apiVersion: 'v1', kind: 'Pod', metadata, ...(template.spec && { spec: template.spec }) };
 }
 
-/** Formats milliseconds since 1970 as Kubernetes does: RFC 3339 with whole seconds. */
-export function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+/** Returns the transition time of a condition with the new `status`. It changes with the status only. */
+export function transitionTime(
+  before: { readonly status: string; readonly lastTransitionTime?: string | undefined } | undefined,
+  status: string,
+  nowMs: number,
+): string {
+  const kept = before?.status === status ? before.lastTransitionTime : undefined;
+  return kept ?? formatTime(nowMs);
 }
 
 /** Returns the milliseconds since 1970 of an RFC 3339 time, or 0 if it is absent or invalid. */

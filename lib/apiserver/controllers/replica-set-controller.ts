@@ -1,3 +1,4 @@
+import { formatTime } from '../../object/micro-time.js';
 import { Pod, ReplicaSet } from '../../object/kinds.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { manager } from './controller-host.js';
@@ -13,7 +14,6 @@ import {
   nextAvailableInMs,
   podCondition,
   podFromTemplate,
-  timestamp,
   timestampMs,
 } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
@@ -185,6 +185,6 @@ function failureConditions(set: ReplicaSet, { failure, nowMs }: ReplicaSetOutcom
   if (failure === undefined) return others;
   const current = conditions.find(({ type }) => type === 'ReplicaFailure');
   if (current !== undefined) return conditions;
-  const lastTransitionTime = timestamp(nowMs);
+  const lastTransitionTime = formatTime(nowMs);
   return [...others, { type: 'ReplicaFailure', status: 'True', lastTransitionTime, ...failure }];
 }

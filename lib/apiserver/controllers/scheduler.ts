@@ -1,3 +1,4 @@
+import { formatTime } from '../../object/micro-time.js';
 import { Node, PersistentVolumeClaim, Pod } from '../../object/kinds.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { matchesLabels } from '../../object/label-selector.js';
@@ -5,7 +6,7 @@ import type { LabelSelectorExpression } from '../../object/label-selector.js';
 import { keyOf, keyString } from '../../object/object-key.js';
 import { scheduler } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
-import { isPodTerminating, podCondition, timestamp } from './pod-state.js';
+import { isPodTerminating, podCondition } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
 /** Assigns each pod to a node that it fits, once its claims are bound. */
@@ -110,7 +111,7 @@ class Scheduler {
     const type = 'PodScheduled';
     const before = podCondition(pod, type);
     const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== type);
-    const lastTransitionTime = before?.lastTransitionTime ?? timestamp(this.#host.now());
+    const lastTransitionTime = before?.lastTransitionTime ?? formatTime(this.#host.now());
     const lastProbeTime = null as unknown as string;
     const said = { status: 'False', reason: 'Unschedulable', message, lastProbeTime };
     const conditions = [...others, { type, ...said, lastTransitionTime }];

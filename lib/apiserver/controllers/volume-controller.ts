@@ -1,9 +1,10 @@
+import { formatTime } from '../../object/micro-time.js';
 import { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../object/kinds.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
-import { isPodFinished, timestamp } from './pod-state.js';
+import { isPodFinished } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
 /** Creates a volume for each claim, grows it on request, and deletes unused volumes. */
@@ -147,7 +148,7 @@ class VolumeController {
 
   async #showPhase(volume: PersistentVolume, phase: string): Promise<void> {
     if (volume.status?.phase === phase) return;
-    const lastPhaseTransitionTime = timestamp(this.#host.now());
+    const lastPhaseTransitionTime = formatTime(this.#host.now());
     await this.#writer.updateStatus(volume, { ...volume.status, phase, lastPhaseTransitionTime });
   }
 

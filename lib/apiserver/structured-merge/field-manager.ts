@@ -1,3 +1,4 @@
+import { formatTime } from '../../object/micro-time.js';
 import { fieldPath } from '../../object/field-path.js';
 import { FieldSet } from '../../object/field-set.js';
 import type {
@@ -23,7 +24,6 @@ import {
   ownerId,
   ownersOfRequest,
   ownersOfStored,
-  timestamp,
   withManagedFields,
   withoutManagedFields,
 } from './managers.js';
@@ -115,7 +115,7 @@ function resolveFieldManagerOptions(options: FieldManagerOptions): FieldManagerR
     manager: manager === '' ? 'unknown' : manager,
     apiVersion,
     subresource,
-    time: timestamp(now),
+    time: formatTime(now),
     filter: resetFields,
     versions: new Versions(apiVersion, schema, convert),
     empty: emptyObject,

@@ -1,3 +1,4 @@
+import { formatTime } from '../../object/micro-time.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { fieldPath } from '../../object/field-path.js';
 import type { FieldPath } from '../../object/field-path.js';
@@ -131,12 +132,7 @@ function wholeSeconds(time: string | null | undefined): string | undefined {
   if (time === undefined || time === null) return undefined;
   if (time.length === 20 && time.endsWith('Z')) return time;
   const ms = Date.parse(time);
-  return Number.isNaN(ms) ? undefined : timestamp(ms);
-}
-
-/** Formats a time as RFC 3339 in whole seconds, UTC. */
-export function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return Number.isNaN(ms) ? undefined : formatTime(ms);
 }
 
 /** Returns the entries as they are sent, in the server's order; `undefined` without owners. */

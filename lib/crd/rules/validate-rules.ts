@@ -6,6 +6,7 @@ import type { CelProgram } from '../cel/program.js';
 import { CelError, CelOptional } from '../cel/values.js';
 import type { CelValue } from '../cel/values.js';
 import { FieldErrors } from '../validation/field-errors.js';
+import { correlation } from '../validation/validate-schema.js';
 import { compileRules, ruleTree } from './compile-rules.js';
 import type { CompiledRule, RuleTree } from './compile-rules.js';
 import { schemaValue } from './schema-type.js';
@@ -96,16 +97,6 @@ function walkItems(items: readonly unknown[], tree: RuleTree, at: At): void {
     const path = `${at.path}[${index}]`;
     walk(item, tree.items, { ...at, path, old, comparable, unchanged });
   }
-}
-
-/** Finds the old entry of a map list by its keys; entries of other lists have no identity. */
-function correlation(schema: Schema, old: unknown): (item: unknown) => unknown {
-  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return () => undefined;
-  const keyOf = (item: unknown): string =>
-    JSON.stringify(keys.map((key) => (isJsonObject(item) ? item[key] : undefined)));
-  const before = new Map(old.map((item: unknown) => [keyOf(item), item]));
-  return (item) => before.get(keyOf(item));
 }
 
 function walkMembers(value: Readonly<Record<string, unknown>>, tree: RuleTree, at: At): void {

@@ -126,8 +126,8 @@ function validateItems(items: readonly unknown[], check: SchemaCheck): void {
   validateListType(items, check);
 }
 
-/** Finds the old entry of a list-map by its keys; entries of other lists cannot be matched. */
-function correlation(schema: Schema, old: unknown): (item: unknown) => unknown {
+/** Finds the old entry of a map list by its keys; entries of other lists have no identity. */
+export function correlation(schema: Schema, old: unknown): (item: unknown) => unknown {
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return () => undefined;
   const keyOf = (item: unknown): string =>

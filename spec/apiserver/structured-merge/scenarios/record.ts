@@ -1,7 +1,7 @@
 // Records the answers of a real server to the scenarios:
 // KUBECONFIG=… npx tsx spec/apiserver/structured-merge/scenarios/record.ts [table]
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { timestamp } from '../../../../lib/apiserver/structured-merge/managers.js';
+import { formatTime } from '../../../../lib/object/micro-time.js';
 import type { UnstructuredObject } from '../../../../lib/object/kubernetes-object.js';
 import type { ApiConnection } from '../../../cluster/control-plane/api-connection.js';
 import { connectToExistingCluster } from '../../../cluster/control-plane/existing-cluster.js';
@@ -174,7 +174,7 @@ function normalised(
   return JSON.parse(
     text.replace(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"/g, (time) => {
       if (!times.has(time)) times.set(time, step);
-      return JSON.stringify(timestamp(stepTime(times.get(time)!)));
+      return JSON.stringify(formatTime(stepTime(times.get(time)!)));
     }),
   ) as UnstructuredObject;
 }
