@@ -1,3 +1,15 @@
+/*
+ * The API server in the process: requests in, stored objects and watch events out. It imports no client.
+ *
+ *   HTTP or in-process ──► requests/ ──► auth/ ──► writes/ with admission/ and rules/ ──► storage/
+ *                                                                                            │
+ *                          watches and lists  ◄──  reads/ with tables/  ◄────────────────────┘
+ *
+ * Read `api-server.ts` first, then `http-adapter.ts`, `server-core.ts` (the shared state) and `loopback.ts`
+ * (the server's own access). `kinds/` describes the served kinds, `custom/` adds those of
+ * CustomResourceDefinitions, `outside/` calls webhooks, and `structured-merge/` tracks the owners of fields.
+ * `controllers/` runs the workload controllers on the loopback.
+ */
 export { usedRoles, usedRolesText } from './auth/used-rules.js';
 export type { UsedRole, UsedRolesOptions } from './auth/used-rules.js';
 export type { PolicyRule, AccessAttributes } from './auth/policy-rule.js';

@@ -1,3 +1,7 @@
+/*
+ * The entry `operator-builder/apiserver`: the API server of `apiserver/` with its controllers, clients and a
+ * clock. Read `embedded-cluster.ts`, then `embedded-cluster-options.ts`.
+ */
 export {
   EmbeddedApiServer,
   StatusError,

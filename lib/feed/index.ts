@@ -1,3 +1,10 @@
+/*
+ * Lines of text about the work of an operator, for a terminal.
+ *
+ *   client ──► observed-objects.ts ──► object-news.ts ──► operator-feed.ts ──► standard output
+ *
+ * `text-logger.ts` formats log messages in the same style.
+ */
 export { failureLines, newsLines } from './operator-feed.js';
 export type { NewsLines } from './operator-feed.js';
 export { newsOf } from './object-news.js';

@@ -1,3 +1,13 @@
+/*
+ * Managers: everything that runs in the process of an operator.
+ *
+ * Read `manager.ts` (what users add), `manager-entries.ts` (the added items and their status), then
+ * `manager-run.ts`, which starts in order: servers, webhooks, caches, items of each replica, items of the
+ * leader. `runnable.ts` and `controller-group.ts` are the started groups, `managed-cluster.ts` is a cluster
+ * with its cache. `leader-election.ts`, on `lease-claim.ts` and `lease.ts`, decides who leads;
+ * `manager-health.ts` answers probes, on `http-endpoint.ts`. Rooms: `access/` (RBAC), `inspector/`,
+ * `metrics/`, `sharding/` and `webhooks/`.
+ */
 export { builderAccess, ownVerbs, watchVerbs } from './access/required-access.js';
 export type { AccessVerb, RequiredAccess } from './access/required-access.js';
 export type { PreflightMode } from './access/preflight.js';

@@ -1,3 +1,8 @@
+/*
+ * The status of a custom resource. `status.ts` writes one status; `status-writer.ts` writes the conditions of
+ * reconciles, and `condition-claims.ts` settles conditions that another manager writes too. `pause.ts` reads the
+ * annotations that pause an object.
+ */
 export { patchStatus, statusConditions, mergeStatus } from './status.js';
 export type { PatchStatusOptions, StatusUpdate, StatusMerge } from './status.js';
 export { StatusWriter } from './status-writer.js';

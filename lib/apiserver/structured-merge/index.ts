@@ -1,3 +1,10 @@
+/*
+ * Managed fields and server-side apply, as structured-merge-diff does it.
+ *
+ * Read `field-manager.ts` (one write), then `updater.ts` (owners and conflicts of an apply or update).
+ * `merge.ts`, `prune.ts` and `compare.ts` work on values, by the types of `atom.ts`; `managers.ts` reads and
+ * writes `metadata.managedFields`.
+ */
 export { ApplyConflictError, BadApplyError, TypedConversionError } from './validate-value.js';
 export type { FieldConflict } from './validate-value.js';
 export { excludeFields, includeFields } from './updater.js';

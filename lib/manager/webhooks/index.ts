@@ -1,3 +1,12 @@
+/*
+ * Admission and conversion webhooks.
+ *
+ *   API server ──► webhook-server.ts ──► webhook-handlers.ts ──► reviews.ts ──► webhook.ts (the user's handler)
+ *
+ * The certificate comes from `certificate-source.ts`: files, or `generated-certificates.ts` with its Secret;
+ * `trust.ts` gives its authority to the API server. `webhook-configurations.ts` builds the objects that
+ * register the webhooks.
+ */
 export {
   allowed,
   denied,
