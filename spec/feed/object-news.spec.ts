@@ -115,6 +115,17 @@ describe('The feed of cluster changes', () => {
     ]);
   });
 
+  it('hides the objects that Kubernetes derives from others', () => {
+    const kinds = ['Endpoints', 'EndpointSlice', 'ControllerRevision', 'IPAddress', 'Service'];
+    const created = (kind: string) => {
+      const metadata = { name: 'a', namespace: 'shop' };
+      return newsOf({ type: 'ADDED', object: object('v1', kind, { metadata }) })?.text;
+    };
+    expect(kinds.map(created).filter((text) => text !== undefined)).to.deep.equal([
+      'Service shop/a',
+    ]);
+  });
+
   it('shows that an object is being deleted while finalizers hold it', () => {
     const metadata = { name: 'a', namespace: 'shop' };
     const leaving = { metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
