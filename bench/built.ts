@@ -7,6 +7,7 @@ export const {
   ConfigMap,
   Operator,
   PersistentVolumeClaim,
+  Pod,
   Service,
   StatefulSet,
   clientFromKubeConfig,

@@ -1,9 +1,10 @@
 // One informer in a process of its own: `cache-worker.ts <ours|theirs> <namespace> <objects>
-// [handler|reconcile] [warm-up events]`, the kubeconfig in BENCH_KUBECONFIG. Prints what filling it cost; then, for a line on stdin, what
-// following the events that come cost, and how late each was.
+// [handler|reconcile] [warm-up events] [ConfigMap|Pod]`, the kubeconfig in BENCH_KUBECONFIG. Prints what filling it
+// cost; then, for a line on stdin, what following the events that come cost, and how late each was.
 import { createInterface } from 'node:readline';
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
-import { Cache, ConfigMap, clientFromKubeConfig, controllerFor, done } from './built.js';
+import type { KubernetesObject, TypeReference } from '../lib/object/index.js';
+import { Cache, ConfigMap, Pod, clientFromKubeConfig, controllerFor, done } from './built.js';
 
 /** Told of the name of each object that changed, and of the time that stands in it. */
 type OnChange = (name: string | undefined, writtenAt: string | undefined) => void;
@@ -21,29 +22,49 @@ interface Followed {
 /** An informer that is ready to be started: code is loaded, connections are made. */
 type Start = () => Promise<Followed>;
 
-const [side = '', namespace = '', objects = '0', end = 'handler', warmUp = '0'] =
-  process.argv.slice(2);
+const [
+  side = '',
+  namespace = '',
+  objects = '0',
+  end = 'handler',
+  warmUp = '0',
+  kind = 'ConfigMap',
+] = process.argv.slice(2);
+const type: TypeReference<Readable & KubernetesObject> = kind === 'Pod' ? Pod : ConfigMap;
+
+/** The time of the write stands in an annotation of a Pod, and in the data of a ConfigMap. */
+function writtenAtOf({ metadata, data }: Readable): string | undefined {
+  return kind === 'Pod' ? metadata?.annotations?.['at'] : data?.['at'];
+}
+
+interface Readable {
+  readonly metadata?: {
+    readonly name?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly data?: Readonly<Record<string, string>>;
+}
 const text = process.env['BENCH_KUBECONFIG'] ?? '';
 
 async function prepareOurs(): Promise<Start> {
   const client = await clientFromKubeConfig({ text });
-  for await (const { items } of client.pages(ConfigMap, { namespace, limit: 1 })) {
+  for await (const { items } of client.pages(type, { namespace, limit: 1 })) {
     if (items.length > 0) break;
   }
   return async () => {
     const cache = new Cache({ client, namespaces: [namespace] });
-    const informer = cache.informer(ConfigMap);
+    const informer = cache.informer(type);
     cache.start();
     await informer.waitForSync();
     const begin: Followed['begin'] = async (arrived, handled) => {
       let reconciles = 0;
       informer.addHandler(({ type, object }) => {
         if (type !== 'updated') return;
-        arrived(object.metadata.name, object.data?.['at']);
+        arrived(object.metadata.name, writtenAtOf(object));
         if (end === 'handler') handled(object.metadata.name);
       });
       if (end === 'handler') return;
-      controllerFor(ConfigMap)
+      controllerFor(type)
         .withOptions({ maxConcurrentReconciles: 4 })
         .complete(async ({ key }) => {
           reconciles++;
@@ -62,16 +83,19 @@ async function prepareTheirs(): Promise<Start> {
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromString(text);
   const api = kubeConfig.makeApiClient(CoreV1Api);
-  await api.listNamespacedConfigMap({ namespace, limit: 1 });
+  const list = (options: { readonly limit?: number } = {}) =>
+    kind === 'Pod'
+      ? api.listNamespacedPod({ namespace, ...options })
+      : api.listNamespacedConfigMap({ namespace, ...options });
+  await list({ limit: 1 });
   return async () => {
-    const path = `/api/v1/namespaces/${namespace}/configmaps`;
-    const list = () => api.listNamespacedConfigMap({ namespace });
-    const informer = makeInformer(kubeConfig, path, list);
+    const path = `/api/v1/namespaces/${namespace}/${kind.toLowerCase()}s`;
+    const informer = makeInformer<Readable>(kubeConfig, path, () => list());
     await informer.start();
     const begin: Followed['begin'] = async (arrived, handled) => {
-      informer.on('update', ({ metadata, data }) => {
-        arrived(metadata?.name, data?.['at']);
-        handled(metadata?.name);
+      informer.on('update', (object) => {
+        arrived(object.metadata?.name, writtenAtOf(object));
+        handled(object.metadata?.name);
       });
     };
     return { size: () => informer.list(namespace).length, begin };
