@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Environment, TextOutput } from '../feed/text-logger.js';
 import type { Clock } from '../system/clock.js';
+import { OperatorError } from '../system/operator-error.js';
 
 /** An interactive terminal. */
 export interface Terminal {
@@ -40,3 +41,30 @@ export const exitCodes = {
   /** SIGINT or SIGTERM interrupted the command; it leaves no partial results. */
   interrupted: 130,
 } as const;
+
+/**
+ * Shows a progress line on the standard error during an operation; only on a terminal, and erased at the end.
+ * @param what - for example `compiling the operator`
+ */
+export async function whileTelling<T>(
+  what: string,
+  { stderr }: Pick<CommandContext, 'stderr'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { columns } = stderr;
+  if (columns === undefined) return work();
+  // A wrapped line could not be erased.
+  stderr.write(`… ${what}`.slice(0, columns - 1));
+  try {
+    return await work();
+  } finally {
+    stderr.write('\r\u001b[2K');
+  }
+}
+
+/** An invalid command line: missing or contradictory options. */
+export class UsageError extends OperatorError {
+  constructor(message: string) {
+    super('InvalidOption', message);
+  }
+}

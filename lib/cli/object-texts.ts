@@ -4,7 +4,7 @@ import type { ScalarTag } from 'yaml';
 import { checkDepth } from '../object/depth.js';
 import { isJsonObject } from '../object/json.js';
 import { parseYamlDocuments } from '../object/yaml-documents.js';
-import { contentError } from './file-error.js';
+import { contentError } from './files.js';
 import type { Json } from './json-values.js';
 
 /** Go's YAML parsers, and so Kubernetes, read `0644` as octal. */

@@ -4,8 +4,8 @@ import type { LoadedOperator } from '../declarative/index.js';
 import { dns1123SubdomainProblem } from '../object/names.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { CommandContext } from './command-context.js';
-import { readText } from './read-text.js';
-import { UsageError } from './usage-error.js';
+import { readText } from './files.js';
+import { UsageError } from './command-context.js';
 
 const mostProblems = 20;
 

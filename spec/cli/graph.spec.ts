@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
-import { controllerDrawing } from '../../lib/cli/graph/controller-drawing.js';
-import type { ControllerGraph } from '../../lib/cli/graph/controller-graph.js';
+import { controllerDrawing } from '../../lib/cli/controller-graph.js';
+import type { ControllerGraph } from '../../lib/cli/controller-graph.js';
 import { cli, scratchDirectory } from './cli.js';
 import { linkPackages } from './project/project-copy.js';
 import { shopProject } from './project/shop-project.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { whileTelling } from '../../lib/cli/while-telling.js';
+import { whileTelling } from '../../lib/cli/command-context.js';
 
 describe('whileTelling', () => {
   /** Returns the output during a task that fails. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
-import { styles } from '../../lib/cli/scaffold/styles.js';
+import { styles } from '../../lib/cli/scaffold/scaffold-command.js';
 import { isApiError } from '../../lib/object/api-error.js';
 import type { Deployment } from '../../lib/object/kinds.js';
 import { Event } from '../../lib/object/kinds.js';

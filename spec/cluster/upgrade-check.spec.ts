@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { checkUpgrade } from '../../lib/cli/upgrade/check-upgrade.js';
-import { Refusals } from '../../lib/cli/upgrade/refusals.js';
+import { Refusals } from '../../lib/cli/upgrade/replay.js';
 import type { Finding, UpgradeReport } from '../../lib/cli/upgrade/upgrade-report.js';
 import { clientFromKubeConfig, ensureCrd } from '../../lib/client/index.js';
 import type { Client, ConnectedClient } from '../../lib/client/index.js';

@@ -1,9 +1,7 @@
 import { Command, Option } from 'commander';
 import type { ApiServerOptions } from '../run/serve-api.js';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
-import { logFormatOption, logLevelOption } from '../options/log-option.js';
-import { portOf } from '../options/parsed-options.js';
+import { helpExamples, logFormatOption, logLevelOption, portOf } from '../options.js';
 
 /** `operator-builder apiserver`. */
 export function apiServerCommand(context: CommandContext): Command {

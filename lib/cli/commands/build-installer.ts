@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
-import { outputOption } from '../options/output-option.js';
+import { helpExamples, outputOption } from '../options.js';
 import type { InstallerOptions } from '../package/build-installer.js';
 import { overlayCommand } from '../package/overlay-options.js';
 

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
+import { helpExamples } from '../options.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
@@ -22,7 +22,7 @@ export function completionCommand(context: CommandContext): Command {
     )
     .action(async (shell: (typeof shells)[number], _options: object, command: Command) => {
       // Loaded here: `--help` does not need it.
-      const { completionScript } = await import('../completion/completion-script.js');
+      const { completionScript } = await import('../completion.js');
       context.stdout.write(completionScript(shell, rootOf(command)));
     });
 }

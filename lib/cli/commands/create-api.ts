@@ -1,11 +1,10 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
-import type { Unasked } from '../prompts/ask-missing.js';
+import { helpExamples } from '../options.js';
+import type { Unasked } from '../prompts.js';
 import type { CreateApiOptions } from '../scaffold/create-api.js';
-import { scaffoldCommand } from '../scaffold/scaffold-command.js';
-import { styles } from '../scaffold/styles.js';
+import { scaffoldCommand, styles } from '../scaffold/scaffold-command.js';
 
 /** `operator-builder create api`. */
 export function createApiCommand(context: CommandContext): Command {
@@ -48,9 +47,9 @@ export function createApiCommand(context: CommandContext): Command {
     .action(async (options: Unasked<CreateApiOptions, Named>, command: Command) => {
       // Loaded here: `--help` does not need it.
       const { createApi } = await import('../scaffold/create-api.js');
-      const { recordProject } = await import('../scaffold/render-project.js');
-      const { askMissing } = await import('../prompts/ask-missing.js');
-      const { apiQuestions } = await import('../prompts/scaffold-questions.js');
+      const { recordProject } = await import('../scaffold/project-record.js');
+      const { askMissing } = await import('../prompts.js');
+      const { apiQuestions } = await import('../prompts.js');
       const questions = await apiQuestions(options, context);
       const asked = await askMissing(options, questions, { command, context });
       const all = { ...options, ...asked } as CreateApiOptions;

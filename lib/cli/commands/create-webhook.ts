@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
-import type { Unasked } from '../prompts/ask-missing.js';
+import { helpExamples } from '../options.js';
+import type { Unasked } from '../prompts.js';
 import type { CreateWebhookOptions } from '../scaffold/create-webhook.js';
 import { scaffoldCommand } from '../scaffold/scaffold-command.js';
 
@@ -33,8 +33,8 @@ export function createWebhookCommand(context: CommandContext): Command {
     .action(async (options: Unasked<CreateWebhookOptions, Named>, command: Command) => {
       // Loaded here: `--help` does not need it.
       const { createWebhook } = await import('../scaffold/create-webhook.js');
-      const { recordProject } = await import('../scaffold/render-project.js');
-      const { chooseKind } = await import('../prompts/scaffold-questions.js');
+      const { recordProject } = await import('../scaffold/project-record.js');
+      const { chooseKind } = await import('../prompts.js');
       const chosen = await chooseKind(options, { command, context });
       const all = { ...options, ...chosen } as CreateWebhookOptions;
       await recordProject(await createWebhook(all, context), all, context);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
-import type { DeleteApiOptions } from '../scaffold/delete-api.js';
+import { helpExamples } from '../options.js';
+import type { DeleteApiOptions } from '../scaffold/merge-project.js';
 import { scaffoldCommand } from '../scaffold/scaffold-command.js';
 
 /** `operator-builder delete` with its subcommands. */
@@ -21,8 +21,8 @@ export function deleteCommand(context: CommandContext): Command {
     )
     .action(async (options: DeleteApiOptions) => {
       // Loaded here: `--help` does not need it.
-      const { deleteApi } = await import('../scaffold/delete-api.js');
-      const { recordProject } = await import('../scaffold/render-project.js');
+      const { deleteApi } = await import('../scaffold/merge-project.js');
+      const { recordProject } = await import('../scaffold/project-record.js');
       await recordProject(await deleteApi(options, context), options, context);
     });
   return new Command('delete').description('Remove from a project.').addCommand(api);

@@ -2,9 +2,9 @@ import { Command, Option } from 'commander';
 import { resolve } from 'node:path';
 import type { Drawing } from '../../declarative/graph/drawing.js';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
-import { UsageError } from '../usage-error.js';
-import { writeResult } from '../write-result.js';
+import { helpExamples } from '../options.js';
+import { UsageError } from '../command-context.js';
+import { writeResult } from '../files.js';
 
 const formats = ['mermaid', 'dot', 'svg', 'json'] as const;
 
@@ -74,8 +74,8 @@ async function drawnFiles(files: readonly string[], context: CommandContext): Pr
 
 async function drawnProject(directory: string): Promise<Drawn> {
   const { loadOperator } = await import('../project/load-operator.js');
-  const { controllerGraph } = await import('../graph/controller-graph.js');
-  const { controllerDrawing } = await import('../graph/controller-drawing.js');
+  const { controllerGraph } = await import('../controller-graph.js');
+  const { controllerDrawing } = await import('../controller-graph.js');
   const { operator } = await loadOperator(directory);
   const model = await controllerGraph(operator);
   return { model, drawing: controllerDrawing(model) };

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import type { ChartOptions } from '../helm/make-chart.js';
-import { helpExamples } from '../help-examples.js';
-import { outputOption } from '../options/output-option.js';
+import type { ChartOptions } from '../package/make-chart.js';
+import { helpExamples, outputOption } from '../options.js';
 import { overlayCommand } from '../package/overlay-options.js';
 
 /** `operator-builder helm`. */
@@ -23,7 +22,7 @@ export function helmCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: ChartOptions) => {
-      const { makeChart } = await import('../helm/make-chart.js');
+      const { makeChart } = await import('../package/make-chart.js');
       await makeChart(options, context);
     });
 }

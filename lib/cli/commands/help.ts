@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { helpExamples } from '../help-examples.js';
-import { UsageError } from '../usage-error.js';
+import { helpExamples } from '../options.js';
+import { UsageError } from '../command-context.js';
 
 /** `operator-builder help`. @param program - the command whose subcommands it explains */
 export function helpCommand(program: Command): Command {

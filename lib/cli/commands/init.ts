@@ -1,12 +1,10 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
-import type { Unasked } from '../prompts/ask-missing.js';
-import { namesOf } from '../options/parsed-options.js';
+import { helpExamples, namesOf } from '../options.js';
+import type { Unasked } from '../prompts.js';
 import type { InitOptions } from '../scaffold/init-project.js';
-import { scaffoldCommand } from '../scaffold/scaffold-command.js';
-import { testRunners } from '../scaffold/test-runner.js';
+import { scaffoldCommand, testRunners } from '../scaffold/scaffold-command.js';
 
 /** `operator-builder init`. */
 export function initCommand(context: CommandContext): Command {
@@ -45,9 +43,9 @@ export function initCommand(context: CommandContext): Command {
     .action(async (options: Unasked<InitOptions, 'domain'>, command: Command) => {
       // Loaded here: `--help` does not need it.
       const { initProject } = await import('../scaffold/init-project.js');
-      const { recordProject } = await import('../scaffold/render-project.js');
-      const { askMissing } = await import('../prompts/ask-missing.js');
-      const { initQuestions } = await import('../prompts/scaffold-questions.js');
+      const { recordProject } = await import('../scaffold/project-record.js');
+      const { askMissing } = await import('../prompts.js');
+      const { initQuestions } = await import('../prompts.js');
       const questions = initQuestions(options, context);
       const asked = await askMissing(options, questions, { command, context });
       const all = { ...options, ...asked } as InitOptions;

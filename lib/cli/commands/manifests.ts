@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
+import { helpExamples, outputOption } from '../options.js';
 import type { ManifestsOptions } from '../manifests/write-manifests.js';
-import { outputOption } from '../options/output-option.js';
 
 /** `operator-builder manifests`. */
 export function manifestsCommand(context: CommandContext): Command {

@@ -2,14 +2,17 @@ import { Command, Option } from 'commander';
 import { resolve } from 'node:path';
 import type { ResourcePlan } from '../plan/plan-resource.js';
 import { readableMessage, usesColors } from '../../feed/text-logger.js';
-import { exitCodes } from '../command-context.js';
+import { exitCodes, whileTelling } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
-import { addClusterOptions, clusterClient } from '../options/cluster-options.js';
-import type { ClusterOptions } from '../options/cluster-options.js';
-import { commandLogger, logFormatOption, logLevelOption } from '../options/log-option.js';
-import type { LogOptions } from '../options/log-option.js';
-import { whileTelling } from '../while-telling.js';
+import {
+  helpExamples,
+  addClusterOptions,
+  clusterClient,
+  commandLogger,
+  logFormatOption,
+  logLevelOption,
+} from '../options.js';
+import type { ClusterOptions, LogOptions } from '../options.js';
 
 const outputs = ['text', 'json', 'yaml', 'diff'] as const;
 
@@ -105,10 +108,10 @@ async function say(
   if (output === 'json') {
     stdout.write(`${JSON.stringify({ plans: plans.map(forPrograms) }, undefined, 2)}\n`);
   } else if (output === 'text') {
-    const { renderSteps } = await import('../plan/render-steps.js');
+    const { renderSteps } = await import('../plan/render-plan.js');
     stdout.write(plans.map((each) => renderSteps(each, rendering)).join('\n'));
   } else {
-    const { renderDiff, renderYaml } = await import('../plan/render-manifests.js');
+    const { renderDiff, renderYaml } = await import('../plan/render-plan.js');
     stdout.write((output === 'yaml' ? renderYaml : renderDiff)(plans, rendering));
   }
   if (plans.some(({ changed }) => changed)) context.setExitCode(exitCodes.changes);

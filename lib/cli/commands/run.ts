@@ -1,11 +1,16 @@
 import { Command, Option } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
-import { addClusterOptions } from '../options/cluster-options.js';
-import { logFormatOption, logLevelOption } from '../options/log-option.js';
-import { addProcessOptions } from '../options/manager-options.js';
-import { durationMsOf, namespacesOf, portOf } from '../options/parsed-options.js';
-import type { RunOptions } from '../run/run-options.js';
+import {
+  helpExamples,
+  addClusterOptions,
+  logFormatOption,
+  logLevelOption,
+  addProcessOptions,
+  durationMsOf,
+  namespacesOf,
+  portOf,
+} from '../options.js';
+import type { RunOptions } from '../run/run-operator.js';
 
 /** `operator-builder run`. */
 export function runCommand(context: CommandContext): Command {

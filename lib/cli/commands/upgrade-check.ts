@@ -1,15 +1,17 @@
 import { Command } from 'commander';
 import { resolve } from 'node:path';
 import { usesColors } from '../../feed/text-logger.js';
-import { exitCodes } from '../command-context.js';
+import { exitCodes, whileTelling } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
-import { commandLogger, logFormatOption, logLevelOption } from '../options/log-option.js';
-import type { LogOptions } from '../options/log-option.js';
-import { outputOption } from '../options/output-option.js';
-import type { Output } from '../options/output-option.js';
+import {
+  helpExamples,
+  commandLogger,
+  logFormatOption,
+  logLevelOption,
+  outputOption,
+} from '../options.js';
+import type { LogOptions, Output } from '../options.js';
 import type { LoadedProject } from '../project/load-operator.js';
-import { whileTelling } from '../while-telling.js';
 
 interface UpgradeCheckOptions extends LogOptions {
   readonly from: string;
@@ -74,7 +76,7 @@ async function upgradeCheck(options: UpgradeCheckOptions, context: CommandContex
   if (options.output === 'json') {
     stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
   } else {
-    const { renderUpgrade } = await import('../upgrade/render-upgrade.js');
+    const { renderUpgrade } = await import('../upgrade/upgrade-report.js');
     const color = options.color && usesColors(context, stdout);
     stdout.write(renderUpgrade(report, { color }));
   }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { helpExamples } from '../help-examples.js';
+import { helpExamples } from '../options.js';
 import { scaffoldCommand } from '../scaffold/scaffold-command.js';
 import type { ScaffoldOptions } from '../scaffold/scaffold-command.js';
 
@@ -20,8 +20,8 @@ export function upgradeProjectCommand(context: CommandContext): Command {
     )
     .action(async (options: ScaffoldOptions) => {
       // Loaded here: `--help` does not need it.
-      const { upgradeProject } = await import('../scaffold/upgrade-project.js');
-      const { recordProject } = await import('../scaffold/render-project.js');
+      const { upgradeProject } = await import('../scaffold/merge-project.js');
+      const { recordProject } = await import('../scaffold/project-record.js');
       await recordProject(await upgradeProject(options, context), options, context);
     });
 }

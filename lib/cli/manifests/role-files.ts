@@ -1,14 +1,33 @@
 import { join } from 'node:path';
+import { parseDocument } from 'yaml';
+import type { Client } from '../../client/client.js';
+import { createClient } from '../../client/index.js';
+import type { ConnectedClient } from '../../client/index.js';
+import { accessRules } from '../../manager/access/operator-role.js';
+import type { AccessRules } from '../../manager/access/operator-role.js';
+import { Manager, operatorWebhooks } from '../../manager/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
+import { isJsonObject } from '../../object/json.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { ResourceType, TypeReference } from '../../object/resource-type.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
+import { asError } from '../../system/as-error.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import { initFiles } from '../scaffold/init-project.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
-import type { WantedManifests } from './wanted-manifests.js';
-import { declaredRules, ownNamespace } from './declared-rules.js';
-import { namespaceFiles } from './namespace-files.js';
-import { parseRoleFile } from './role-file.js';
-import { ownRolePath, rolePath } from './role-path.js';
-import type { RoleRule } from './role-rules.js';
+import { generatedFile, isGenerated } from './generated-file.js';
+import type { WantedManifests } from './generated-file.js';
+import {
+  namespacedRolesPath,
+  namespacesFolder,
+  normalRules,
+  ownRolePath,
+  parseRoleFile,
+  rolePath,
+} from './role-file.js';
+import type { RoleRule } from './role-file.js';
 
 /**
  * Returns the roles of an operator's declared access.
@@ -49,4 +68,150 @@ async function roleFile(
 async function textAtFirst(path: string, { name }: OperatorDefinition): Promise<string> {
   const files = await initFiles({ name, domain: '' });
   return files.find((file) => file.path === path)?.text ?? '';
+}
+
+/** The operator's namespace in the files of a project; kustomize replaces it. */
+export const ownNamespace = 'system';
+
+/**
+ * Collects an operator's declared access with a manager that never runs and has no cluster.
+ * @throws OperatorError `InvalidConfig`: its `setup` throws or sends a request, or it declares access to a
+ * kind without the path where it is served
+ */
+export async function declaredRules(operator: OperatorDefinition): Promise<AccessRules> {
+  const { name, resources = [] } = operator;
+  const client = unreachableClient((request) => {
+    const remedy = 'send it from a runnable of the manager';
+    return `setup of the operator ${name} sends a request (${request}), but manifests are generated without a cluster; ${remedy}`;
+  });
+  const namespace = ownNamespace;
+  const manager = new Manager({
+    client,
+    // As in `src/main.ts` of a project.
+    cacheOptions: operator.cacheOptions,
+    leaderElection: { name, namespace },
+    webhooks: operatorWebhooks(operator, { client, namespace }),
+  });
+  try {
+    await operator.setup(manager);
+  } catch (error) {
+    if (isOperatorError(error, 'InvalidConfig')) throw error;
+    const where = '(OPERATOR_BUILDER_DEBUG=1 shows where)';
+    const message = `setup of the operator ${name} failed: ${asError(error).message}\n${where}`;
+    throw new OperatorError('InvalidConfig', message, { cause: error });
+  }
+  return accessRules(manager.requiredAccess(), servedAt(resources, client));
+}
+
+function servedAt(own: readonly ResourceType<KubernetesObject>[], client: Client) {
+  return async (type: TypeReference<KubernetesObject>): Promise<ResourceType> => {
+    if ('plural' in type) return type as ResourceType;
+    const known = own.find(
+      (each) => each.kind === type.kind && apiVersionOf(each) === apiVersionOf(type),
+    );
+    if (known !== undefined) return known as ResourceType;
+    try {
+      return await client.resourceType(type);
+    } catch (cause) {
+      const { kind } = type;
+      const what = `the operator works on ${kind} of ${apiVersionOf(type)}`;
+      const remedy = `name it with its plural: { group, version, kind: '${kind}', plural, namespaced }`;
+      const message = `${what}, and only a cluster knows where that is served: ${remedy}`;
+      throw new OperatorError('InvalidConfig', message, { cause });
+    }
+  };
+}
+
+/**
+ * Returns a client without a cluster, for a manager that never runs. It knows the built-in kinds.
+ * @param refuse - returns the error message for a request
+ */
+function unreachableClient(refuse: (request: string) => string): ConnectedClient {
+  return createClient({
+    transport: {
+      request: ({ method, path }) => {
+        throw new OperatorError('InvalidConfig', refuse(`${method} ${path}`));
+      },
+      close: () => Promise.resolve(),
+    },
+  });
+}
+
+const from = 'what the controllers declare';
+const rbac = 'rbac.authorization.k8s.io';
+
+/**
+ * Returns a Role for each namespace other than the operator's. They are separate from `config/default`, since
+ * kustomize puts all objects there into the operator's namespace.
+ * @param name - the operator's
+ */
+export async function namespaceFiles(
+  folder: string,
+  name: string,
+  rulesOf: ReadonlyMap<string, readonly RoleRule[]>,
+): Promise<WantedManifests> {
+  const list = `${namespacesFolder}/kustomization.yaml`;
+  if (rulesOf.size === 0) {
+    return { wanted: await goingOnes(folder, [list, namespacedRolesPath]), notes: [] };
+  }
+  const kind = 'Kustomization';
+  const kustomization = {
+    ...{ apiVersion: 'kustomize.config.k8s.io/v1beta1', kind, resources: ['roles.yaml'] },
+  };
+  const account = await accountOf(folder, name);
+  const objects = [...rulesOf].flatMap(([namespace, rules]) =>
+    roleIn(namespace, { name, rules, account }),
+  );
+  const wanted = [
+    await generatedFile(folder, { path: list, from, objects: [kustomization] }),
+    await generatedFile(folder, { path: namespacedRolesPath, from, objects }),
+  ];
+  const names = [...rulesOf.keys()].join(', ');
+  const note = `roles in other namespaces (${names}) are in ${namespacesFolder}: apply it beside config/default; build-installer and helm have them`;
+  return { wanted, notes: [note] };
+}
+
+/** Returns the ServiceAccount of the operator with its name in config/default. */
+async function accountOf(folder: string, name: string): Promise<object> {
+  const path = 'config/default/kustomization.yaml';
+  const text = (await textIfExists(join(folder, path))) ?? '';
+  const content: unknown = parseDocument(checkYamlDepth(text, path)).toJS();
+  const { namespace, namePrefix } = isJsonObject(content) ? content : {};
+  const prefix = typeof namePrefix === 'string' ? namePrefix : `${name}-`;
+  return {
+    ...{ kind: 'ServiceAccount', name: `${prefix}controller-manager` },
+    namespace: typeof namespace === 'string' ? namespace : `${name}-system`,
+  };
+}
+
+/** An operator's rules in a namespace. */
+interface NamespacedRules {
+  readonly name: string;
+  readonly rules: readonly RoleRule[];
+  readonly account: object;
+}
+
+function roleIn(namespace: string, { name, rules, account }: NamespacedRules): readonly object[] {
+  const apiVersion = `${rbac}/v1`;
+  const roleRef = { apiGroup: rbac, kind: 'Role', name: `${name}-manager-role` };
+  return [
+    {
+      ...{ apiVersion, kind: 'Role', metadata: { name: roleRef.name, namespace } },
+      rules: normalRules(rules),
+    },
+    {
+      ...{ apiVersion, kind: 'RoleBinding' },
+      metadata: { name: `${name}-manager-rolebinding`, namespace },
+      ...{ roleRef, subjects: [account] },
+    },
+  ];
+}
+
+async function goingOnes(folder: string, paths: readonly string[]): Promise<readonly WantedFile[]> {
+  const going: WantedFile[] = [];
+  for (const path of paths) {
+    const text = await textIfExists(join(folder, path));
+    if (text !== undefined && isGenerated(text)) going.push({ type: 'delete', path });
+  }
+  return going;
 }

@@ -23,11 +23,9 @@ import { checkYamlDepth } from '../../object/yaml-documents.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
-import type { WantedManifests } from './wanted-manifests.js';
-import { ownNamespace } from './declared-rules.js';
-import { listedFiles, otherFiles } from './file-list.js';
-import type { FileList } from './file-list.js';
-import { generatedFile, isGenerated } from './generated-file.js';
+import type { WantedManifests, FileList } from './generated-file.js';
+import { ownNamespace } from './role-files.js';
+import { listedFiles, otherFiles, generatedFile, isGenerated } from './generated-file.js';
 
 /** An operator with its webhooks. */
 type Served = Pick<OperatorDefinition, 'name' | 'webhooks'>;

@@ -1,13 +1,14 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { OperatorResource } from '../../manager/index.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { CommandContext } from '../command-context.js';
-import type { Output } from '../options/output-option.js';
+import { textDiff } from '../object-texts.js';
+import type { Output } from '../options.js';
 import { loadOperator } from '../project/load-operator.js';
-import { planFiles } from '../scaffold/plan-files.js';
-import type { PlannedFile } from '../scaffold/plan-files.js';
-import { writeFiles } from '../scaffold/write-files.js';
-import { crdFiles } from './crd-files.js';
-import { manifestsText } from './manifests-report.js';
+import { planFiles, writeFiles } from '../scaffold/plan-files.js';
+import type { PlannedFile, WantedFile } from '../scaffold/plan-files.js';
+import { generatedFile, listedFiles, otherFiles } from './generated-file.js';
+import type { FileList, WantedManifests } from './generated-file.js';
 import { roleFiles } from './role-files.js';
 import { webhookManifestFiles } from './webhook-manifests.js';
 
@@ -51,4 +52,85 @@ function refuseStale(files: readonly PlannedFile[]): void {
   if (stale.length === 0) return;
   const remedy = 'run npx operator-builder manifests';
   throw new OperatorError('InvalidConfig', `stale manifests: ${stale.join(', ')}; ${remedy}`);
+}
+
+const bases = 'config/crd/bases';
+const list: FileList = {
+  ...{ path: 'config/crd/kustomization.yaml', field: 'resources' },
+  marker: '# +operator-builder:scaffold:crds',
+};
+
+/**
+ * Returns the CustomResourceDefinitions of a project: a file for each resource, listed for kustomize. Deletes
+ * generated files of removed resources; reports other files.
+ * @param folder - the project's
+ * @throws OperatorError `InvalidConfig`: two resources share a file, or the list can't be changed
+ */
+export async function crdFiles(
+  folder: string,
+  resources: readonly OperatorResource[],
+): Promise<WantedManifests> {
+  const names = resources.map(({ group, plural }) => `${group}_${plural}.yaml`);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) {
+    const message = `two resources of the operator are of ${bases}/${twice}: give it one only`;
+    throw new OperatorError('InvalidConfig', message);
+  }
+  const files = resources.map(({ crd }, index) => {
+    const path = `${bases}/${names[index] ?? ''}`;
+    return generatedFile(folder, { path, from: 'the schemas in src/api', objects: [crd] });
+  });
+  const { gone, left } = await otherFiles(join(folder, bases), /\.ya?ml$/, names);
+  const inList = (name: string): string => `bases/${name}`;
+  const wanted: readonly WantedFile[] = [
+    ...(await Promise.all(files)),
+    ...gone.map((name) => ({ type: 'delete', path: `${bases}/${name}` }) as const),
+    ...(await listedFiles(folder, list, { names: names.map(inList), gone: gone.map(inList) })),
+  ];
+  const notes = left.map(
+    (name) =>
+      `${bases}/${name} is of no resource of the operator, and was not generated: it is left`,
+  );
+  return { wanted, notes };
+}
+
+/** Report of `operator-builder manifests`. */
+export interface ManifestsReport {
+  /** The project's folder, absolute. */
+  readonly folder: string;
+  /** Whether the command only shows changes and writes nothing. */
+  readonly dryRun: boolean;
+  readonly files: readonly PlannedFile[];
+  /** Further notes. */
+  readonly notes: readonly string[];
+}
+
+const done: Readonly<Record<PlannedFile['action'], string>> = {
+  create: 'created',
+  overwrite: 'overwrote',
+  change: 'changed',
+  keep: 'kept',
+  delete: 'deleted',
+};
+
+/** Returns the report as text or JSON. */
+export function manifestsText(report: ManifestsReport, output: Output): string {
+  const { folder, dryRun, files, notes } = report;
+  if (output === 'json') {
+    const said = files.map((file) => {
+      const diff = dryRun && file.action !== 'keep' ? { diff: diffOf(file) } : {};
+      return { path: file.path, action: file.action, ...diff };
+    });
+    return `${JSON.stringify({ folder, dryRun, files: said, notes }, undefined, 2)}\n`;
+  }
+  const changes = files.filter(({ action }) => action !== 'keep');
+  const texts = dryRun
+    ? changes.map(diffOf)
+    : changes.map(({ path, action }) => `${done[action]} ${path}\n`);
+  if (changes.length === 0) texts.push('The manifests are up to date.\n');
+  return [...texts, ...notes.map((note) => `note: ${note}\n`)].join('');
+}
+
+function diffOf({ path, action, before, text }: PlannedFile): string {
+  return textDiff(path, before, action === 'delete' ? undefined : text);
 }

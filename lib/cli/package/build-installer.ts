@@ -1,9 +1,9 @@
 import { dirname, relative, resolve } from 'node:path';
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { CommandContext } from '../command-context.js';
-import { whileWriting } from '../file-error.js';
+import { whileWriting } from '../files.js';
 import { objectsText } from '../object-texts.js';
-import type { Output } from '../options/output-option.js';
+import type { Output } from '../options.js';
 import { builtOverlay } from './overlay.js';
 import type { OverlayOptions } from './overlay.js';
 

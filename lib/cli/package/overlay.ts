@@ -1,16 +1,19 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import escapeRegExp from 'lodash/escapeRegExp.js';
-import { join, resolve } from 'node:path';
-import { isJsonObject } from '../../object/json.js';
 import { dns1123LabelProblem } from '../../object/index.js';
+import { isJsonObject } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { OperatorError } from '../../system/operator-error.js';
+import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
-import type { Json } from '../json-values.js';
+import { contentError, fileError, whileWriting } from '../files.js';
 import { objectAt, objectsAt, textAt } from '../json-values.js';
-import { namespacesFolder } from '../manifests/role-path.js';
+import type { Json } from '../json-values.js';
+import { namespacesFolder } from '../manifests/role-file.js';
+import { parseDocuments, parseObjects } from '../object-texts.js';
 import { exists, findProject } from '../project/find-project.js';
-import { UsageError } from '../usage-error.js';
-import { buildKustomization } from './kustomize.js';
-import type { BuiltObject } from './kustomize.js';
 
 /** Options of commands that build an overlay of a project. */
 export interface OverlayOptions {
@@ -76,7 +79,7 @@ async function withMovedTexts(objects: readonly BuiltObject[], path: string, to:
 }
 
 /** The previous and the new namespace. */
-export interface Move {
+interface Move {
   readonly from: string;
   readonly to: string;
 }
@@ -153,7 +156,7 @@ function bindTo(role: Json, account: object): void {
 }
 
 /** The Deployment of an operator, and its container. */
-export interface ManagerDeployment {
+interface ManagerDeployment {
   readonly deployment: Json;
   readonly podSpec: Json;
   readonly container: Json;
@@ -215,7 +218,7 @@ function checkNamespaceOption(namespace: string): void {
 }
 
 /** The parts of an image's name; empty if absent. */
-export interface ImageName {
+interface ImageName {
   readonly name: string;
   readonly tag: string;
   readonly digest: string;
@@ -232,4 +235,94 @@ export function splitImage(image: string): ImageName {
     tag: colon < 0 ? '' : bare.slice(colon + 1),
     digest: at < 0 ? '' : image.slice(at + 1),
   };
+}
+
+/** An object to apply to a cluster. */
+export type BuiltObject = UnstructuredObject;
+
+/** Overrides for a kustomization. */
+interface BuildOptions {
+  /** Namespace of all objects. @defaultValue the kustomization's */
+  readonly namespace?: string | undefined;
+  /** Further entries of the `resources` of this kustomization. @defaultValue none */
+  readonly resources?: readonly string[] | undefined;
+  /** Further entries of its `components`. @defaultValue none */
+  readonly components?: readonly string[] | undefined;
+}
+
+/**
+ * Builds the kustomization of a folder with `kubectl kustomize`.
+ * @param folder - absolute
+ * @throws OperatorError `InvalidConfig`: kubectl is missing, or it refuses the kustomization
+ */
+export async function buildKustomization(
+  folder: string,
+  { namespace, resources = [], components = [] }: BuildOptions = {},
+): Promise<readonly BuiltObject[]> {
+  if (namespace === undefined && resources.length === 0 && components.length === 0) {
+    return kustomize(folder);
+  }
+  // A copy beside the original, so that the paths in it lead to the same files.
+  const copy = await whileWriting(dirname(folder), () =>
+    mkdtemp(join(dirname(folder), `.${basename(folder)}-`)),
+  );
+  try {
+    await cp(folder, copy, { recursive: true });
+    const file = await kustomizationIn(copy, folder);
+    const content = await contentOf(file);
+    const changed = {
+      ...content,
+      ...(namespace !== undefined && { namespace }),
+      resources: [...textsOf(content['resources']), ...resources],
+      components: [...textsOf(content['components']), ...components],
+    };
+    await writeFile(file, JSON.stringify(changed));
+    return await kustomize(copy, folder);
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+async function kustomizationIn(copy: string, folder: string): Promise<string> {
+  for (const name of ['kustomization.yaml', 'kustomization.yml', 'Kustomization']) {
+    if (await exists(join(copy, name))) return join(copy, name);
+  }
+  throw contentError(folder, 'there is no kustomization.yaml');
+}
+
+async function contentOf(file: string): Promise<Readonly<Record<string, unknown>>> {
+  const [content = {}] = parseDocuments(await readFile(file, 'utf8'), file);
+  return isJsonObject(content) ? content : {};
+}
+
+function textsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** @param said - the folder that messages name */
+async function kustomize(folder: string, said = folder): Promise<readonly BuiltObject[]> {
+  if (!(await exists(folder))) {
+    throw fileError(folder, 'read', Object.assign(new Error(), { code: 'ENOENT' }));
+  }
+  const text = await new Promise<string>((resolve, reject) => {
+    const options = { maxBuffer: 256_000_000 };
+    execFile('kubectl', ['kustomize', folder], options, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else reject(kubectlError(said, error, stderr.replaceAll(folder, said)));
+    });
+  });
+  return parseObjects(text, said) as unknown as readonly BuiltObject[];
+}
+
+function kubectlError(folder: string, error: Error, stderr: string): OperatorError {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+    const remedy = 'install kubectl, which builds kustomizations';
+    return contentError(
+      folder,
+      `kubectl kustomize: there is no kubectl on the PATH; ${remedy}`,
+      error,
+    );
+  }
+  const problem = stderr.trim().replace(/^(?:error: |.* err=)/, '') || error.message;
+  return contentError(folder, `kubectl kustomize: ${problem}`, error);
 }

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { fileError } from '../file-error.js';
+import { fileError } from '../files.js';
 
 /**
  * Returns the files and, for directories, their direct YAML and JSON files, sorted by name.

@@ -4,7 +4,7 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { checkDepth } from '../../object/depth.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { CommandContext } from '../command-context.js';
-import { readText } from '../read-text.js';
+import { readText } from '../files.js';
 
 /**
  * Reads the objects of YAML or JSON files, including the items of a `List`; skips kustomizations.

@@ -1,14 +1,15 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { OperatorDefinition } from '../../manager/index.js';
+import { isJsonObject } from '../../object/json.js';
+import { dns1123LabelProblem } from '../../object/names.js';
 import { asError } from '../../system/as-error.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { systemRandom } from '../../system/random.js';
-import { fileError } from '../file-error.js';
-import { bundleFile, bundleOperator, operatorFile } from './bundle-operator.js';
-import { checkedDefinition } from './checked-definition.js';
-import { findProject } from './find-project.js';
+import { fileError } from '../files.js';
+import { exists, findProject } from './find-project.js';
 
 /** An operator loaded from its sources. */
 export interface LoadedProject {
@@ -55,4 +56,147 @@ async function loadedModule(root: string, code: string): Promise<object> {
   } finally {
     await rm(file, { force: true });
   }
+}
+
+/**
+ * Returns the operator that a module exports.
+ * @param file - the module, for messages
+ * @throws OperatorError `InvalidConfig`: it exports no operator, or another value
+ */
+export function checkedDefinition(module: object, file: string): OperatorDefinition {
+  const { operator } = module as { readonly operator?: unknown };
+  if (operator === undefined) {
+    const others = Object.keys(module).join(', ');
+    const found = others === '' ? 'nothing' : others;
+    const remedy = 'add: export const operator: OperatorDefinition = { name, resources, setup }';
+    throw new OperatorError('InvalidConfig', `${file} exports ${found}, no operator; ${remedy}`);
+  }
+  const problems = problemsOf(operator);
+  if (problems.length > 0) {
+    const list = problems.map((problem) => `  ${problem}`).join('\n');
+    const message = `${file} exports an operator that is no OperatorDefinition:\n${list}`;
+    throw new OperatorError('InvalidConfig', message);
+  }
+  return operator as OperatorDefinition;
+}
+
+function problemsOf(operator: unknown): readonly string[] {
+  if (!isJsonObject(operator)) return [`want an object, got ${typeof operator}`];
+  const { name, resources = [], webhooks = [], setup } = operator;
+  return [
+    ...nameProblems(name),
+    ...(typeof setup === 'function' ? [] : [`setup: want a function, got ${typeof setup}`]),
+    ...listProblems('resources', resources, {
+      isOne: (one) => isObject(one) && 'crd' in one && 'plural' in one,
+      wanted: 'what defineResource made',
+    }),
+    ...listProblems('webhooks', webhooks, {
+      isOne: (one) => isObject(one) && 'path' in one && 'type' in one,
+      wanted: 'what validatingWebhook, mutatingWebhook or conversionWebhook made',
+    }),
+  ];
+}
+
+function nameProblems(name: unknown): readonly string[] {
+  if (typeof name !== 'string') return [`name: want a text, got ${typeof name}`];
+  const problem = dns1123LabelProblem(name);
+  return problem === undefined ? [] : [`name ${JSON.stringify(name)}: ${problem}`];
+}
+
+interface Form {
+  readonly isOne: (one: unknown) => boolean;
+  readonly wanted: string;
+}
+
+function listProblems(name: string, list: unknown, { isOne, wanted }: Form): readonly string[] {
+  if (!Array.isArray(list)) return [`${name}: want a list, got ${typeof list}`];
+  return list.flatMap((one: unknown, index) =>
+    isOne(one) ? [] : [`${name}[${index}]: want ${wanted}`],
+  );
+}
+
+/** Unlike a JSON object, the value may be a class instance. */
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Path of the operator in a project. */
+export const operatorFile = 'src/operator.ts';
+
+/** Path from which bundles are loaded; source paths in messages are relative to it. */
+export const bundleFile = 'node_modules/.cache/operator-builder/operator.mjs';
+
+/** A project's operator as one module. */
+export interface OperatorBundle {
+  /** An ES module that imports packages instead of including them. */
+  readonly code: string;
+  /** The project's source files in the bundle, absolute. */
+  readonly files: readonly string[];
+}
+
+/** The part of esbuild's API in use; the project's own esbuild may have any version. */
+interface Esbuild {
+  build(options: object): Promise<{
+    readonly outputFiles: readonly { readonly text: string }[];
+    readonly metafile: { readonly inputs: Readonly<Record<string, unknown>> };
+  }>;
+  formatMessages(messages: readonly object[], options: object): Promise<readonly string[]>;
+}
+
+/**
+ * Bundles a project's operator with the project's esbuild.
+ * @param root - of the project, absolute
+ * @throws OperatorError `InvalidConfig`: the operator or esbuild is missing, or the code does not compile
+ */
+export async function bundleOperator(root: string): Promise<OperatorBundle> {
+  if (!(await exists(join(root, operatorFile)))) {
+    const remedy = 'it is to export an OperatorDefinition as operator';
+    throw new OperatorError('InvalidConfig', `${root} has no ${operatorFile}: ${remedy}`);
+  }
+  const esbuild = await esbuildOf(root);
+  try {
+    const { outputFiles, metafile } = await esbuild.build({
+      ...{ absWorkingDir: root, entryPoints: [operatorFile], outfile: bundleFile },
+      ...{ bundle: true, packages: 'external', platform: 'node', format: 'esm', target: 'node20' },
+      ...{ write: false, metafile: true, sourcemap: 'inline', logLevel: 'silent' },
+      define: placeOf(join(root, operatorFile)),
+    });
+    const files = Object.keys(metafile.inputs).map((file) => resolve(root, file));
+    return { code: outputFiles[0]?.text ?? '', files };
+  } catch (error) {
+    const messages = await messagesOf(error, esbuild);
+    const what = `${operatorFile} of ${root} does not compile:\n${messages}`;
+    throw new OperatorError('InvalidConfig', what, { cause: error });
+  }
+}
+
+/** Defines the code's own location as in the deployed bundle, which is also beside the sources. */
+function placeOf(file: string): Readonly<Record<string, string>> {
+  return {
+    'import.meta.url': JSON.stringify(pathToFileURL(file).href),
+    'import.meta.filename': JSON.stringify(file),
+    'import.meta.dirname': JSON.stringify(dirname(file)),
+  };
+}
+
+async function esbuildOf(root: string): Promise<Esbuild> {
+  let path: string;
+  try {
+    path = createRequire(join(root, 'package.json')).resolve('esbuild');
+  } catch (error) {
+    const remedy = 'npm install, or npm install --save-dev esbuild where package.json lacks it';
+    throw new OperatorError('InvalidConfig', `${root} has no esbuild: ${remedy}`, { cause: error });
+  }
+  const loaded = (await import(pathToFileURL(path).href)) as Esbuild & {
+    readonly default?: Esbuild;
+  };
+  // Not every export of a CommonJS module has a name.
+  return loaded.default ?? loaded;
+}
+
+async function messagesOf(thrown: unknown, esbuild: Esbuild): Promise<string> {
+  const { errors } = thrown as { readonly errors?: unknown };
+  if (!Array.isArray(errors) || errors.length === 0) return asError(thrown).message;
+  const texts = await esbuild.formatMessages(errors as object[], { kind: 'error', color: false });
+  return texts.map((text) => text.trimEnd()).join('\n');
 }

@@ -1,13 +1,14 @@
-import type { Manager, ManagerOptions } from '../../manager/index.js';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Manager } from '../../manager/index.js';
+import type { ManagerOptions } from '../../manager/index.js';
 import { asError } from '../../system/as-error.js';
+import { whenAborted } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
-import { whenAborted } from '../../system/clock.js';
 import type { LoadedProject } from '../project/load-operator.js';
 import { watchFiles } from '../watch-files.js';
-import { prepareRun } from './operator-run.js';
-import type { OperatorRun } from './operator-run.js';
-import { sourceFiles } from './source-files.js';
+import type { WatchedPaths } from '../watch-files.js';
 
 /** Parameters of `keepRunning`. */
 export interface KeepRunning {
@@ -161,4 +162,63 @@ class RestartedOperator {
         `the operator failed; change its sources to start it again: ${asError(error).message}`,
       );
   }
+}
+
+/** A running operator. */
+export interface OperatorRun {
+  readonly manager: Manager;
+  /** Resolves when it has stopped completely; rejects with its error. */
+  readonly ended: Promise<void>;
+  /** Stops it; resolves when it has stopped completely. @throws the errors of stopping */
+  stop(): Promise<void>;
+}
+
+/** An operator in a manager of its own, ready to run. */
+interface PreparedRun {
+  readonly manager: Manager;
+  begin(): OperatorRun;
+}
+
+/**
+ * Puts an operator into a manager without running it. Errors of its `setup` are thrown here.
+ * @param options - of the manager, for this operator
+ */
+async function prepareRun(
+  { operator }: LoadedProject,
+  options: ManagerOptions,
+): Promise<PreparedRun> {
+  const manager = new Manager({ shards: false, ...options });
+  await operator.setup(manager);
+  return {
+    manager,
+    begin: () => {
+      const stop = new AbortController();
+      const ended = manager.run(stop.signal);
+      return {
+        ...{ manager, ended },
+        stop: () => {
+          stop.abort();
+          return ended;
+        },
+      };
+    },
+  };
+}
+
+const sources = /\.(?:[cm]?[jt]s|json)$/;
+
+/**
+ * Returns the possible source files of an operator: all below `src`, even those not yet imported, and the
+ * imported files elsewhere.
+ * @param imported - absolute
+ */
+async function sourceFiles(root: string, imported: readonly string[]): Promise<WatchedPaths> {
+  const folder = join(root, 'src');
+  // The folder is missing while it is moved.
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const below = (wanted: (entry: (typeof entries)[0]) => boolean): readonly string[] =>
+    entries.filter(wanted).map((entry) => join(entry.parentPath, entry.name));
+  const files = below((entry) => entry.isFile() && sources.test(entry.name));
+  const directories = [folder, ...below((entry) => entry.isDirectory())];
+  return { files: [...new Set([...files, ...imported])].toSorted(), directories };
 }

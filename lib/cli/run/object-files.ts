@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileError } from '../file-error.js';
+import { fileError } from '../files.js';
 import { exists } from '../project/find-project.js';
 
 /** Returns the sample custom resources of a project; empty without the folder. */

@@ -3,19 +3,17 @@ import type { Client } from '../../client/index.js';
 import { withoutFailures } from '../../feed/index.js';
 import { certificateFiles } from '../../manager/index.js';
 import type { ManagerOptions } from '../../manager/index.js';
-import type { Logger } from '../../system/logger.js';
-import type { Tracer } from '../../system/tracer.js';
-import { isOperatorError } from '../../system/operator-error.js';
 import { whenAborted } from '../../system/clock.js';
+import type { Logger } from '../../system/logger.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import type { Tracer } from '../../system/tracer.js';
+import { UsageError, whileTelling } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
-import { commandLogger, logsText } from '../options/log-option.js';
-import { managerOptionsOf } from '../options/manager-options.js';
+import { commandLogger, logsText, managerOptionsOf } from '../options.js';
+import type { ClusterOptions, LogOptions, ProcessOptions } from '../options.js';
 import { loadOperator } from '../project/load-operator.js';
 import type { LoadedProject } from '../project/load-operator.js';
-import { UsageError } from '../usage-error.js';
-import { whileTelling } from '../while-telling.js';
 import type { KeepRunning } from './keep-running.js';
-import type { RunOptions } from './run-options.js';
 
 /** State that all ways to run an operator share. */
 export interface Running {
@@ -126,4 +124,26 @@ function refuseContradictions(options: RunOptions): void {
     const remedy = 'say where tls.crt and tls.key are by --webhook-certs';
     throw new UsageError(`--webhook-port: webhooks are served over HTTPS: ${remedy}`);
   }
+}
+
+/** Options of `operator-builder run`. */
+export interface RunOptions extends ClusterOptions, ProcessOptions, LogOptions {
+  /** A directory of the project. */
+  readonly project: string;
+  /** Namespaces to watch; undefined: all. */
+  readonly namespace?: readonly string[] | undefined;
+  readonly watch: boolean;
+  readonly installCrds?: boolean | undefined;
+  readonly webhookPort?: number | undefined;
+  /** Folder with `tls.crt` and `tls.key`. */
+  readonly webhookCerts?: string | undefined;
+  readonly embedded?: boolean | undefined;
+  readonly filename?: readonly string[] | undefined;
+  readonly kubeconfigOut?: string | undefined;
+  readonly port?: number | undefined;
+  /** Give the operator all permissions, without its role. */
+  readonly asAdmin?: boolean | undefined;
+  readonly untilSettled?: boolean | undefined;
+  /** In milliseconds. */
+  readonly settleTimeout: number;
 }

@@ -8,11 +8,11 @@ import { isJsonObject } from '../../object/json.js';
 import { parseYamlDocuments } from '../../object/yaml-documents.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Tracer } from '../../system/tracer.js';
-import { ownNamespace } from '../manifests/declared-rules.js';
+import { ownNamespace } from '../manifests/role-files.js';
 import { roleMarker } from '../manifests/role-file.js';
 import { exists } from '../project/find-project.js';
 import type { LoadedProject } from '../project/load-operator.js';
-import { readText } from '../read-text.js';
+import { readText } from '../files.js';
 import { filesOf } from './object-files.js';
 
 /** Options of {@link RunRole}. */

@@ -1,14 +1,19 @@
-import { relative, resolve } from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import { EmbeddedCluster } from '../../embedded/index.js';
+import type { EmbeddedClusterOptions } from '../../embedded/index.js';
+import { isJsonObject } from '../../object/json.js';
 import { CustomResourceDefinition } from '../../object/kinds.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { asError } from '../../system/as-error.js';
 import { whenAborted } from '../../system/clock.js';
+import { OperatorError } from '../../system/operator-error.js';
 import type { CommandContext } from '../command-context.js';
-import { commandLogger } from '../options/log-option.js';
-import type { LogOptions } from '../options/log-option.js';
+import { whileWriting } from '../files.js';
+import { commandLogger } from '../options.js';
+import type { LogOptions } from '../options.js';
 import { readResources } from '../plan/resource-files.js';
-import { startServer } from './embedded-server.js';
+import { textIfExists } from '../scaffold/plan-files.js';
 import { filesOf } from './object-files.js';
-import { writeKubeConfigFile } from './kube-config-file.js';
 
 /** Options of `operator-builder apiserver`. */
 export interface ApiServerOptions extends LogOptions {
@@ -59,4 +64,74 @@ async function definitionsIn(
   if (other === undefined) return objects as unknown as readonly CustomResourceDefinition[];
   const message = `--crds: want CustomResourceDefinitions, got a ${other.kind}`;
   throw new OperatorError('InvalidConfig', `${message}: apply it once the server runs`);
+}
+
+/** Options of {@link startServer}. */
+export interface ServerOptions extends EmbeddedClusterOptions {
+  readonly port: number;
+}
+
+/**
+ * Starts an embedded cluster that listens on a port.
+ * @throws OperatorError `ListenFailed`: the port is taken; and the errors of the cluster
+ */
+export async function startServer({ port, ...options }: ServerOptions): Promise<EmbeddedCluster> {
+  const cluster = await EmbeddedCluster.start(options);
+  try {
+    await cluster.listen(port);
+    return cluster;
+  } catch (thrown) {
+    await cluster.stop();
+    const cause = asError(thrown);
+    const { code } = cause as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
+    const remedy = 'choose another one by --port, or leave it out for any that is free';
+    const message = `the API server can't listen on 127.0.0.1:${port}: ${why} (${remedy})`;
+    throw new OperatorError('ListenFailed', message, { cause });
+  }
+}
+
+/**
+ * Writes the kubeconfig of a listening embedded cluster.
+ * @param file - absolute
+ * @returns a function that removes it
+ * @throws OperatorError `InvalidConfig`: the file belongs to another cluster, or can't be written
+ */
+export async function writeKubeConfigFile(
+  cluster: EmbeddedCluster,
+  file: string,
+): Promise<() => Promise<void>> {
+  await refuseOthers(file);
+  await whileWriting(file, async () => {
+    await mkdir(dirname(file), { recursive: true });
+    await cluster.writeKubeConfig(file);
+  });
+  return async () => {
+    // Another process may have replaced it.
+    if ((await textIfExists(file)) === cluster.kubeConfig()) await rm(file, { force: true });
+  };
+}
+
+/** Protects a kubeconfig with the user's clusters from being overwritten. */
+async function refuseOthers(file: string): Promise<void> {
+  const text = await textIfExists(file);
+  if (text === undefined || text.trim() === '') return;
+  const [{ parse }, { checkYamlDepth }] = await Promise.all([
+    import('yaml'),
+    import('../../object/yaml-documents.js'),
+  ]);
+  let content: unknown;
+  try {
+    content = parse(checkYamlDepth(text, file));
+  } catch {
+    // Invalid YAML: not a file of this program.
+  }
+  const { contexts } = isJsonObject(content) ? content : {};
+  const [only, ...others] = Array.isArray(contexts) ? (contexts as readonly unknown[]) : [];
+  if (others.length === 0 && isJsonObject(only) && only['name'] === 'embedded') return;
+  const remedy = 'name another file, or remove it';
+  throw new OperatorError(
+    'InvalidConfig',
+    `${file} is there, and is no kubeconfig of an embedded cluster: ${remedy}`,
+  );
 }

@@ -1,22 +1,23 @@
 import { join } from 'node:path';
+import { isMap, isSeq, parseDocument } from 'yaml';
+import type { YAMLMap, YAMLSeq } from 'yaml';
 import type { Convertible } from '../../crd/definition/convert-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
-import { parseRoleFile } from '../manifests/role-file.js';
-import { namespacedRolesPath, rolePath } from '../manifests/role-path.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { namespacedRolesPath, parseRoleFile, rolePath } from '../manifests/role-file.js';
 import { widenedWebhooks } from '../manifests/webhook-manifests.js';
-import { valuesOf } from './api-values.js';
-import type { ApiParts } from './api-values.js';
-import { withFieldsOfKind } from './controller-fields.js';
-import { withCrdVersion } from './crd-version.js';
+import { valuesOf, webhookValues } from './api-values.js';
+import type { ApiParts, WebhookSubject } from './api-values.js';
+import { withFieldsOfKind, definedNow, sampleContent, withContent } from './sample-content.js';
 import { withCurrentSchema } from './current-schema.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
+import type { Insertion } from './insertions.js';
 import { textIfExists } from './plan-files.js';
 import type { WantedFile } from './plan-files.js';
 import { isSameKind, wholeGroup } from './project-file.js';
-import type { Project, ProjectResource } from './project-file.js';
-import { definedNow, sampleContent, withContent } from './sample-content.js';
-import { spokeInsertion } from './spokes.js';
+import type { Project, ProjectResource, ProjectWebhooks } from './project-file.js';
 import { readTemplate } from './template.js';
 import type { TemplateFile } from './template.js';
 
@@ -137,4 +138,84 @@ async function bareFiles(
     ...(await readTemplate('api', valuesOf(project, first))),
   ];
   return new Map(files.map(({ path, text }) => [path, text]));
+}
+
+const marker = '// +operator-builder:scaffold:spokes';
+
+/** The stored version of a kind and another version. */
+interface Pair {
+  readonly project: Project;
+  readonly first: ProjectResource;
+  readonly spoke: ProjectResource;
+}
+
+/** Returns the conversion between all versions of a kind, in the file of the stored version. */
+export async function spokesOf({ project, first, others }: WebhookSubject): Promise<WantedFile> {
+  const [nearest = first, ...more] = others;
+  const pair = { project, first, spoke: nearest };
+  const { path, text } = await apiOf(pair, { conversion: true });
+  const insertions = insertionsOf((await apiOf(pair, {})).text, text);
+  const further: string[] = [];
+  for (const spoke of more) {
+    further.push(...(await spokeInsertion({ project, first, spoke })).lines);
+  }
+  const all = insertions.map((insertion): Insertion => {
+    const place = insertion.lines.findIndex((line) => line.trim() === marker);
+    return { ...insertion, lines: insertion.lines.toSpliced(place, 0, ...further) };
+  });
+  return { type: 'insert', path, insertions: all };
+}
+
+/** Returns the insertion for one more version of a kind that has a conversion. */
+async function spokeInsertion(pair: Pair): Promise<Insertion> {
+  const { text } = await apiOf(pair, { conversion: true });
+  const lines = text.split('\n');
+  const start = lines.findIndex((line) => line.trim() === 'spokes: {') + 1;
+  const end = lines.findIndex((line) => line.trim() === marker);
+  const [indentation = ''] = /^ */.exec(lines[end] ?? '') ?? [];
+  return { marker, lines: lines.slice(start, end), indentation };
+}
+
+/** Returns the file of the stored version for a kind with two versions. */
+async function apiOf(
+  { project, first, spoke }: Pair,
+  webhooks: ProjectWebhooks,
+): Promise<TemplateFile> {
+  const subject = { project, resource: first, first, others: [spoke] };
+  const files = await readTemplate('webhook', webhookValues(subject, webhooks));
+  const file = files.find(({ path }) => path.startsWith(`src/api/${first.version}/`));
+  if (file === undefined) throw new OperatorError('InvalidConfig', 'the template has no versions');
+  return file;
+}
+
+/**
+ * Adds a further version with the schema of the first to a CustomResourceDefinition's text; unchanged if it
+ * has the version. Keeps the rest.
+ * @throws OperatorError `InvalidConfig`: not a definition, or without the first version
+ */
+function withCrdVersion(text: string, first: string, version: string): string {
+  const document = parseDocument(checkYamlDepth(text, 'CustomResourceDefinition'));
+  const versions = crdVersionsOf(document.get('spec'));
+  if (find(versions, version) !== undefined) return text;
+  const added = find(versions, first)?.clone() as YAMLMap | undefined;
+  if (added === undefined) throw noVersions();
+  added.set('name', version);
+  added.set('storage', false);
+  versions.add(added);
+  return document.toString({ lineWidth: 0 });
+}
+
+function crdVersionsOf(spec: unknown): YAMLSeq {
+  const versions = isMap(spec) ? spec.get('versions') : undefined;
+  if (!isSeq(versions)) throw noVersions();
+  return versions;
+}
+
+function find({ items }: YAMLSeq, name: string): YAMLMap | undefined {
+  return items.filter((item) => isMap(item)).find((item) => item.get('name') === name);
+}
+
+function noVersions(): OperatorError {
+  const remedy = 'give it back its versions, or delete it and start again';
+  return new OperatorError('InvalidConfig', `a file below config/crd has no versions: ${remedy}`);
 }

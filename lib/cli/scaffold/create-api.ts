@@ -1,8 +1,8 @@
 import type { CommandContext } from '../command-context.js';
-import { UsageError } from '../usage-error.js';
+import { UsageError } from '../command-context.js';
 import { apiFiles, versionFiles } from './api-files.js';
-import { builtInType } from './built-in-kinds.js';
-import { carryOut } from './carry-out.js';
+import { builtInType } from './api-values.js';
+import { carryOut } from './plan-files.js';
 import { foreignFiles, foreignKind } from './foreign-kind.js';
 import {
   checkGroup,
@@ -12,15 +12,11 @@ import {
   checkVersion,
   englishPlural,
 } from './names.js';
-import { openProject } from './open-project.js';
-import type { OpenProject } from './open-project.js';
+import { openProject, isSameKind, projectFileName, withResource } from './project-file.js';
+import type { OpenProject, Project, ProjectResource } from './project-file.js';
 import type { PlannedFile } from './plan-files.js';
-import { partInsertions } from './project-parts.js';
-import { isSameKind, projectFileName, withResource } from './project-file.js';
-import type { Project, ProjectResource } from './project-file.js';
-import type { ScaffoldOptions } from './scaffold-command.js';
-import type { Style } from './styles.js';
-import { forTestRunner } from './test-runner.js';
+import { partInsertions, forTestRunner } from './init-project.js';
+import type { ScaffoldOptions, Style } from './scaffold-command.js';
 
 /** Options of `operator-builder create api`. */
 export interface CreateApiOptions extends ScaffoldOptions {

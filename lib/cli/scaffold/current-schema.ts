@@ -1,5 +1,5 @@
 import { OperatorError } from '../../system/operator-error.js';
-import { importText, importsIn, localName } from './import-statements.js';
+import { importText, importsIn, localName } from './insertions.js';
 
 /** The file of a kind, and the template's file of a further version. */
 export interface SchemaTexts {

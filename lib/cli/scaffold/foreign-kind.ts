@@ -6,11 +6,9 @@ import { dns1123SubdomainProblem } from '../../object/names.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { Schema } from '../../object/schema.js';
 import { checkYamlDepth } from '../../object/yaml-documents.js';
-
-import { UsageError } from '../usage-error.js';
+import { UsageError } from '../command-context.js';
 import { mergedRole } from './api-files.js';
-import { valuesOf } from './api-values.js';
-import { builtInContent, builtInType } from './built-in-kinds.js';
+import { builtInContent, builtInType, valuesOf } from './api-values.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
 import { minimalValue } from './minimal-value.js';
@@ -20,10 +18,9 @@ import type { WantedFile } from './plan-files.js';
 import type { Project, ProjectResource } from './project-file.js';
 import { withContentOfTest } from './sample-content.js';
 import { readTemplate } from './template.js';
-import { typeText } from './type-text.js';
 
 /** Names of a kind that the project does not define. */
-export interface ForeignOptions {
+interface ForeignOptions {
   /** Full group name; `core` for the group of Pods. */
   readonly group: string;
   readonly version: string;
@@ -35,7 +32,7 @@ export interface ForeignOptions {
 }
 
 /** A kind that the project does not define: built in, or another operator's. */
-export interface ForeignKind {
+interface ForeignKind {
   readonly resource: ProjectResource;
   /** The definition that tests install; undefined for built-in kinds. */
   readonly definition: CustomResourceDefinition | undefined;
@@ -199,4 +196,53 @@ export async function testDefinition(
 ): Promise<CustomResourceDefinition | undefined> {
   const text = await textIfExists(join(folder, `test/crds/${kebabCase(kind)}.json`));
   return text === undefined ? undefined : (JSON.parse(text) as CustomResourceDefinition);
+}
+
+const open = 'Readonly<Record<string, unknown>>';
+
+/**
+ * Returns the TypeScript type for values of a structural schema.
+ * @param indentation - of the line with the type
+ */
+function typeText(schema: Schema, indentation: string): string {
+  const { type, enum: choices = [], items = {}, properties, additionalProperties } = schema;
+  if (schema['x-kubernetes-int-or-string'] === true) return 'number | string';
+  if (type === undefined) {
+    return schema['x-kubernetes-preserve-unknown-fields'] === true ? 'unknown' : open;
+  }
+  const nullable = schema.nullable === true ? ' | null' : '';
+  switch (type) {
+    case 'boolean':
+      return `boolean${nullable}`;
+    case 'integer':
+    case 'number':
+      return `number${nullable}`;
+    case 'string':
+      return `${stringType(choices)}${nullable}`;
+    case 'array': {
+      const item = typeText(items, indentation);
+      return `readonly ${item.includes(' | ') ? `(${item})` : item}[]${nullable}`;
+    }
+    case 'object':
+      if (properties !== undefined) return `${objectType(schema, indentation)}${nullable}`;
+      if (typeof additionalProperties !== 'object') return `${open}${nullable}`;
+      return `Readonly<Record<string, ${typeText(additionalProperties, indentation)}>>${nullable}`;
+  }
+}
+
+/** Returns a union of the choices; `string` without choices, or if they do not fit on a line. */
+function stringType(choices: readonly unknown[]): string {
+  const literals = choices.filter((one) => typeof one === 'string').map((one) => `'${one}'`);
+  const union = literals.join(' | ');
+  return union === '' || union.length > 50 || union.includes('\\') ? 'string' : union;
+}
+
+function objectType({ properties = {}, required = [] }: Schema, indentation: string): string {
+  const inner = `${indentation}  `;
+  const fields = Object.entries(properties).map(([name, property]) => {
+    const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name).replaceAll('"', "'");
+    const sign = required.includes(name) ? ':' : '?:';
+    return `${inner}readonly ${key}${sign} ${typeText(property, inner)};\n`;
+  });
+  return fields.length === 0 ? open : `{\n${fields.join('')}${indentation}}`;
 }

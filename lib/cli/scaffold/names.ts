@@ -1,6 +1,6 @@
 import { pluralOf } from '../../crd/definition/resource-definition.js';
 import { dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/index.js';
-import { UsageError } from '../usage-error.js';
+import { UsageError } from '../command-context.js';
 
 /** The longest suffix of an object that has the project's name as a prefix. */
 const longestSuffix = '-controller-manager-metrics';

@@ -1,10 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { OperatorError } from '../../system/operator-error.js';
-import { fileError } from '../file-error.js';
-import { withMergedImports } from './import-statements.js';
-import { insert, missingMarkers } from './insertions.js';
+import type { CommandContext } from '../command-context.js';
+import { fileError, whileWriting } from '../files.js';
+import type { Output } from '../options.js';
+import { withMergedImports, insert, missingMarkers } from './insertions.js';
 import type { Insertion } from './insertions.js';
+import type { ScaffoldOptions } from './scaffold-command.js';
 
 /** A command's request for a file. */
 export type WantedFile = {
@@ -34,7 +36,7 @@ export interface PlannedFile {
 }
 
 /** Options of {@link planFiles}. */
-export interface PlanOptions {
+interface PlanOptions {
   /** Folder of the project. */
   readonly folder: string;
   /** Whether files may be overwritten. */
@@ -136,4 +138,142 @@ export async function textIfExists(file: string): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw fileError(file, 'read', error);
   }
+}
+
+/** The result of a scaffolding command. */
+interface Scaffold {
+  readonly wanted: readonly WantedFile[];
+  /** Command lines to suggest as next steps. */
+  readonly next: readonly string[];
+}
+
+/** Options of {@link carryOut}. */
+interface CarryOutOptions extends ScaffoldOptions, Pick<PlanOptions, 'outside'> {}
+
+/** Writes all files or none, prints a report and returns the files. */
+export async function carryOut(
+  { wanted, next }: Scaffold,
+  { directory, dryRun, force, output, outside }: CarryOutOptions,
+  context: CommandContext,
+): Promise<readonly PlannedFile[]> {
+  const folder = resolve(context.cwd, directory);
+  const files = await planFiles(wanted, { folder, force, outside });
+  if (!dryRun) await writeFiles(folder, files, context.stopSignal());
+  context.stdout.write(reportText({ folder, dryRun, files, next }, output));
+  return files;
+}
+
+/** Reverts a step; steps are reverted in reverse order. */
+type Undo = () => Promise<unknown>;
+
+/**
+ * Writes all files or none. Writes temporary files first and renames them at the end, so that most errors
+ * occur before any change. Reverts everything after a failure or an abort.
+ * @throws OperatorError `InvalidConfig`: a file can't be written. `Aborted`: `signal` was aborted.
+ */
+export async function writeFiles(
+  folder: string,
+  files: readonly PlannedFile[],
+  signal: AbortSignal,
+): Promise<void> {
+  const undos: Undo[] = [];
+  const staged: { file: PlannedFile; place: string; temporary: string }[] = [];
+  try {
+    for (const file of files.filter(({ action }) => action !== 'keep' && action !== 'delete')) {
+      refuseAborted(signal);
+      const place = join(folder, file.path);
+      const temporary = await stage(place, file.text, undos);
+      staged.push({ file, place, temporary });
+    }
+    for (const { file, place, temporary } of staged) {
+      refuseAborted(signal);
+      await putInPlace(temporary, place);
+      const { before } = file;
+      undos.push(() => (before === undefined ? rm(place) : writeFile(place, before)));
+    }
+    for (const { path, before = '' } of files.filter(({ action }) => action === 'delete')) {
+      refuseAborted(signal);
+      const place = join(folder, path);
+      await whileWriting(place, () => rm(place));
+      undos.push(() => writeFile(place, before));
+    }
+  } catch (error) {
+    for (const undo of undos.toReversed()) await undo();
+    throw error;
+  }
+}
+
+function refuseAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new OperatorError('Aborted', 'stopped: nothing was written');
+}
+
+async function stage(place: string, text: string, undos: Undo[]): Promise<string> {
+  const temporary = join(dirname(place), `.${basename(place)}.operator-builder-new`);
+  try {
+    const made = await mkdir(dirname(place), { recursive: true });
+    if (made !== undefined) undos.push(() => removeFolders(made, dirname(place)));
+    undos.push(() => rm(temporary, { force: true }));
+    await writeFile(temporary, text);
+  } catch (error) {
+    throw fileError(place, 'written', error);
+  }
+  return temporary;
+}
+
+async function putInPlace(temporary: string, place: string): Promise<void> {
+  try {
+    await rename(temporary, place);
+  } catch (error) {
+    throw fileError(place, 'written', error);
+  }
+}
+
+/** Removes the empty folders from `deepest` up to `first`, which this program created. */
+async function removeFolders(first: string, deepest: string): Promise<void> {
+  await rmdir(deepest);
+  if (relative(first, deepest) !== '') await removeFolders(first, dirname(deepest));
+}
+
+/** Report of a scaffolding command. */
+interface ScaffoldReport {
+  /** Folder of the project, absolute. */
+  readonly folder: string;
+  readonly dryRun: boolean;
+  readonly files: readonly PlannedFile[];
+  /** Command lines to suggest as next steps. */
+  readonly next: readonly string[];
+}
+
+const verbs: Readonly<Record<PlannedFile['action'], readonly [done: string, planned: string]>> = {
+  create: ['created', 'would create'],
+  overwrite: ['overwrote', 'would overwrite'],
+  change: ['changed', 'would change'],
+  keep: ['kept', 'would keep'],
+  delete: ['deleted', 'would delete'],
+};
+
+/** Returns the report as text or JSON. */
+function reportText(report: ScaffoldReport, output: Output): string {
+  const { folder, dryRun, files, next } = report;
+  if (output === 'json') {
+    const said = files.map(({ path, action, note }) => ({ path, action, note }));
+    return `${JSON.stringify({ folder, dryRun, files: said, next }, undefined, 2)}\n`;
+  }
+  const lines = files.flatMap((file) => {
+    const [done, planned] = verbs[file.action];
+    const note = file.note === undefined ? '' : ` (${file.note})`;
+    const line = `${dryRun ? planned : done} ${file.path}${note}`;
+    return dryRun && file.action === 'change' ? [line, ...addedLines(file)] : [line];
+  });
+  const then = dryRun ? ['Nothing was written.'] : ['', 'Next:', ...next.map((one) => `  ${one}`)];
+  return `${[...lines, ...then].join('\n')}\n`;
+}
+
+/** Returns the lines that a file did not have before; removed lines are not shown. */
+function addedLines({ before = '', text }: PlannedFile): readonly string[] {
+  const known = new Set(before.split('\n'));
+  return text
+    .split('\n')
+    .filter((line) => !known.has(line))
+    .map((line) => `  + ${line}`);
 }

@@ -1,8 +1,10 @@
+import { join, resolve } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { checkYamlDepth } from '../../object/yaml-documents.js';
 import { OperatorError } from '../../system/operator-error.js';
-import { UsageError } from '../usage-error.js';
+import { UsageError } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
 import {
   checkDomain,
   checkGroupName,
@@ -11,10 +13,9 @@ import {
   checkProjectName,
   checkVersion,
 } from './names.js';
-import { styles } from './styles.js';
-import type { Style } from './styles.js';
-import { testRunners } from './test-runner.js';
-import type { TestRunner } from './test-runner.js';
+import { textIfExists } from './plan-files.js';
+import { styles, testRunners } from './scaffold-command.js';
+import type { ScaffoldOptions, Style, TestRunner } from './scaffold-command.js';
 
 /** Name of the file that describes a project. */
 export const projectFileName = 'PROJECT';
@@ -184,7 +185,7 @@ export function withChoices(
 }
 
 /** Whether two entries name the same version of a kind. */
-export function isSameVersion(one: ProjectResource, other: ProjectResource): boolean {
+function isSameVersion(one: ProjectResource, other: ProjectResource): boolean {
   return isSameKind(one, other) && one.version === other.version;
 }
 
@@ -265,4 +266,30 @@ function textOf(field: string, value: unknown, path: string): string {
 function fail(path: string, problem: string): never {
   const remedy = 'repair it, or take it from your version control';
   throw new OperatorError('InvalidConfig', `${path} can't be used: ${problem} (${remedy})`);
+}
+
+/** A project with its parsed file. */
+export interface OpenProject {
+  /** Absolute path. */
+  readonly folder: string;
+  /** Path of the project's file. */
+  readonly path: string;
+  readonly text: string;
+  readonly project: Project;
+}
+
+/**
+ * Reads the file of a project.
+ * @throws OperatorError `InvalidConfig`: the file is missing or invalid
+ */
+export async function openProject(
+  { directory }: Pick<ScaffoldOptions, 'directory'>,
+  { cwd }: Pick<CommandContext, 'cwd'>,
+): Promise<OpenProject> {
+  const folder = resolve(cwd, directory);
+  const path = join(folder, projectFileName);
+  const text = await textIfExists(path);
+  if (text !== undefined) return { folder, path, text, project: parseProject(text, path) };
+  const remedy = 'go to the folder of a project, or make one with operator-builder init';
+  throw new OperatorError('InvalidConfig', `there is no file ${path}: ${remedy}`);
 }

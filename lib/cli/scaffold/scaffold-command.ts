@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { outputOption } from '../options/output-option.js';
-import type { Output } from '../options/output-option.js';
+import { outputOption } from '../options.js';
+import type { Output } from '../options.js';
 
 /** Options of every scaffolding command. */
 export interface ScaffoldOptions {
@@ -22,3 +22,15 @@ export function scaffoldCommand(name: string): Command {
     .option('--no-input', 'at a terminal, do not ask for what is missing (also: CI=1)')
     .addOption(outputOption());
 }
+
+/** The styles of a controller. */
+export const styles = ['builder', 'resources', 'lifecycle'] as const;
+
+/** One of {@link styles}. */
+export type Style = (typeof styles)[number];
+
+/** Test runners of a project. */
+export const testRunners = ['node', 'vitest'] as const;
+
+/** One of {@link testRunners}: `node:test`, or Vitest. */
+export type TestRunner = (typeof testRunners)[number];

@@ -1,24 +1,22 @@
 import { isImmutablePath, rollsPods } from '../../apply/index.js';
 import { updatesOnDelete } from '../../builder/rollout-state.js';
+import { withoutBookkeeping } from '../../feed/object-news.js';
 import { describeObject } from '../../object/describe-object.js';
-import { diffObjects, serverSetFields, redactChanges } from '../../object/diff-by-path.js';
+import { diffObjects, redactChanges, serverSetFields } from '../../object/diff-by-path.js';
 import type { FieldChange } from '../../object/diff-by-path.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
 import type { ObjectReference } from '../../object/object-reference.js';
+import { controllerOf } from '../../object/owner-reference.js';
 import { groupOf, isBuiltInGroup } from '../../object/resource-type.js';
-import { withoutBookkeeping } from '../../feed/object-news.js';
-import { hashSources } from '../plan/hash-of.js';
+import { hashSources } from '../plan/plan-of.js';
 import { isOperatorsOwn, usersOf } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';
-import { cutTraffic } from './cut-traffic.js';
-import { lostObjects } from './lost-objects.js';
-import { podsOf } from './pods-of.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange } from './upgrade-report.js';
 
 /** The states before and after an upgrade. */
-export interface States {
+interface States {
   readonly before: ClusterState;
   readonly after: ClusterState;
   /** Objects that only the check recreated. @defaultValue none */
@@ -26,7 +24,7 @@ export interface States {
 }
 
 /** The effects of an upgrade. */
-export interface Comparison {
+interface Comparison {
   readonly findings: readonly Finding[];
   readonly changes: readonly HarmlessChange[];
 }
@@ -175,4 +173,139 @@ function isBuiltIn({ apiVersion }: KubernetesObject): boolean {
 
 function referenceOf(object: UnstructuredObject): ObjectReference {
   return withoutUid(referenceTo(object));
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Returns findings for Services that reach fewer of their previous pods, or none. */
+function cutTraffic({ before, after }: States): readonly Finding[] {
+  return [...before].flatMap(([id, from]) => {
+    const to = after.get(id);
+    if (from.kind !== 'Service' || from.apiVersion !== 'v1' || to === undefined) return [];
+    const reached = selected(from, before);
+    if (reached.length === 0) return [];
+    const ref = referenceTo(to);
+    const changes = diffObjects(selectorOf(from), selectorOf(to)).map((change) => ({
+      ...change,
+      path: `spec.selector.${change.path}`,
+    }));
+    if (selected(to, after).length === 0) {
+      const message = `it no longer selects a pod, of ${reached.length} before: requests to it fail`;
+      const remedy = 'change the labels of pods and the selector of their Service together';
+      return [finding('traffic', ref, { message, changes, remedy })];
+    }
+    const still = reached.filter(({ metadata }) => fits(selectorOf(to), metadata.labels)).length;
+    if (still === reached.length) return [];
+    const message = `it selects ${still} of the ${reached.length} pods that run, until new ones are ready`;
+    const remedy =
+      'give pods the new labels in one release, and change the selector in the one after';
+    return [finding('traffic', ref, { message, changes, remedy })];
+  });
+}
+
+function selected(service: UnstructuredObject, state: ClusterState): readonly UnstructuredObject[] {
+  const { namespace } = service.metadata;
+  return [...state.values()].filter(
+    ({ kind, metadata }) =>
+      kind === 'Pod' &&
+      metadata.namespace === namespace &&
+      fits(selectorOf(service), metadata.labels),
+  );
+}
+
+/** Whether a selector matches; a Service without one has endpoints from elsewhere. */
+function fits(selector: Labels, labels: Labels = {}): boolean {
+  const wanted = Object.entries(selector);
+  return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);
+}
+
+function selectorOf(service: UnstructuredObject): Labels {
+  return (service['spec'] as { readonly selector?: Labels } | undefined)?.selector ?? {};
+}
+
+/** Objects that are gone. */
+interface Lost {
+  readonly findings: readonly Finding[];
+  /** Ids of their replacements under other names. */
+  readonly replacements: ReadonlySet<string>;
+}
+
+/** Returns the objects that an upgrade removes, with their replacements. */
+function lostObjects({ before, after }: States): Lost {
+  const gone = [...before].filter(([id, object]) => !after.has(id) && isLost(object));
+  const fresh = new Map([...after].filter(([id, each]) => !before.has(id) && isOperatorsOwn(each)));
+  const replacements = new Set<string>();
+  const findings = gone.map(([, object]) => {
+    const [id, replacement] = replacementOf(object, fresh) ?? [];
+    if (id !== undefined) {
+      fresh.delete(id);
+      replacements.add(id);
+    }
+    return lost(object, replacement, before);
+  });
+  return { findings, replacements };
+}
+
+/**
+ * Whether the loss of an object is a finding: claims always, but not pods, which end with their workload.
+ */
+function isLost(object: UnstructuredObject): boolean {
+  return object.kind === 'PersistentVolumeClaim' || isOperatorsOwn(object);
+}
+
+/** Returns the most similar new object of the same kind and owner. */
+function replacementOf(
+  object: UnstructuredObject,
+  fresh: ReadonlyMap<string, UnstructuredObject>,
+): readonly [string, UnstructuredObject] | undefined {
+  const owner = controllerOf(object)?.uid;
+  const alike = [...fresh].filter(
+    ([, other]) =>
+      other.kind === object.kind &&
+      other.metadata.namespace === object.metadata.namespace &&
+      controllerOf(other)?.uid === owner,
+  );
+  const differences = ([, other]: (typeof alike)[number]): number =>
+    diffObjects(object, other, { ignore: ['metadata', 'status'] }).length;
+  return alike.toSorted((one, other) => differences(one) - differences(other))[0];
+}
+
+function lost(
+  object: UnstructuredObject,
+  replacement: UnstructuredObject | undefined,
+  before: ClusterState,
+): Finding {
+  const ref = referenceTo(object);
+  const users = usersOf(object, before).map(withoutUid);
+  const used =
+    users.length === 0
+      ? ''
+      : `; ${users.map((user) => describeObject(user)).join(', ')} refers to it`;
+  const pods = rollsPods(object) ? `, with its ${podsOf(object, before).length} pods` : '';
+  if (object.kind === 'PersistentVolumeClaim') {
+    const message = `it is deleted, and what is stored in it${used}`;
+    const remedy =
+      'keep it: give it the annotation operator-builder.io/prune: "false", or copy it first';
+    return finding('claim', ref, { message, users, remedy });
+  }
+  if (replacement !== undefined) {
+    const { name = '' } = replacement.metadata;
+    const message = `it is pruned${pods}, and ${describeObject(replacement)} made in its place${used}`;
+    const changes = [{ path: 'metadata.name', from: object.metadata.name, to: name }];
+    const remedy = `keep the name ${object.metadata.name ?? ''}`;
+    return finding('renamed', ref, { message, users, changes, remedy });
+  }
+  const remedy = 'none is needed if nothing else uses it';
+  return finding('pruned', ref, { message: `it is pruned${pods}${used}`, users, remedy });
+}
+
+/** Returns the pods that a workload controls, also through ReplicaSets. */
+function podsOf(workload: UnstructuredObject, state: ClusterState): readonly UnstructuredObject[] {
+  const byUid = new Map([...state.values()].map((each) => [each.metadata.uid, each] as const));
+  const isOf = (object: UnstructuredObject): boolean => {
+    const owner = byUid.get(controllerOf(object)?.uid);
+    if (owner === undefined) return false;
+    return owner.metadata.uid === workload.metadata.uid || isOf(owner);
+  };
+  return [...state.values()].filter((object) => object.kind === 'Pod' && isOf(object));
 }

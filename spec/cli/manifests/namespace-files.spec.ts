@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { namespaceFiles } from '../../../lib/cli/manifests/namespace-files.js';
+import { namespaceFiles } from '../../../lib/cli/manifests/role-files.js';
 import { scratchDirectory } from '../cli.js';
 
 describe('Roles in namespaces', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { allowTheSame, normalRules, ruleLines } from '../../../lib/cli/manifests/role-rules.js';
-import type { RoleRule } from '../../../lib/cli/manifests/role-rules.js';
+import { allowTheSame, normalRules, ruleLines } from '../../../lib/cli/manifests/role-file.js';
+import type { RoleRule } from '../../../lib/cli/manifests/role-file.js';
 
 const some = (...items: readonly string[]) => fc.subarray([...items], { minLength: 1 });
 const anyRule: fc.Arbitrary<RoleRule> = fc.record({

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { planResource } from '../../../lib/cli/plan/plan-resource.js';
 import type { PlanStep, ResourcePlan } from '../../../lib/cli/plan/plan-resource.js';
-import { renderSteps } from '../../../lib/cli/plan/render-steps.js';
+import { renderSteps } from '../../../lib/cli/plan/render-plan.js';
 import type { Client } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { controllerFor, done, requeueAfter } from '../../../lib/controller/index.js';

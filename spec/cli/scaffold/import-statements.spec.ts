@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withImported, withMergedImports } from '../../../lib/cli/scaffold/import-statements.js';
+import { withImported, withMergedImports } from '../../../lib/cli/scaffold/insertions.js';
 
 describe('Import statements of generated code', () => {
   it('import each module once, with values and types together', () => {

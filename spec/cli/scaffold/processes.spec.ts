@@ -4,7 +4,7 @@ import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { styles } from '../../../lib/cli/scaffold/styles.js';
+import { styles } from '../../../lib/cli/scaffold/scaffold-command.js';
 import { bundleOf } from '../../manager/processes/bundle-of.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';

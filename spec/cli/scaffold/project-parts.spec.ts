@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { buildKustomization } from '../../../lib/cli/package/kustomize.js';
+import { buildKustomization } from '../../../lib/cli/package/overlay.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { createApi, textsIn } from './project.js';
 

@@ -1,8 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { namespaceFiles } from '../../../lib/cli/manifests/namespace-files.js';
-import { planFiles } from '../../../lib/cli/scaffold/plan-files.js';
-import { writeFiles } from '../../../lib/cli/scaffold/write-files.js';
+import { namespaceFiles } from '../../../lib/cli/manifests/role-files.js';
+import { planFiles, writeFiles } from '../../../lib/cli/scaffold/plan-files.js';
 import { cli } from '../cli.js';
 import type { CliResult } from '../cli.js';
 

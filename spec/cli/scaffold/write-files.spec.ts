@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { writeFiles } from '../../../lib/cli/scaffold/write-files.js';
+import { writeFiles } from '../../../lib/cli/scaffold/plan-files.js';
 import type { PlannedFile } from '../../../lib/cli/scaffold/plan-files.js';
 import { scratchDirectory } from '../cli.js';
 import { textsIn } from './project.js';

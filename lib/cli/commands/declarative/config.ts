@@ -1,12 +1,10 @@
 import { Command, Option } from 'commander';
 import type { Clock } from '../../../system/clock.js';
 import type { CommandContext } from '../../command-context.js';
-import { whileWriting } from '../../file-error.js';
-import { helpExamples } from '../../help-examples.js';
-import { outputOption } from '../../options/output-option.js';
-import type { Output } from '../../options/output-option.js';
-import { durationMsOf, namespacesOf } from '../../options/parsed-options.js';
-import { UsageError } from '../../usage-error.js';
+import { whileWriting } from '../../files.js';
+import { helpExamples, outputOption, durationMsOf, namespacesOf } from '../../options.js';
+import type { Output } from '../../options.js';
+import { UsageError } from '../../command-context.js';
 import { defaultKeyDirectory, defaultViewPort } from './defaults.js';
 import type { AccessLevel } from './view-rules.js';
 

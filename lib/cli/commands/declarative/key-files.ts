@@ -1,5 +1,5 @@
 import { keyFilesIn } from '../../../declarative/api-server/index.js';
-import { readText } from '../../read-text.js';
+import { readText } from '../../files.js';
 
 /** The keys from the directory of `declarative keys` that an API server of views needs. */
 export interface ServerKeys {

@@ -1,10 +1,8 @@
 import { Command, Option } from 'commander';
 import type { CommandContext } from '../../command-context.js';
-import { whileWriting } from '../../file-error.js';
-import { helpExamples } from '../../help-examples.js';
-import { outputOption } from '../../options/output-option.js';
-import type { Output } from '../../options/output-option.js';
-import { daysOf, namesOf } from '../../options/parsed-options.js';
+import { whileWriting } from '../../files.js';
+import { helpExamples, outputOption, daysOf, namesOf } from '../../options.js';
+import type { Output } from '../../options.js';
 import { defaultKeyDirectory } from './defaults.js';
 
 interface KeysOptions {

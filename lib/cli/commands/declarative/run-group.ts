@@ -4,12 +4,8 @@ import { DeclarativeManager } from '../../../declarative/views/index.js';
 import type { Logger } from '../../../system/logger.js';
 import { isOperatorError } from '../../../system/operator-error.js';
 import type { CommandContext } from '../../command-context.js';
-import { clusterClient } from '../../options/cluster-options.js';
-import type { ClusterOptions } from '../../options/cluster-options.js';
-import { commandLogger } from '../../options/log-option.js';
-import type { LogOptions } from '../../options/log-option.js';
-import { managerOptionsOf } from '../../options/manager-options.js';
-import type { ProcessOptions } from '../../options/manager-options.js';
+import { clusterClient, commandLogger, managerOptionsOf } from '../../options.js';
+import type { ClusterOptions, LogOptions, ProcessOptions } from '../../options.js';
 import { startViewServer } from './view-server.js';
 import type { ViewServerOptions } from './view-server.js';
 

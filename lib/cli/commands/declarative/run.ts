@@ -1,15 +1,16 @@
 import { Command } from 'commander';
 import type { CommandContext } from '../../command-context.js';
-import { helpExamples } from '../../help-examples.js';
+import {
+  helpExamples,
+  addClusterOptions,
+  logFormatOption,
+  logLevelOption,
+  addProcessOptions,
+  portOf,
+} from '../../options.js';
 import type { FileOperator } from '../../operator-files.js';
-import { addClusterOptions } from '../../options/cluster-options.js';
-import type { ClusterOptions } from '../../options/cluster-options.js';
-import { logFormatOption, logLevelOption } from '../../options/log-option.js';
-import type { LogOptions } from '../../options/log-option.js';
-import { addProcessOptions } from '../../options/manager-options.js';
-import type { ProcessOptions } from '../../options/manager-options.js';
-import { portOf } from '../../options/parsed-options.js';
-import { UsageError } from '../../usage-error.js';
+import type { ClusterOptions, LogOptions, ProcessOptions } from '../../options.js';
+import { UsageError } from '../../command-context.js';
 import { defaultViewPort } from './defaults.js';
 import type { ViewServerOptions } from './view-server.js';
 

@@ -2,8 +2,8 @@ import { parse } from 'yaml';
 import { checkYamlDepth } from '../../../object/yaml-documents.js';
 import type { PolicyRule } from '../../../apiserver/index.js';
 import { asError } from '../../../system/as-error.js';
-import { readText } from '../../read-text.js';
-import { UsageError } from '../../usage-error.js';
+import { readText } from '../../files.js';
+import { UsageError } from '../../command-context.js';
 
 const allViews = { apiGroups: ['*.view.dcontroller.io'], resources: ['*'] };
 

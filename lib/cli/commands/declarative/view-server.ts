@@ -1,7 +1,7 @@
 import { isLoopback } from '../../../manager/inspector/bind-inspector.js';
 import type { ViewApiServer } from '../../../declarative/api-server/index.js';
 import type { Logger } from '../../../system/logger.js';
-import { UsageError } from '../../usage-error.js';
+import { UsageError } from '../../command-context.js';
 
 /** Options of the server of views. */
 export interface ViewServerOptions {

@@ -1,28 +1,28 @@
-import { join, relative, resolve, sep } from 'node:path';
+import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
+import { parse, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
-import { parseDocument } from 'yaml';
-import { OperatorError } from '../../system/operator-error.js';
 import { isJsonObject } from '../../object/json.js';
 import { checkYamlDepth } from '../../object/yaml-documents.js';
+import { OperatorError } from '../../system/operator-error.js';
 import type { CommandContext } from '../command-context.js';
-import { contentError } from '../file-error.js';
-import { textDiff } from '../object-texts.js';
-import type { Output } from '../options/output-option.js';
-import { builtOverlay } from '../package/overlay.js';
-import type { BuiltOverlay, OverlayOptions } from '../package/overlay.js';
-import { exists } from '../project/find-project.js';
-import { readText } from '../read-text.js';
-import { carryOut } from '../scaffold/carry-out.js';
-import { textIfExists } from '../scaffold/plan-files.js';
-import type { WantedFile } from '../scaffold/plan-files.js';
-import { parseProject, projectFileName } from '../scaffold/project-file.js';
-import { chartOf, hasKind } from './chart-files.js';
-import type { Chart } from './chart-files.js';
-import { isAsMade, madeText } from './made-file.js';
-import { managerValues } from './manager-template.js';
+import { contentError, readText } from '../files.js';
+import { managerValues, peersOf, objectTemplate } from './object-template.js';
+import type { ChartFacts } from './object-template.js';
 import { mergedValues, withDefaults } from './values.js';
 import type { ValueSchema } from './values.js';
+import { objectAt, textAt } from '../json-values.js';
+import type { Json } from '../json-values.js';
+import { textDiff } from '../object-texts.js';
+import type { Output } from '../options.js';
+import { exists } from '../project/find-project.js';
+import { carryOut, textIfExists } from '../scaffold/plan-files.js';
+import type { WantedFile } from '../scaffold/plan-files.js';
+import { parseProject, projectFileName } from '../scaffold/project-file.js';
+import { readTemplate } from '../scaffold/template.js';
+import { builtOverlay, managerDeployment, splitImage } from './overlay.js';
+import type { BuiltOverlay, OverlayOptions } from './overlay.js';
 
 /** Options of `operator-builder helm`. */
 export interface ChartOptions extends OverlayOptions {
@@ -191,4 +191,147 @@ async function valueFiles(
       : mergedValues({ text, file, defaults, before, schema });
   const filled = withDefaults(schema, defaults, merged.more);
   return { values: merged.text, schema: `${JSON.stringify(filled, undefined, 2)}\n` };
+}
+
+/** Input of a chart. */
+export interface ChartSource {
+  /** Name of the project. */
+  readonly name: string;
+  /** Version from package.json. */
+  readonly version: string;
+  /** The objects of `config/default`, and of `config/default` with all its options. */
+  readonly objects: readonly object[];
+  readonly all: readonly object[];
+  /** The overlay that was built, for messages. */
+  readonly from: string;
+}
+
+/** A chart. */
+export interface Chart {
+  readonly values: Document;
+  readonly schema: ValueSchema;
+  readonly chart: Document;
+  /** The other files by their paths in the chart. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** Makes a chart from the objects of a project. */
+export async function chartOf(source: ChartSource): Promise<Chart> {
+  const { name, objects, all, from } = source;
+  const { deployment, podSpec } = managerDeployment(objects, from);
+  const metadata = objectAt(deployment, 'metadata');
+  const facts: ChartFacts = {
+    name,
+    namespace: textAt(metadata, 'namespace'),
+    manager: textAt(metadata, 'name'),
+    account: textAt(podSpec, 'serviceAccountName'),
+  };
+  const words = { 'operator-name': name, 'manager-name': facts.manager };
+  const given = await readTemplate('helm', { words, conditions: new Set() });
+  const texts = new Map(given.map(({ path, text }) => [path, text]));
+  const taken = (path: string): string => {
+    const text = texts.get(path) ?? '';
+    texts.delete(path);
+    return text;
+  };
+  const values = parseDocument(taken('values.yaml'));
+  const schema = JSON.parse(taken('values.schema.json')) as ValueSchema;
+  const chart = parseDocument(taken('Chart.yaml'));
+  fillValues(values, source);
+  const templates = all.flatMap((object) => templateFile(object as Json, facts));
+  return { values, schema, chart, files: new Map([...texts, ...joined(templates)]) };
+}
+
+function templateFile(object: Json, facts: ChartFacts): readonly (readonly [string, string])[] {
+  const text = objectTemplate(object, facts);
+  const name = textAt(objectAt(object, 'metadata'), 'name');
+  const kind = textAt(object, 'kind').toLowerCase();
+  const isCrd = kind === 'customresourcedefinition';
+  const own = name.startsWith(`${facts.name}-`) ? name.slice(facts.name.length + 1) : name;
+  const path = isCrd ? `templates/crds/${name}.yaml` : `templates/${kind}-${own}.yaml`;
+  return text === undefined ? [] : [[path, text]];
+}
+
+/** Puts objects of one kind and name from several namespaces into one file. */
+function joined(files: readonly (readonly [string, string])[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const [path, text] of files) {
+    const before = texts.get(path);
+    texts.set(path, before === undefined ? text : `${before}---\n${text}`);
+  }
+  return texts;
+}
+
+/** Takes the defaults of the values from `config/`. */
+function fillValues(values: Document, { objects, all, version, from }: ChartSource): void {
+  const manager = managerValues(objects, from);
+  const { name, tag, digest } = splitImage(manager.image.name);
+  const set = (path: readonly string[], value: unknown): void => {
+    values.setIn(path, values.createNode(parse(JSON.stringify(value))));
+  };
+  set(['image', 'repository'], name);
+  if (tag !== version) set(['image', 'tag'], tag);
+  if (digest !== '') set(['image', 'digest'], digest);
+  if (manager.image.pullPolicy !== '') set(['image', 'pullPolicy'], manager.image.pullPolicy);
+  for (const [name, value] of Object.entries(manager.fields)) {
+    if (value !== undefined) set([name], value);
+  }
+  set(['replicas'], manager.replicas);
+  if (manager.logLevel !== '') set(['logLevel'], manager.logLevel);
+  if (manager.priorityClassName !== '') set(['priorityClassName'], manager.priorityClassName);
+  set(['leaderElection', 'enabled'], manager.leaderElection);
+  set(['metrics', 'auth'], manager.metricsAuth);
+  set(['metrics', 'serviceMonitor', 'enabled'], hasKind(objects, 'ServiceMonitor'));
+  set(['podDisruptionBudget', 'enabled'], hasKind(objects, 'PodDisruptionBudget'));
+  const max = maxUnavailableOf(objects);
+  if (max !== undefined) set(['podDisruptionBudget', 'maxUnavailable'], max);
+  set(['networkPolicy', 'enabled'], hasKind(objects, 'NetworkPolicy'));
+  for (const [part, peers] of peersOf(all)) set(['networkPolicy', `${part}From`], peers);
+}
+
+function maxUnavailableOf(objects: readonly object[]): unknown {
+  const budget = (objects as readonly Json[]).find(({ kind }) => kind === 'PodDisruptionBudget');
+  return budget && objectAt(budget, 'spec')?.['maxUnavailable'];
+}
+
+/** Whether the list has objects of a kind. */
+export function hasKind(objects: readonly object[], kind: string): boolean {
+  return (objects as readonly Json[]).some((object) => object['kind'] === kind);
+}
+
+/**
+ * Generated files carry a hash of their content, so that changes by hand are not lost: in the first line, or
+ * in JSON as `$comment`.
+ */
+const said = /Made by `operator-builder helm` \(([0-9a-f]{16})\)/;
+
+/** The form of the comment in a generated file. */
+type CommentStyle = 'template' | 'json';
+
+const styleOf = (path: string): CommentStyle => (path.endsWith('.json') ? 'json' : 'template');
+
+/** Returns the text of a file with the comment of a generated file. */
+export function madeText(path: string, text: string): string {
+  const sentence = `Made by \`operator-builder helm\` (${hashOf(text)}): changed content is kept when the chart is updated.`;
+  if (styleOf(path) === 'json') {
+    return text.replace('{', `{\n  "$comment": ${JSON.stringify(sentence)},`);
+  }
+  return path.startsWith('templates/')
+    ? `{{- /* ${sentence} */ -}}\n${text}`
+    : `# ${sentence}\n${text}`;
+}
+
+/** Whether a generated file is unchanged since its generation. */
+export function isAsMade(path: string, text: string): boolean {
+  const [, hash] = said.exec(text) ?? [];
+  return hash !== undefined && hash === hashOf(restOf(path, text));
+}
+
+function restOf(path: string, text: string): string {
+  if (styleOf(path) === 'json') return text.replace(/\n {2}"\$comment": .*,/, '');
+  return text.slice(text.indexOf('\n') + 1);
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex').slice(0, 16);
 }

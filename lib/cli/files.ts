@@ -1,5 +1,33 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { asError } from '../system/as-error.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import type { CommandContext } from './command-context.js';
+
+/** Reads a text file. @throws OperatorError `InvalidConfig`: it can't be read */
+export async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw fileError(file, 'read', error);
+  }
+}
+
+/**
+ * Writes the result of a command.
+ * @param file - undefined: the standard output
+ * @throws OperatorError `InvalidConfig`: the file can't be written
+ */
+export async function writeResult(
+  text: string,
+  file: string | undefined,
+  { stdout }: CommandContext,
+): Promise<void> {
+  if (file === undefined) {
+    stdout.write(text);
+    return;
+  }
+  await whileWriting(file, () => writeFile(file, text));
+}
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',

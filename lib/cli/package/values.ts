@@ -1,9 +1,10 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import { isMap, parseDocument } from 'yaml';
+import { isMap, parseDocument, stringify } from 'yaml';
 import type { Document } from 'yaml';
+import { deepEqual } from '../../object/deep-equal.js';
 import { isJsonObject } from '../../object/json.js';
 import { checkYamlDepth } from '../../object/yaml-documents.js';
-import { contentError } from '../file-error.js';
+import { contentError } from '../files.js';
+import { yamlSettings } from '../object-texts.js';
 
 /** A JSON schema of values. */
 export interface ValueSchema {
@@ -12,10 +13,10 @@ export interface ValueSchema {
 }
 
 /** Path of a value that is replaced as a whole. */
-export type ValuePath = readonly string[];
+type ValuePath = readonly string[];
 
 /** Returns the paths of all values in a schema. */
-export function valuePaths(schema: ValueSchema, above: ValuePath = []): readonly ValuePath[] {
+function valuePaths(schema: ValueSchema, above: ValuePath = []): readonly ValuePath[] {
   const { properties } = schema;
   if (properties === undefined) return [above];
   return Object.entries(properties).flatMap(([name, one]) => valuePaths(one, [...above, name]));
@@ -53,7 +54,7 @@ function defaultOf(schema: ValueSchema, path: ValuePath): unknown {
 }
 
 /** Input of {@link mergedValues}. */
-export interface ValuesMerge {
+interface ValuesMerge {
   /** The user's file. */
   readonly text: string;
   readonly file: string;
@@ -65,7 +66,7 @@ export interface ValuesMerge {
 }
 
 /** The user's values with the new ones, and the user's additional paths. */
-export interface MergedValues {
+interface MergedValues {
   readonly text: string;
   readonly more: readonly string[];
 }
@@ -129,4 +130,87 @@ function add(own: Document, defaults: Document, path: ValuePath): void {
   if (!isMap(from) || !isMap(to)) return;
   const pair = from.items.find((one) => String(one.key) === name);
   if (pair !== undefined) to.add(pair.clone());
+}
+
+/** Returns lines of a template for an indentation, as Helm's `nindent` needs them. */
+export type TemplateLines = (indent: number) => readonly string[];
+
+/**
+ * Writes objects with Helm actions. An action is not valid YAML, so placeholder words represent actions until
+ * the text is written.
+ */
+export class TemplateText {
+  readonly #inline = new Map<string, string>();
+  readonly #lines = new Map<string, TemplateLines>();
+
+  /** Returns the placeholder of an action within a text. */
+  inline(action: string): string {
+    const word = `HelmInline${this.#inline.size}End`;
+    this.#inline.set(word, `{{ ${action} }}`);
+    return word;
+  }
+
+  /** Returns the placeholder of lines: an item of a list or, with the value null, a member of an object. */
+  lines(lines: TemplateLines): string {
+    const word = `HelmLines${this.#lines.size}End`;
+    this.#lines.set(word, lines);
+    return word;
+  }
+
+  /** Returns the placeholder of a line: an action between items or members. */
+  line(action: string): string {
+    return this.lines((indent) => [`${' '.repeat(indent)}{{- ${action} }}`]);
+  }
+
+  /** Returns the template of an object. */
+  textOf(object: object): string {
+    const escaped = stringify(object, yamlSettings).replaceAll('{{', '{{ "{{" }}');
+    const lines = escaped.split('\n').flatMap((line) => this.#linesOf(line));
+    return lines
+      .join('\n')
+      .replaceAll(/HelmInline\d+End/g, (word) => this.#inline.get(word) ?? word);
+  }
+
+  #linesOf(line: string): readonly string[] {
+    const [, blanks = '', word = ''] =
+      /^( *)(?:- )?"?(HelmLines\d+End)"?(?:: null|:)?$/.exec(line) ?? [];
+    return this.#lines.get(word)?.(blanks.length) ?? [line];
+  }
+}
+
+/** Returns lines with `key:` and the members or items of a value, if the value is not empty. */
+export function valueLines(key: string, path: string): TemplateLines {
+  return (indent) => {
+    const blanks = ' '.repeat(indent);
+    return [
+      `${blanks}{{- with .Values.${path} }}`,
+      `${blanks}${key}:`,
+      `${blanks}  {{- toYaml . | nindent ${indent + 2} }}`,
+      `${blanks}{{- end }}`,
+    ];
+  };
+}
+
+/** Returns the members or items of a value, to be placed among others. */
+export function spreadLines(path: string): TemplateLines {
+  return (indent) => {
+    const blanks = ' '.repeat(indent);
+    return [
+      `${blanks}{{- with .Values.${path} }}`,
+      `${blanks}{{- toYaml . | nindent ${indent} }}`,
+      `${blanks}{{- end }}`,
+    ];
+  };
+}
+
+/** Returns a line with the text of a value, if the text is not empty. */
+export function textLines(key: string, path: string): TemplateLines {
+  return (indent) => {
+    const blanks = ' '.repeat(indent);
+    return [
+      `${blanks}{{- with .Values.${path} }}`,
+      `${blanks}${key}: {{ . | quote }}`,
+      `${blanks}{{- end }}`,
+    ];
+  };
 }

@@ -1,0 +1,197 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import type { ConnectedClient } from '../client/http-client.js';
+import { parseDuration } from '../crd/cel/times.js';
+import { clusterText, usesColors } from '../feed/text-logger.js';
+import type { ManagerOptions } from '../manager/index.js';
+import { dns1123LabelProblem, dns1123SubdomainProblem } from '../object/names.js';
+import type { Logger } from '../system/logger.js';
+import type { CommandContext } from './command-context.js';
+
+/** Options that select a cluster. */
+export interface ClusterOptions {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+/** Adds `--kubeconfig` and `--context`. */
+export function addClusterOptions(command: Command): Command {
+  return command
+    .option(
+      '--kubeconfig <file>',
+      'the cluster (default: KUBECONFIG, the service account of the pod, or ~/.kube/config)',
+    )
+    .option('--context <name>', "a context of the kubeconfig (default: the file's current one)");
+}
+
+/**
+ * Returns the client of the selected cluster.
+ * @throws OperatorError `InvalidKubeConfig`: no cluster is configured, or the file is invalid
+ */
+export async function clusterClient(
+  { kubeconfig: path, context }: ClusterOptions,
+  { env }: CommandContext,
+  logger: Logger,
+): Promise<ConnectedClient> {
+  const { defaultClient } = await import('../client/default-client.js');
+  return defaultClient({ path, context, env, logger });
+}
+
+/**
+ * Returns the name of the cluster that {@link clusterClient} connects to:
+ * `context kind-dev: https://127.0.0.1:6443`.
+ */
+export async function clusterName(
+  { kubeconfig: path, context }: ClusterOptions,
+  { env }: CommandContext,
+): Promise<string> {
+  const { defaultCluster } = await import('../client/default-client.js');
+  return clusterText(await defaultCluster({ path, context, env }));
+}
+
+/** Options of a process that runs operators. */
+export interface ProcessOptions {
+  readonly healthPort?: number | undefined;
+  readonly metricsPort?: number | undefined;
+  readonly leaderElection?: LeaseName | undefined;
+}
+
+interface LeaseName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Adds `--health-port`, `--metrics-port` and `--leader-election`. */
+export function addProcessOptions(command: Command): Command {
+  return command
+    .option('--health-port <port>', 'serve /healthz and /readyz (default: not)', portOf)
+    .option('--metrics-port <port>', 'serve /metrics (default: not)', portOf)
+    .addOption(
+      new Option(
+        '--leader-election <namespace/name>',
+        'be one of several replicas, of which one works at a time: the Lease that they compete for',
+      ).argParser(leaseNameOf),
+    );
+}
+
+/** Returns the manager options for these process options. */
+export function managerOptionsOf({
+  healthPort,
+  metricsPort,
+  leaderElection,
+}: ProcessOptions): Pick<ManagerOptions, 'health' | 'metrics' | 'leaderElection'> {
+  return {
+    health: healthPort === undefined ? false : { port: healthPort },
+    metrics: metricsPort === undefined ? false : { port: metricsPort },
+    leaderElection,
+  };
+}
+
+function leaseNameOf(text: string): LeaseName {
+  const [namespace = '', name = '', ...others] = text.split('/');
+  const wellFormed =
+    dns1123LabelProblem(namespace) === undefined && dns1123SubdomainProblem(name) === undefined;
+  if (wellFormed && others.length === 0) return { namespace, name };
+  throw new InvalidArgumentError('Want the namespace and the name of a Lease, as shop/operator.');
+}
+
+const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const formats = ['text', 'json'] as const;
+
+/** Options of logging. */
+export interface LogOptions {
+  readonly logLevel: (typeof levels)[number];
+  /** @defaultValue `text` if the standard error is a terminal, else `json` */
+  readonly logFormat?: (typeof formats)[number] | undefined;
+}
+
+/** Returns the option `--log-level`. */
+export function logLevelOption(): Option {
+  return new Option('--log-level <level>', 'the least severe log lines on the standard error')
+    .choices(levels)
+    .default('info');
+}
+
+/** Returns the option `--log-format`. */
+export function logFormatOption(): Option {
+  const what =
+    'log lines for people, or JSON for programs (default: text at a terminal, else json)';
+  return new Option('--log-format <format>', what).choices(formats);
+}
+
+/** Whether log lines are text for people. */
+export function logsText({ logFormat }: LogOptions, { stderr }: CommandContext): boolean {
+  return (logFormat ?? (stderr.columns === undefined ? 'json' : 'text')) === 'text';
+}
+
+/** Returns the logger of a command. */
+export async function commandLogger(options: LogOptions, context: CommandContext): Promise<Logger> {
+  const { stderr, env } = context;
+  const { logLevel: level } = options;
+  const write = (line: string): void => void stderr.write(line);
+  if (logsText(options, context)) {
+    const { textLogger } = await import('../feed/text-logger.js');
+    return textLogger({ level, write, color: usesColors(context, stderr) });
+  }
+  const { pinoLogger } = await import('../system/pino-logger.js');
+  const stacks = level === 'debug' || env['OPERATOR_BUILDER_DEBUG'] !== undefined;
+  return pinoLogger({ level, destination: { write }, stacks });
+}
+
+const outputs = ['text', 'json'] as const;
+
+/** Formats of a command's result. */
+export type Output = (typeof outputs)[number];
+
+/** Returns the option `--output`: text for people or JSON for programs. */
+export function outputOption(): Option {
+  return new Option('--output <format>', 'how to say what was done: for people, or for a program')
+    .choices(outputs)
+    .default('text');
+}
+
+/** Parses a port. */
+export function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
+  if (port <= 65_535) return port;
+  throw new InvalidArgumentError('Want a port, 0 to 65535.');
+}
+
+/** Parses a number of days, at least one. */
+export function daysOf(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Want a number of days, at least 1.');
+}
+
+/** Parses a duration in Go's format; returns milliseconds. */
+export function durationMsOf(text: string): number {
+  const duration = parseDuration(text);
+  if (duration !== undefined && duration.nanos > 0n) return Number(duration.nanos) / 1e6;
+  throw new InvalidArgumentError('Want a duration above 0, for example 90m or 24h.');
+}
+
+/** Collects comma-separated names of an option that can be repeated. */
+export function namesOf(text: string, before: readonly string[] = []): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.includes('')) {
+    throw new InvalidArgumentError('Want names, separated by commas.');
+  }
+  return [...before, ...names];
+}
+
+/** Collects namespaces as {@link namesOf} does; `*` means all namespaces. */
+export function namespacesOf(text: string, before?: readonly string[]): readonly string[] {
+  const names = namesOf(text, before);
+  for (const name of names) {
+    const problem = name === '*' ? undefined : dns1123LabelProblem(name);
+    if (problem === undefined) continue;
+    throw new InvalidArgumentError(`The namespace ${problem}.`);
+  }
+  return names;
+}
+
+/** Returns the examples at the end of a help text: command lines with descriptions. */
+export function helpExamples(examples: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(examples).map(([line, what]) => `  $ ${line}\n      ${what}`);
+  return `\nExamples:\n${lines.join('\n')}`;
+}

@@ -1,0 +1,232 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageVersion } from '../../client/client-options.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { UsageError, exitCodes } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
+import { carryOut, textIfExists } from './plan-files.js';
+import type { PlannedFile, WantedFile } from './plan-files.js';
+import {
+  isSameKind,
+  openProject,
+  projectFileName,
+  withCliVersion,
+  withoutKind,
+} from './project-file.js';
+import {
+  hashOf,
+  isGeneratedPath,
+  isRecorded,
+  readRecord,
+  renderProject,
+} from './project-record.js';
+import type { ProjectRecord } from './project-record.js';
+import type { ScaffoldOptions } from './scaffold-command.js';
+
+/**
+ * Merges this version's templates into a project of older ones. Conflicting changes both stay, between git's
+ * conflict markers.
+ * @throws OperatorError `InvalidConfig`: the project has no record of its templates, has uncommitted changes
+ * (without `--force`), or git is missing
+ */
+export async function upgradeProject(
+  options: ScaffoldOptions,
+  context: CommandContext,
+): Promise<readonly PlannedFile[]> {
+  const { folder, path, text, project } = await openProject(options, context);
+  const record = await readRecord(folder);
+  if (record.size === 0) {
+    const remedy = 'take .operator-builder from your version control';
+    const what = `${folder} has no record of the templates that it was made by`;
+    throw new OperatorError('InvalidConfig', `${what}; ${remedy}`);
+  }
+  if (!options.force && !options.dryRun) await refuseUncommitted(folder);
+  const from = new Map([...record].map(([file, { text: before }]) => [file, before]));
+  const rendered = await renderProject(project, folder, context);
+  // `manifests` generates the rest.
+  const to = new Map([...rendered].filter(([file]) => isRecorded(file)));
+  const { wanted, conflicts, left } = await mergedFiles(folder, {
+    from,
+    to,
+    record,
+    onConflict: 'mark',
+  });
+  const noted = withCliVersion(text, packageVersion, path);
+  const files = [...wanted, { type: 'edited', path: projectFileName, text: noted } as const];
+  const steps = [
+    ...conflicts.map((file) => `edit ${file}  # it has conflicts`),
+    ...left.map(
+      (file) => `rm ${file}  # the templates have it no longer, and it has changes of yours`,
+    ),
+  ];
+  const next = [...steps, 'npm install', 'npm run manifests', 'npm test'];
+  const written = await carryOut({ wanted: files, next }, options, context);
+  if (conflicts.length > 0) context.setExitCode(exitCodes.changes);
+  return written;
+}
+
+/** @throws OperatorError `InvalidConfig`: uncommitted changes, so that a merge could not be undone */
+async function refuseUncommitted(folder: string): Promise<void> {
+  const status = await new Promise<string | undefined>((resolve) => {
+    execFile('git', ['status', '--porcelain'], { cwd: folder }, (error, text) =>
+      resolve(error === null ? text : undefined),
+    );
+  });
+  if (status === '') return;
+  const what = status === undefined ? 'is no git repository' : 'has changes that are not committed';
+  const remedy = 'commit first, or give --force: a merge could not be undone';
+  throw new OperatorError('InvalidConfig', `${folder} ${what}; ${remedy}`);
+}
+
+/** Options of `operator-builder delete api`. */
+export interface DeleteApiOptions extends ScaffoldOptions {
+  readonly group: string;
+  readonly kind: string;
+}
+
+/**
+ * Removes a kind with its versions, controllers and webhooks from a project. Files and lines that the user
+ * has changed stay, and the report lists them.
+ * @throws UsageError unknown kind
+ * @throws OperatorError `InvalidConfig`: not a project, or git is missing
+ */
+export async function deleteApi(
+  options: DeleteApiOptions,
+  context: CommandContext,
+): Promise<readonly PlannedFile[]> {
+  const { folder, path, text, project } = await openProject(options, context);
+  const { group, kind } = options;
+  if (!project.resources.some((one) => isSameKind(one, options))) {
+    const known = project.resources.map((one) => `${one.kind} of ${one.group}`);
+    const remedy =
+      known.length === 0 ? 'it has no kinds' : `want one of ${[...new Set(known)].join(', ')}`;
+    throw new UsageError(`--kind: the project has no ${kind} of ${group}; ${remedy}`);
+  }
+  const others = project.resources.filter((one) => !isSameKind(one, options));
+  const from = await renderProject(project, folder, context);
+  const to = await renderProject({ ...project, resources: others }, folder, context);
+  const record = await readRecord(folder);
+  const { wanted, conflicts, left } = await mergedFiles(folder, {
+    from,
+    to,
+    record,
+    onConflict: 'leave',
+  });
+  const noted = withoutKind(text, options, path);
+  const files = [...wanted, { type: 'edited', path: projectFileName, text: noted } as const];
+  const steps = [
+    ...left.map((file) => `rm ${file}  # it has changes of yours`),
+    ...conflicts.map((file) => `edit ${file}  # what it has of ${kind} is beside changes of yours`),
+  ];
+  const next = [...steps, 'npm run manifests', 'npm test'];
+  return carryOut({ wanted: files, next }, options, context);
+}
+
+/** Two renderings of a project, whose difference is merged into its files. */
+export interface Merge {
+  readonly from: ReadonlyMap<string, string>;
+  readonly to: ReadonlyMap<string, string>;
+  /** Record of the project, to recognize unchanged files. */
+  readonly record: ProjectRecord;
+  /** Handling of lines that both the user and the templates changed. */
+  readonly onConflict: 'mark' | 'leave';
+}
+
+/** The files of a merge. */
+export interface MergedFiles {
+  readonly wanted: readonly WantedFile[];
+  /** Paths of files with conflicting changes. */
+  readonly conflicts: readonly string[];
+  /** Paths of obsolete files that stay because the user changed them. */
+  readonly left: readonly string[];
+}
+
+/**
+ * Merges the difference of two renderings into the files of a project.
+ * @throws OperatorError `InvalidConfig`: git is missing
+ */
+export async function mergedFiles(folder: string, merge: Merge): Promise<MergedFiles> {
+  const { from, to } = merge;
+  const wanted: WantedFile[] = [];
+  const conflicts: string[] = [];
+  const left: string[] = [];
+  for (const path of new Set([...from.keys(), ...to.keys()])) {
+    const [base, theirs] = [from.get(path), to.get(path)];
+    if (base === theirs) continue;
+    const ours = await textIfExists(join(folder, path));
+    if (theirs === undefined) {
+      if (ours === undefined) continue;
+      if (isUnchanged(path, ours, merge)) wanted.push({ type: 'delete', path });
+      else left.push(path);
+    } else if (isRecorded(path)) {
+      const merged = await mergedText({ ours, base, theirs });
+      if (merged === undefined) continue;
+      if (merged.isClean || merge.onConflict === 'mark') {
+        wanted.push({ type: 'edited', path, text: merged.text });
+      }
+      if (!merged.isClean) conflicts.push(path);
+    }
+  }
+  return { wanted, conflicts, left };
+}
+
+function isUnchanged(path: string, ours: string, { from, record }: Merge): boolean {
+  if (isGeneratedPath(path)) return true;
+  const hash = hashOf(ours);
+  return hash === record.get(path)?.hash || hash === hashOf(from.get(path) ?? '');
+}
+
+interface Sides {
+  /** The project's text; undefined if the file does not exist. */
+  readonly ours: string | undefined;
+  readonly base: string | undefined;
+  readonly theirs: string;
+}
+
+interface Merged {
+  readonly text: string;
+  readonly isClean: boolean;
+}
+
+/** Undefined: the file stays unchanged, as the user deleted it or it has the change. */
+async function mergedText({ ours, base, theirs }: Sides): Promise<Merged | undefined> {
+  if (ours === undefined) return base === undefined ? { text: theirs, isClean: true } : undefined;
+  const isWindows = ours.includes('\r\n');
+  const own = ours.replaceAll('\r\n', '\n');
+  if (own === theirs) return undefined;
+  const merged =
+    own === base ? { text: theirs, isClean: true } : await gitMerge([own, base ?? '', theirs]);
+  return isWindows ? { ...merged, text: merged.text.replaceAll('\n', '\r\n') } : merged;
+}
+
+/** @throws OperatorError `InvalidConfig`: git is missing, or fails */
+async function gitMerge(
+  texts: readonly [ours: string, base: string, theirs: string],
+): Promise<Merged> {
+  const folder = await mkdtemp(join(tmpdir(), 'operator-builder-merge-'));
+  try {
+    const names = ['yours', 'before', 'templates'] as const;
+    for (const [index, name] of names.entries()) {
+      await writeFile(join(folder, name), texts[index] ?? '');
+    }
+    const labels = names.flatMap((name) => ['-L', name]);
+    return await new Promise<Merged>((resolve, reject) => {
+      const args = ['merge-file', '-p', '-q', ...labels, ...names];
+      execFile('git', args, { cwd: folder, maxBuffer: 64_000_000 }, (error, text) => {
+        const code = error === null ? 0 : error.code;
+        // The number of conflicts, at most 127; failures are above.
+        if (typeof code === 'number' && code <= 127) resolve({ text, isClean: code === 0 });
+        else reject(noGit(error));
+      });
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function noGit(cause: unknown): OperatorError {
+  const remedy = 'install git, whose merge-file merges templates into your files';
+  return new OperatorError('InvalidConfig', `git merge-file failed; ${remedy}`, { cause });
+}
