@@ -65,7 +65,7 @@ function stopSignal(): AbortSignal {
 // No top-level await: Node would exit with code 13 if the command waits for the process to end.
 async function run(): Promise<void> {
   // Loaded here: the program of another version does not need it.
-  const { runCli } = await import('./run-cli.js');
+  const { runCli } = await import('./program.js');
   process.exitCode = await runCli(process.argv.slice(2), {
     clock: systemClock,
     env: process.env,

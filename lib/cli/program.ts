@@ -1,21 +1,22 @@
-import { Command } from 'commander';
+import { Argument, Command, CommanderError } from 'commander';
 import { packageVersion } from '../client/client-options.js';
+import { readableMessage } from '../feed/text-logger.js';
+import { asError } from '../system/as-error.js';
+import { isOperatorError } from '../system/operator-error.js';
+import { UsageError, exitCodes } from './command-context.js';
 import type { CommandContext } from './command-context.js';
-import { apiServerCommand } from './commands/apiserver.js';
-import { buildInstallerCommand } from './commands/build-installer.js';
-import { completionCommand } from './commands/completion.js';
-import { createCommand } from './commands/create.js';
-import { deleteCommand } from './commands/delete.js';
-import { declarativeCommand } from './commands/declarative/declarative.js';
+import { declarativeCommand } from './commands/declarative.js';
 import { graphCommand } from './commands/graph.js';
-import { helmCommand } from './commands/helm.js';
-import { helpCommand } from './commands/help.js';
-import { initCommand } from './commands/init.js';
-import { manifestsCommand } from './commands/manifests.js';
-import { planCommand } from './commands/plan.js';
-import { upgradeProjectCommand } from './commands/upgrade-project.js';
-import { upgradeCheckCommand } from './commands/upgrade-check.js';
-import { runCommand } from './commands/run.js';
+import { buildInstallerCommand, helmCommand, manifestsCommand } from './commands/manifests.js';
+import { planCommand, upgradeCheckCommand } from './commands/plan.js';
+import {
+  createCommand,
+  deleteCommand,
+  initCommand,
+  upgradeProjectCommand,
+} from './commands/project.js';
+import { apiServerCommand, runCommand } from './commands/run.js';
+import { helpExamples } from './options.js';
 
 /** Creates the command `operator-builder` with its subcommands. It can parse one command line only. */
 export function createProgram(context: CommandContext): Command {
@@ -61,4 +62,101 @@ function settle(command: Command, context: CommandContext, parents: readonly str
     .showHelpAfterError(`(${names.join(' ')} --help shows what there is)`);
   if (command.commands.length > 0) command.helpCommand(false);
   for (const child of command.commands) settle(child, context, names);
+}
+
+/** The command context without the parts that each run creates. */
+export type Surroundings = Omit<CommandContext, 'setExitCode'>;
+
+/**
+ * Runs a command line. Never throws: prints errors to the standard error.
+ * @param args - without the names of node and the program
+ * @returns the exit code, one of {@link exitCodes}
+ */
+export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  let exitCode: number = exitCodes.success;
+  const context: CommandContext = { ...surroundings, setExitCode: (code) => (exitCode = code) };
+  try {
+    await createProgram(context).parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    // Commander has printed it; help and version are not failures.
+    if (error instanceof CommanderError) {
+      return error.exitCode === 0 ? exitCodes.success : exitCodes.failure;
+    }
+    context.stderr.write(`error: ${explained(error, context)}\n`);
+    // Only the user aborts a command.
+    return isOperatorError(error, 'Aborted') ? exitCodes.interrupted : exitCodes.failure;
+  }
+}
+
+/**
+ * Returns the message of an error. Messages of this package are complete; others get a hint at their
+ * trace.
+ */
+function explained(thrown: unknown, { env }: CommandContext): string {
+  const error = asError(thrown);
+  const trace = env['OPERATOR_BUILDER_DEBUG'] === undefined ? '' : `\n${stacksOf(error)}`;
+  const message = readableMessage(error);
+  if (isOperatorError(error) || trace !== '') return `${message}${trace}`;
+  return `${message}\n(OPERATOR_BUILDER_DEBUG=1 shows where it comes from)`;
+}
+
+/** Includes the causes of an operator's error. */
+function stacksOf({ stack = '', cause }: Error): string {
+  return cause === undefined ? stack : `${stack}\ncaused by ${stacksOf(asError(cause))}`;
+}
+
+/** `operator-builder help`. @param program - the command whose subcommands it explains */
+export function helpCommand(program: Command): Command {
+  return new Command('help')
+    .description('Explains a command, as its option --help does.')
+    .argument('[command...]', 'the words of the command')
+    .addHelpText(
+      'after',
+      helpExamples({
+        'operator-builder help': 'all commands',
+        'operator-builder help create api': 'one of them',
+      }),
+    )
+    .action((words: readonly string[]) => commandOf(program, words).outputHelp());
+}
+
+/** @throws UsageError unknown command */
+function commandOf(program: Command, words: readonly string[]): Command {
+  return words.reduce((command, word) => {
+    const found = command.commands.find((child) => child.name() === word);
+    if (found !== undefined) return found;
+    const names = command.commands.map((child) => child.name()).join(', ');
+    const remedy = names === '' ? 'it has no commands' : `there are ${names}`;
+    throw new UsageError(`help: ${command.name()} has no command ${word}; ${remedy}`);
+  }, program);
+}
+
+const shells = ['bash', 'zsh', 'fish'] as const;
+
+/** `operator-builder completion`. */
+export function completionCommand(context: CommandContext): Command {
+  return new Command('completion')
+    .description(
+      'Writes what has a shell complete commands, options, their values and files. It is made from this ' +
+        'version of the program; nothing is started to complete a word.',
+    )
+    .addArgument(new Argument('<shell>', 'which one').choices(shells))
+    .addHelpText(
+      'after',
+      helpExamples({
+        'source <(operator-builder completion bash)': 'in ~/.bashrc; with zsh in ~/.zshrc',
+        'operator-builder completion fish > ~/.config/fish/completions/operator-builder.fish':
+          'once',
+      }),
+    )
+    .action(async (shell: (typeof shells)[number], _options: object, command: Command) => {
+      // Loaded here: `--help` does not need it.
+      const { completionScript } = await import('./completion.js');
+      context.stdout.write(completionScript(shell, rootOf(command)));
+    });
+}
+
+function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent);
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Terminal } from '../../lib/cli/command-context.js';
-import { runCli } from '../../lib/cli/run-cli.js';
+import { runCli } from '../../lib/cli/program.js';
 import { systemClock } from '../../lib/system/clock.js';
 import type { Clock } from '../../lib/system/clock.js';
 import { eventually } from '../../lib/testing/index.js';

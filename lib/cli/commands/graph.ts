@@ -65,7 +65,7 @@ async function drawGraph(
 
 // Loaded here: `--help` does not need it.
 async function drawnFiles(files: readonly string[], context: CommandContext): Promise<Drawn> {
-  const { readOperatorFiles } = await import('../operator-files.js');
+  const { readOperatorFiles } = await import('../declarative/operator-files.js');
   const { operatorGraph } = await import('../../declarative/index.js');
   const { drawingOf } = await import('../../declarative/graph/drawing.js');
   const model = operatorGraph(await readOperatorFiles(files, context));
@@ -74,8 +74,7 @@ async function drawnFiles(files: readonly string[], context: CommandContext): Pr
 
 async function drawnProject(directory: string): Promise<Drawn> {
   const { loadOperator } = await import('../project/load-operator.js');
-  const { controllerGraph } = await import('../controller-graph.js');
-  const { controllerDrawing } = await import('../controller-graph.js');
+  const { controllerGraph, controllerDrawing } = await import('../controller-graph.js');
   const { operator } = await loadOperator(directory);
   const model = await controllerGraph(operator);
   return { model, drawing: controllerDrawing(model) };

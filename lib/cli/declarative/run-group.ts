@@ -1,13 +1,14 @@
-import type { Client } from '../../../client/client.js';
-import { Group } from '../../../declarative/operator/index.js';
-import { DeclarativeManager } from '../../../declarative/views/index.js';
-import type { Logger } from '../../../system/logger.js';
-import { isOperatorError } from '../../../system/operator-error.js';
-import type { CommandContext } from '../../command-context.js';
-import { clusterClient, commandLogger, managerOptionsOf } from '../../options.js';
-import type { ClusterOptions, LogOptions, ProcessOptions } from '../../options.js';
-import { startViewServer } from './view-server.js';
-import type { ViewServerOptions } from './view-server.js';
+import type { Client } from '../../client/client.js';
+import type { ViewApiServer } from '../../declarative/api-server/index.js';
+import { Group } from '../../declarative/operator/index.js';
+import { DeclarativeManager } from '../../declarative/views/index.js';
+import { isLoopback } from '../../manager/inspector/bind-inspector.js';
+import type { Logger } from '../../system/logger.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import { UsageError } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
+import { clusterClient, commandLogger, managerOptionsOf } from '../options.js';
+import type { ClusterOptions, LogOptions, ProcessOptions } from '../options.js';
 
 /** Parameters of {@link runGroup}. */
 export interface GroupRun {
@@ -81,4 +82,37 @@ async function logErrors(group: Group, logger: Logger): Promise<void> {
   for await (const { operator, controller, stage, subject, message } of group.errors) {
     logger.error(message, { operator, controller, stage, subject });
   }
+}
+
+/** Options of the server of views. */
+export interface ViewServerOptions {
+  readonly port: number;
+  /** Without keys, a loopback address. */
+  readonly host?: string | undefined;
+  /** Directory from `declarative keys`: HTTPS with tokens. Absent: plain HTTP for this machine only. */
+  readonly keys?: string | undefined;
+  /** Name of the option with the keys, for messages. */
+  readonly keysOption: string;
+}
+
+/**
+ * Starts the server of views.
+ * @returns the listening server
+ * @throws UsageError other machines could connect, and keys are missing
+ * @throws OperatorError `InvalidConfig`: a key can't be read; `ListenFailed`: the port is taken
+ */
+export async function startViewServer(
+  { port, host, keys, keysOption }: ViewServerOptions,
+  logger: Logger,
+): Promise<ViewApiServer> {
+  if (keys === undefined && host !== undefined && !isLoopback(host)) {
+    const remedy = `give ${keysOption}, made by operator-builder declarative keys`;
+    throw new UsageError(`HTTP is for this machine only, not for ${host}: ${remedy}`);
+  }
+  const { ViewApiServer } = await import('../../declarative/api-server/index.js');
+  const { readServerKeys } = await import('./view-access.js');
+  const secured = keys === undefined ? {} : await readServerKeys(keys);
+  const server = new ViewApiServer({ port, host, logger, ...secured });
+  await server.start();
+  return server;
 }

@@ -1,0 +1,76 @@
+import { parse } from 'yaml';
+import type { PolicyRule } from '../../apiserver/index.js';
+import { keyFilesIn } from '../../declarative/api-server/index.js';
+import { checkYamlDepth } from '../../object/yaml-documents.js';
+import { asError } from '../../system/as-error.js';
+import { UsageError } from '../command-context.js';
+import { readText } from '../files.js';
+
+/** The keys from the directory of `declarative keys` that an API server of views needs. */
+export interface ServerKeys {
+  readonly tls: { readonly certificate: string; readonly privateKey: string };
+  readonly tokenKey: string;
+  /** Source of `tokenKey`; the server reads it again when it changes. */
+  readonly tokenKeyFile: string;
+}
+
+/** @throws OperatorError `InvalidConfig`: a file can't be read */
+export async function readServerKeys(directory: string): Promise<ServerKeys> {
+  const files = keyFilesIn(directory);
+  const tls = {
+    certificate: await readText(files.certificate),
+    privateKey: await readText(files.privateKey),
+  };
+  return { tls, tokenKey: await readText(files.tokenKey), tokenKeyFile: files.tokenKey };
+}
+
+/** The keys from the directory of `declarative keys` that sign tokens. */
+export interface SigningKeys {
+  readonly certificate: string;
+  readonly signingKey: string;
+}
+
+/** @throws OperatorError `InvalidConfig`: a file can't be read */
+export async function readSigningKeys(directory: string): Promise<SigningKeys> {
+  const files = keyFilesIn(directory);
+  return {
+    certificate: await readText(files.certificate),
+    signingKey: await readText(files.signingKey),
+  };
+}
+
+const allViews = { apiGroups: ['*.view.dcontroller.io'], resources: ['*'] };
+
+/** Access to views; finer rules come from a file. */
+export type AccessLevel = 'read' | 'write';
+
+/** Returns the rules of a level: reading all views, or also changing them. */
+export function rulesOfLevel(level: AccessLevel): readonly PolicyRule[] {
+  const verbs = level === 'read' ? ['get', 'list', 'watch'] : ['*'];
+  return [{ verbs, ...allViews }];
+}
+
+/**
+ * Reads rules as in a Role, in YAML or JSON: a list, or an object with a list `rules`. Does not validate
+ * the rules: the code that makes the token does.
+ * @throws UsageError the file is not YAML, or has no list of rules
+ * @throws OperatorError `InvalidConfig`: the file can't be read
+ */
+export async function readRules(file: string): Promise<readonly PolicyRule[]> {
+  const text = await readText(file);
+  let value: unknown;
+  try {
+    value = parse(checkYamlDepth(text, file));
+  } catch (error) {
+    throw new UsageError(`${file} is no YAML: ${asError(error).message.split('\n')[0] ?? ''}`);
+  }
+  const rules = isRole(value) ? value.rules : value;
+  if (!Array.isArray(rules)) {
+    throw new UsageError(`${file}: want a list of rules, as a Role has`);
+  }
+  return rules as readonly PolicyRule[];
+}
+
+function isRole(value: unknown): value is { readonly rules: unknown } {
+  return typeof value === 'object' && value !== null && 'rules' in value;
+}
