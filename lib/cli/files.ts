@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { access, readFile, writeFile } from 'node:fs/promises';
 import { asError } from '../system/as-error.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { CommandContext } from './command-context.js';
@@ -64,5 +64,15 @@ export async function whileWriting<T>(file: string, write: () => Promise<T>): Pr
     return await write();
   } catch (error) {
     throw isOperatorError(error) ? error : fileError(file, 'written', error);
+  }
+}
+
+/** Whether a file or directory exists and is accessible. */
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -73,7 +73,7 @@ async function drawnFiles(files: readonly string[], context: CommandContext): Pr
 }
 
 async function drawnProject(directory: string): Promise<Drawn> {
-  const { loadOperator } = await import('../project/load-operator.js');
+  const { loadOperator } = await import('../load-operator.js');
   const { controllerGraph, controllerDrawing } = await import('../controller-graph.js');
   const { operator } = await loadOperator(directory);
   const model = await controllerGraph(operator);

@@ -14,7 +14,7 @@ import {
 } from '../options.js';
 import type { ClusterOptions, LogOptions, Output } from '../options.js';
 import type { ResourcePlan } from '../plan/plan-resource.js';
-import type { LoadedProject } from '../project/load-operator.js';
+import type { LoadedProject } from '../load-operator.js';
 
 const outputs = ['text', 'json', 'yaml', 'diff'] as const;
 
@@ -73,12 +73,11 @@ export function planCommand(context: CommandContext): Command {
 }
 
 async function plan(options: PlanOptions, context: CommandContext): Promise<void> {
-  const { loadOperator } = await import('../project/load-operator.js');
-  const { readResources } = await import('../plan/resource-files.js');
-  const { filesIn } = await import('../plan/files-in.js');
+  const { loadOperator } = await import('../load-operator.js');
+  const { resourcesAt } = await import('../object-files.js');
   const { planResource } = await import('../plan/plan-resource.js');
   const signal = context.stopSignal();
-  const resources = await readResources(await filesIn(options.filename, context.cwd), context);
+  const resources = await resourcesAt(options.filename, context);
   const { operator } = await whileTelling('the operator is compiled', context, () =>
     loadOperator(resolve(context.cwd, options.project)),
   );
@@ -168,13 +167,12 @@ export function upgradeCheckCommand(context: CommandContext): Command {
 }
 
 async function upgradeCheck(options: UpgradeCheckOptions, context: CommandContext): Promise<void> {
-  const { loadOperator } = await import('../project/load-operator.js');
-  const { readResources } = await import('../plan/resource-files.js');
-  const { filesIn } = await import('../plan/files-in.js');
+  const { loadOperator } = await import('../load-operator.js');
+  const { resourcesAt } = await import('../object-files.js');
   const { checkUpgrade } = await import('../upgrade/check-upgrade.js');
   const signal = context.stopSignal();
   const { stdout, cwd } = context;
-  const resources = await readResources(await filesIn(options.filename, cwd), context);
+  const resources = await resourcesAt(options.filename, context);
   const compiled = (directory: string): Promise<LoadedProject> =>
     whileTelling(`the operator in ${directory} is compiled`, context, () =>
       loadOperator(resolve(cwd, directory)),

@@ -4,7 +4,7 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { CommandContext } from '../command-context.js';
 import { textDiff } from '../object-texts.js';
 import type { Output } from '../options.js';
-import { loadOperator } from '../project/load-operator.js';
+import { loadOperator } from '../load-operator.js';
 import { planFiles, writeFiles } from '../scaffold/plan-files.js';
 import type { PlannedFile, WantedFile } from '../scaffold/plan-files.js';
 import { generatedFile, listedFiles, otherFiles } from './generated-file.js';

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../object/json.js';
 import { checkYamlDepth } from '../../object/yaml-documents.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { CommandContext } from '../command-context.js';
-import { contentError, readText } from '../files.js';
+import { contentError, exists, readText } from '../files.js';
 import { managerValues, peersOf, objectTemplate } from './object-template.js';
 import type { ChartFacts } from './object-template.js';
 import { mergedValues, withDefaults } from './values.js';
@@ -16,7 +16,7 @@ import { objectAt, textAt } from '../json-values.js';
 import type { Json } from '../json-values.js';
 import { textDiff } from '../object-texts.js';
 import type { Output } from '../options.js';
-import { exists } from '../project/find-project.js';
+
 import { carryOut, textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
 import { parseProject, projectFileName } from '../scaffold/project-file.js';

@@ -8,12 +8,12 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
-import { contentError, fileError, whileWriting } from '../files.js';
+import { contentError, fileError, whileWriting, exists } from '../files.js';
 import { objectAt, objectsAt, textAt } from '../json-values.js';
 import type { Json } from '../json-values.js';
 import { namespacesFolder } from '../manifests/role-file.js';
 import { parseDocuments, parseObjects } from '../object-texts.js';
-import { exists, findProject } from '../project/find-project.js';
+import { findProject } from '../load-operator.js';
 
 /** Options of commands that build an overlay of a project. */
 export interface OverlayOptions {

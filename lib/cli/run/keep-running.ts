@@ -6,7 +6,7 @@ import { asError } from '../../system/as-error.js';
 import { whenAborted } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
-import type { LoadedProject } from '../project/load-operator.js';
+import type { LoadedProject } from '../load-operator.js';
 import { watchFiles } from '../watch-files.js';
 import type { WatchedPaths } from '../watch-files.js';
 

@@ -14,12 +14,11 @@ import type { Logger } from '../../system/logger.js';
 import { noMetrics } from '../../system/metrics.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import type { CommandContext } from '../command-context.js';
-import { readResources } from '../plan/resource-files.js';
-import type { LoadedProject } from '../project/load-operator.js';
+import { objectFiles, projectFiles, readResources } from '../object-files.js';
+import type { LoadedProject } from '../load-operator.js';
 import { installCrds } from './run-on-cluster.js';
 import { startServer, writeKubeConfigFile } from './serve-api.js';
 import { keepRunning } from './keep-running.js';
-import { filesOf, foreignDefinitionFiles, sampleFiles } from './object-files.js';
 import type { OperatorRun } from './keep-running.js';
 import { keptRunning, managerOptions } from './run-operator.js';
 import type { Running } from './run-operator.js';
@@ -76,12 +75,10 @@ async function resourcesOf({
   context,
   first,
 }: Running): Promise<readonly UnstructuredObject[]> {
-  const filesAt = async (path: string): Promise<readonly string[]> =>
-    path === '-' ? [path] : filesOf(resolve(context.cwd, path));
   const files =
     filename === undefined
-      ? await sampleFiles(first.root)
-      : (await Promise.all(filename.map(filesAt))).flat();
+      ? await projectFiles(first.root, 'config/samples')
+      : await objectFiles(filename, context.cwd);
   return files.length === 0 ? [] : readResources(files, context);
 }
 
@@ -176,7 +173,8 @@ async function foreignCrds(
   root: string,
   context: CommandContext,
 ): Promise<readonly CustomResourceDefinition[]> {
-  const files = await foreignDefinitionFiles(root);
+  // The definitions of foreign kinds that the project's tests install.
+  const files = await projectFiles(root, 'test/crds');
   if (files.length === 0) return [];
   const objects = await readResources(files, context);
   return objects.filter(isDefinition);

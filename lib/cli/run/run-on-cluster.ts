@@ -10,7 +10,7 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import { asError } from '../../system/as-error.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import { clusterClient, clusterName } from '../options.js';
-import type { LoadedProject } from '../project/load-operator.js';
+import type { LoadedProject } from '../load-operator.js';
 import { keepRunning } from './keep-running.js';
 import { keptRunning, managerOptions } from './run-operator.js';
 import type { Running } from './run-operator.js';

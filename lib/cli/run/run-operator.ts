@@ -11,8 +11,8 @@ import { UsageError, whileTelling } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { commandLogger, logsText, managerOptionsOf } from '../options.js';
 import type { ClusterOptions, LogOptions, ProcessOptions } from '../options.js';
-import { loadOperator } from '../project/load-operator.js';
-import type { LoadedProject } from '../project/load-operator.js';
+import { loadOperator } from '../load-operator.js';
+import type { LoadedProject } from '../load-operator.js';
 import type { KeepRunning } from './keep-running.js';
 
 /** State that all ways to run an operator share. */

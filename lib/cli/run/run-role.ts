@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Client } from '../../client/index.js';
 import type { EmbeddedCluster, PolicyRule } from '../../embedded/index.js';
 import type { AccessRules, MissingRule } from '../../manager/access/operator-role.js';
@@ -10,10 +9,9 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { Tracer } from '../../system/tracer.js';
 import { ownNamespace } from '../manifests/role-files.js';
 import { roleMarker } from '../manifests/role-file.js';
-import { exists } from '../project/find-project.js';
-import type { LoadedProject } from '../project/load-operator.js';
+import type { LoadedProject } from '../load-operator.js';
 import { readText } from '../files.js';
-import { filesOf } from './object-files.js';
+import { projectFiles } from '../object-files.js';
 
 /** Options of {@link RunRole}. */
 export interface RunRoleOptions {
@@ -67,8 +65,7 @@ interface RoleObject {
 
 /** Returns the rules of `config/rbac` bound to the operator, without the generated ones. */
 async function ownRules(root: string, namespace: string): Promise<AccessRules<PolicyRule>> {
-  const folder = join(root, 'config/rbac');
-  const files = (await exists(folder)) ? await filesOf(folder) : [];
+  const files = await projectFiles(root, 'config/rbac');
   const objects = (await Promise.all(files.map(objectsIn))).flat();
   const everywhere: PolicyRule[] = [];
   const inNamespaces = new Map<string, readonly PolicyRule[]>();

@@ -11,9 +11,8 @@ import type { CommandContext } from '../command-context.js';
 import { whileWriting } from '../files.js';
 import { commandLogger } from '../options.js';
 import type { LogOptions } from '../options.js';
-import { readResources } from '../plan/resource-files.js';
+import { resourcesAt } from '../object-files.js';
 import { textIfExists } from '../scaffold/plan-files.js';
-import { filesOf } from './object-files.js';
 
 /** Options of `operator-builder apiserver`. */
 export interface ApiServerOptions extends LogOptions {
@@ -53,13 +52,7 @@ async function definitionsIn(
   paths: readonly string[],
   context: CommandContext,
 ): Promise<readonly CustomResourceDefinition[]> {
-  const files = (
-    await Promise.all(paths.map((path) => filesOf(resolve(context.cwd, path))))
-  ).flat();
-  if (files.length === 0 && paths.length > 0) {
-    throw new OperatorError('InvalidConfig', `--crds: there is no YAML in ${paths.join(', ')}`);
-  }
-  const objects = files.length === 0 ? [] : await readResources(files, context);
+  const objects = paths.length === 0 ? [] : await resourcesAt(paths, context);
   const other = objects.find(({ kind }) => kind !== CustomResourceDefinition.kind);
   if (other === undefined) return objects as unknown as readonly CustomResourceDefinition[];
   const message = `--crds: want CustomResourceDefinitions, got a ${other.kind}`;

@@ -11,7 +11,7 @@ import { isJsonObject } from '../../object/json.js';
 import type { CustomResourceDefinition } from '../../object/kinds.js';
 import type { Schema } from '../../object/schema.js';
 import { checkYamlDepth } from '../../object/yaml-documents.js';
-import { loadOperator } from '../project/load-operator.js';
+import { loadOperator } from '../load-operator.js';
 import { minimalValue } from './minimal-value.js';
 import { textIfExists } from './plan-files.js';
 import type { ProjectResource } from './project-file.js';

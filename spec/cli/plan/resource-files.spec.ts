@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { CommandContext } from '../../../lib/cli/command-context.js';
-import { readResources } from '../../../lib/cli/plan/resource-files.js';
+import { readResources } from '../../../lib/cli/object-files.js';
 
 function read(text: string): Promise<unknown> {
   const context = { cwd: '.', readStdin: () => Promise.resolve(text) };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { loadOperator } from '../../../lib/cli/project/load-operator.js';
+import { loadOperator } from '../../../lib/cli/load-operator.js';
 import { scratchDirectory } from '../cli.js';
 import { shopProject } from './shop-project.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { mkdir, writeFile } from 'node:fs/promises';
-import type { LoadedProject } from '../../../lib/cli/project/load-operator.js';
+import type { LoadedProject } from '../../../lib/cli/load-operator.js';
 import { keepRunning } from '../../../lib/cli/run/keep-running.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import type { Manager, RunnableContext } from '../../../lib/manager/index.js';

@@ -2,14 +2,13 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { OperatorDefinition } from '../../manager/index.js';
-import { isJsonObject } from '../../object/json.js';
-import { dns1123LabelProblem } from '../../object/names.js';
-import { asError } from '../../system/as-error.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { systemRandom } from '../../system/random.js';
-import { fileError } from '../files.js';
-import { exists, findProject } from './find-project.js';
+import type { OperatorDefinition } from '../manager/index.js';
+import { isJsonObject } from '../object/json.js';
+import { dns1123LabelProblem } from '../object/names.js';
+import { asError } from '../system/as-error.js';
+import { OperatorError } from '../system/operator-error.js';
+import { systemRandom } from '../system/random.js';
+import { exists, fileError } from './files.js';
 
 /** An operator loaded from its sources. */
 export interface LoadedProject {
@@ -199,4 +198,23 @@ async function messagesOf(thrown: unknown, esbuild: Esbuild): Promise<string> {
   if (!Array.isArray(errors) || errors.length === 0) return asError(thrown).message;
   const texts = await esbuild.formatMessages(errors as object[], { kind: 'error', color: false });
   return texts.map((text) => text.trimEnd()).join('\n');
+}
+
+const marks = ['PROJECT', 'package.json'];
+
+/**
+ * Finds the root of a directory's project: the nearest directory upwards with a `PROJECT` or `package.json`.
+ * @param directory - absolute
+ * @throws OperatorError `InvalidConfig`: not in a project
+ */
+export async function findProject(directory: string): Promise<string> {
+  for (let each = resolve(directory); ; each = dirname(each)) {
+    for (const mark of marks) if (await exists(join(each, mark))) return each;
+    if (each !== dirname(each)) continue;
+    const remedy = 'go into one, name it with --project, or make one with operator-builder init';
+    throw new OperatorError(
+      'InvalidConfig',
+      `${directory} is in no project, for there is neither a PROJECT nor a package.json: ${remedy}`,
+    );
+  }
 }

@@ -1,0 +1,96 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { checkDepth } from '../object/depth.js';
+import { isJsonObject } from '../object/json.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { CommandContext } from './command-context.js';
+import { exists, fileError, readText } from './files.js';
+
+/**
+ * Reads the objects of files and folders.
+ * @param paths - as of {@link objectFiles}
+ * @throws OperatorError `InvalidConfig`: a file can't be read or holds another value, or there is no object
+ */
+export async function resourcesAt(
+  paths: readonly string[],
+  context: CommandContext,
+): Promise<readonly UnstructuredObject[]> {
+  const files = await objectFiles(paths, context.cwd);
+  if (files.length > 0) return readResources(files, context);
+  throw new OperatorError('InvalidConfig', `${paths.join(', ')}: there is no YAML in it`);
+}
+
+/**
+ * Returns the files with objects at paths: the files, and those directly in the folders except kustomizations.
+ * @param paths - `-` is the standard input
+ * @throws OperatorError `InvalidConfig`: a path can't be read
+ */
+export async function objectFiles(
+  paths: readonly string[],
+  cwd: string,
+): Promise<readonly string[]> {
+  const filesAt = async (path: string): Promise<readonly string[]> =>
+    path === '-' ? [path] : filesOf(resolve(cwd, path), path);
+  return (await Promise.all(paths.map(filesAt))).flat();
+}
+
+/** Returns the files with objects of a folder in a project; empty without the folder. */
+export async function projectFiles(root: string, folder: string): Promise<readonly string[]> {
+  const path = join(root, folder);
+  return (await exists(path)) ? filesOf(path) : [];
+}
+
+async function filesOf(path: string, given = path): Promise<readonly string[]> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [path];
+    const names = await readdir(path);
+    return names
+      .filter((name) => /\.(?:ya?ml|json)$/.test(name) && !/^kustomization\./.test(name))
+      .toSorted()
+      .map((name) => join(path, name));
+  } catch (error) {
+    throw fileError(given, 'read', error);
+  }
+}
+
+/**
+ * Reads the objects of YAML or JSON files, including the items of a `List`; skips kustomizations.
+ * @param files - paths; `-` is the standard input
+ * @throws OperatorError `InvalidConfig`: a file can't be read or holds another value
+ */
+export async function readResources(
+  files: readonly string[],
+  context: CommandContext,
+): Promise<readonly UnstructuredObject[]> {
+  const { parseYamlDocuments } = await import('../object/yaml-documents.js');
+  const all: UnstructuredObject[] = [];
+  for (const file of files) {
+    const text =
+      file === '-' ? await context.readStdin() : await readText(resolve(context.cwd, file));
+    for (const document of parseYamlDocuments(text, file)) {
+      const [error] = document.errors;
+      if (error !== undefined)
+        throw new OperatorError('InvalidConfig', `${file}: ${error.message}`);
+      all.push(...objectsIn(checkDepth(document.toJS(), file), file));
+    }
+  }
+  if (all.length > 0) return all;
+  throw new OperatorError('InvalidConfig', `${files.join(', ')}: there is no object in it`);
+}
+
+function objectsIn(value: unknown, file: string): readonly UnstructuredObject[] {
+  if (value === null || value === undefined) return [];
+  if (isJsonObject(value) && value['kind'] === 'List' && Array.isArray(value['items'])) {
+    return value['items'].flatMap((item) => objectsIn(item, file));
+  }
+  const { apiVersion, kind, metadata } = isJsonObject(value) ? value : {};
+  const name = isJsonObject(metadata) ? metadata['name'] : undefined;
+  // Kustomizations lie beside the objects of a folder; servers do not know the kind.
+  if (typeof apiVersion === 'string' && apiVersion.startsWith('kustomize.config.k8s.io/'))
+    return [];
+  const isObject = [apiVersion, kind, name].every((text) => typeof text === 'string');
+  if (isObject) return [value as unknown as UnstructuredObject];
+  const message = `${file}: want objects with an apiVersion, a kind and a metadata.name`;
+  throw new OperatorError('InvalidConfig', message);
+}
