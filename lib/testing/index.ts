@@ -9,15 +9,14 @@ export type {
   FaultyOptions,
 } from '../client/index.js';
 export { VirtualClock, seededRandom } from '../system/index.js';
-export { advanceUntilIdle } from './advance-until-idle.js';
-export type { AdvanceUntilIdleOptions } from './advance-until-idle.js';
+export { advanceUntilIdle, eventually } from './eventually.js';
+export type { AdvanceUntilIdleOptions, EventuallyOptions } from './eventually.js';
 export { crashPoints } from './crash-points/crash-points.js';
 export type { CrashPointsOptions } from './crash-points/crash-points.js';
-export { CrashPointsError, FaultSweepError } from './crash-points/crash-points-error.js';
+export { CrashPointsError, FaultSweepError, describeRequest } from './crash-points/crash-point.js';
 export { faultSweep } from './crash-points/fault-sweep.js';
 export type { FaultSweepOptions } from './crash-points/fault-sweep.js';
 export type { SweepOptions } from './crash-points/sweep.js';
-export { describeRequest } from './crash-points/crash-point.js';
 export type {
   CrashMode,
   CrashPoint,
@@ -41,8 +40,6 @@ export type {
   DefaultCrashCluster,
   OperatorStage,
 } from './crash-points/crash-scenario.js';
-export { eventually } from './eventually.js';
-export type { EventuallyOptions } from './eventually.js';
 export { assertFaultsInjected, faultOn, faults } from './fault-on.js';
 export type { FaultTarget } from './fault-on.js';
 export { serveLocalWebhooks } from '../manager/webhooks/webhook-configurations.js';
@@ -53,9 +50,18 @@ export type {
 export { assertNothingLeft, recordCreations } from './left-overs.js';
 export type { AssertNothingLeftOptions, LeftOverCheck, RecordingClient } from './left-overs.js';
 export { operatorAssertions } from './operator-assertions.js';
-export type { ChaiAssertion, ChaiLike } from './operator-assertions.js';
-export type { RequestFilter, RequestSource } from './request-filter.js';
-export { startOperator } from './start-operator.js';
-export type { RunningOperator, StartOperatorOptions, StartedOperator } from './start-operator.js';
-export { testCluster } from './test-cluster.js';
-export type { TestClusterOptions, TestHook, TestHooks } from './test-cluster.js';
+export type {
+  ChaiAssertion,
+  ChaiLike,
+  RequestFilter,
+  RequestSource,
+} from './operator-assertions.js';
+export { startOperator, testCluster } from './start-operator.js';
+export type {
+  RunningOperator,
+  StartOperatorOptions,
+  StartedOperator,
+  TestClusterOptions,
+  TestHook,
+  TestHooks,
+} from './start-operator.js';

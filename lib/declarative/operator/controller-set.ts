@@ -9,7 +9,7 @@ import type {
   DeclarativeControllerListener,
   DeclarativeControllerStatus,
   ReportedError,
-} from '../runtime/controller-status.js';
+} from '../runtime/reported-errors.js';
 import { DeclarativeController } from '../runtime/declarative-controller.js';
 import type { SpecProblem } from '../spec-problem.js';
 import { InvalidSpecError } from '../spec/invalid-spec-error.js';

@@ -3,9 +3,8 @@ import { nearestName } from '../../system/known-options.js';
 import type { OperatorDocument, OperatorResource } from '../crd/operator-resource.js';
 import { compileContext, formatSpecPath } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';
-import { pathOfController, problemsOfController } from '../spec/check-controllers.js';
+import { pathOfController, problemsOfController, loadOperators } from '../spec/load-operator.js';
 import { InvalidSpecError, describeProblem } from '../spec/invalid-spec-error.js';
-import { loadOperators } from '../spec/load-operator.js';
 import type { LoadedOperator } from '../spec/load-operator.js';
 import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
 import type {

@@ -15,8 +15,7 @@ import type { TargetWriter, WriteContext, WriterOptions } from './target-writer.
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import type { Views } from '../views/views.js';
 import { Patcher } from './patcher.js';
-import { Updater } from './updater.js';
-import { ViewUpdater } from './view-updater.js';
+import { Updater, ViewUpdater } from './updater.js';
 import { hashObject } from '../../hash/hash-object.js';
 
 /** A controller that has stopped, possibly in an earlier process. */

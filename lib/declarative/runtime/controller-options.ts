@@ -5,7 +5,7 @@ import type { Random } from '../../system/random.js';
 import type { SpecPath } from '../spec-problem.js';
 import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/declarative-manager.js';
-import type { DeclarativeControllerListener } from './controller-status.js';
+import type { DeclarativeControllerListener } from './reported-errors.js';
 import { defaultGrowthLimit } from './feedback-brake.js';
 import type { GrowthLimit } from './feedback-brake.js';
 import { viewGroupOf } from '../spec/operator-spec.js';

@@ -18,16 +18,15 @@ import {
   resolveDeclarativeControllerOptions,
 } from './controller-options.js';
 import { checkCleanUp, cleanUpTarget } from './clean-up-target.js';
-import { compileController } from '../spec/compile-controller.js';
-import type { CompiledController } from '../spec/compile-controller.js';
-import { ControllerHealth } from './controller-status.js';
-import type { DeclarativeControllerStatus, ReportedError } from './controller-status.js';
+import { compileController } from '../spec/load-operator.js';
+import type { CompiledController } from '../spec/load-operator.js';
+import { ControllerHealth, hotLoopError, Redaction, ReportedErrors } from './reported-errors.js';
+import type { DeclarativeControllerStatus, ReportedError } from './reported-errors.js';
 import type {
   DeclarativeControllerOptions,
   ResolvedDeclarativeControllerOptions,
 } from './controller-options.js';
 import type { Braked } from './feedback-brake.js';
-import { hotLoopError, Redaction, ReportedErrors } from './reported-errors.js';
 import { resolveKinds, RunningPipeline } from './running-pipeline.js';
 import type { RunningPipelineListener } from './running-pipeline.js';
 import type { SlowedWrite } from './target-reconciler.js';

@@ -24,8 +24,8 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import type { SourceSpec, BasicPredicate, PredicateSpec } from '../spec/operator-spec.js';
-import { targetText } from '../views/target-writes.js';
-import type { TargetWrites, Lineage } from '../views/target-writes.js';
+import { targetText } from '../views/view-writers.js';
+import type { TargetWrites, Lineage } from '../views/view-writers.js';
 import { decodeSecret, isSecret } from './secret-data.js';
 
 /**

@@ -2,7 +2,7 @@ export type {
   DeclarativeControllerListener,
   DeclarativeControllerStatus,
   ReportedError,
-} from './controller-status.js';
+} from './reported-errors.js';
 export { DeclarativeController } from './declarative-controller.js';
 export type { StopControllerOptions } from './declarative-controller.js';
 export type { DeclarativeControllerOptions } from './controller-options.js';

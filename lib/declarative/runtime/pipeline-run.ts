@@ -13,7 +13,7 @@ import { nextTurn } from '../../system/clock.js';
 import type { PipelinePlan } from '../engine/compile-pipeline.js';
 import type { StageFailure } from '../engine/linear-node.js';
 import type { SpecPath } from '../spec-problem.js';
-import type { Lineage } from '../views/target-writes.js';
+import type { Lineage } from '../views/view-writers.js';
 import type { DocumentSource, StartedDocuments } from './document-sources.js';
 import { PipelineState } from './pipeline-state.js';
 import type { DesiredObject, DocumentReader } from './pipeline-state.js';

@@ -7,7 +7,7 @@ import { OutputCollector, Pipeline } from '../engine/pipeline.js';
 import type { PipelinePlan } from '../engine/compile-pipeline.js';
 import type { StageFailure } from '../engine/linear-node.js';
 import type { SpecPath } from '../spec-problem.js';
-import type { Lineage } from '../views/target-writes.js';
+import type { Lineage } from '../views/view-writers.js';
 import type { SourceDocument } from './document-sources.js';
 
 /** Reads the current documents of a source. */

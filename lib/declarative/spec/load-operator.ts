@@ -4,12 +4,14 @@ import { checkDepth } from '../../object/depth.js';
 import { isJsonObject } from '../../object/json.js';
 import { parseYamlDocuments } from '../../object/yaml-documents.js';
 import { asError } from '../../system/as-error.js';
+import { compilePlan } from '../engine/compile-pipeline.js';
+import type { PipelinePlan } from '../engine/compile-pipeline.js';
+import type { ExpressionOptions } from '../expression/compiled.js';
 import { compileContext } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';
-import { checkControllers } from './check-controllers.js';
 import { InvalidSpecError } from './invalid-spec-error.js';
 import type { LocatedProblem } from './invalid-spec-error.js';
-import type { OperatorSpec } from './operator-spec.js';
+import type { ControllerSpec, OperatorSpec, SourceSpec } from './operator-spec.js';
 import { readOperatorSpec } from './read-operator-spec.js';
 
 /** An operator from a file. */
@@ -147,4 +149,92 @@ function positionOf(
     return { line, column: col };
   }
   return {};
+}
+
+/**
+ * Compiles the pipelines of an operator to find their problems. Skips a controller with an unreadable
+ * source, because the input of its pipeline is unknown until the source is corrected.
+ * @param problems - the problems of reading; those found here are added, one per path
+ */
+function checkControllers({ controllers }: OperatorSpec, problems: SpecProblem[]): void {
+  const told = new Set(problems.map(({ path }) => JSON.stringify(path)));
+  for (const [place, controller] of controllers.entries()) {
+    if (!hasSources(controller)) continue;
+    const found = compileController(controller, pathOfController(place)).problems;
+    problems.push(...found.filter(({ path }) => !told.has(JSON.stringify(path))));
+  }
+}
+
+function hasSources({ sources }: ControllerSpec): boolean {
+  return sources.length > 0 && sources.every(({ kind }) => kind !== '');
+}
+
+/** Returns the path of a controller in its operator. */
+export function pathOfController(place: number): SpecPath {
+  return ['controllers', place];
+}
+
+/** Returns the problems of one controller. */
+export function problemsOfController(
+  problems: readonly SpecProblem[],
+  place: number,
+): readonly SpecProblem[] {
+  return problems.filter(({ path }) => path[0] === 'controllers' && path[1] === place);
+}
+
+/** A source whose documents go through the pipeline. */
+export interface PipelineInput {
+  /** The name in the pipeline. */
+  readonly name: string;
+  readonly spec: SourceSpec;
+}
+
+/** The result of compiling a controller. */
+export interface CompiledController {
+  /** undefined: the controller has problems. */
+  readonly plan: PipelinePlan | undefined;
+  readonly inputs: readonly PipelineInput[];
+  readonly problems: readonly SpecProblem[];
+  /** Problems that do not keep the controller from running. */
+  readonly warnings: readonly SpecProblem[];
+}
+
+/**
+ * Compiles the pipeline of a controller. A `Periodic` source beside other sources only triggers: it has no
+ * document and no part in a join. Alone it has a document, as a `OneShot` source does.
+ * @param specPath - the path of `spec` in its file, for problems
+ */
+export function compileController(
+  spec: ControllerSpec,
+  specPath: SpecPath,
+  options: ExpressionOptions = {},
+): CompiledController {
+  const places = placesOfInputs(spec.sources);
+  const sources = places.flatMap((place) => spec.sources[place] ?? []);
+  const found: SpecProblem[] = [];
+  const context = compileContext(found);
+  const plan = compilePlan(spec.pipeline, sources, { ...options, context });
+  const located = (problem: SpecProblem): SpecProblem => ({
+    ...problem,
+    path: [...specPath, ...inAllSources(problem.path, places)],
+  });
+  return {
+    plan,
+    inputs: sources.map((source) => ({ name: source.as ?? source.kind, spec: source })),
+    problems: found.map(located),
+    warnings: (plan?.warnings ?? []).map(located),
+  };
+}
+
+function placesOfInputs(sources: readonly SourceSpec[]): readonly number[] {
+  const places = [...sources.keys()];
+  const inputs = places.filter((place) => sources[place]?.type !== 'Periodic');
+  return inputs.length > 0 ? inputs : places;
+}
+
+/** Maps a path among the inputs to the path among the sources. */
+function inAllSources(path: SpecPath, places: readonly number[]): SpecPath {
+  const [first, place, ...rest] = path;
+  if (first !== 'sources' || typeof place !== 'number') return path;
+  return [first, places[place] ?? place, ...rest];
 }

@@ -1,18 +1,22 @@
 import { parseDuration } from '../../crd/cel/times.js';
+import { isJsonObject, memberOf } from '../../object/json.js';
+import { labelRequirementsOf } from '../../object/label-selector.js';
+import type { LabelSelector, LabelSelectorExpression } from '../../object/label-selector.js';
 import { dns1035LabelProblem } from '../../object/names.js';
+import { nearestName } from '../../system/known-options.js';
+import { isOperatorError } from '../../system/operator-error.js';
 import type { CompileContext } from '../spec-problem.js';
-import { Members } from './members.js';
-import { sourceTypes, targetTypes } from './operator-spec.js';
+import { basicPredicates, sourceTypes, targetTypes } from './operator-spec.js';
 import type {
+  BasicPredicate,
   ControllerSpec,
   OperatorSpec,
+  PredicateSpec,
   ResourceSpec,
   SourceSpec,
   SourceType,
   TargetSpec,
 } from './operator-spec.js';
-import { readPredicate } from './read-predicate.js';
-import { readSelector } from './read-selector.js';
 
 /** API group of virtual sources, whose kind names the type. */
 const virtualGroup = 'source.dcontroller.io';
@@ -139,4 +143,221 @@ function readPeriod(members: Members): number {
   const message = `period ${JSON.stringify(period)}: ${want}`;
   members.context.report({ message }, 'parameters', 'period');
   return defaultPeriodMs;
+}
+
+/** Accepted alternative names. */
+const aliases: ReadonlyMap<string, BasicPredicate> = new Map([
+  ['labelschanged', 'LabelChanged'],
+  ['annotationschanged', 'AnnotationChanged'],
+]);
+const combinations: ReadonlyMap<string, 'and' | 'or' | 'not' | 'basic'> = new Map([
+  ['and', 'and'],
+  ['or', 'or'],
+  ['not', 'not'],
+  ['basicpredicate', 'basic'],
+  ['boolpredicate', 'basic'],
+]);
+
+/** Reads a predicate: a name, `{ and: […] }`, `{ or: […] }` or `{ not: … }`, case-insensitive. */
+function readPredicate(value: unknown, context: CompileContext): PredicateSpec | undefined {
+  if (typeof value === 'string') return readName(value, context);
+  const [entry, ...others] = isJsonObject(value) ? Object.entries(value) : [];
+  if (entry === undefined || others.length > 0) {
+    context.report({ message: 'want a predicate, or one of and, or, not with predicates' });
+    return undefined;
+  }
+  const [name, inner] = entry;
+  const type = combinations.get(name.toLowerCase());
+  if (type === 'and' || type === 'or') return readCombination(type, inner, context.at(name));
+  if (type === 'not') return readNegation(inner, context.at(name));
+  if (type === 'basic') return readPredicate(inner, context.at(name));
+  const message = `${name} is no combination of predicates: want and, or, not`;
+  context.report({ message, suggestion: nearestName(name, ['and', 'or', 'not']) }, name);
+  return undefined;
+}
+
+function readName(name: string, context: CompileContext): PredicateSpec | undefined {
+  const written = name.toLowerCase();
+  const found =
+    aliases.get(written) ??
+    basicPredicates.find((predicate) => predicate.toLowerCase() === written);
+  if (found !== undefined) return { type: 'basic', name: found };
+  const message = `${name} is no predicate: want ${basicPredicates.join(', ')}`;
+  context.report({ message, suggestion: nearestName(name, basicPredicates) });
+  return undefined;
+}
+
+function readCombination(
+  type: 'and' | 'or',
+  value: unknown,
+  context: CompileContext,
+): PredicateSpec | undefined {
+  if (!Array.isArray(value) || value.length === 0) {
+    context.report({ message: 'want a list of predicates' });
+    return undefined;
+  }
+  const read = value.map((one, place) => readPredicate(one, context.at(place)));
+  const predicates = read.filter((one) => one !== undefined);
+  return { type, predicates };
+}
+
+/** Reads one predicate, alone or in a list of one. */
+function readNegation(value: unknown, context: CompileContext): PredicateSpec | undefined {
+  if (Array.isArray(value) && value.length !== 1) {
+    context.report({ message: `want one predicate, not ${value.length}` });
+    return undefined;
+  }
+  const predicate = Array.isArray(value)
+    ? readPredicate(value[0], context.at(0))
+    : readPredicate(value, context);
+  return predicate && { type: 'not', predicate };
+}
+
+/** Reads a label selector; undefined: invalid, which is reported. */
+function readSelector(value: unknown, context: CompileContext): LabelSelector | undefined {
+  const members = Members.of(value, ['matchLabels', 'matchExpressions'], context);
+  if (members === undefined) return undefined;
+  const matchLabels = readLabels(members.get('matchLabels'), context.at('matchLabels'));
+  const at = context.at('matchExpressions');
+  const matchExpressions = readExpressions(members.get('matchExpressions'), at);
+  if (matchLabels === undefined || matchExpressions === undefined) return undefined;
+  const selector = {
+    ...(Object.keys(matchLabels).length > 0 && { matchLabels }),
+    ...(matchExpressions.length > 0 && { matchExpressions }),
+  };
+  try {
+    // Called only to validate.
+    labelRequirementsOf(selector);
+    return selector;
+  } catch (error) {
+    if (!isOperatorError(error, 'InvalidSelector')) throw error;
+    context.report({ message: error.message });
+    return undefined;
+  }
+}
+
+function readLabels(
+  value: unknown,
+  context: CompileContext,
+): Readonly<Record<string, string>> | undefined {
+  if (value === undefined) return {};
+  if (!isJsonObject(value)) {
+    context.report({ message: 'want a map of texts' });
+    return undefined;
+  }
+  const wrong = Object.keys(value).filter((name) => !isText(value[name], context.at(name)));
+  return wrong.length === 0 ? (value as Record<string, string>) : undefined;
+}
+
+function readExpressions(
+  value: unknown,
+  context: CompileContext,
+): readonly LabelSelectorExpression[] | undefined {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) {
+    context.report({ message: 'want a list of maps with key, operator, values' });
+    return undefined;
+  }
+  const read = value.map((one, place) => readExpression(one, context.at(place)));
+  return read.every((one) => one !== undefined) ? read : undefined;
+}
+
+function readExpression(
+  value: unknown,
+  context: CompileContext,
+): LabelSelectorExpression | undefined {
+  const members = Members.of(value, ['key', 'operator', 'values'], context);
+  if (members === undefined) return undefined;
+  const [key, operator] = [members.need('key'), members.need('operator')];
+  const values: unknown = members.get('values') ?? [];
+  const at = context.at('values');
+  if (!Array.isArray(values)) {
+    at.report({ message: 'want a list of texts' });
+    return undefined;
+  }
+  const wrong = values.filter((one, place) => !isText(one, at.at(place)));
+  const isWhole = key !== '' && operator !== '' && wrong.length === 0;
+  return isWhole ? { key, operator, values: values as string[] } : undefined;
+}
+
+/** Whether `value` is a string; reports the unquoted `true` and `1` of YAML, which are not strings. */
+function isText(value: unknown, context: CompileContext): boolean {
+  if (typeof value === 'string') return true;
+  const isQuotable = typeof value === 'boolean' || typeof value === 'number';
+  const suggestion = isQuotable ? JSON.stringify(String(value)) : undefined;
+  context.report({ message: `${JSON.stringify(value)}: labels are texts`, suggestion });
+  return false;
+}
+
+/** Reads the members of a map of a specification and reports their problems. */
+class Members {
+  readonly #object: Readonly<Record<string, unknown>>;
+  readonly context: CompileContext;
+
+  private constructor(object: Readonly<Record<string, unknown>>, context: CompileContext) {
+    this.#object = object;
+    this.context = context;
+  }
+
+  /**
+   * Returns the members of `value`; reports each member that is not in `known`.
+   * @returns undefined if `value` is not a map, which is reported
+   */
+  static of(
+    value: unknown,
+    known: readonly string[],
+    context: CompileContext,
+  ): Members | undefined {
+    if (!isJsonObject(value)) {
+      context.report({ message: `want a map with ${known.join(', ')}` });
+      return undefined;
+    }
+    for (const name of Object.keys(value)) {
+      if (known.includes(name)) continue;
+      const message = `${name} is no field here: want ${known.join(', ')}`;
+      context.report({ message, suggestion: nearestName(name, known) }, name);
+    }
+    return new Members(value, context);
+  }
+
+  /** Returns the value of a member; undefined: absent or null. */
+  get(name: string): unknown {
+    return memberOf(this.#object, name) ?? undefined;
+  }
+
+  /** Returns a string; undefined: absent, or not a string, which is reported. */
+  text(name: string): string | undefined {
+    const value = this.get(name);
+    if (value === undefined || typeof value === 'string') return value;
+    this.context.report({ message: `${name}: want a text` }, name);
+    return undefined;
+  }
+
+  /** Returns a required string; reports one that is missing or empty, and returns `''`. */
+  need(name: string): string {
+    const value = this.get(name);
+    if (typeof value === 'string' && value !== '') return value;
+    this.context.report({ message: `${name} is missing: want a text` }, name);
+    return '';
+  }
+
+  /** Returns one of `choices`; the first one if absent or invalid, which is reported. */
+  oneOf<T extends string>(name: string, choices: readonly [T, ...T[]]): T {
+    const value = this.text(name);
+    const [first] = choices;
+    if (value === undefined) return first;
+    const found = choices.find((choice) => choice === value);
+    if (found !== undefined) return found;
+    const message = `${name} ${value}: want ${choices.join(', ')}`;
+    this.context.report({ message, suggestion: nearestName(value, choices) }, name);
+    return first;
+  }
+
+  /** Returns a list with at least one item; reports anything else, and returns an empty list. */
+  list(name: string): readonly unknown[] {
+    const value = this.get(name);
+    if (Array.isArray(value) && value.length > 0) return value;
+    this.context.report({ message: `${name}: want a list with at least one entry` }, name);
+    return [];
+  }
 }

@@ -6,9 +6,8 @@ import { groupOfType } from '../../object/resource-type.js';
 import type { ResourceType, TypeReference } from '../../object/resource-type.js';
 import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
-import { isViewGroup } from './routed-client.js';
-import { TargetWrites } from './target-writes.js';
-import { ViewWriters } from './view-writers.js';
+import { isViewGroup } from './view-client.js';
+import { TargetWrites, ViewWriters } from './view-writers.js';
 import { Views } from './views.js';
 
 /** Options of {@link DeclarativeManager.create}: those of a `Manager` of one cluster. */

@@ -10,7 +10,6 @@ import type { ResourceType } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { Turns } from '../../system/turns.js';
 import { viewGroupOf } from '../spec/operator-spec.js';
-import { viewDefinition, viewType } from './view-definition.js';
 
 /** A served kind. */
 interface ServedView {
@@ -142,4 +141,50 @@ async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
 export function unknownView(type: ResourceType | { apiVersion: string; kind: string }): Error {
   const message = `${type.kind} of ${apiVersionOf(type)}: there is no such view (its operator is not loaded, or writes no ${type.kind})`;
   return new OperatorError('UnknownKind', message);
+}
+
+/** The only version of every view. */
+export const viewVersion = 'v1alpha1';
+
+/**
+ * Returns the resource type of a kind of views. The plural in URLs is the kind in lower case. The type is
+ * namespaced, but a view may have no namespace.
+ */
+function viewType(operator: string, kind: string): ResourceType {
+  const group = viewGroupOf(operator);
+  return { group, version: viewVersion, kind, plural: kind.toLowerCase(), namespaced: true };
+}
+
+/** Fields that field selectors of views support, beside `metadata.name` and `metadata.namespace`. */
+const selectableFields = [{ jsonPath: '.status.phase' }, { jsonPath: '.status.ready' }];
+
+/**
+ * Returns the definition of a kind of views: objects with any fields. It has no status subresource: a
+ * write replaces the whole view.
+ * @param shortName - a further name for kubectl; undefined: no short name
+ */
+function viewDefinition(
+  { group, version, kind, plural }: ResourceType,
+  shortName: string | undefined,
+): CustomResourceDefinition {
+  const names = { kind, plural, singular: plural, listKind: `${kind}List` };
+  const shortNames = shortName === undefined ? [] : [shortName];
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { ...names, shortNames },
+      versions: [
+        {
+          ...{ name: version, served: true, storage: true, selectableFields },
+          schema: {
+            openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+          },
+        },
+      ],
+    },
+  };
 }

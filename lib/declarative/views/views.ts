@@ -8,8 +8,7 @@ import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import type { Random } from '../../system/random.js';
-import { routedClient } from './routed-client.js';
-import { viewClient } from './view-client.js';
+import { routedClient, viewClient } from './view-client.js';
 import { ViewKinds } from './view-kinds.js';
 
 /** Options of {@link Views.start}. */

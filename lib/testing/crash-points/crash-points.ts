@@ -1,5 +1,5 @@
 import type { CrashMode, CrashPoint, CrashPointsReport } from './crash-point.js';
-import { CrashPointsError } from './crash-points-error.js';
+import { CrashPointsError } from './crash-point.js';
 import type { CrashCluster, CrashScenario, DefaultCrashCluster } from './crash-scenario.js';
 import { playSweep } from './sweep.js';
 import type { Sweep, SweepOptions } from './sweep.js';

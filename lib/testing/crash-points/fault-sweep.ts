@@ -1,6 +1,6 @@
 import { isBookkeeping } from '../../object/bookkeeping.js';
 import type { FaultPoint, FaultSweepReport, RequestFailure } from './crash-point.js';
-import { FaultSweepError } from './crash-points-error.js';
+import { FaultSweepError } from './crash-point.js';
 import type { CrashCluster, CrashScenario, DefaultCrashCluster } from './crash-scenario.js';
 import { playSweep } from './sweep.js';
 import type { Sweep, SweepOptions } from './sweep.js';

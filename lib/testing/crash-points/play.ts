@@ -1,20 +1,19 @@
-import { deepEqual } from '../../object/deep-equal.js';
 import uniqWith from 'lodash/uniqWith.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import type { TypeMeta } from '../../object/kubernetes-object.js';
-import { VirtualClock } from '../../system/virtual-clock.js';
-import { seededRandom } from '../../system/random.js';
-import { describeRequest, startStep } from './crash-point.js';
-import type { CrashCluster, CrashStage, CrashStep } from './crash-scenario.js';
-import { observe } from './cluster-state.js';
-import type { ClusterState } from './cluster-state.js';
-import { OperatorLife, isFailure } from './operator-life.js';
-import { letTimePass, letWorkHappen } from './pace.js';
-import { RequestTrace } from './request-trace.js';
-import type { CrashProblem, CrashRequest, Interruption } from './crash-point.js';
-import type { ResolvedScenario } from './resolve-scenario.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import { errorMessage } from '../../system/as-error.js';
+import { sleep } from '../../system/clock.js';
+import type { Clock } from '../../system/clock.js';
+import { seededRandom } from '../../system/random.js';
+import { VirtualClock } from '../../system/virtual-clock.js';
 import { deleteOwner, findLeftOvers, recordCreations } from '../left-overs.js';
+import { observe } from './cluster-state.js';
+import type { ClusterState } from './cluster-state.js';
+import { describeRequest, startStep } from './crash-point.js';
+import type { CrashProblem, CrashRequest, Interruption } from './crash-point.js';
+import type { CrashCluster, CrashStage, CrashStep, ResolvedScenario } from './crash-scenario.js';
+import { OperatorLife, RequestTrace, isFailure } from './operator-life.js';
 
 /** The result of a step. */
 export interface PlayedStep {
@@ -332,4 +331,24 @@ export class Play<C extends CrashCluster> {
 
 function ended(type: CrashProblem['type'], message: string): PlayEnded {
   return new PlayEnded({ type, message });
+}
+
+const pollMs = 50;
+
+/**
+ * Lets time pass. A `VirtualClock` completes the work that is due, then advances to the next timer. Any other
+ * clock waits for at most 50 ms.
+ * @param maxMs - the limit of the time that passes
+ */
+async function letTimePass(clock: Clock, maxMs: number): Promise<void> {
+  if (clock instanceof VirtualClock) {
+    await clock.advance(Math.min(maxMs, clock.nextTimerMs ?? maxMs));
+    return;
+  }
+  await sleep(clock, Math.min(maxMs, pollMs));
+}
+
+/** Completes all work that is due now, with a `VirtualClock`. */
+async function letWorkHappen(clock: Clock): Promise<void> {
+  if (clock instanceof VirtualClock) await clock.advance(0);
 }

@@ -10,12 +10,11 @@ import type {
   PointResult,
   PointsReport,
 } from './crash-point.js';
-import type { CrashCluster, CrashScenario } from './crash-scenario.js';
-import { judgePlay } from './judge-play.js';
+import type { CrashCluster, CrashScenario, ResolvedScenario } from './crash-scenario.js';
+import { judgePlay } from './cluster-state.js';
 import { Play } from './play.js';
 import type { Played } from './play.js';
-import { resolveScenario } from './resolve-scenario.js';
-import type { ResolvedScenario } from './resolve-scenario.js';
+import { resolveScenario } from './crash-scenario.js';
 
 /** Options of `crashPoints` and `faultSweep`. */
 export interface SweepOptions<P extends Interruption> {

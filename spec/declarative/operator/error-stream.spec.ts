@@ -3,7 +3,7 @@ import {
   ErrorStream,
   statusChannelBufferSize,
 } from '../../../lib/declarative/operator/error-stream.js';
-import type { ReportedError } from '../../../lib/declarative/runtime/controller-status.js';
+import type { ReportedError } from '../../../lib/declarative/runtime/reported-errors.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 describe('ErrorStream', () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Client } from '../../../lib/client/client.js';
 import { DeclarativeController } from '../../../lib/declarative/runtime/declarative-controller.js';
 import type { DeclarativeControllerOptions } from '../../../lib/declarative/runtime/controller-options.js';
-import type { ReportedError } from '../../../lib/declarative/runtime/controller-status.js';
+import type { ReportedError } from '../../../lib/declarative/runtime/reported-errors.js';
 import type { ControllerSpec } from '../../../lib/declarative/spec/operator-spec.js';
 import { readOperatorSpec } from '../../../lib/declarative/spec/read-operator-spec.js';
 import { compileContext } from '../../../lib/declarative/spec-problem.js';

@@ -4,7 +4,7 @@ import type { PipelineRunParts } from '../../../lib/declarative/runtime/pipeline
 import type { DocumentListener } from '../../../lib/declarative/runtime/document-sources.js';
 import { watchedDocuments } from '../../../lib/declarative/runtime/document-sources.js';
 import { compilePlan } from '../../../lib/declarative/engine/compile-pipeline.js';
-import { TargetWrites } from '../../../lib/declarative/views/target-writes.js';
+import { TargetWrites } from '../../../lib/declarative/views/view-writers.js';
 import { compileContext } from '../../../lib/declarative/spec-problem.js';
 import type { SourceContext } from '../../../lib/controller/sources.js';
 import { Cache } from '../../../lib/cache/cache.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ReportedError } from '../../../lib/declarative/runtime/controller-status.js';
+import type { ReportedError } from '../../../lib/declarative/runtime/reported-errors.js';
 import { Redaction, ReportedErrors } from '../../../lib/declarative/runtime/reported-errors.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 

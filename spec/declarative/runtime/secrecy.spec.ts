@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { Group } from '../../../lib/declarative/operator/index.js';
-import type { ReportedError } from '../../../lib/declarative/runtime/controller-status.js';
+import type { ReportedError } from '../../../lib/declarative/runtime/reported-errors.js';
 import { ControllerScene, sameName, views } from './controller-scene.js';
 import type { Thing } from './controller-scene.js';
 

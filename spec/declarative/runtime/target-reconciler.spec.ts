@@ -3,7 +3,7 @@ import type { ReconcileContext } from '../../../lib/controller/reconcile.js';
 import { defaultGrowthLimit } from '../../../lib/declarative/runtime/feedback-brake.js';
 import { Redaction } from '../../../lib/declarative/runtime/reported-errors.js';
 import { TargetReconciler } from '../../../lib/declarative/runtime/target-reconciler.js';
-import { TargetWrites } from '../../../lib/declarative/views/target-writes.js';
+import { TargetWrites } from '../../../lib/declarative/views/view-writers.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { systemClock, nextTurn } from '../../../lib/system/clock.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ensureCrd } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { DeclarativeController } from '../../../lib/declarative/runtime/declarative-controller.js';
-import type { ReportedError } from '../../../lib/declarative/runtime/controller-status.js';
+import type { ReportedError } from '../../../lib/declarative/runtime/reported-errors.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
 import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
 import type { CustomResourceDefinition } from '../../../lib/object/kinds.js';
