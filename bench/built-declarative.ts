@@ -2,5 +2,5 @@
 import type * as declarativeModule from '../lib/declarative/index.js';
 import { built } from './built.js';
 
-export const { compilePlan, DeclarativeManager, Operator, OutputCollector, Pipeline } =
+export const { DeclarativeManager, DeclarativeOperator } =
   await built<typeof declarativeModule>('declarative/index.js');

@@ -2,7 +2,7 @@ import type { Document } from '../lib/declarative/document.js';
 import { ratioOf, rowOf } from './bench-result.js';
 import type { BenchResult } from './bench-result.js';
 import { evaluateWhole } from '../spec/declarative/engine/evaluate-whole.js';
-import { OutputCollector, Pipeline, compilePlan } from './built-declarative.js';
+import { OutputCollector, Pipeline, compilePlan } from '../lib/declarative/engine/index.js';
 
 const rounds = 9;
 /** How many pods there are; of services a tenth. */

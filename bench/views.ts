@@ -2,7 +2,7 @@ import type { Client, KubernetesObject, ResourceType, WatchEvent } from '../lib/
 import { ratioOf, rowOf } from './bench-result.js';
 import type { BenchResult } from './bench-result.js';
 import type { DeclarativeManager } from '../lib/declarative/index.js';
-import { DeclarativeManager as Manager, Operator } from './built-declarative.js';
+import { DeclarativeManager as Manager, DeclarativeOperator } from './built-declarative.js';
 
 const sizes = [1_000, 10_000] as const;
 const groupSizes = [1_000, 10_000, 50_000] as const;
@@ -89,7 +89,9 @@ class ViewRun {
     this.#isOne = pipeline === allInOne;
     const sources = [{ apiGroup: '', version: 'v1', kind: 'ConfigMap' }];
     const controller = { name: 'made', sources, pipeline, target: { kind: 'Made' } };
-    const operator = Operator.create('bench', manager, { controllers: [controller] } as never);
+    const operator = DeclarativeOperator.create('bench', manager, {
+      controllers: [controller],
+    } as never);
     this.#running = operator.start(this.#end.signal);
     this.whenSynced = operator.whenSynced();
   }

@@ -1,4 +1,4 @@
-import type { CrashPointsOptions } from '../lib/testing/index.js';
+import type { CrashPointsOptions } from '../lib/testing/crash-points/crash-points.js';
 
 /** Whether a run tries samples only, so that `npm test` stays quick: not where `CI` is set. */
 export const isSampled = (process.env['CI'] ?? '') === '';

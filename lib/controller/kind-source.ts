@@ -171,7 +171,7 @@ export type Mapper<T extends KubernetesObject = KubernetesObject> = (
   context: MapContext<T>,
 ) => Mapped;
 
-/** Options of {@link enqueueOwner}. */
+/** Options of `enqueueOwner`. */
 export interface EnqueueOwnerOptions {
   /** Matches every owner of the type, not only the controller. @defaultValue false */
   readonly matchEveryOwner?: boolean | undefined;

@@ -21,7 +21,7 @@ export interface ObservedWrite {
   readonly answer: KubernetesObject | undefined;
 }
 
-/** The limits of a {@link reconcileClient}, and its observers. */
+/** The limits of a `reconcileClient`, and its observers. */
 export interface ReconcileGuard {
   /** The kinds that the controller owns. */
   readonly owns: readonly TypeReference<KubernetesObject>[];

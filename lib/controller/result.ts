@@ -26,7 +26,7 @@ export interface RequeueAfter {
 const doneResult: Done = Object.freeze({ type: 'done' });
 
 /** Returns the result that reconciles again only when something changes. */
-export function done(): Done {
+export function done(): Result {
   return doneResult;
 }
 
@@ -36,7 +36,7 @@ export function done(): Done {
  *   counts as ready and is only checked again.
  * @throws OperatorError `InvalidOption`: `afterMs` is not above 0. To retry at once, throw an error.
  */
-export function requeueAfter(afterMs: number, message?: string): RequeueAfter {
+export function requeueAfter(afterMs: number, message?: string): Result {
   return checkedResult({
     type: 'requeueAfter',
     afterMs,

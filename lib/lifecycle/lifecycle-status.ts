@@ -21,7 +21,7 @@ export type LifecycleConditionType = 'Available' | 'Progressing' | 'Degraded' | 
 
 /** A condition, in the shape of the cluster-wide owner's own types. */
 export interface LifecycleCondition {
-  /** A {@link LifecycleConditionType}, or a type that the operator defines. */
+  /** A `LifecycleConditionType`, or a type that the operator defines. */
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason?: string;

@@ -36,7 +36,7 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
    * and objects that keep no conditions, and conditions that another writer replaces repeatedly.
    */
   readonly strategy: 'apply' | 'merge';
-  /** See {@link PatchStatusOptions}. */
+  /** See `PatchStatusOptions`. */
   readonly atomicConditions?: boolean | undefined;
   /** True if the status has the field `observedGeneration`. */
   readonly generation: boolean;
@@ -54,7 +54,7 @@ export interface StatusWriting {
     readonly logger: Logger;
     readonly signal: AbortSignal;
   };
-  /** See {@link PatchStatusOptions}; a merge patch keeps all others. @defaultValue false */
+  /** See `PatchStatusOptions`; a merge patch keeps all others. @defaultValue false */
   readonly keepOthers?: boolean | undefined;
   /**
    * True if the write reports a reconcile of the generation. A write that only changes messages may have to

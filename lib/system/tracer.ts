@@ -29,7 +29,7 @@ export const noTracer: Tracer = {
 /** Records nothing. */
 export const noSpan: Span = { ...noTracer, set: () => undefined, failed: () => undefined };
 
-/** Options of {@link openTelemetryTracer}. */
+/** Options of `openTelemetryTracer`. */
 export interface OpenTelemetryOptions {
   /** The instrumentation scope of the spans. @defaultValue 'operator-builder' */
   readonly scope?: string | undefined;
@@ -49,7 +49,7 @@ export async function openTelemetryTracer(options: OpenTelemetryOptions = {}): P
   return tracerIn(api, { tracer: api.trace.getTracer(scope), parent: undefined });
 }
 
-/** Returns {@link openTelemetryTracer} if an SDK is registered with the API, else `noTracer`. */
+/** Returns `openTelemetryTracer` if an SDK is registered with the API, else `noTracer`. */
 export async function registeredTracer(options: OpenTelemetryOptions = {}): Promise<Tracer> {
   return isApiRegistered() ? openTelemetryTracer(options) : noTracer;
 }

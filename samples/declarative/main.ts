@@ -4,7 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { pinoLogger } from 'operator-builder';
 import { EmbeddedCluster } from 'operator-builder/apiserver';
-import { DeclarativeManager, Operator, ViewApiServer } from 'operator-builder/declarative';
+import {
+  DeclarativeManager,
+  DeclarativeOperator,
+  ViewApiServer,
+} from 'operator-builder/declarative';
 import type { Client, CustomResourceDefinition } from 'operator-builder';
 import { Narrator } from '../demo/narrator.js';
 import { Kubectl } from './kubectl.js';
@@ -49,7 +53,9 @@ async function show(
   const client = cluster.client({ user: 'declarative' });
   const manager = await DeclarativeManager.create({ client, logger });
   const apiServer = new ViewApiServer({ port: 0 });
-  const operator = await Operator.fromFile(sample.name, manager, sample.path, { apiServer });
+  const operator = await DeclarativeOperator.fromFile(sample.name, manager, sample.path, {
+    apiServer,
+  });
   await apiServer.start(stop.signal);
   const running = operator.start(stop.signal);
   const kubectl = await Kubectl.for(apiServer.url);
@@ -65,7 +71,7 @@ async function show(
 interface Scene {
   readonly sample: Sample;
   readonly cluster: EmbeddedCluster;
-  readonly operator: Operator;
+  readonly operator: DeclarativeOperator;
   readonly kubectl: Kubectl;
 }
 

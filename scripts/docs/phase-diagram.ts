@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Phase, Transition } from '../../lib/lifecycle/index.js';
+import type { Phase } from '../../lib/lifecycle/index.js';
+import type { Transition } from '../../lib/lifecycle/reconciler/phases.js';
 
 const page = 'docs/lifecycle.md';
 

@@ -1,6 +1,6 @@
 // Makes the site of the docs: the pages, and the reference of the API from the comments of what the
-// package exports. Anything that TypeDoc warns of is an error: a link that leads nowhere, a type that is
-// mentioned but not exported.
+// package exports, with the types that these mention. Anything that TypeDoc
+// warns of is an error, such as a link that leads nowhere.
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Application, Converter, KindRouter, ReflectionKind, UnionType } from 'typedoc';
@@ -9,17 +9,6 @@ import ts from 'typescript';
 import { pages, sections, titleOf } from './pages.js';
 
 const out = 'site';
-
-/** Types that only compute others, which are shown as they are written. */
-const machinery = [
-  ...['Lenient', 'WireKey', 'Flat', 'NamesOf', 'InputIn', 'ValueIn', 'StatusOf', 'Required'],
-  ...['Conditions', 'Embedded', 'DeploymentSpec', 'ServiceSpec', 'WithWorkload'],
-  // The schemas that the types of declarative operators are read off.
-  ...['basicPredicates', 'sourceTypes', 'targetTypes'],
-  ...['controller', 'controllerStatus', 'spec', 'status'],
-  // Steps of a compiled pipeline can be called only by the pipeline.
-  ...['JoinPlan', 'DocumentStep', 'GatherStep'],
-];
 
 interface PackageFile {
   readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
@@ -39,17 +28,18 @@ class PageRouter extends KindRouter {
   }
 }
 
-const app = await Application.bootstrap({
+const app = await Application.bootstrapWithPlugins({
   name: 'operator-builder',
   entryPoints: [...entries.keys()],
   tsconfig: 'tsconfig.build.json',
   readme: 'README.md',
   projectDocuments: [...pages],
   out,
+  plugin: ['typedoc-plugin-missing-exports'],
+  excludeExternals: true,
   router: 'pages',
   groupOrder: [...sections.map(({ title }) => title), 'Modules', '*'],
   navigation: { includeGroups: true },
-  intentionallyNotExported: [...machinery],
   // Those that the pages use.
   highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'mermaid', 'diff'],
   markdownItLoader: keepCodeOfHeadings,

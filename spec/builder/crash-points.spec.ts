@@ -8,7 +8,8 @@ import {
 } from '../../lib/object/kinds.js';
 import { compareQuantities } from '../../lib/object/quantity.js';
 import { crashPoints } from '../../lib/testing/index.js';
-import type { CrashCluster, CrashPointsReport, CrashStage } from '../../lib/testing/index.js';
+import type { CrashPointsReport } from '../../lib/testing/index.js';
+import type { CrashCluster, CrashStage } from '../../lib/testing/crash-points/crash-scenario.js';
 import { crashSample, isSampled } from '../sample.js';
 import { deletion, meddling, rollout, shopScenario, wish } from './suite/crash-scenarios.js';
 import type { ShopScenario } from './suite/crash-scenarios.js';

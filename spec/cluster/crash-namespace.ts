@@ -1,6 +1,6 @@
 import type { Client } from '../../lib/client/index.js';
 import { ConfigMap, Namespace, ServiceAccount } from '../../lib/object/kinds.js';
-import type { CrashCluster } from '../../lib/testing/index.js';
+import type { CrashCluster } from '../../lib/testing/crash-points/crash-scenario.js';
 import type { BuilderTarget } from '../builder/suite/target.js';
 
 /**

@@ -3,7 +3,7 @@ import omit from 'lodash/omit.js';
 import type { Client } from '../../lib/client/index.js';
 import { Namespace } from '../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
-import type { CrashCluster } from '../../lib/testing/index.js';
+import type { CrashCluster } from '../../lib/testing/crash-points/crash-scenario.js';
 import type { BuilderTarget } from '../builder/suite/target.js';
 import { rolloutScenario } from '../declarative/suite/crash-scenario.js';
 import { clusterTarget } from './cluster-target.js';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { crashPoints } from '../../lib/testing/index.js';
-import type { CrashCluster, CrashScenario } from '../../lib/testing/index.js';
+import type { CrashScenario } from '../../lib/testing/index.js';
+import type { CrashCluster } from '../../lib/testing/crash-points/crash-scenario.js';
 
 /**
  * Expects an operator to converge to the same state wherever it is killed. A run takes some ten

@@ -1,6 +1,7 @@
 import type { Client } from '../../lib/client/index.js';
 import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
-import type { CrashCluster, CrashScenario } from '../../lib/testing/index.js';
+import type { CrashScenario } from '../../lib/testing/index.js';
+import type { CrashCluster } from '../../lib/testing/crash-points/crash-scenario.js';
 import type { BuilderTarget } from '../builder/suite/target.js';
 import { lifecycleScenario } from '../lifecycle/suite/crash-scenario.js';
 import { lifecycleSuite } from '../lifecycle/suite/lifecycle-suite.js';

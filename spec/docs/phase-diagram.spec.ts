@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { phases, transitions } from '../../lib/lifecycle/index.js';
+import { phases } from '../../lib/lifecycle/lifecycle-status.js';
+import { transitions } from '../../lib/lifecycle/reconciler/phases.js';
 import { diagramOfPage, phaseDiagram } from '../../scripts/docs/phase-diagram.js';
 
 describe('the phase diagram in docs/lifecycle.md', () => {

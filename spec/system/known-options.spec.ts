@@ -1,36 +1,22 @@
 import { expect } from 'chai';
 import {
-  Backoff,
   Builder,
   Cache,
   ConfigMap,
   Manager,
   OperatorEvents,
-  UndiciTransport,
-  WorkQueue,
   addFinalizer,
-  applyJsonPatch,
   cachedClient,
   callbackSource,
   clientFromKubeConfig,
-  clientInCluster,
   controllerFor,
   createClient,
   createOrUpdate,
   denied,
-  diffObjects,
-  emitterSource,
-  enqueueOwner,
   ensureCrd,
-  faulty,
   generatedCertificates,
-  kindSource,
-  openTelemetryTracer,
-  operatorWebhooks,
   ownerReferenceTo,
   pinoLogger,
-  podLog,
-  recordingClient,
   retryOnConflict,
   streamSource,
   timerSource,
@@ -39,19 +25,31 @@ import {
   webhookConfigurations,
 } from '../../lib/index.js';
 import {
+  emitterSource,
+  Backoff,
+  WorkQueue,
+  enqueueOwner,
+  kindSource,
+} from '../../lib/controller/index.js';
+import { UndiciTransport, openTelemetryTracer } from '../../lib/system/index.js';
+import { applyJsonPatch, diffObjects } from '../../lib/object/index.js';
+import { clientInCluster, faulty, podLog } from '../../lib/client/index.js';
+import { operatorWebhooks } from '../../lib/manager/index.js';
+import { recordingClient } from '../../lib/events/index.js';
+import {
   DeclarativeController,
   DeclarativeManager,
   ErrorStream,
   Group,
-  Operator,
   ViewApiServer,
   Views,
   createToken,
   generateKeys,
   operatorCrdController,
-  viewKubeConfig,
 } from '../../lib/declarative/index.js';
-import type { CacheOptions } from '../../lib/index.js';
+import { DeclarativeOperator } from '../../lib/declarative/operator/operator.js';
+import { viewKubeConfig } from '../../lib/declarative/api-server/generate-keys.js';
+import type { CacheOptions } from '../../lib/cache/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import { ResourceBuilder, createCrd } from '../../lib/lifecycle/index.js';
 import {
@@ -62,7 +60,8 @@ import {
   withMetrics,
   withRetry,
 } from '../../lib/resource/index.js';
-import { EmbeddedApiServer, EmbeddedCluster, usedRoles } from '../../lib/embedded/index.js';
+import { EmbeddedApiServer, EmbeddedCluster } from '../../lib/embedded/index.js';
+import { usedRoles } from '../../lib/apiserver/index.js';
 import { refuseUnknownOptions } from '../../lib/system/known-options.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
 import {
@@ -141,7 +140,10 @@ describe('unknown options', () => {
     ],
     ['Views', () => Views.start(unknown)],
     ['Group', async () => new Group({ ...unknown, manager: await manager() })],
-    ['Operator', async () => Operator.create('a', await manager(), { controllers: [] }, unknown)],
+    [
+      'DeclarativeOperator',
+      async () => DeclarativeOperator.create('a', await manager(), { controllers: [] }, unknown),
+    ],
     [
       'operator.remove',
       async () => new Group({ manager: await manager() }).deleteOperator('a', unknown),

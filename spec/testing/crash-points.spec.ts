@@ -7,8 +7,11 @@ import { ConfigMap } from '../../lib/object/kinds.js';
 import { ownerReferenceTo } from '../../lib/object/owner-reference.js';
 import { seededRandom } from '../../lib/system/random.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
-import { CrashPointsError, crashPoints, describeRequest } from '../../lib/testing/index.js';
-import type { CrashPointsOptions, CrashScenario, OperatorStage } from '../../lib/testing/index.js';
+import { CrashPointsError, crashPoints } from '../../lib/testing/index.js';
+import { describeRequest } from '../../lib/testing/crash-points/crash-point.js';
+import type { CrashScenario } from '../../lib/testing/index.js';
+import type { CrashPointsOptions } from '../../lib/testing/crash-points/crash-points.js';
+import type { OperatorStage } from '../../lib/testing/crash-points/crash-scenario.js';
 import {
   by,
   configMap,

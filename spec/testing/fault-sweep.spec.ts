@@ -2,7 +2,9 @@ import { expect } from 'chai';
 import { isAlreadyExists } from '../../lib/object/api-error.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { FaultSweepError, faultSweep } from '../../lib/testing/index.js';
-import type { CrashScenario, FaultSweepOptions, OperatorStage } from '../../lib/testing/index.js';
+import type { CrashScenario } from '../../lib/testing/index.js';
+import type { FaultSweepOptions } from '../../lib/testing/crash-points/fault-sweep.js';
+import type { OperatorStage } from '../../lib/testing/crash-points/crash-scenario.js';
 import {
   by,
   configMap,

@@ -8,7 +8,8 @@ import {
   recordCreations,
   testCluster,
 } from '../../lib/testing/index.js';
-import type { AssertNothingLeftOptions, RecordingClient } from '../../lib/testing/index.js';
+import type { RecordingClient } from '../../lib/testing/index.js';
+import type { AssertNothingLeftOptions } from '../../lib/testing/left-overs.js';
 import { by, configMap, namespace, note, shopKey, shopScenario } from './shop-scenario.js';
 import type { Reconcile } from './shop-scenario.js';
 

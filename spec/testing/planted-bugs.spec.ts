@@ -1,12 +1,9 @@
 import { expect } from 'chai';
 import { crashPoints, faultSweep } from '../../lib/testing/index.js';
-import type {
-  CrashPointsError,
-  CrashProblem,
-  CrashPointsOptions,
-  FaultSweepError,
-  FaultSweepOptions,
-} from '../../lib/testing/index.js';
+import type { CrashPointsError, FaultSweepError } from '../../lib/testing/index.js';
+import type { CrashProblem } from '../../lib/testing/crash-points/crash-point.js';
+import type { CrashPointsOptions } from '../../lib/testing/crash-points/crash-points.js';
+import type { FaultSweepOptions } from '../../lib/testing/crash-points/fault-sweep.js';
 import { crashSample, isSampled, sampleOf } from '../sample.js';
 import { bugScenario } from './planted-bugs.js';
 import type { Bug } from './planted-bugs.js';

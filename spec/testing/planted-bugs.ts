@@ -4,7 +4,8 @@ import { isAlreadyExists, isNotFound } from '../../lib/object/api-error.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { ownerReferenceTo } from '../../lib/object/owner-reference.js';
 import { sleep } from '../../lib/system/clock.js';
-import type { CrashScenario, CrashStage, OperatorStage } from '../../lib/testing/index.js';
+import type { CrashScenario } from '../../lib/testing/index.js';
+import type { CrashStage, OperatorStage } from '../../lib/testing/crash-points/crash-scenario.js';
 import { by, configMap, find, namespace, shopKey, watchShop } from './shop-scenario.js';
 
 /** Bugs that a {@link bugScenario} can have. */

@@ -3,7 +3,8 @@ import { controllerFor, done } from '../../lib/controller/index.js';
 import { Manager } from '../../lib/manager/index.js';
 import { isNotFound } from '../../lib/object/api-error.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
-import type { CrashScenario, OperatorStage } from '../../lib/testing/index.js';
+import type { CrashScenario } from '../../lib/testing/index.js';
+import type { OperatorStage } from '../../lib/testing/crash-points/crash-scenario.js';
 
 export const namespace = 'default';
 export const shopKey = { namespace, name: 'shop' };

@@ -7,7 +7,8 @@ import { ConfigMap, Service } from '../../lib/object/kinds.js';
 import { Operator } from '../../lib/operator/index.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
 import { startOperator, testCluster } from '../../lib/testing/index.js';
-import type { RunningOperator, StartOperatorOptions } from '../../lib/testing/index.js';
+import type { RunningOperator } from '../../lib/testing/index.js';
+import type { StartOperatorOptions } from '../../lib/testing/start-operator.js';
 
 const Shop = defineResource({
   group: 'shops.example',

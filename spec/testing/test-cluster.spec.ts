@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { VirtualClock, testCluster } from '../../lib/testing/index.js';
-import type { EmbeddedCluster, TestHook } from '../../lib/testing/index.js';
+import type { EmbeddedCluster } from '../../lib/testing/index.js';
+import type { TestHook } from '../../lib/testing/start-operator.js';
 
 describe('testCluster', () => {
   const cluster = testCluster();

@@ -1,23 +1,22 @@
 import { expect } from 'chai';
 import { expectTypeOf } from 'expect-type';
 import { defineResource, s } from '../../lib/crd/index.js';
+import type { ResourceDefinition, VersionDefinition } from '../../lib/crd/index.js';
 import type {
   ArrayOptions,
   NumberOptions,
   ObjectOptions,
-  PrinterColumn,
-  ResourceDefinition,
-  ScaleDefinition,
   StringOptions,
-  VersionDefinition,
-} from '../../lib/crd/index.js';
+} from '../../lib/crd/schema/constructors.js';
 import type {
-  CrashPointsOptions,
-  CrashScenario,
-  CrashStep,
-  RequestFilter,
-  TestClusterOptions,
-} from '../../lib/testing/index.js';
+  PrinterColumn,
+  ScaleDefinition,
+} from '../../lib/crd/definition/resource-definition.js';
+import type { CrashScenario } from '../../lib/testing/index.js';
+import type { CrashPointsOptions } from '../../lib/testing/crash-points/crash-points.js';
+import type { CrashStep } from '../../lib/testing/crash-points/crash-scenario.js';
+import type { RequestFilter } from '../../lib/testing/operator-assertions.js';
+import type { TestClusterOptions } from '../../lib/testing/start-operator.js';
 
 /** Optional properties that do not accept `undefined`. */
 type Refusing<T> = {

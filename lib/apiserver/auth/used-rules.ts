@@ -4,7 +4,7 @@ import { isOpenPath } from './policy-rule.js';
 import type { PolicyRule } from './policy-rule.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 
-/** Options of {@link usedRoles} and {@link usedRolesText}. */
+/** Options of `usedRoles` and {@link usedRolesText}. */
 export interface UsedRolesOptions {
   /**
    * The user whose requests count, for example `system:serviceaccount:shop:operator`.
@@ -71,7 +71,7 @@ export function usedRoles(
   });
 }
 
-/** Returns the result of {@link usedRoles} as YAML documents, ready to apply. */
+/** Returns the result of `usedRoles` as YAML documents, ready to apply. */
 export function usedRolesText(
   entries: readonly RequestEntry[],
   options: UsedRolesOptions = {},

@@ -1,7 +1,7 @@
 import { parse } from 'node:path';
 import { isInvalidSpec, loadOperators } from '../../declarative/index.js';
 import type { LoadedOperator } from '../../declarative/index.js';
-import type { Group, Operator } from '../../declarative/operator/index.js';
+import type { Group, DeclarativeOperator } from '../../declarative/operator/index.js';
 import { describeProblem } from '../../declarative/spec/invalid-spec-error.js';
 import { dns1123SubdomainProblem } from '../../object/names.js';
 import type { Logger } from '../../system/logger.js';
@@ -118,7 +118,7 @@ export class FileOperators {
     this.#logger.info('operators are as in the files', { operators: [...names] });
   }
 
-  #warn(running: Operator, { source, locate }: FileOperator): void {
+  #warn(running: DeclarativeOperator, { source, locate }: FileOperator): void {
     for (const warning of running.listControllers().flatMap(({ warnings }) => warnings)) {
       this.#logger.warn(describeProblem(source, locate(warning)), { operator: running.name });
     }

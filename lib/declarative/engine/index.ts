@@ -1,4 +1,4 @@
-export { compilePipeline, compilePlan } from './compile-pipeline.js';
+export { compilePlan } from './compile-pipeline.js';
 export type {
   PipelineSettings,
   PipelinePlan,
@@ -9,4 +9,3 @@ export type { Delta, IncrementalNode, ZSetEntry } from './z-set.js';
 export { OutputCollector, Pipeline } from './pipeline.js';
 export type { OutputChange } from './pipeline.js';
 export type { StageFailure } from './linear-node.js';
-export { ZSet, netDeltas } from './z-set.js';

@@ -7,7 +7,7 @@ import { whenAborted } from '../../system/clock.js';
 import type { DeclarativeManager } from '../views/index.js';
 import { allSettled } from './controller-set.js';
 import { ErrorStream } from './error-stream.js';
-import { Operator } from './operator.js';
+import { DeclarativeOperator } from './operator.js';
 import type { OperatorInput } from './operator-plan.js';
 import type { OperatorChangeOptions, ViewsServer } from './operator.js';
 
@@ -37,7 +37,7 @@ export class Group {
   /** A stream of the errors of all operators, each with the operator's name; see `ErrorStream`. */
   readonly errors: ErrorStream;
   readonly #logger: Logger;
-  readonly #operators = new Map<string, Operator>();
+  readonly #operators = new Map<string, DeclarativeOperator>();
   readonly #listeners = new Set<(name: string) => void>();
   readonly #turns = new Turns();
   #apiServer: ViewsServer | undefined;
@@ -59,7 +59,7 @@ export class Group {
    * API group.
    * @throws OperatorError `Stopped`: the group has ended.
    */
-  addOperator(name: string, spec: OperatorInput): Promise<Operator> {
+  addOperator(name: string, spec: OperatorInput): Promise<DeclarativeOperator> {
     return this.#turns.run(name, async () => {
       if (!this.#operators.has(name)) return this.#add(name, spec);
       throw new OperatorError('InvalidOption', `there is an operator ${name} in the group`);
@@ -68,13 +68,13 @@ export class Group {
 
   /**
    * Adds an operator, or updates the existing one: only changed controllers are replaced.
-   * @throws as `addOperator`, except for an existing operator, and as `Operator.update`.
+   * @throws as `addOperator`, except for an existing operator, and as `DeclarativeOperator.update`.
    */
   upsertOperator(
     name: string,
     spec: OperatorInput,
     options: OperatorChangeOptions = {},
-  ): Promise<Operator> {
+  ): Promise<DeclarativeOperator> {
     return this.#turns.run(name, async () => {
       const operator = this.#operators.get(name) ?? (await this.#add(name, noControllers));
       await operator.update(spec, options);
@@ -100,12 +100,12 @@ export class Group {
   }
 
   /** Returns the operator of a name, or undefined. */
-  getOperator(name: string): Operator | undefined {
+  getOperator(name: string): DeclarativeOperator | undefined {
     return this.#operators.get(name);
   }
 
   /** Returns the operators, in the order in which they were added. */
-  listOperators(): readonly Operator[] {
+  listOperators(): readonly DeclarativeOperator[] {
     return [...this.#operators.values()];
   }
 
@@ -152,7 +152,7 @@ export class Group {
     }
   }
 
-  async #add(name: string, spec: OperatorInput): Promise<Operator> {
+  async #add(name: string, spec: OperatorInput): Promise<DeclarativeOperator> {
     if (this.#phase === 'over') {
       throw new OperatorError('Stopped', `add operator ${name}: the group has ended`);
     }
@@ -165,10 +165,10 @@ export class Group {
     return operator;
   }
 
-  #newOperator(name: string, spec: OperatorInput): Operator {
+  #newOperator(name: string, spec: OperatorInput): DeclarativeOperator {
     const { errors } = this;
     const [apiServer, logger] = [this.#apiServer, this.#logger];
-    return Operator.create(name, this.manager, spec, { errors, apiServer, logger });
+    return DeclarativeOperator.create(name, this.manager, spec, { errors, apiServer, logger });
   }
 }
 

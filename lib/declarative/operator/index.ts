@@ -4,6 +4,6 @@ export { ErrorStream, statusChannelBufferSize } from './error-stream.js';
 export type { ErrorStreamOptions } from './error-stream.js';
 export { Group } from './group.js';
 export type { GroupOptions } from './group.js';
-export { Operator } from './operator.js';
+export { DeclarativeOperator } from './operator.js';
 export type { OperatorChangeOptions, OperatorOptions, ViewsServer } from './operator.js';
 export type { OperatorInput } from './operator-plan.js';

@@ -37,11 +37,11 @@ const anyTurn = 'operator';
  * @example
  * ```ts
  * const manager = await DeclarativeManager.create({ client });
- * const operator = await Operator.fromFile('shop', manager, 'operator.yaml');
+ * const operator = await DeclarativeOperator.fromFile('shop', manager, 'operator.yaml');
  * await operator.start(signal);
  * ```
  */
-export class Operator {
+export class DeclarativeOperator {
   /** Also the first part of the API group of its views. */
   readonly name: string;
   /** Runs its controllers. */
@@ -83,8 +83,8 @@ export class Operator {
     manager: DeclarativeManager,
     spec: OperatorInput,
     options: OperatorOptions = {},
-  ): Operator {
-    const operator = new Operator(name, manager, options);
+  ): DeclarativeOperator {
+    const operator = new DeclarativeOperator(name, manager, options);
     operator.#plan = planOperator(name, spec);
     operator.#controllers.set(operator.#plan);
     return operator;
@@ -102,10 +102,10 @@ export class Operator {
     manager: DeclarativeManager,
     path: string,
     options: OperatorOptions = {},
-  ): Promise<Operator> {
+  ): Promise<DeclarativeOperator> {
     checkOperatorName(name);
     const loaded = loadOneOperator(name, await readFile(path, 'utf8'), path);
-    return Operator.create(name, manager, loaded, options);
+    return DeclarativeOperator.create(name, manager, loaded, options);
   }
 
   /** A rate-limited stream of its errors; see `ErrorStream`. */
@@ -278,7 +278,11 @@ function resolveOperatorOptions(
   { clock, logger: managers }: DeclarativeManager,
 ): ResolvedOperatorOptions {
   const { errors, apiServer, logger = managers } = options;
-  refuseUnknownOptions<OperatorOptions>('Operator', options, { errors, apiServer, logger });
+  refuseUnknownOptions<OperatorOptions>('DeclarativeOperator', options, {
+    errors,
+    apiServer,
+    logger,
+  });
   const ownsErrors = errors === undefined;
   return { errors: errors ?? new ErrorStream({ clock }), ownsErrors, apiServer, logger };
 }

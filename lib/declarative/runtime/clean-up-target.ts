@@ -31,7 +31,7 @@ export function checkCleanUp(cleanUp: string): void {
   throw new OperatorError('InvalidOption', `cleanUp: want delete or orphan, ${got}`);
 }
 
-/** Options of {@link cleanUpTarget}. */
+/** Options of `cleanUpTarget`. */
 export interface CleanUpContext {
   /** The name of the operator. */
   readonly operator: string;

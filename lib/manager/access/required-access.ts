@@ -29,7 +29,7 @@ export interface RequiredAccess {
 /** Verbs that a cache needs for each kind. */
 export const watchVerbs: readonly AccessVerb[] = ['get', 'list', 'watch'];
 
-/** Verbs for applying and pruning objects, beside {@link watchVerbs}. */
+/** Verbs for applying and pruning objects, beside `watchVerbs`. */
 export const ownVerbs: readonly AccessVerb[] = ['create', 'patch', 'delete'];
 
 /** Verbs for writing owned objects; the handlers may use any of them. */

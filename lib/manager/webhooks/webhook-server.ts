@@ -18,7 +18,7 @@ import type { CertificateSource, ServingCertificate } from './certificate-source
 import { WebhookHandlers, WebhookMetrics } from './webhook-handlers.js';
 import type { Webhook } from './webhook.js';
 
-/** Options of {@link WebhookServer}. */
+/** Options of `WebhookServer`. */
 export interface WebhookServerOptions {
   /** Webhooks to serve; only conversion webhooks may share a path. */
   readonly webhooks: readonly Webhook[];

@@ -101,7 +101,7 @@ export interface ConversionWebhook {
   readonly resource: Convertible;
 }
 
-/** A webhook for {@link WebhookServer}. */
+/** A webhook for `WebhookServer`. */
 export type Webhook = AdmissionWebhook | ConversionWebhook;
 
 /**

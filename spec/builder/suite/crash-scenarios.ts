@@ -9,13 +9,13 @@ import { Manager } from '../../../lib/manager/index.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import { ConfigMap, Pod } from '../../../lib/object/kinds.js';
 import type { KubernetesObject, ObjectKey } from '../../../lib/object/kubernetes-object.js';
+import type { CrashScenario } from '../../../lib/testing/index.js';
 import type {
   CrashCluster,
-  CrashScenario,
   CrashStage,
   CrashStep,
   OperatorStage,
-} from '../../../lib/testing/index.js';
+} from '../../../lib/testing/crash-points/crash-scenario.js';
 import { controllerName, usedKinds } from './scene.js';
 
 /** The desired state of a shop: the data of its owner. */

@@ -13,7 +13,11 @@ import { isConditionTrue } from '../../../lib/object/conditions.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { seededRandom } from '../../../lib/system/random.js';
 import { crashPoints } from '../../../lib/testing/index.js';
-import type { CrashScenario, CrashStage, OperatorStage } from '../../../lib/testing/index.js';
+import type { CrashScenario } from '../../../lib/testing/index.js';
+import type {
+  CrashStage,
+  OperatorStage,
+} from '../../../lib/testing/crash-points/crash-scenario.js';
 import { configMapOf, viewOf } from '../operator/group-scene.js';
 import type { Thing } from '../operator/group-scene.js';
 

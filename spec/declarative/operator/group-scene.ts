@@ -1,7 +1,7 @@
 import type { Client } from '../../../lib/client/index.js';
 import { operatorCrdAccess, operatorCrdController } from '../../../lib/declarative/crd/index.js';
 import { Group } from '../../../lib/declarative/operator/index.js';
-import type { Operator } from '../../../lib/declarative/operator/index.js';
+import type { DeclarativeOperator } from '../../../lib/declarative/operator/index.js';
 import type { OperatorDocument } from '../../../lib/declarative/crd/operator-resource.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
@@ -79,7 +79,7 @@ export class GroupScene {
   }
 
   /** Resolves when the initial reconcile of all controllers of an operator is written. */
-  async synced(operator: Operator): Promise<void> {
+  async synced(operator: DeclarativeOperator): Promise<void> {
     const synced = { is: false };
     const waiting = operator.whenSynced().then(() => (synced.is = true));
     await this.eventually(() => {
@@ -134,7 +134,7 @@ export class GroupScene {
 }
 
 /** Formats the condition Ready of a controller, or of the whole operator, as `True Ready`. */
-export function readyOf(operator: Operator | undefined, controller?: string): string {
+export function readyOf(operator: DeclarativeOperator | undefined, controller?: string): string {
   const status = operator?.getStatus();
   const of =
     controller === undefined ? status : status?.controllers.find(({ name }) => name === controller);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { Group, Operator } from '../../../lib/declarative/operator/index.js';
+import { Group, DeclarativeOperator } from '../../../lib/declarative/operator/index.js';
 import type { OperatorInput } from '../../../lib/declarative/operator/index.js';
 import { isInvalidSpec } from '../../../lib/declarative/spec/invalid-spec-error.js';
 import { loadOperators } from '../../../lib/declarative/spec/load-operator.js';
@@ -64,7 +64,7 @@ describe('Operator', () => {
   };
 
   it('loads from a file and runs with its manager until its signal aborts', async () => {
-    const operator = await Operator.fromFile('shop', manager, await file(good));
+    const operator = await DeclarativeOperator.fromFile('shop', manager, await file(good));
     expect([operator.name, operator.manager]).to.deep.equal(['shop', manager]);
     const over = new AbortController();
     const running = operator.start(over.signal);
@@ -84,11 +84,11 @@ describe('Operator', () => {
 
   it('selects the operator of its name in a file, or the only one', async () => {
     const two = `${good}---${good.replace('shop', 'other').replace('prices', 'others')}`;
-    const other = await Operator.fromFile('other', manager, await file(two));
+    const other = await DeclarativeOperator.fromFile('other', manager, await file(two));
     expect(other.listControllers().map(({ name }) => name)).to.deep.equal(['others']);
-    const renamed = await Operator.fromFile('mine', manager, await file(good));
+    const renamed = await DeclarativeOperator.fromFile('mine', manager, await file(good));
     expect(renamed.name).to.equal('mine');
-    const failure = await Operator.fromFile('othr', manager, await file(two)).catch(
+    const failure = await DeclarativeOperator.fromFile('othr', manager, await file(two)).catch(
       (error: unknown) => error,
     );
     expect(failure).to.have.property('message').that.includes('did you mean other?');
@@ -96,7 +96,9 @@ describe('Operator', () => {
 
   it('reports all problems of a file, each with its position', async () => {
     const path = await file(bad);
-    const error = await Operator.fromFile('shop', manager, path).catch((thrown: unknown) => thrown);
+    const error = await DeclarativeOperator.fromFile('shop', manager, path).catch(
+      (thrown: unknown) => thrown,
+    );
     if (!isInvalidSpec(error)) throw error;
     const lines = error.message
       .replaceAll(path, 'operator.yaml')
@@ -118,11 +120,18 @@ describe('Operator', () => {
     );
     if (loaded === undefined) throw new Error('nothing was loaded');
     const { spec } =
-      Operator.create('shop', manager, parse(mended) as OperatorInput).listControllers()[1] ?? {};
+      DeclarativeOperator.create(
+        'shop',
+        manager,
+        parse(mended) as OperatorInput,
+      ).listControllers()[1] ?? {};
     const controllers = loaded.spec.controllers.map((one) =>
       one.name === spec?.name ? spec : one,
     );
-    const operator = Operator.create('shop', manager, { ...loaded, spec: { controllers } });
+    const operator = DeclarativeOperator.create('shop', manager, {
+      ...loaded,
+      spec: { controllers },
+    });
     const [prices, stocks] = operator.getStatus().controllers;
     expect(prices?.conditions?.[0]).to.include({ status: 'Unknown', reason: 'Starting' });
     expect(stocks?.conditions?.[0]?.message).to.include('operator.yaml:13:');
@@ -154,19 +163,19 @@ describe('Operator', () => {
     const served: Views[] = [];
     const apiServer = { attach: (views: Views) => served.push(views) };
     const controllers = [viewOf('Price', 'default'), configMapOf('Price', 'price')];
-    const operator = Operator.create('shop', manager, { controllers }, { apiServer });
+    const operator = DeclarativeOperator.create('shop', manager, { controllers }, { apiServer });
     expect(served).to.deep.equal([manager.views]);
     expect((await operator.registerGvks()).map(({ kind }) => kind)).to.deep.equal(['Price']);
     expect(manager.views.types('shop').map(({ kind }) => kind)).to.deep.equal(['Price']);
   });
 
   it('requires a name that is valid in an API group', () => {
-    const create = () => Operator.create('My Shop', manager, { controllers: [] });
+    const create = () => DeclarativeOperator.create('My Shop', manager, { controllers: [] });
     expect(create).to.throw('My Shop').with.property('code', 'InvalidOption');
   });
 
   it('is not ready without controllers', () => {
-    const operator = Operator.create('shop', manager, { controllers: [] });
+    const operator = DeclarativeOperator.create('shop', manager, { controllers: [] });
     expect(readyOf(operator)).to.equal('False NotReady');
     expect(operator.getStatus(3)).to.include({ observedGeneration: 3 });
   });

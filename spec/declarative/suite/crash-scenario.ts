@@ -1,14 +1,14 @@
 import type { ControllerDocument } from '../../../lib/declarative/crd/operator-resource.js';
-import { Operator } from '../../../lib/declarative/operator/operator.js';
+import { DeclarativeOperator } from '../../../lib/declarative/operator/operator.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
 import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
+import type { CrashScenario } from '../../../lib/testing/index.js';
 import type {
   CrashCluster,
-  CrashScenario,
   CrashStage,
   CrashStep,
   OperatorStage,
-} from '../../../lib/testing/index.js';
+} from '../../../lib/testing/crash-points/crash-scenario.js';
 import { PatientClock } from './patient-clock.js';
 import { deployment } from './updater.js';
 
@@ -91,7 +91,7 @@ async function runShop(stage: OperatorStage<CrashCluster>): Promise<void> {
   });
   // Creation loads the server of views on demand.
   const manager = await (clock instanceof PatientClock ? clock.hold(creation) : creation);
-  await Operator.create('shop', manager, { controllers: [...shop] }).start(signal);
+  await DeclarativeOperator.create('shop', manager, { controllers: [...shop] }).start(signal);
 }
 
 function list(

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { conditionsChanged, conditionValues } from '../../../lib/lifecycle/index.js';
-import type { LifecycleCondition } from '../../../lib/lifecycle/index.js';
+import { conditionsChanged } from '../../../lib/lifecycle/index.js';
+import { conditionValues } from '../../../lib/lifecycle/conditions.js';
+import type { LifecycleCondition } from '../../../lib/lifecycle/lifecycle-status.js';
 
 describe('conditionsChanged', () => {
   const one: LifecycleCondition = { type: 'Available', status: 'True', reason: 'A' };

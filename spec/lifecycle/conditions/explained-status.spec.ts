@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { explainedStatus } from '../../../lib/lifecycle/conditions.js';
 import type { Trouble } from '../../../lib/lifecycle/conditions.js';
-import { phases } from '../../../lib/lifecycle/index.js';
+import { phases } from '../../../lib/lifecycle/lifecycle-status.js';
 import type { LifecycleStatus } from '../../../lib/lifecycle/index.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { seen } from '../suite/stage.js';

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { nextPhase, phases, transitions } from '../../../lib/lifecycle/index.js';
-import type { LifecycleEvent, Phase } from '../../../lib/lifecycle/index.js';
+import { nextPhase, transitions } from '../../../lib/lifecycle/reconciler/phases.js';
+import { phases } from '../../../lib/lifecycle/lifecycle-status.js';
+import type { Phase } from '../../../lib/lifecycle/index.js';
+import type { LifecycleEvent } from '../../../lib/lifecycle/reconciler/phases.js';
 
 describe('the phase table', () => {
   const arrows: readonly [Phase, LifecycleEvent, Phase][] = [

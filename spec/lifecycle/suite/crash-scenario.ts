@@ -8,12 +8,12 @@ import { ConfigMap, Deployment, Service, ServiceAccount } from '../../../lib/obj
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { rolloutStatus } from '../../../lib/object/rollout-status.js';
 import { sleep } from '../../../lib/system/clock.js';
+import type { CrashScenario } from '../../../lib/testing/index.js';
 import type {
   CrashCluster,
-  CrashScenario,
   CrashStage,
   OperatorStage,
-} from '../../../lib/testing/index.js';
+} from '../../../lib/testing/crash-points/crash-scenario.js';
 import { group, LocalConfig } from './stage.js';
 import { account, configMap, deployment, service } from './system.js';
 import type { Config } from './stage.js';

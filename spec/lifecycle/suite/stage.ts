@@ -6,12 +6,9 @@ import {
   createCrd,
   LifecycleReconciler,
 } from '../../../lib/lifecycle/index.js';
-import type {
-  LifecycleCondition,
-  LifecycleObject,
-  LifecycleReconcilerOptions,
-  LifecycleStatus,
-} from '../../../lib/lifecycle/index.js';
+import type { LifecycleObject, LifecycleStatus } from '../../../lib/lifecycle/index.js';
+import type { LifecycleCondition } from '../../../lib/lifecycle/lifecycle-status.js';
+import type { LifecycleReconcilerOptions } from '../../../lib/lifecycle/reconciler/settings.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import type {
   KubernetesObject,

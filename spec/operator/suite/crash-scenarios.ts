@@ -17,12 +17,12 @@ import { objectsResource, resourceChain } from '../../../lib/resource/index.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import { ensureCrd } from '../../../lib/client/index.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import type { CrashScenario } from '../../../lib/testing/index.js';
 import type {
   CrashCluster,
-  CrashScenario,
   CrashStage,
   CrashStep,
-} from '../../../lib/testing/index.js';
+} from '../../../lib/testing/crash-points/crash-scenario.js';
 import { loadExample } from './readme-suite.js';
 import { operatorName, System, Tenant } from './stage.js';
 

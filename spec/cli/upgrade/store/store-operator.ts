@@ -6,14 +6,9 @@ import {
   done,
   getIfExists,
 } from 'operator-builder';
-import type {
-  Client,
-  KubernetesObject,
-  ResourceType,
-  OperatorDefinition,
-  OperatorResource,
-  StatefulSetOptions,
-} from 'operator-builder';
+import type { Client, KubernetesObject, ResourceType, OperatorDefinition } from 'operator-builder';
+import type { OperatorResource } from '../../../../lib/manager/index.js';
+import type { StatefulSetOptions } from '../../../../lib/builder/index.js';
 import { defineResource, s } from 'operator-builder/crd';
 
 /** Differences of a version of the operator. */

@@ -13,7 +13,11 @@ import {
   ResourceSet,
 } from '../../../../lib/resource/index.js';
 import type { CrudOperations, Resource, ResourceContext } from '../../../../lib/resource/index.js';
-import type { CrashCluster, CrashScenario, CrashStage } from '../../../../lib/testing/index.js';
+import type { CrashScenario } from '../../../../lib/testing/index.js';
+import type {
+  CrashCluster,
+  CrashStage,
+} from '../../../../lib/testing/crash-points/crash-scenario.js';
 import { crdOf, typeOf } from './gadget.js';
 import type { Gadget } from './gadget.js';
 

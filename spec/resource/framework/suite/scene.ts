@@ -9,10 +9,10 @@ import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.
 import { Framework, ResourceRouter, ResourceSet } from '../../../../lib/resource/index.js';
 import type {
   FrameworkOptions,
-  FrameworkRunOptions,
   Resource,
   ResourceContext,
 } from '../../../../lib/resource/index.js';
+import type { FrameworkRunOptions } from '../../../../lib/resource/framework/framework.js';
 import { sleep } from '../../../../lib/system/clock.js';
 import type { LogFields, Logger } from '../../../../lib/system/logger.js';
 import { OperatorError } from '../../../../lib/system/operator-error.js';

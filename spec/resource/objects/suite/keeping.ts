@@ -7,12 +7,9 @@ import {
   processDelete,
   processUpdate,
 } from '../../../../lib/resource/index.js';
-import type {
-  KeptObjectsOptions,
-  Resource,
-  ResourceContext,
-  ResourceContextOptions,
-} from '../../../../lib/resource/index.js';
+import type { Resource, ResourceContext } from '../../../../lib/resource/index.js';
+import type { KeptObjectsOptions } from '../../../../lib/resource/objects/objects-resource.js';
+import type { ResourceContextOptions } from '../../../../lib/resource/pass-context.js';
 import { ConfigMap } from '../../../../lib/object/kinds.js';
 import type { OperatorError } from '../../../../lib/system/operator-error.js';
 import type { Scene } from '../../../builder/suite/scene.js';

@@ -1,4 +1,6 @@
-import { DeclarativeManager, Operator, viewGroupOf } from '../../../../lib/declarative/index.js';
+import { DeclarativeManager } from '../../../../lib/declarative/index.js';
+import { DeclarativeOperator } from '../../../../lib/declarative/operator/operator.js';
+import { viewGroupOf } from '../../../../lib/declarative/spec/operator-spec.js';
 import { ensureCrd } from '../../../../lib/client/index.js';
 import type { CustomResourceDefinition } from '../../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../../lib/object/kubernetes-object.js';
@@ -51,7 +53,11 @@ export class SampleStage {
     await this.#running.start(async ({ signal, onReady }) => {
       const manager = await DeclarativeManager.create({ client, clock });
       this.#manager = manager;
-      const operator = await Operator.fromFile(this.sample.name, manager, this.sample.path);
+      const operator = await DeclarativeOperator.fromFile(
+        this.sample.name,
+        manager,
+        this.sample.path,
+      );
       const running = operator.start(signal);
       await Promise.race([operator.whenSynced(signal), running]);
       onReady();

@@ -2,7 +2,11 @@ import { expect } from 'chai';
 import { getIfExists } from '../../../../lib/client/index.js';
 import { Deployment } from '../../../../lib/object/kinds.js';
 import type { Namespace } from '../../../../lib/object/kinds.js';
-import type { CrashScenario, CrashStage, OperatorStage } from '../../../../lib/testing/index.js';
+import type { CrashScenario } from '../../../../lib/testing/index.js';
+import type {
+  CrashStage,
+  OperatorStage,
+} from '../../../../lib/testing/crash-points/crash-scenario.js';
 import { silentLogger } from '../../../../lib/system/logger.js';
 import { serverName } from '../../../../samples/lifecycle/http-server.js';
 import { ownedTypes, sampleOperator } from '../../../../samples/lifecycle/operator.js';

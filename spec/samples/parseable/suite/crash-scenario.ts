@@ -1,7 +1,11 @@
 import { ensureCrd } from '../../../../lib/client/index.js';
 import { isConditionTrue } from '../../../../lib/object/conditions.js';
 import { ConfigMap, PersistentVolumeClaim, Service } from '../../../../lib/object/kinds.js';
-import type { CrashCluster, CrashScenario, CrashStage } from '../../../../lib/testing/index.js';
+import type { CrashScenario } from '../../../../lib/testing/index.js';
+import type {
+  CrashCluster,
+  CrashStage,
+} from '../../../../lib/testing/crash-points/crash-scenario.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../../lib/object/resource-type.js';
 import { silentLogger } from '../../../../lib/system/logger.js';

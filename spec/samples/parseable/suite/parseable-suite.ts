@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { findCondition } from '../../../../lib/object/conditions.js';
 import { ConfigMap, Deployment, Event, Pod, StatefulSet } from '../../../../lib/object/kinds.js';
-import { podBehaviorAnnotation } from '../../../../lib/embedded/index.js';
+import { podBehaviorAnnotation } from '../../../../lib/apiserver/controllers/pod-behavior.js';
 import { keyOf } from '../../../../lib/object/object-key.js';
 import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { NodeSpec, TenantSpec } from '../../../../samples/parseable/tenant.js';

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { getIfExists } from '../../../../lib/client/index.js';
 import { ConfigMap, Deployment, Namespace, Secret, Service } from '../../../../lib/object/kinds.js';
-import type { CrashCluster, CrashScenario, CrashStage } from '../../../../lib/testing/index.js';
+import type { CrashScenario } from '../../../../lib/testing/index.js';
+import type {
+  CrashCluster,
+  CrashStage,
+} from '../../../../lib/testing/crash-points/crash-scenario.js';
 import { silentLogger } from '../../../../lib/system/logger.js';
 import { siteOperator } from '../../../../samples/resource-chain/operator.js';
 import { FakeRegistry } from '../../../../samples/resource-chain/registry.js';
