@@ -183,7 +183,7 @@ const maxObjects = 10_000;
 
 /**
  * Records the writes of the controllers of a process: which write caused which, and which controller owns
- * which object. Objects are identified by {@link targetText}.
+ * which object. Objects are identified by kind, namespace and name.
  */
 export class TargetWrites {
   /** The most recently written object is last. */
