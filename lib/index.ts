@@ -1,3 +1,7 @@
+/*
+ * The entry `operator-builder`: the names that most operators need, room by room from the ground up. It has
+ * no code of its own. docs/architecture.md shows the rooms and follows one change through them.
+ */
 export {
   OperatorError,
   isOperatorError,

@@ -1,3 +1,14 @@
+/*
+ * Chains of objects: declared by links, reconciled in the order of their dependencies.
+ *
+ *   Builder ──► links (kinds/) ──► chain.ts ──► run.ts ──► apply/ for each object ──► prune.ts ──► results
+ *
+ * Read `builder.ts`, with `link.ts` (the plain data of a link) and `kinds/` (the options of each kind). Then
+ * `run.ts`, one reconcile: `settled.ts` skips unchanged chains, `apply-order.ts` and `dependencies.ts` order
+ * the objects, and `stamp.ts` gives pod templates the hashes of their configuration. `reconcile-workloads.ts`
+ * and `rollout-state.ts` roll out one workload after the other; `successors.ts` keeps what running pods
+ * still use. `plan.ts` describes the same run without writes, and `render-plan.ts` prints it.
+ */
 export { Builder } from './builder.js';
 export type { BuilderChain } from './builder.js';
 export type { BuilderClient, BuilderOptions } from './builder-options.js';

@@ -1,3 +1,15 @@
+/*
+ * Informers, and a client that reads from them.
+ *
+ *   watch ──► list-and-watch.ts ──► reflector.ts ──► intake.ts ──► store.ts ──► event handlers
+ *                                                                     │
+ *   reader ◄── cached-client.ts ◄── cached-reads.ts ◄── write-overlay.ts (own writes)
+ *
+ * Read `informer.ts` (the interface), `cache.ts` (the informers of a cluster) and `shared-informer.ts` (one
+ * informer). `reflector.ts` lists, watches and reconnects, with the delays of `setbacks.ts`. `intake.ts`
+ * checks and shares objects; those that cannot be stored go to `quarantine.ts`. `store.ts` holds the objects
+ * with the indexes of `indexer.ts`. `missing.ts` explains why a kind cannot be cached.
+ */
 export { Cache } from './cache.js';
 export type { InformerOptions } from './cache.js';
 export { cachedType } from './cache-options.js';

@@ -4,7 +4,7 @@
  *   sources ──► keys ──► queue ──► workers ──► reconcile ──► outcome ──► queue
  *
  * Read in this order: `controller.ts` describes a controller and `options.ts` its settings.
- * `sources.ts`, `kind-source.ts` and `predicates.ts` turn events into keys with triggers.
+ * `sources.ts` and `kind-source.ts`, with its predicates, turn events into keys with triggers.
  * `queue.ts`, on `ready-list.ts` and `delays.ts`, decides which key is next. `workers.ts` takes keys,
  * `reconcile.ts` is one reconcile of one key with its context and `reconcile-client.ts` its client.
  * `outcome.ts` requeues, counts and logs; `result.ts` classifies results and errors.

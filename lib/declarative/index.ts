@@ -1,3 +1,13 @@
+/*
+ * Operators in YAML: pipelines from sources to a target, run as controllers.
+ *
+ *   YAML ──► spec/ ──► engine/ with expression/ ──► runtime/ ──► operator/ ──► group or CRD controller (crd/)
+ *
+ * Read `spec/operator-spec.ts` (the specification), `engine/pipeline.ts` (incremental evaluation) and
+ * `runtime/declarative-controller.ts` (one controller). `views/` holds objects that exist only in this
+ * process, and `api-server/` serves them to kubectl. `graph/` draws operators. `spec-problem.ts` is the form
+ * in which all of these report problems of a specification.
+ */
 export { createToken, generateKeys, ViewApiServer } from './api-server/index.js';
 export { operatorCrdAccess, operatorCrdController, OperatorResource } from './crd/index.js';
 export type { Document } from './document.js';

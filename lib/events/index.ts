@@ -1,3 +1,13 @@
+/*
+ * Reports of writes: Kubernetes Events, and in-process events for programs.
+ *
+ *   write ──► recording-client.ts ──► event-recorder.ts ──► event-books.ts ──► event-writer.ts ──► API server
+ *                     └──► operator-events.ts ──► listeners in the process
+ *
+ * Read `recorder.ts` (the interface) and `recording-client.ts`, a client that reports its writes.
+ * `event-recorder.ts` validates and merges Events, `event-books.ts` counts repetitions, and
+ * `event-writer.ts` sends Events from a bounded queue.
+ */
 export { EventRecorder } from './event-recorder.js';
 export type { EventRecorderOptions } from './event-recorder.js';
 export type { DropReason } from './event-writer.js';

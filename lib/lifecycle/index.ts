@@ -1,3 +1,13 @@
+/*
+ * Install, upgrade, monitor and remove a whole system that one custom resource configures.
+ *
+ *   configuration ──► reconciler/ : survey.ts ──► phases.ts ──► apply-objects.ts or deletion.ts ──► status
+ *
+ * Read `lifecycle.ts` (the options in an `Operator`), `lifecycle-status.ts` (phases) and `callbacks.ts` (the
+ * operator's code). In `reconciler/`, read `lifecycle-reconciler.ts` (the flow), `pass.ts` (the state of one
+ * reconcile) and `phases.ts` (the transitions). `versions.ts` compares versions, `conditions.ts` writes
+ * conditions, and `resource-builder/` makes common objects.
+ */
 export type { CallbackArguments } from './callbacks.js';
 export { CallbackDispatcher } from './callbacks.js';
 export {

@@ -1,3 +1,15 @@
+/*
+ * Kubernetes objects as plain data. Nothing here sends a request.
+ *
+ * Read `kubernetes-object.ts`, `object-key.ts`, `resource-type.ts` and `kinds.ts` (the built-in kinds) first.
+ * Then by topic:
+ *   - identity: `names.ts`, `object-reference.ts`, `owner-reference.ts`, `describe-object.ts`
+ *   - status: `conditions.ts`, `rollout-status.ts`, and the server's `Status` as an error, `api-error.ts`
+ *   - selection: `label-selector.ts`, `field-selector.ts`
+ *   - patches: `json-patch.ts`, `merge-patch.ts`, `strategic-merge-patch.ts`, `three-way-merge.ts`
+ *   - ownership of fields: `managed-fields.ts`, on `field-set.ts`, `field-tree.ts` and `field-path.ts`
+ *   - values: `quantity.ts`, `int-or-string.ts`, `micro-time.ts`, `json.ts`, `yaml-documents.ts`
+ */
 export {
   ApiError,
   isAlreadyExists,

@@ -1,3 +1,13 @@
+/*
+ * A reconciler as a chain of small resources, each with `ensureCreated` and `ensureDeleted`.
+ *
+ *   controller ──► framework/ ──► resource-set.ts ──► process.ts ──► resources, one after the other
+ *
+ * Read `resource-set.ts` (a resource, and the choice of its chain), `process.ts` (one reconcile) and
+ * `resource-context.ts` with `pass-context.ts` (the context that a reconcile shares). `crud-resource.ts` and
+ * `objects/` are kinds of resources. `wrap.ts`, `with-retry.ts` and `with-metrics.ts` extend resources.
+ * `framework/` runs chains as a controller; `resource-chain.ts` runs them in an `Operator`.
+ */
 export type { BackOff } from './with-retry.js';
 export { contextKey } from './resource-context.js';
 export type { ContextKey, ResourceContext } from './resource-context.js';

@@ -1,3 +1,11 @@
+/*
+ * The testing kit of operators.
+ *
+ * Read `start-operator.ts` (an operator on an embedded cluster) and `eventually.ts` (waits by a clock).
+ * `operator-assertions.ts` extends chai; `fault-on.ts` makes requests fail; `left-overs.ts` finds objects that
+ * a deletion left. `crash-points/` kills an operator at each of its requests: read `crash-scenario.ts`, then
+ * `sweep.ts` (all points), `play.ts` (one run) and `operator-life.ts` (one process).
+ */
 export { EmbeddedCluster } from '../embedded/index.js';
 export { faulty } from '../client/index.js';
 export type { FaultRule, FaultyClient } from '../client/index.js';

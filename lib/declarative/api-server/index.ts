@@ -1,3 +1,7 @@
+/*
+ * The HTTPS server of views. Read `view-api-server.ts`, then `tokens.ts` (authentication and permissions, by
+ * signed tokens) and `generate-keys.ts` (keys, certificates and kubeconfigs in files).
+ */
 export { createToken } from './tokens.js';
 export type { TokenOptions, TokenClaims } from './tokens.js';
 export {

@@ -1,3 +1,10 @@
+/*
+ * A declarative operator: its controllers, which start, change and stop together.
+ *
+ * Read `operator-plan.ts` (a specification becomes controllers), `operator.ts` and `controller-set.ts` (the
+ * controllers of one operator). `group.ts` runs several operators; `error-stream.ts` and
+ * `operator-status.ts` report their errors.
+ */
 export type { FormerController } from '../runtime/clean-up-target.js';
 export type { CleanUpPolicy, OperatorController } from './controller-set.js';
 export { ErrorStream, statusChannelBufferSize } from './error-stream.js';

@@ -1,3 +1,12 @@
+/*
+ * Views: objects of declarative operators that exist only in this process, on an embedded API server.
+ *
+ *   controller ──► view-client.ts ──► views ──► watches of other controllers
+ *
+ * Read `views.ts`, then `view-kinds.ts` (a kind is served from its first write on) and
+ * `view-writers.ts` (which controllers write a view, and whether they have listed their sources).
+ * `declarative-manager.ts` is a manager whose client routes views and native objects.
+ */
 export { DeclarativeManager } from './declarative-manager.js';
 export type { DeclarativeManagerOptions } from './declarative-manager.js';
 export { Views } from './views.js';

@@ -1,3 +1,7 @@
+/*
+ * Functions that make the objects of a system with common labels. Read `resource-builder.ts`, then
+ * `object-options.ts` and `object-bodies.ts`.
+ */
 export type { DeploymentContainer } from './object-bodies.js';
 export type {
   AggregateClusterRoleOptions,
