@@ -1,3 +1,4 @@
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
@@ -344,7 +345,9 @@ export class EmbeddedApiServer {
       if (!discovery.knowsGroup(info.group) && !isSelfReview(info)) {
         return { response: textResponse(404, 'text/plain', '404 page not found\n'), reset };
       }
-      const asked = { info, request, user, authorizer, untilMs };
+      const copiesOf = (object: UnstructuredObject): number =>
+        this.faults.copiesOf(object, info, user.username);
+      const asked = { info, request, user, authorizer, untilMs, copiesOf };
       return { response: await handleResource(this.#core, asked, this.#watches), reset };
     } catch (error) {
       if (isStatusError(error)) return { response: errorResponse(error), reset: false };

@@ -1,6 +1,9 @@
 import { isBookkeeping } from '../object/bookkeeping.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { Clock } from '../system/clock.js';
 import { sleep } from '../system/clock.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Random } from '../system/random.js';
 import type { ResourceRequest, Verb } from './requests/request-info.js';
@@ -35,7 +38,13 @@ export type FaultEffect =
   /** Delays the request by `ms` milliseconds. */
   | { readonly type: 'latency'; readonly ms: number }
   /** Breaks the connection before or after the server handles the request. */
-  | { readonly type: 'reset'; readonly when: 'before' | 'after' };
+  | { readonly type: 'reset'; readonly when: 'before' | 'after' }
+  /**
+   * Drops or repeats an event of a watch, open ones included. The rule matches the verb `watch`, and the name
+   * and namespace of the event's object; `times`, `probability` and `struck` count events. Events of the
+   * objects that exist when a watch starts are sent unchanged.
+   */
+  | { readonly type: 'dropEvent' | 'duplicateEvent' };
 
 /** A rule of fault injection. */
 export interface FaultRule {
@@ -51,6 +60,7 @@ export interface FaultRule {
 
 /** An active rule. */
 export interface Fault {
+  readonly rule: FaultRule;
   /** The number of requests that the rule has affected. */
   readonly struck: number;
   /** Deactivates the rule. */
@@ -60,6 +70,7 @@ export interface Fault {
 interface ActiveRule {
   readonly rule: FaultRule;
   struck: number;
+  remove(): void;
 }
 
 /** The fault rules of a server, in the order in which they were added. */
@@ -67,6 +78,7 @@ export class Faults {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #rules = new Set<ActiveRule>();
+  #hasEventRules = false;
   readonly #notStruck = new Set<FaultRule>();
 
   constructor(clock: Clock, random: Random) {
@@ -74,17 +86,23 @@ export class Faults {
     this.#random = random;
   }
 
-  /** Activates a rule. */
+  /**
+   * Activates a rule.
+   * @throws OperatorError `InvalidOption`: a field is unknown or out of its range.
+   */
   add(rule: FaultRule): Fault {
-    const active: ActiveRule = { rule, struck: 0 };
+    checkFaultRule(rule);
+    const remove = (): void => void this.#rules.delete(active);
+    const active: ActiveRule = { rule, struck: 0, remove };
     this.#rules.add(active);
+    this.#hasEventRules ||= isEventRule(rule);
     if (rule.optional !== true) this.#notStruck.add(rule);
-    return {
-      get struck() {
-        return active.struck;
-      },
-      remove: () => void this.#rules.delete(active),
-    };
+    return active;
+  }
+
+  /** The active rules, in the order in which they were added. */
+  get active(): readonly Fault[] {
+    return [...this.#rules];
   }
 
   /** Rules that have affected no request yet, active or not, except those that are `optional`. */
@@ -106,19 +124,41 @@ export class Faults {
   async strike(info: ResourceRequest, user: string, signal?: AbortSignal): Promise<boolean> {
     let resetAfter = false;
     for (const active of [...this.#rules]) {
-      if (!this.#strikes(active, info, user)) continue;
-      active.struck++;
-      this.#notStruck.delete(active.rule);
+      if (isEventRule(active.rule) || !this.#strikes(active, info, user)) continue;
       const { effect } = active.rule;
       if (effect.type === 'latency') await sleep(this.#clock, effect.ms, signal);
       else if (effect.type === 'status') throw statusOf(effect);
-      else if (effect.when === 'before') throw connectionReset();
+      else if (effect.type === 'reset' && effect.when === 'before') throw connectionReset();
       else resetAfter = true;
     }
     return resetAfter;
   }
 
-  #strikes({ rule, struck }: ActiveRule, info: ResourceRequest, user: string): boolean {
+  /**
+   * Returns how often a watch sends the event of an object: once, unless a rule drops or repeats it.
+   * @internal
+   */
+  copiesOf(object: UnstructuredObject, watch: ResourceRequest, user: string): number {
+    if (!this.#hasEventRules) return 1;
+    const { name = '', namespace = '' } = object.metadata;
+    const info = { ...watch, name, namespace };
+    let copies = 1;
+    for (const active of this.#rules) {
+      if (!isEventRule(active.rule) || !this.#strikes(active, info, user)) continue;
+      copies = active.rule.effect.type === 'dropEvent' ? 0 : copies * 2;
+    }
+    return copies;
+  }
+
+  /** Whether a rule affects a request; counts it if so. */
+  #strikes(active: ActiveRule, info: ResourceRequest, user: string): boolean {
+    if (!this.#matches(active, info, user)) return false;
+    active.struck++;
+    this.#notStruck.delete(active.rule);
+    return true;
+  }
+
+  #matches({ rule, struck }: ActiveRule, info: ResourceRequest, user: string): boolean {
     const { match = {}, times = Infinity, probability = 1 } = rule;
     if (struck >= times) return false;
     if (match.resource === undefined && isBookkeeping(info.verb, info.resource)) return false;
@@ -129,6 +169,79 @@ export class Faults {
     if (!names.every((name) => isAny(name) || match[name] === asked[name])) return false;
     return probability >= 1 || this.#random.next() < probability;
   }
+}
+
+function isEventRule({ effect: { type } }: FaultRule): boolean {
+  return type === 'dropEvent' || type === 'duplicateEvent';
+}
+
+const ruleNames: OptionNames<FaultRule> = {
+  ...{ match: true, effect: true, times: true, probability: true, optional: true },
+};
+const matchNames: OptionNames<FaultMatch> = {
+  ...{ verb: true, resource: true, subresource: true, namespace: true, name: true, user: true },
+};
+type EffectNames = OptionNames<FaultEffect> & Readonly<Record<string, unknown>>;
+const effectNames: Readonly<Record<FaultEffect['type'], EffectNames>> = {
+  status: { type: true, code: true, reason: true, message: true, retryAfterSeconds: true },
+  latency: { type: true, ms: true },
+  reset: { type: true, when: true },
+  dropEvent: { type: true },
+  duplicateEvent: { type: true },
+};
+
+/** Checks a rule that may come from plain JavaScript or JSON. */
+function checkFaultRule(rule: FaultRule): void {
+  refuseUnknownOptions<FaultRule>('fault', rule, ruleNames);
+  const { match = {}, effect, times = 1, probability = 1 } = rule;
+  refuseUnknownOptions<FaultMatch>('fault.match', match, matchNames);
+  for (const [name, value] of Object.entries(match) as [string, unknown][]) {
+    if (value !== undefined) checkFault(`match.${name}`, value, ['a string', isText(value)]);
+  }
+  const { type } = (effect as FaultEffect | undefined) ?? { type: undefined };
+  const types = Object.keys(effectNames);
+  checkFault('effect.type', type, [`one of ${types.join(', ')}`, types.includes(String(type))]);
+  refuseUnknownOptions('fault.effect', effect, effectNames[effect.type]);
+  checkEffect(effect);
+  checkFault('times', times, ['an integer, at least 1', times === Infinity || isWhole(times, 1)]);
+  const isShare = typeof probability === 'number' && probability >= 0 && probability <= 1;
+  checkFault('probability', probability, ['0 to 1', isShare]);
+}
+
+function checkEffect(effect: FaultEffect): void {
+  if (effect.type === 'latency') {
+    checkFault('effect.ms', effect.ms, [
+      'a number, at least 0',
+      typeof effect.ms === 'number' && effect.ms >= 0,
+    ]);
+  } else if (effect.type === 'reset') {
+    const { when } = effect;
+    checkFault('effect.when', when, ['before or after', ['before', 'after'].includes(when)]);
+  } else if (effect.type === 'status') {
+    const { code, reason = '', message = '', retryAfterSeconds: seconds = 0 } = effect;
+    checkFault('effect.code', code, ['400 to 599', isWhole(code, 400) && code <= 599]);
+    checkFault('effect.reason', reason, ['a string', isText(reason)]);
+    checkFault('effect.message', message, ['a string', isText(message)]);
+    checkFault('effect.retryAfterSeconds', seconds, ['an integer, at least 0', isWhole(seconds)]);
+  }
+}
+
+function checkFault(
+  field: string,
+  got: unknown,
+  [wanted, holds]: readonly [string, boolean],
+): void {
+  if (holds) return;
+  const message = `fault: want ${field} to be ${wanted}, got ${JSON.stringify(got)}`;
+  throw new OperatorError('InvalidOption', message);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function isWhole(value: unknown, least = 0): boolean {
+  return Number.isInteger(value) && (value as number) >= least;
 }
 
 function matchable({ verb, resource, subresource, namespace, name }: ResourceRequest): FaultMatch {

@@ -84,6 +84,13 @@ export class RequestLog {
     return later;
   }
 
+  /** Returns the requests for which `matches` returns true, as a separate log. */
+  filter(matches: (entry: RequestEntry) => boolean): RequestLog {
+    const some = new RequestLog(this.#capacity);
+    some.#entries = this.#entries.filter(matches);
+    return some;
+  }
+
   /** Returns the number of requests for which `matches` returns true. */
   count(matches: (entry: RequestEntry) => boolean): number {
     return this.#entries.filter(matches).length;
@@ -91,12 +98,23 @@ export class RequestLog {
 
   /** Counts the requests by `verb resource`, for example `patch deployments/status`. */
   byVerbAndResource(): Readonly<Record<string, number>> {
-    const counts: Record<string, number> = {};
-    for (const { verb, resource, subresource } of this.#entries) {
-      const key = `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
-      counts[key] = (counts[key] ?? 0) + 1;
+    return this.#countBy(({ verb, resource, subresource }) => {
+      return `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
+    });
+  }
+
+  /** Counts the requests by user. */
+  byUser(): Readonly<Record<string, number>> {
+    return this.#countBy(({ user }) => user);
+  }
+
+  #countBy(keyOf: (entry: RequestEntry) => string): Readonly<Record<string, number>> {
+    const counts = new Map<string, number>();
+    for (const entry of this.#entries) {
+      const key = keyOf(entry);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
     }
-    return counts;
+    return Object.fromEntries(counts);
   }
 
   /** Discards all requests. */

@@ -1,5 +1,5 @@
 import { chmod, writeFile } from 'node:fs/promises';
-import { startControllers } from '../apiserver/controllers/index.js';
+import { PodRules, startControllers } from '../apiserver/controllers/index.js';
 import type { Controllers } from '../apiserver/controllers/index.js';
 import { EmbeddedApiServer } from '../apiserver/index.js';
 import type { Authorizer, Faults, RequestLog, StoreSnapshot } from '../apiserver/index.js';
@@ -64,6 +64,8 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   readonly server: EmbeddedApiServer;
   /** The clock of the cluster. */
   readonly clock: C;
+  /** Rules for the behavior of simulated pods. */
+  readonly pods: PodRules;
   readonly #options: ResolvedEmbeddedClusterOptions;
   readonly #controllers: Controllers;
   readonly #clients = new Set<ConnectedClient>();
@@ -84,8 +86,10 @@ export class EmbeddedCluster<C extends Clock = Clock> {
       ...(logLength !== undefined && { logLength }),
       ...(bookmarkEveryMs !== undefined && { bookmarkEveryMs }),
     });
+    this.pods = pods?.rules ?? new PodRules();
     this.#controllers = startControllers(this.server.loopback, {
-      ...{ controllers, pods, nodes, jobPodBackoffMs, clock, random, logger },
+      ...{ controllers, nodes, jobPodBackoffMs, clock, random, logger },
+      pods: { ...pods, rules: this.pods },
     });
   }
 

@@ -7,4 +7,5 @@
  */
 export { startControllers, controllerNames } from './start-controllers.js';
 export type { Controllers, ControllerName, ControllersOptions } from './start-controllers.js';
-export type { PodBehavior, PodOptions } from './pod-behavior.js';
+export { PodRules } from './pod-behavior.js';
+export type { ActivePodRule, PodBehavior, PodMatch, PodOptions, PodRule } from './pod-behavior.js';

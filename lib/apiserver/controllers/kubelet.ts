@@ -49,6 +49,9 @@ class Kubelet {
     this.#options = options;
     this.#writer = host.writer(kubelet);
     this.#queue = host.objectQueue(Pod, 'kubelet', (key) => this.#reconcile(key));
+    options.rules.onChange(() => {
+      for (const pod of host.list(Pod)) this.#queue.add(keyOf(pod));
+    });
     host.watch(Pod, ({ type, object }) => {
       if (type !== 'DELETED') return;
       this.#records.delete(object.metadata.uid ?? '');

@@ -1,5 +1,6 @@
 import type { Pod } from '../../object/kinds.js';
 import { controllerOf } from '../../object/owner-reference.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { delayAfter } from '../../system/random.js';
 
@@ -68,6 +69,98 @@ function behaviorOfImage(image: string): PodBehavior | undefined {
   return found?.[1];
 }
 
+/** Selects pods; an undefined field matches every pod. */
+export interface PodMatch {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  /** Labels that the pod must have. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The behavior of the pods that match. */
+export interface PodRule {
+  /** @defaultValue every pod */
+  readonly match?: PodMatch | undefined;
+  readonly behavior: PodBehavior;
+}
+
+/** An active {@link PodRule}. */
+export interface ActivePodRule {
+  readonly rule: PodRule;
+  /** Deactivates the rule. */
+  remove(): void;
+}
+
+/**
+ * Rules for the behavior of simulated pods, which can change while pods run: a pod whose behavior changes
+ * starts again. The last matching rule decides, before {@link PodOptions.behavior}, annotations and images.
+ */
+export class PodRules {
+  readonly #rules = new Set<ActivePodRule>();
+  #onChange: () => void = () => undefined;
+
+  /**
+   * Activates a rule.
+   * @throws OperatorError `InvalidOption`: the behavior or a field is unknown.
+   */
+  add(rule: PodRule): ActivePodRule {
+    checkPodRule(rule);
+    const remove = (): void => {
+      if (this.#rules.delete(active)) this.#onChange();
+    };
+    const active: ActivePodRule = { rule, remove };
+    this.#rules.add(active);
+    this.#onChange();
+    return active;
+  }
+
+  /** The active rules, in the order in which they were added. */
+  get active(): readonly ActivePodRule[] {
+    return [...this.#rules];
+  }
+
+  /** Deactivates all rules. */
+  clear(): void {
+    this.#rules.clear();
+    this.#onChange();
+  }
+
+  /** Returns the behavior that the rules give `pod`; undefined if none matches. */
+  behaviorOf(pod: Pod): PodBehavior | undefined {
+    return this.active.findLast(({ rule }) => matchesPod(rule.match, pod))?.rule.behavior;
+  }
+
+  /** Calls `listener` after each change of the rules, in place of an earlier listener. @internal */
+  onChange(listener: () => void): void {
+    this.#onChange = listener;
+  }
+}
+
+function matchesPod({ namespace, name, labels = {} }: PodMatch = {}, { metadata }: Pod): boolean {
+  if (namespace !== undefined && metadata.namespace !== namespace) return false;
+  if (name !== undefined && metadata.name !== name) return false;
+  return Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
+}
+
+function checkPodRule(rule: PodRule): void {
+  refuseUnknownOptions<PodRule>('pod rule', rule, { match: true, behavior: true });
+  const { match = {}, behavior } = rule;
+  refuseUnknownOptions<PodMatch>('pod rule: match', match, {
+    ...{ namespace: true, name: true, labels: true },
+  });
+  const { namespace = '', name = '', labels = {} } = match;
+  const texts: readonly unknown[] = [namespace, name, ...Object.values(labels)];
+  if (texts.some((text) => typeof text !== 'string')) {
+    const got = JSON.stringify(match);
+    const message = `pod rule: want match to have a namespace, name and labels of strings, got ${got}`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  if (behaviors.includes(behavior)) return;
+  const got = JSON.stringify(behavior);
+  const message = `pod rule: want behavior to be one of ${behaviors.join(', ')}, got ${got}`;
+  throw new OperatorError('InvalidOption', message);
+}
+
 /** Options of simulated pods. Times until a pod runs, is ready or has ended start when it gets its node. */
 export interface PodOptions {
   /** Time until the containers run, in milliseconds, at least 0. @defaultValue 1 */
@@ -95,6 +188,8 @@ export interface PodOptions {
   readonly restartAfterMs?: number | undefined;
   /** Returns the behavior of a pod. Undefined leaves it to the pod's annotation, images and owner. */
   readonly behavior?: ((pod: Pod) => PodBehavior | undefined) | undefined;
+  /** Rules that decide before `behavior`, and can change while pods run. @defaultValue none */
+  readonly rules?: PodRules | undefined;
 }
 
 /** {@link PodOptions} with defaults. */
@@ -105,6 +200,7 @@ export interface ResolvedPodOptions {
   readonly terminatedAfterMs: number;
   readonly restartAfterMs: number;
   readonly behavior: (pod: Pod) => PodBehavior | undefined;
+  readonly rules: PodRules;
 }
 
 /**
@@ -114,7 +210,8 @@ export interface ResolvedPodOptions {
 export function resolvePodOptions(options: PodOptions = {}): ResolvedPodOptions {
   const { runningAfterMs = 1, terminatedAfterMs = 2, restartAfterMs = 10_000 } = options;
   const { readyAfterMs = Math.max(5, runningAfterMs) } = options;
-  const { completeAfterMs = Math.max(5, runningAfterMs), behavior = () => undefined } = options;
+  const { completeAfterMs = Math.max(5, runningAfterMs), behavior } = options;
+  const { rules = new PodRules() } = options;
   atLeast('runningAfterMs', runningAfterMs, 0);
   atLeast('readyAfterMs', readyAfterMs, runningAfterMs);
   atLeast('completeAfterMs', completeAfterMs, runningAfterMs);
@@ -127,7 +224,7 @@ export function resolvePodOptions(options: PodOptions = {}): ResolvedPodOptions 
     terminatedAfterMs,
     restartAfterMs,
   };
-  return { ...times, behavior };
+  return { ...times, rules, behavior: (pod) => rules.behaviorOf(pod) ?? behavior?.(pod) };
 }
 
 function atLeast(name: string, value: number, least: number): void {

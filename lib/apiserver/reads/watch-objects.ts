@@ -17,6 +17,8 @@ interface WatchRequest {
   readonly serialized: SerializedObjects;
   /** The latest end of the watch, in milliseconds since 1970; undefined: only its time-out ends it. */
   readonly untilMs: number | undefined;
+  /** Returns how often to send the event of a changed object. */
+  readonly copiesOf: (object: UnstructuredObject) => number;
 }
 
 const shortestTimeoutMs = 1_800_000;
@@ -42,6 +44,7 @@ export function watchObjects(request: WatchRequest): WatchStream {
     selection,
     ...{ clock, alarms },
     format: formatOf(request),
+    copiesOf: request.copiesOf,
     revision: () => log.revision,
     initial: fromState ? existing(request) : [],
     position: past ? collection.positionAfter(revision) : collection.end,

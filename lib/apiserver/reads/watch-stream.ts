@@ -47,6 +47,8 @@ interface WatchStreamOptions {
   readonly bookmarkEveryMs: number | undefined;
   /** Milliseconds until the server ends the watch. */
   readonly timeoutMs: number;
+  /** Returns how often to send the event of a changed object; faults drop and repeat events. */
+  readonly copiesOf: (object: UnstructuredObject) => number;
 }
 
 const chunkLength = 64 * 1024;
@@ -244,13 +246,14 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
       const entry = this.#options.collection.entryAt(this.#position);
       if (entry === undefined) break;
       this.#position++;
-      this.#takeEvent(entry, chunk);
+      if (!entry.key.startsWith(this.#options.selection.prefix)) continue;
+      const copies = this.#options.copiesOf(entry.object);
+      for (let sent = 0; sent < copies; sent++) this.#takeEvent(entry, chunk);
     }
   }
 
   #takeEvent(entry: LogEntry, chunk: Chunk): void {
     const { selection } = this.#options;
-    if (!entry.key.startsWith(selection.prefix)) return;
     if (selection.all) {
       chunk.add(entry.type, entry.object);
       return;

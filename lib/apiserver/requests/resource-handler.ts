@@ -1,3 +1,4 @@
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { TransportRequest, TransportResponse } from '../../system/transport.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { UserInfo } from '../auth/authenticator.js';
@@ -50,6 +51,8 @@ export interface ResourceContext {
    * end then; undefined: never.
    */
   readonly untilMs: number | undefined;
+  /** Returns how often a watch sends the event of a changed object; faults drop and repeat events. */
+  readonly copiesOf: (object: UnstructuredObject) => number;
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
 }
@@ -66,7 +69,7 @@ export interface Watches {
  */
 export async function handleResource(
   core: ServerCore,
-  asked: Pick<ResourceContext, 'info' | 'request' | 'user' | 'authorizer' | 'untilMs'>,
+  asked: Pick<ResourceContext, 'info' | 'request' | 'user' | 'authorizer' | 'untilMs' | 'copiesOf'>,
   watches: Watches,
 ): Promise<TransportResponse> {
   const { info, request } = asked;
@@ -168,12 +171,12 @@ async function* encoded(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {
 }
 
 function handleWatch(
-  { kind, info, view, untilMs }: ResourceContext,
+  { kind, info, view, untilMs, copiesOf }: ResourceContext,
   { serialized, open }: Watches,
 ): TransportResponse {
   const selection = readSelection(kind, info);
   const options = readListOptions(info.query);
-  const stream = watchObjects({ view, selection, options, serialized, untilMs });
+  const stream = watchObjects({ view, selection, options, serialized, untilMs, copiesOf });
   open.add(stream, kind);
   return { status: 200, headers: { 'content-type': 'application/json' }, body: stream };
 }

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { podBehaviorOf } from '../../../../lib/apiserver/controllers/pod-behavior.js';
+import { PodRules, podBehaviorOf } from '../../../../lib/apiserver/controllers/pod-behavior.js';
+import type { PodRule } from '../../../../lib/apiserver/controllers/pod-behavior.js';
+import { Pod } from '../../../../lib/object/kinds.js';
+import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
 import { pod } from '../workload-objects.js';
 
 function withImage(image: string) {
@@ -43,4 +46,45 @@ describe('podBehaviorOf', () => {
     };
     expect(podBehaviorOf(pod('p', {}, { ownerReferences: [controller] }))).to.equal('succeed');
   });
+});
+
+describe('PodRules', () => {
+  afterEach(stopSimulatedClusters);
+
+  it('change the behavior of running pods, and the last matching rule decides', async () => {
+    const rules = new PodRules();
+    const { client, clock, get } = await simulatedCluster({ pods: { rules } });
+    const reasonOf = async (name: string): Promise<string | undefined> => {
+      const { containerStatuses = [] } = (await get(Pod, name)).status ?? {};
+      return containerStatuses[0]?.state?.waiting?.reason;
+    };
+    await client.create(pod('a', {}, { labels: { app: 'web' } }));
+    await client.create(pod('b'));
+    await clock.advance(20);
+    rules.add({ behavior: 'imagePullError' });
+    const crash = rules.add({ match: { labels: { app: 'web' } }, behavior: 'crashLoop' });
+    await clock.advance(20);
+    expect([await reasonOf('a'), await reasonOf('b')]).to.deep.equal([
+      'CrashLoopBackOff',
+      'ImagePullBackOff',
+    ]);
+    crash.remove();
+    await clock.advance(20);
+    expect(await reasonOf('a')).to.equal('ImagePullBackOff');
+    rules.clear();
+    await clock.advance(20);
+    expect([await reasonOf('a'), await reasonOf('b')]).to.deep.equal([undefined, undefined]);
+    expect(rules.active).to.deep.equal([]);
+  });
+
+  for (const [rule, problem] of [
+    [{ behavior: 'explode' }, 'want behavior to be one of ready, neverReady, crashLoop'],
+    [{ behavior: 'ready', match: { app: 'web' } }, 'pod rule: match: unknown option "app"'],
+    [{ behavior: 'ready', match: { labels: { app: 1 } } }, 'labels of strings, got {"labels"'],
+  ] as const) {
+    it(`refuse ${JSON.stringify(rule)}`, () => {
+      const add = (): unknown => new PodRules().add(rule as unknown as PodRule);
+      expect(add).to.throw(problem).with.property('code', 'InvalidOption');
+    });
+  }
 });
