@@ -306,13 +306,15 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return this.#keyed(given).object;
   }
 
-  #keyed(given: T): { readonly key: string; readonly object: T } {
+  #keyed(given: T): { readonly key: string; readonly object: T; readonly stored: T | undefined } {
     try {
       const key = checkedKey(given);
-      return { key, object: this.#intake(given, this.store.get(key)) };
+      const stored = this.store.get(key);
+      return { key, object: this.#intake(given, stored), stored };
     } catch (error) {
       const object = this.quarantine.standInFor(given, error);
-      return { key: keyStringOf(object), object };
+      const key = keyStringOf(object);
+      return { key, object, stored: this.store.get(key) };
     }
   }
 
@@ -322,10 +324,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     type: 'ADDED' | 'MODIFIED' | 'DELETED',
     given: T,
   ): string | undefined {
-    const { key, object } = this.#keyed(given);
+    const { key, object, stored } = this.#keyed(given);
     const { resourceVersion } = object.metadata;
     const bad = this.quarantine.get(key)?.resourceVersion;
-    const known = bad ?? this.store.get(key)?.metadata.resourceVersion;
+    const known = bad ?? stored?.metadata.resourceVersion;
     // A watch delivers events in version order, so this one is a repeat or older than the list. (A proxy may
     // repeat events; later pages of a list may be newer than the first.)
     const isOld = (compareResourceVersions(resourceVersion, partition.progress) ?? 1) <= 0;

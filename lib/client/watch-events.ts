@@ -163,28 +163,44 @@ function managedFieldsAt(text: string, start: number, end: number): number {
  * began earlier ends in between, or `end` is in a string.
  */
 function depthAt(text: string, start: number, end: number): number {
-  let [depth, inString] = [0, false];
+  let depth = 0;
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at);
-    if (code === quote) inString = !inString;
-    else if (inString) at += code === backslash ? 1 : 0;
-    else if (code === openBrace || code === openBracket) depth++;
+    if (code === quote) {
+      at = endOfString(text, at + 1);
+      if (at < 0 || at >= end) return -1;
+    } else if (code === openBrace || code === openBracket) depth++;
     else if ((code === closeBrace || code === closeBracket) && --depth < 0) return -1;
   }
-  return inString ? -1 : depth;
+  return depth;
 }
 
 /** Returns the offset after the bracket that closes the array whose items begin at `start`. */
 function afterBracket(text: string, start: number, end: number): number {
-  let [depth, inString] = [1, false];
+  let depth = 1;
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at);
-    if (code === quote) inString = !inString;
-    else if (inString) at += code === backslash ? 1 : 0;
-    else if (code === openBracket) depth++;
+    if (code === quote) {
+      at = endOfString(text, at + 1);
+      if (at < 0) return end;
+    } else if (code === openBracket) depth++;
     else if (code === closeBracket && --depth === 0) return at + 1;
   }
   return end;
+}
+
+/** Returns the offset of the quote that ends the string whose characters begin at `start`; -1 without one. */
+function endOfString(text: string, start: number): number {
+  let at = text.indexOf('"', start);
+  while (at >= 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
+  return at;
+}
+
+/** An odd number of backslashes before a character escapes it. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1;
+  while (text.charCodeAt(before) === backslash) before--;
+  return (at - before) % 2 === 0;
 }
 
 function parseLine(line: string, call: Call): unknown {
