@@ -8,7 +8,7 @@ import type { StatusError } from '../status-error.js';
 import { depthLimit } from '../writes/write-request.js';
 import type { RawObject } from '../writes/write-request.js';
 import { jsonProblem, scanJson } from './json-text.js';
-import { objectFromProtobuf } from './protobuf-objects.js';
+import { objectFromProtobuf } from '../protobuf/objects.js';
 
 /** The maximum size of a body, in bytes: the limit of the real server. */
 export const bodyLimitBytes = 3 * 1024 * 1024;

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { Decoding } from '../../../lib/apiserver/go-json/decoding.js';
 import { goType } from '../../../lib/apiserver/go-json/go-types.js';
 import { definitionName, goTypeName } from '../../../lib/apiserver/kinds/documents.js';
-import { objectFromProtobuf } from '../../../lib/apiserver/requests/protobuf-objects.js';
+import { objectFromProtobuf, objectToProtobuf } from '../../../lib/apiserver/protobuf/objects.js';
 import { groupOf, versionOf } from '../../../lib/object/resource-type.js';
 import { Api, deployments } from '../api.js';
-import { protobufSamples } from './protobuf-samples.js';
+import { protobufSamples } from './samples.js';
 
 /** Body that kubectl 1.32 sends for `auth can-i get healthview`. */
 const recorded = Buffer.from(
@@ -50,6 +50,10 @@ describe('objectFromProtobuf', () => {
       const read = objectFromProtobuf(Buffer.from(protobuf, 'base64'));
       expect(decoded(read)).to.deep.equal(decoded(json));
     });
+
+    it(`encodes ${name} to the bytes that Go writes`, () => {
+      expect(Buffer.from(objectToProtobuf(json)).toString('base64')).to.equal(protobuf);
+    });
   }
 
   it('decodes a Deployment created by kubectl', async () => {
@@ -80,6 +84,34 @@ describe('objectFromProtobuf', () => {
     ]) {
       expect(objectFromProtobuf(bytes)).to.equal(undefined);
     }
+  });
+
+  it('decodes the schemas of a CustomResourceDefinition that it encoded', () => {
+    const schema = {
+      type: 'object',
+      minimum: -1.5,
+      maxLength: 2 ** 40,
+      default: { any: [1, null] },
+      additionalProperties: { type: 'string' },
+      items: [{ type: 'string' }],
+      dependencies: { a: ['b', 'c'], d: { type: 'object' } },
+      properties: { nested: { type: 'array', items: { type: 'integer' } } },
+      'x-kubernetes-validations': [{ rule: 'self.a > 1' }],
+    };
+    const definition = {
+      ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+      metadata: { name: 'widgets.example.com' },
+      spec: {
+        group: 'example.com',
+        names: { plural: 'widgets', kind: 'Widget' },
+        scope: 'Namespaced',
+        versions: [{ name: 'v1', served: true, schema: { openAPIV3Schema: schema } }],
+      },
+    };
+    const type = goType('apiextensions/v1.CustomResourceDefinition');
+    const decoded = (object: unknown): unknown => type.decode(object, new Decoding());
+    const read = objectFromProtobuf(objectToProtobuf(definition));
+    expect(decoded(read)).to.deep.equal(decoded(definition));
   });
 
   it('does not throw for arbitrary bytes', () => {
