@@ -14,7 +14,7 @@ const zones = floors.flatMap((folders, level) =>
   folders
     .filter((folder) => existsSync(`lib/${folder}`))
     .map((folder) => {
-      const below = narrowed[folder] ?? floors.slice(0, level).flat();
+      const below = floors.slice(0, level).flat();
       const banned = all.filter((other) => other !== folder && !below.includes(other));
       return {
         target: `./lib/${folder}`,
@@ -23,6 +23,17 @@ const zones = floors.flatMap((folders, level) =>
       };
     }),
 );
+
+/** One zone for each folder that may use less than its floor allows. */
+const narrow = Object.entries(narrowed).map(([folder, { below, except }]) => {
+  const rest = `./lib/${folder}/!(${except.join('|')})`;
+  const banned = all.filter((other) => other !== folder && !below.includes(other));
+  return {
+    target: [rest, `${rest}/**`],
+    from: [...banned, ...except.map((part) => `${folder}/${part}`)].map((part) => `./lib/${part}`),
+    message: `lib/${folder} may import only from: ${below.join(', ')}; but for ${except.join(', ')}.`,
+  };
+});
 
 /** One zone for each folder with one door, for all other folders. */
 const behindDoors = doors.map((folder) => ({
@@ -74,7 +85,7 @@ export default tseslint.config(
   {
     files: ['lib/**/*.ts'],
     rules: {
-      'import-x/no-restricted-paths': ['error', { zones: [...zones, ...behindDoors] }],
+      'import-x/no-restricted-paths': ['error', { zones: [...zones, ...narrow, ...behindDoors] }],
     },
   },
   {

@@ -1,5 +1,5 @@
 // The built package's embedded cluster, apart: an operator does not load it.
-import type * as embeddedModule from '../lib/embedded/index.js';
+import type * as embeddedModule from '../lib/apiserver/index.js';
 import { built } from './built.js';
 
-export const { EmbeddedCluster } = await built<typeof embeddedModule>('embedded/index.js');
+export const { EmbeddedCluster } = await built<typeof embeddedModule>('apiserver/index.js');

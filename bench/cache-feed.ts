@@ -3,7 +3,7 @@
 // parent.
 import { createInterface } from 'node:readline';
 import { readFile } from 'node:fs/promises';
-import { EmbeddedApiServer } from '../lib/apiserver/index.js';
+import { EmbeddedApiServer } from '../lib/apiserver/internal.js';
 import { clientFromKubeConfig, createClient } from '../lib/client/index.js';
 import type { Client } from '../lib/client/index.js';
 import { ConfigMap, Namespace } from '../lib/object/kinds.js';

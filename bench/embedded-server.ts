@@ -1,4 +1,4 @@
-import { EmbeddedApiServer } from '../lib/apiserver/index.js';
+import { EmbeddedApiServer } from '../lib/apiserver/internal.js';
 
 // A process of its own, so that server and client do not share one core. It ends with its parent,
 // whose end of the pipe closes.

@@ -28,7 +28,7 @@ function staticImports(code: string): string[] {
 }
 
 describe('The entry points', () => {
-  for (const entry of ['index.ts', 'embedded/index.ts']) {
+  for (const entry of ['index.ts', 'apiserver/index.ts']) {
     it(`${entry} loads no client-node, undici or prom-client before they are needed`, () => {
       const packages = packagesLoadedBy(entry);
       expect([...packages]).to.include('node:crypto');

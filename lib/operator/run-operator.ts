@@ -160,7 +160,7 @@ const nothing = { registry: undefined, metrics: undefined };
 async function newRegistry() {
   const [{ Registry }, { promMetrics }] = await Promise.all([
     import('prom-client'),
-    import('../system/prom-metrics.js'),
+    import('../prometheus/index.js'),
   ]);
   const registry = new Registry();
   return { registry, metrics: promMetrics(registry) };

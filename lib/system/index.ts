@@ -3,8 +3,8 @@
  *
  * Read `clock.ts` with `virtual-clock.ts`, `random.ts` and `operator-error.ts` first; all rooms use them.
  * `transport.ts` is one HTTP request, sent by `undici-transport.ts` over the connections of `connector.ts`.
- * `logger.ts`, `metrics.ts` and `tracer.ts` are interfaces; `pino-logger.ts` and `prom-metrics.ts` implement
- * two of them. `known-options.ts` refuses unknown options, `turns.ts` runs the work for one key in sequence.
+ * `logger.ts`, `metrics.ts` and `tracer.ts` are interfaces; `pino-logger.ts` implements the first, and the folder
+ * `prometheus` the second. `known-options.ts` refuses unknown options, `turns.ts` runs the work for one key in sequence.
  */
 export { sleep, systemClock } from './clock.js';
 export type { Clock, Timer } from './clock.js';

@@ -6,7 +6,7 @@
  * a deletion left. `crash-points/` kills an operator at each of its requests: read `crash-scenario.ts`, then
  * `sweep.ts` (all points), `play.ts` (one run) and `operator-life.ts` (one process).
  */
-export { EmbeddedCluster } from '../embedded/index.js';
+export { EmbeddedCluster } from '../apiserver/index.js';
 export { faulty } from '../client/index.js';
 export type { FaultRule, FaultyClient } from '../client/index.js';
 export { VirtualClock, seededRandom } from '../system/index.js';

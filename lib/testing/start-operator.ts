@@ -1,10 +1,10 @@
 import type { Client } from '../client/client.js';
 import { faultyClientsOf } from '../client/faulty.js';
-import type { EmbeddedClusterOptions } from '../embedded/embedded-cluster-options.js';
-import { EmbeddedCluster } from '../embedded/embedded-cluster.js';
-import { usedRoles } from '../apiserver/index.js';
-import type { RequestEntry } from '../embedded/index.js';
-import type { PolicyRule } from '../apiserver/index.js';
+import type { EmbeddedClusterOptions } from '../apiserver/cluster/embedded-cluster-options.js';
+import { EmbeddedCluster } from '../apiserver/cluster/embedded-cluster.js';
+import { usedRoles } from '../apiserver/internal.js';
+import type { RequestEntry } from '../apiserver/index.js';
+import type { PolicyRule } from '../apiserver/internal.js';
 import { OperatorRole } from '../manager/access/operator-role.js';
 import { Manager } from '../manager/index.js';
 import type { ManagerOptions, OperatorDefinition } from '../manager/index.js';

@@ -39,13 +39,13 @@ function moduleOf({ code }: Snippet): string {
 function tsconfig(): string {
   const paths = {
     'operator-builder': ['../../lib/index.ts'],
-    'operator-builder/apiserver': ['../../lib/embedded/index.ts'],
+    'operator-builder/apiserver': ['../../lib/apiserver/index.ts'],
     'operator-builder/crd': ['../../lib/crd/index.ts'],
     'operator-builder/declarative': ['../../lib/declarative/index.ts'],
     'operator-builder/lifecycle': ['../../lib/lifecycle/index.ts'],
     'operator-builder/resource': ['../../lib/resource/index.ts'],
     'operator-builder/testing': ['../../lib/testing/index.ts'],
-    'operator-builder/prometheus': ['../../lib/system/prom-metrics.ts'],
+    'operator-builder/prometheus': ['../../lib/prometheus/index.ts'],
   };
   return JSON.stringify({
     extends: '../../tsconfig.json',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
+import { EmbeddedApiServer } from '../../lib/apiserver/internal.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
 import { Api, configMap, configMaps, deployment, deployments, merge } from './api.js';
 

@@ -1,5 +1,5 @@
-import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
-import type { EmbeddedApiServerOptions } from '../../lib/apiserver/index.js';
+import { EmbeddedApiServer } from '../../lib/apiserver/internal.js';
+import type { EmbeddedApiServerOptions } from '../../lib/apiserver/internal.js';
 import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
 import { seededRandom } from '../../lib/system/random.js';
 import type { TransportRequest, TransportResponse } from '../../lib/system/transport.js';

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 
 /** Runs in its own process, which may not survive: sends deep bodies, then an ordinary request. */
 const script = `
-  import { EmbeddedCluster } from './lib/embedded/index.ts';
+  import { EmbeddedCluster } from './lib/apiserver/index.ts';
   const cluster = await EmbeddedCluster.start({ port: 0 });
   const url = cluster.url + '/api/v1/namespaces/default/configmaps';
   const post = async (type, body) => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
-import type { FaultRule } from '../../lib/apiserver/index.js';
+import type { FaultRule } from '../../lib/apiserver/internal.js';
 import { createClient } from '../../lib/client/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { eventually } from '../../lib/testing/index.js';

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { request } from 'undici';
-import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
+import { EmbeddedApiServer } from '../../lib/apiserver/internal.js';
 import { Api, configMap, configMaps } from './api.js';
 
 interface Reply {

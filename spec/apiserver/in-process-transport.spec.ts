@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
+import { EmbeddedApiServer } from '../../lib/apiserver/internal.js';
 
 describe('inProcessTransport', () => {
   it('ends a watch that is aborted while the server handles its request', async () => {

@@ -1,7 +1,7 @@
 import type { ConnectedClient } from '../../lib/client/http-client.js';
 import { controllerFor } from '../../lib/controller/controller.js';
 import { done } from '../../lib/controller/result.js';
-import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
+import { EmbeddedCluster } from '../../lib/apiserver/cluster/embedded-cluster.js';
 import { Manager } from '../../lib/manager/manager.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 import type { Deployment } from '../../lib/object/kinds.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Builder } from '../../lib/builder/index.js';
 import { getIfExists } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import type { NetworkPolicy } from '../../lib/object/kinds.js';
 import { ConfigMap, Deployment, Secret } from '../../lib/object/kinds.js';
 import type { Clock } from '../../lib/system/clock.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Builder } from '../../lib/builder/index.js';
 import { controllerFor, done } from '../../lib/controller/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { Manager } from '../../lib/manager/index.js';
 import { getIfExists } from '../../lib/client/index.js';
 import { ConfigMap, NetworkPolicy, Secret, StatefulSet } from '../../lib/object/kinds.js';

@@ -5,7 +5,7 @@ import { deploymentLink } from '../../lib/builder/kinds/workloads.js';
 import { readLink } from '../../lib/builder/link.js';
 import type { ChainedLink, Link } from '../../lib/builder/link.js';
 import { Run } from '../../lib/builder/run.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import type { ConfigMap } from '../../lib/object/kinds.js';
 import { podSpec } from './suite/scene.js';
 

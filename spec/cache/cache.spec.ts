@@ -9,7 +9,7 @@ import { byLabel } from '../../lib/cache/indexer.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import type { Logger } from '../../lib/system/logger.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
-import { promMetrics } from '../../lib/system/prom-metrics.js';
+import { promMetrics } from '../../lib/prometheus/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { FakeServer, Thing, apiError } from './fake-server.js';
 

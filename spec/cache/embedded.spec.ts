@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Cache } from '../../lib/cache/cache.js';
 import { cachedClient } from '../../lib/cache/cached-client.js';
-import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
+import { EmbeddedCluster } from '../../lib/apiserver/cluster/embedded-cluster.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import type { CustomResourceDefinition } from '../../lib/object/kinds.js';
 import { isNotFound } from '../../lib/object/api-error.js';

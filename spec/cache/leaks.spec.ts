@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { Cache, cachedClient } from '../../lib/cache/index.js';
 import { createClient } from '../../lib/client/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ConfigMap, Secret } from '../../lib/object/kinds.js';
 import { UndiciTransport } from '../../lib/system/undici-transport.js';
 

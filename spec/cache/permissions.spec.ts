@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { bearerToken, createClient } from '../../lib/client/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { UndiciTransport } from '../../lib/system/undici-transport.js';
 import { FaultProxy } from '../faults/fault-proxy.js';
 import { cachePermissions } from './permissions.js';

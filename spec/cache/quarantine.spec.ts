@@ -8,7 +8,7 @@ import type { CacheEvent } from '../../lib/cache/informer.js';
 import type { QuarantinedObject } from '../../lib/cache/quarantine.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import type { Logger } from '../../lib/system/logger.js';
-import { promMetrics } from '../../lib/system/prom-metrics.js';
+import { promMetrics } from '../../lib/prometheus/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { FakeServer, Thing } from './fake-server.js';
 

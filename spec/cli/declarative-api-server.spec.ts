@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { getIfExists } from '../../lib/client/object-changes.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { OperatorResource } from '../../lib/declarative/crd/index.js';
 import { CustomResourceDefinition } from '../../lib/object/kinds.js';
 import { eventually } from '../../lib/testing/index.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import { clientFromKubeConfig } from '../../lib/client/kube-config.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { eventually } from '../../lib/testing/index.js';
 import { cli, scratchDirectory, startCli, urlOfViews } from './cli.js';

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { shopProject } from './project/shop-project.js';
 import { Shop } from './project/shop/src/shop.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { Tenant } from '../operator/suite/stage.js';
 import { cli, scratchDirectory } from './cli.js';
 import { linkPackages } from './project/project-copy.js';

@@ -6,7 +6,7 @@ import {
   withFieldManager,
 } from '../../lib/client/index.js';
 import type { Client, ConnectedClient } from '../../lib/client/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import type { Transport } from '../../lib/system/transport.js';
 import { UndiciTransport } from '../../lib/system/undici-transport.js';
 import { clientContract } from './client-contract.js';

@@ -1,5 +1,5 @@
-import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
-import type { EmbeddedApiServerOptions } from '../../lib/apiserver/index.js';
+import { EmbeddedApiServer } from '../../lib/apiserver/internal.js';
+import type { EmbeddedApiServerOptions } from '../../lib/apiserver/internal.js';
 import { createClient } from '../../lib/client/index.js';
 import type { ClientSettings, ConnectedClient } from '../../lib/client/index.js';
 import type { ConfigMap } from '../../lib/object/kinds.js';

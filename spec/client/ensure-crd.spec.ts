@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ensureCrd, forwarding } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import { isConditionTrue } from '../../lib/object/conditions.js';
 import { CustomResourceDefinition } from '../../lib/object/kinds.js';

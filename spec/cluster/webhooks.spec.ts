@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
+import { EmbeddedApiServer } from '../../lib/apiserver/internal.js';
 import { isJsonObject } from '../../lib/object/json.js';
 import { sleep, systemClock } from '../../lib/system/clock.js';
 import { systemRandom } from '../../lib/system/random.js';

@@ -11,7 +11,7 @@ import { and, not, or } from '../../lib/controller/kind-source.js';
 import type { Logger } from '../../lib/system/logger.js';
 import { noTracer } from '../../lib/system/tracer.js';
 import type { Tracer } from '../../lib/system/tracer.js';
-import { promMetrics } from '../../lib/system/prom-metrics.js';
+import { promMetrics } from '../../lib/prometheus/index.js';
 import { Thing, apiError } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';
 

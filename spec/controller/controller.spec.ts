@@ -6,7 +6,7 @@ import { done, requeueAfter, TerminalError } from '../../lib/controller/result.j
 import type { Trigger } from '../../lib/controller/trigger.js';
 import { keyString } from '../../lib/object/object-key.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
-import { promMetrics } from '../../lib/system/prom-metrics.js';
+import { promMetrics } from '../../lib/prometheus/index.js';
 import { Thing, apiError } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';
 import { deferred } from './deferred.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { controllerFor } from '../../lib/controller/controller.js';
 import type { Controller } from '../../lib/controller/controller.js';
 import { done } from '../../lib/controller/result.js';
-import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
+import { EmbeddedCluster } from '../../lib/apiserver/cluster/embedded-cluster.js';
 import { Manager } from '../../lib/manager/manager.js';
 import { ConfigMap, Secret } from '../../lib/object/kinds.js';
 import { withControllerReference } from '../../lib/object/owner-reference.js';

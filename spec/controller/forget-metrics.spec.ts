@@ -5,7 +5,7 @@ import {
   forgetMetrics,
   newWorkQueueMetrics,
 } from '../../lib/controller/metrics.js';
-import { promMetrics } from '../../lib/system/prom-metrics.js';
+import { promMetrics } from '../../lib/prometheus/index.js';
 
 describe('forgetMetrics', () => {
   it('removes all samples of one controller and keeps those of others', async () => {

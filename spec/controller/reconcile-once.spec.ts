@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { controllerFor, done, requeueAfter } from '../../lib/controller/index.js';
 import type { ReconcileContext } from '../../lib/controller/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Client } from '../../lib/client/client.js';
 import { forwarding } from '../../lib/client/client-wrappers.js';
 import { traced } from '../../lib/controller/tracing.js';
-import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
+import { EmbeddedCluster } from '../../lib/apiserver/cluster/embedded-cluster.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import type { Span, SpanAttributes, Tracer } from '../../lib/system/tracer.js';
 import { configMap } from '../manager/manager-setup.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { WorkQueue } from '../../lib/controller/queue.js';
 import type { WorkQueueOptions } from '../../lib/controller/queue.js';
-import { promMetrics } from '../../lib/system/prom-metrics.js';
+import { promMetrics } from '../../lib/prometheus/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { tries } from '../sample.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { compileCel } from '../../lib/crd/cel/program.js';
 import { celExpressions } from './suite/cel-expressions.js';
 import { localVerdicts, serverVerdicts } from './suite/cel-verdicts.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { InvalidDefinitionError, defineResource, s } from '../../lib/crd/index.js';
 import { costDefinitions, roomyExpressions } from './suite/cost-cases.js';
 import { localCosts, recordedCounts, serverCosts } from './suite/cost-verdicts.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expectTypeOf } from 'expect-type';
 import { InvalidDefinitionError, defineResource, s } from '../../lib/crd/index.js';
 import type { ObjectOf, ResourceDefinition, VersionDefinition } from '../../lib/crd/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { isApiError } from '../../lib/object/api-error.js';
 import type { ResourceType } from '../../lib/object/resource-type.js';
 import { tries } from '../sample.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { featureResource, features } from './suite/features.js';
 import { localVerdict, serverVerdict } from './suite/feature-verdicts.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { keptByVersions, writtenByOtherVersion } from './suite/pruned-versions.js';
 
 describe('Versions with the conversion prune', () => {

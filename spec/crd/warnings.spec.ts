@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { warningsOf } from './suite/warning-scene.js';
 import recorded from './recorded/warnings.json' with { type: 'json' };
 

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import type { ConfigMap } from '../../lib/object/kinds.js';
 import type { Namespace } from '../../lib/object/kinds.js';
 import { cacheFaults } from './cache-faults.js';

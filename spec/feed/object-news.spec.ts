@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newsOf } from '../../lib/feed/object-news.js';
-import type { CommittedChange } from '../../lib/apiserver/index.js';
+import type { CommittedChange } from '../../lib/apiserver/internal.js';
 import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
 
 type Fields = Readonly<Record<string, unknown>>;

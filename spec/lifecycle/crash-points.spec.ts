@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { seededRandom } from '../../lib/system/random.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { crashPoints } from '../../lib/testing/index.js';

@@ -1,5 +1,5 @@
 import type { ConnectedClient } from '../../lib/client/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { LeaderElector } from '../../lib/manager/leader-election.js';
 import type { LeaderCallbacks } from '../../lib/manager/leader-election.js';
 import type { LeaderElectorOptions } from '../../lib/manager/leader-election-options.js';

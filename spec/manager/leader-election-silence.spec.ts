@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { listenHttp } from '../../lib/apiserver/http-adapter.js';
 import type { Listener } from '../../lib/apiserver/http-adapter.js';
 import { bearerToken, createClient } from '../../lib/client/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { LeaderElector } from '../../lib/manager/leader-election.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
 import { systemClock } from '../../lib/system/clock.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { controllerFor } from '../../lib/controller/index.js';
 import { Manager } from '../../lib/manager/index.js';
 import type { Runnable } from '../../lib/manager/index.js';

@@ -1,8 +1,8 @@
 import { controllerFor } from '../../lib/controller/controller.js';
 import type { Controller } from '../../lib/controller/controller.js';
 import { done } from '../../lib/controller/result.js';
-import type { EmbeddedClusterOptions } from '../../lib/embedded/embedded-cluster-options.js';
-import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
+import type { EmbeddedClusterOptions } from '../../lib/apiserver/cluster/embedded-cluster-options.js';
+import { EmbeddedCluster } from '../../lib/apiserver/cluster/embedded-cluster.js';
 import type { ConnectedClient } from '../../lib/client/http-client.js';
 import type { Leadership, LeadershipCallbacks } from '../../lib/manager/leader-election.js';
 import { Manager } from '../../lib/manager/manager.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
+import { EmbeddedCluster } from '../../lib/apiserver/cluster/embedded-cluster.js';
 import { controllerFor } from '../../lib/controller/controller.js';
 import { done } from '../../lib/controller/result.js';
 import { ConfigMap } from '../../lib/object/kinds.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import { Manager } from '../../lib/manager/index.js';
 import { operatorWebhooks } from '../../lib/manager/operator-webhooks.js';

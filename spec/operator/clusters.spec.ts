@@ -6,7 +6,7 @@ import { ConfigMap, Event } from '../../lib/object/kinds.js';
 import { Operator } from '../../lib/operator/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { eventually } from '../../lib/testing/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { operatorName, Tenant } from './suite/stage.js';
 
 const key = { namespace: 'default', name: 'acme' };

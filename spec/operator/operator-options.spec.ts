@@ -5,7 +5,7 @@ import { ConfigMap, CustomResourceDefinition, Deployment, Secret } from '../../l
 import { Manager } from '../../lib/manager/index.js';
 import { Operator } from '../../lib/operator/index.js';
 import type { ForOptions } from '../../lib/operator/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import { Tenant, podSpec } from './suite/stage.js';
 

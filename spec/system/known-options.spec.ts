@@ -60,8 +60,8 @@ import {
   withMetrics,
   withRetry,
 } from '../../lib/resource/index.js';
-import { EmbeddedApiServer, EmbeddedCluster } from '../../lib/embedded/index.js';
-import { usedRoles } from '../../lib/apiserver/index.js';
+import { EmbeddedApiServer, EmbeddedCluster } from '../../lib/apiserver/index.js';
+import { usedRoles } from '../../lib/apiserver/internal.js';
 import { refuseUnknownOptions } from '../../lib/system/known-options.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
 import {

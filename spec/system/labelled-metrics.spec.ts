@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { withMetricLabels, noMetrics } from '../../lib/system/metrics.js';
-import { promMetrics } from '../../lib/system/prom-metrics.js';
+import { promMetrics } from '../../lib/prometheus/index.js';
 
 describe('withMetricLabels', () => {
   const named = (name: string) => ({ name, help: name, labelNames: ['kind'] });

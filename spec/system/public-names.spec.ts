@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 
-const entries = ['', 'embedded/', 'crd/', 'declarative/', 'lifecycle/', 'resource/', 'testing/'];
+const entries = ['', 'apiserver/', 'crd/', 'declarative/', 'lifecycle/', 'resource/', 'testing/'];
 
 describe('Public names', () => {
   it('number at most 150 at the root, and 350 in all entries', () => {

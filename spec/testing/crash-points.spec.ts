@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Client } from '../../lib/client/index.js';
 import { controllerFor, done } from '../../lib/controller/index.js';
 import { Manager } from '../../lib/manager/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { ownerReferenceTo } from '../../lib/object/owner-reference.js';
 import { seededRandom } from '../../lib/system/random.js';

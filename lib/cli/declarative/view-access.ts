@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import type { PolicyRule } from '../../apiserver/index.js';
+import type { PolicyRule } from '../../apiserver/internal.js';
 import { keyFilesIn } from '../../declarative/api-server/index.js';
 import { checkYamlDepth } from '../../object/yaml-documents.js';
 import { asError } from '../../system/as-error.js';

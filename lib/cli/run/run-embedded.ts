@@ -1,7 +1,7 @@
 import { join, relative, resolve } from 'node:path';
 import type { Client } from '../../client/index.js';
-import type { EmbeddedCluster } from '../../embedded/index.js';
-import type { RequestHandler } from '../../apiserver/index.js';
+import type { EmbeddedCluster } from '../../apiserver/index.js';
+import type { RequestHandler } from '../../apiserver/internal.js';
 import { failureLines, newsLines, newsOf } from '../../feed/index.js';
 import type { NewsLines } from '../../feed/index.js';
 import { conversionClientConfig, webhookConfigurations } from '../../manager/index.js';

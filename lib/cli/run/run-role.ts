@@ -1,6 +1,6 @@
 import type { Client } from '../../client/index.js';
-import type { EmbeddedCluster } from '../../embedded/index.js';
-import type { PolicyRule } from '../../apiserver/index.js';
+import type { EmbeddedCluster } from '../../apiserver/index.js';
+import type { PolicyRule } from '../../apiserver/internal.js';
 import type { AccessRules, MissingRule } from '../../manager/access/operator-role.js';
 import { OperatorRole } from '../../manager/access/operator-role.js';
 import type { Manager } from '../../manager/index.js';

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { EmbeddedCluster } from '../../embedded/index.js';
-import type { EmbeddedClusterOptions } from '../../embedded/index.js';
+import { EmbeddedCluster } from '../../apiserver/index.js';
+import type { EmbeddedClusterOptions } from '../../apiserver/index.js';
 import { isJsonObject } from '../../object/json.js';
 import { CustomResourceDefinition } from '../../object/kinds.js';
 import { asError } from '../../system/as-error.js';

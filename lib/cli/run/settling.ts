@@ -1,5 +1,5 @@
-import type { EmbeddedCluster } from '../../embedded/index.js';
-import type { CommittedChange } from '../../apiserver/index.js';
+import type { EmbeddedCluster } from '../../apiserver/index.js';
+import type { CommittedChange } from '../../apiserver/internal.js';
 import type { Manager } from '../../manager/index.js';
 import type { ControllerEvent, ReconciledEvent } from '../../controller/index.js';
 import { sleep } from '../../system/clock.js';

@@ -1,7 +1,7 @@
 import omit from 'lodash/omit.js';
 import type { Client } from '../../client/client.js';
 import { getIfExists } from '../../client/object-changes.js';
-import { EmbeddedCluster } from '../../embedded/index.js';
+import { EmbeddedCluster } from '../../apiserver/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
 import { isApiError } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';

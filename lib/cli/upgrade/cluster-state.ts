@@ -1,5 +1,5 @@
 import { podReferencesOf, podTemplateIn } from '../../apply/index.js';
-import type { StoreSnapshot } from '../../embedded/index.js';
+import type { StoreSnapshot } from '../../apiserver/index.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { controllerOf } from '../../object/owner-reference.js';
 import { referenceTo } from '../../object/object-reference.js';

@@ -5,7 +5,7 @@ import { forwarding } from '../../client/client-wrappers.js';
 import type { Client, WriteOptions } from '../../client/client.js';
 import { getIfExists } from '../../client/object-changes.js';
 import type { Controller } from '../../controller/index.js';
-import type { EmbeddedCluster } from '../../embedded/index.js';
+import type { EmbeddedCluster } from '../../apiserver/index.js';
 import { Manager } from '../../manager/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
 import { isApiError } from '../../object/api-error.js';

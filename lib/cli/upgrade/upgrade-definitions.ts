@@ -1,6 +1,6 @@
 import omit from 'lodash/omit.js';
 import { ensureCrd } from '../../client/ensure-crd.js';
-import type { EmbeddedCluster } from '../../embedded/index.js';
+import type { EmbeddedCluster } from '../../apiserver/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
 import { isApiError } from '../../object/api-error.js';
 import { fieldPath, valueAtPath } from '../../object/field-path.js';

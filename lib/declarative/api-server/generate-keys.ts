@@ -10,7 +10,7 @@ import {
 } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { kubeConfigText } from '../../embedded/kube-config-text.js';
+import { kubeConfigText } from '../../apiserver/cluster/kube-config-text.js';
 import { systemClock } from '../../system/clock.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';

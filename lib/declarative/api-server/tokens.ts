@@ -8,7 +8,7 @@ import type {
   Decision,
   PolicyRule,
   UserInfo,
-} from '../../apiserver/index.js';
+} from '../../apiserver/internal.js';
 import { isJsonObject } from '../../object/json.js';
 import { asError } from '../../system/as-error.js';
 import { systemClock } from '../../system/clock.js';

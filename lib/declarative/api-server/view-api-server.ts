@@ -7,7 +7,7 @@ import type {
   ListenerAccess,
   RequestHead,
   Session,
-} from '../../apiserver/index.js';
+} from '../../apiserver/internal.js';
 import { errorResponse } from '../../apiserver/requests/body.js';
 import { failure } from '../../apiserver/status-error.js';
 import type { StatusError } from '../../apiserver/status-error.js';

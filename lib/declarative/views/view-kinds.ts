@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.js';
 import { pluralOf } from '../../crd/definition/resource-definition.js';
-import { whenEstablished } from '../../embedded/established.js';
+import { whenEstablished } from '../../apiserver/cluster/established.js';
 import { isNotFound } from '../../object/api-error.js';
 import { CustomResourceDefinition } from '../../object/kinds.js';
 import { dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/names.js';

@@ -139,6 +139,11 @@ let loading: Promise<ApiServerModule> | undefined;
  * once: each `import()` takes real time, for which a spec with a virtual clock cannot wait.
  */
 function apiServerModule(): Promise<ApiServerModule> {
-  loading ??= import('../../apiserver/index.js');
+  loading ??= importApiServer();
   return loading;
+}
+
+async function importApiServer(): Promise<ApiServerModule> {
+  const { EmbeddedApiServer } = await import('../../apiserver/index.js');
+  return { EmbeddedApiServer };
 }

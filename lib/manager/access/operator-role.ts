@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isOpenPath, isSelfReview, ruleAllows } from '../../apiserver/auth/policy-rule.js';
 import type { Client } from '../../client/client.js';
-import type { EmbeddedCluster } from '../../embedded/index.js';
+import type { EmbeddedCluster } from '../../apiserver/index.js';
 import type {
   AccessAttributes,
   Authorizer,
   Decision,
   PolicyRule,
   UserInfo,
-} from '../../apiserver/index.js';
+} from '../../apiserver/internal.js';
 import * as kinds from '../../object/kinds.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { ResourceType, TypeReference } from '../../object/resource-type.js';

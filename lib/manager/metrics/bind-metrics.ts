@@ -35,7 +35,7 @@ export async function bindMetrics(
   }
   const [{ Registry }, { promMetrics }, { registerProcessMetrics }] = await Promise.all([
     import('prom-client'),
-    import('../../system/prom-metrics.js'),
+    import('../../prometheus/index.js'),
     import('./process-metrics.js'),
   ]);
   const registry = options.registry ?? new Registry();

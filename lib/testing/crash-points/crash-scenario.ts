@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.js';
-import { EmbeddedCluster } from '../../embedded/embedded-cluster.js';
+import { EmbeddedCluster } from '../../apiserver/cluster/embedded-cluster.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import type { Clock } from '../../system/clock.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import type { AccessAttributes, ListenerAccess } from '../../../lib/apiserver/index.js';
+import type { AccessAttributes, ListenerAccess } from '../../../lib/apiserver/internal.js';
 import { forbidden } from '../../../lib/apiserver/status-error.js';
 import { Api, apply, configMap, configMaps } from '../api.js';
 import { installed } from '../custom/widgets.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
-import { EmbeddedCluster, usedRolesText } from '../../../lib/embedded/index.js';
-import { usedRoles } from '../../../lib/apiserver/index.js';
+import { EmbeddedCluster, usedRolesText } from '../../../lib/apiserver/index.js';
+import { usedRoles } from '../../../lib/apiserver/internal.js';
 import { ConfigMap, Deployment, Node } from '../../../lib/object/kinds.js';
 
 const configMap: ConfigMap = {

@@ -1,5 +1,5 @@
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
-import type { EmbeddedClusterOptions } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import type { EmbeddedClusterOptions } from '../../../lib/apiserver/index.js';
 import type { Client } from '../../../lib/client/client.js';
 import type { KubernetesObject, ObjectKey } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';

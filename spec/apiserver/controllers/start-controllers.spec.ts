@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedApiServer } from '../../../lib/apiserver/index.js';
+import { EmbeddedApiServer } from '../../../lib/apiserver/internal.js';
 import { controllerNames, startControllers } from '../../../lib/apiserver/controllers/index.js';
 import type { ControllersOptions } from '../../../lib/apiserver/controllers/index.js';
 import { Node, Pod } from '../../../lib/object/kinds.js';

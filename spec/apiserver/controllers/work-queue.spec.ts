@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StatusError } from '../../../lib/apiserver/index.js';
+import { StatusError } from '../../../lib/apiserver/internal.js';
 import { WorkQueue, Workload } from '../../../lib/apiserver/controllers/work-queue.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import type { Logger } from '../../../lib/system/logger.js';

@@ -1,4 +1,4 @@
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import type { Namespace } from '../../../lib/object/kinds.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, Operator } from './target.js';

@@ -3,7 +3,7 @@ import { lastAppliedAnnotation } from '../../../lib/feed/object-news.js';
 import { applyResource } from '../../../lib/cli/plan/applied-resource.js';
 import type { ApplyingOptions } from '../../../lib/cli/plan/applied-resource.js';
 import type { Client } from '../../../lib/client/index.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { Farm } from '../project/farm/src/operator.js';
 

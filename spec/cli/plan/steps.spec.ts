@@ -4,7 +4,7 @@ import { planResource } from '../../../lib/cli/plan/plan-resource.js';
 import type { PlanStep, ResourcePlan } from '../../../lib/cli/plan/plan-resource.js';
 import { renderSteps } from '../../../lib/cli/plan/render-plan.js';
 import type { Client } from '../../../lib/client/index.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { controllerFor, done, requeueAfter } from '../../../lib/controller/index.js';
 import { Manager } from '../../../lib/manager/index.js';
 import type { OperatorDefinition } from '../../../lib/manager/index.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { LoadedProject } from '../../../lib/cli/load-operator.js';
 import { keepRunning } from '../../../lib/cli/run/keep-running.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import type { Manager, RunnableContext } from '../../../lib/manager/index.js';
 import { silentLogger, systemClock } from '../../../lib/system/index.js';
 import { whenAborted } from '../../../lib/system/clock.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { ensureCrd } from '../../../lib/client/index.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { eventually } from '../../../lib/testing/index.js';
 import { cli, scratchDirectory, startCli } from '../cli.js';

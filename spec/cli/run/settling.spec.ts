@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Settling } from '../../../lib/cli/run/settling.js';
-import type { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import type { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import type { Manager } from '../../../lib/manager/index.js';
 import { VirtualClock } from '../../../lib/system/index.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { builtInContent } from '../../../lib/cli/scaffold/api-values.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import * as kinds from '../../../lib/object/kinds.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import { apiVersionOf } from '../../../lib/object/resource-type.js';

@@ -3,7 +3,7 @@ import { replay } from '../../../lib/cli/upgrade/replay.js';
 import { controllerFor, done } from '../../../lib/controller/index.js';
 import type { Result } from '../../../lib/controller/index.js';
 import { defineResource, s } from '../../../lib/crd/index.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import type { OperatorDefinition, OperatorResource } from '../../../lib/manager/index.js';
 import { referenceTo } from '../../../lib/object/object-reference.js';
 import { silentLogger } from '../../../lib/system/logger.js';

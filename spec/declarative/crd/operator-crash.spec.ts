@@ -8,7 +8,7 @@ import {
 import type { OperatorDocument } from '../../../lib/declarative/crd/index.js';
 import { Group } from '../../../lib/declarative/operator/index.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { isConditionTrue } from '../../../lib/object/conditions.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { seededRandom } from '../../../lib/system/random.js';

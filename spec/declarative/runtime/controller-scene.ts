@@ -9,7 +9,7 @@ import { compileContext } from '../../../lib/declarative/spec-problem.js';
 import type { SpecProblem } from '../../../lib/declarative/spec-problem.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
 import type { DeclarativeManagerOptions } from '../../../lib/declarative/views/index.js';
-import type { EmbeddedClusterOptions } from '../../../lib/embedded/embedded-cluster-options.js';
+import type { EmbeddedClusterOptions } from '../../../lib/apiserver/cluster/embedded-cluster-options.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import type { ObjectKey, UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { systemClock } from '../../../lib/system/clock.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { crashPoints } from '../../../lib/testing/index.js';
 import { crashSample, isSampled } from '../../sample.js';
 import { PatientClock } from '../suite/patient-clock.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedApiServer } from '../../../lib/apiserver/index.js';
+import { EmbeddedApiServer } from '../../../lib/apiserver/internal.js';
 import { Cache } from '../../../lib/cache/cache.js';
 import { createClient } from '../../../lib/client/http-client.js';
 import type { Document } from '../../../lib/declarative/document.js';

@@ -8,7 +8,7 @@ import type { Controller } from '../../../lib/controller/controller.js';
 import { done } from '../../../lib/controller/result.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
 import type { DeclarativeManagerOptions } from '../../../lib/declarative/views/index.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { EventRecorder } from '../../../lib/events/index.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import { ConfigMap, Lease } from '../../../lib/object/kinds.js';

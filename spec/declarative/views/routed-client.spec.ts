@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Client, ConnectedClient } from '../../../lib/client/index.js';
 import { Views } from '../../../lib/declarative/views/index.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import type { ObjectKey, UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import type { TypeReference } from '../../../lib/object/resource-type.js';

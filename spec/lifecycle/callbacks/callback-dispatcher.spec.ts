@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { CallbackDispatcher } from '../../../lib/lifecycle/index.js';
 import type { CallbackArguments } from '../../../lib/lifecycle/index.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { forwarding } from '../../../lib/client/client-wrappers.js';
 import type { Client } from '../../../lib/client/index.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { Pass } from '../../../lib/lifecycle/reconciler/pass.js';
 import { resolveSettings } from '../../../lib/lifecycle/reconciler/settings.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { CallbackDispatcher, LifecycleReconciler } from '../../../lib/lifecycle/index.js';
 import { Deployment, Event } from '../../../lib/object/kinds.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';

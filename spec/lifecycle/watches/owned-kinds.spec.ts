@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Cache } from '../../../lib/cache/index.js';
 import type { ReconcileKey } from '../../../lib/controller/keys.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { OwnedKinds } from '../../../lib/lifecycle/owned-kinds.js';
 import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
 import { silentLogger } from '../../../lib/system/logger.js';

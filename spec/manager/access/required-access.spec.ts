@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import { controllerFor, done } from '../../../lib/controller/index.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { Manager, generatedCertificates } from '../../../lib/manager/index.js';
 import type { ManagerOptions, RequiredAccess } from '../../../lib/manager/index.js';
 import { ConfigMap, Deployment, Pod, Secret } from '../../../lib/object/kinds.js';

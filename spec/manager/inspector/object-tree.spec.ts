@@ -3,7 +3,7 @@ import type { Client } from '../../../lib/client/client.js';
 import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { controllerFor } from '../../../lib/controller/controller.js';
 import { done } from '../../../lib/controller/result.js';
-import { EmbeddedCluster } from '../../../lib/embedded/embedded-cluster.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/cluster/embedded-cluster.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { Deployment } from '../../../lib/object/kinds.js';

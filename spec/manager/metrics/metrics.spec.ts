@@ -5,7 +5,7 @@ import { connect } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { Registry } from 'prom-client';
 import { controllerFor } from '../../../lib/controller/controller.js';
-import { EmbeddedCluster } from '../../../lib/embedded/embedded-cluster.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/cluster/embedded-cluster.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import type {
   CertificateContext,

@@ -4,7 +4,7 @@ import { EventRecorder } from '../../../lib/events/event-recorder.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import { allowed, validatingWebhook } from '../../../lib/manager/webhooks/webhook.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
-import { promMetrics } from '../../../lib/system/prom-metrics.js';
+import { promMetrics } from '../../../lib/prometheus/index.js';
 import { ManagerSetup, aborted, watcher } from '../manager-setup.js';
 import { onLoopback, served } from '../served.js';
 import { staticCertificate } from './static-certificate.js';

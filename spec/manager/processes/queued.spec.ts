@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { listenHttp } from '../../../lib/apiserver/http-adapter.js';
 import type { Listener } from '../../../lib/apiserver/http-adapter.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { sleep, systemClock } from '../../../lib/system/clock.js';
 import { ReplicaProcess } from './replica-process.js';
 

@@ -1,5 +1,5 @@
 import { listenHttp } from '../../../lib/apiserver/http-adapter.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import type { ConfigMap } from '../../../lib/object/kinds.js';
 import type { LoggedRequest } from './judge.js';
 import { roundsSuite } from './rounds-suite.js';

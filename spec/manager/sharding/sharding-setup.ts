@@ -1,6 +1,6 @@
 import type { Client, ConnectedClient } from '../../../lib/client/index.js';
 import type { KeyOwnershipListener } from '../../../lib/controller/keys.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { Sharding } from '../../../lib/manager/sharding/index.js';
 import type { ShardingOptions } from '../../../lib/manager/sharding/index.js';
 import type { ObjectKey } from '../../../lib/object/kubernetes-object.js';

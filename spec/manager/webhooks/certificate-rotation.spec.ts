@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import type { Client } from '../../../lib/client/index.js';
 import { forwarding } from '../../../lib/client/client-wrappers.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import {
   allowed,
   generatedCertificates,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { defineResource, s } from '../../../lib/crd/index.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { allowed, field, invalid, validatingWebhook } from '../../../lib/manager/webhooks/index.js';
 import { serveLocalWebhooks } from '../../../lib/manager/webhooks/webhook-configurations.js';
 import { isApiError } from '../../../lib/object/api-error.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { defineResource, s } from '../../../lib/crd/index.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import {
   allowed,
   conversionWebhook,

@@ -10,7 +10,7 @@ import { Registry } from 'prom-client';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { applyJsonPatch } from '../../../lib/object/json-patch.js';
 import { silentLogger } from '../../../lib/system/logger.js';
-import { promMetrics } from '../../../lib/system/prom-metrics.js';
+import { promMetrics } from '../../../lib/prometheus/index.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import {
   WebhookServer,

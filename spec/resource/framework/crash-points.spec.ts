@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { crashPoints } from '../../../lib/testing/index.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { seededRandom } from '../../../lib/system/random.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { crashSample, isSampled } from '../../sample.js';

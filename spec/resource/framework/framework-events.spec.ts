@@ -8,7 +8,7 @@ import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js'
 import { Event } from '../../../lib/object/kinds.js';
 import { feedEvents } from '../../../lib/resource/framework/feed-events.js';
 import { sleep } from '../../../lib/system/clock.js';
-import { promMetrics } from '../../../lib/system/prom-metrics.js';
+import { promMetrics } from '../../../lib/prometheus/index.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../../builder/suite/embedded-target.js';
 import { typeOf } from './suite/gadget.js';

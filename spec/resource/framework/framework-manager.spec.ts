@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { Manager } from '../../../lib/manager/index.js';
 import { isInvalid } from '../../../lib/object/api-error.js';
 import { CustomResourceDefinition, Event } from '../../../lib/object/kinds.js';

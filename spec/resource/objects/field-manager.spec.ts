@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import type { Namespace } from '../../../lib/object/kinds.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import {

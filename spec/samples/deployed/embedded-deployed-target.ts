@@ -1,4 +1,4 @@
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import type { DeployedTarget } from './deployed-target.js';
 
 /** An embedded cluster with RBAC, over HTTP. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { LifecycleReconciler } from '../../../lib/lifecycle/index.js';
 import type { LifecycleStatus } from '../../../lib/lifecycle/index.js';
 import { Deployment } from '../../../lib/object/kinds.js';

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { ParseableTenant } from '../../../samples/parseable/tenant.js';
 import { eventually } from '../../cluster/control-plane/eventually.js';
 import { findFreePorts } from '../../cluster/control-plane/free-ports.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isApiError } from '../../../lib/object/api-error.js';
 import type { StatusCause } from '../../../lib/object/api-error.js';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { ParseableTenant } from '../../../samples/parseable/tenant.js';
 
 type Spec = ParseableTenant['spec'];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { ownerReferenceTo } from '../../../lib/object/owner-reference.js';
 import { observe } from '../../../lib/testing/crash-points/cluster-state.js';

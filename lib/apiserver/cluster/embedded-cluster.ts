@@ -1,19 +1,27 @@
 import { chmod, writeFile } from 'node:fs/promises';
-import { PodRules, startControllers } from '../apiserver/controllers/index.js';
-import type { Controllers } from '../apiserver/controllers/index.js';
-import { EmbeddedApiServer } from '../apiserver/index.js';
-import type { Authorizer, Faults, RequestLog, StoreSnapshot } from '../apiserver/index.js';
-import { createClient } from '../client/index.js';
-import type { ClientSettings, ConnectedClient } from '../client/index.js';
-import type { CustomResourceDefinition } from '../object/kinds.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
-import type { Random } from '../system/random.js';
-import { VirtualClock } from '../system/virtual-clock.js';
-import { createAuthority, issueCertificate, issueClientCertificate } from '../system/x509.js';
-import type { Authority, CertificateAndKey, ClientSubject, IssueOptions } from '../system/x509.js';
+import { PodRules, startControllers } from '../controllers/index.js';
+import type { Controllers } from '../controllers/index.js';
+import { EmbeddedApiServer } from '../api-server.js';
+import type { Authorizer } from '../auth/authorizer.js';
+import type { Faults } from '../faults.js';
+import type { RequestLog } from '../request-log.js';
+import type { StoreSnapshot } from '../storage/mvcc-log.js';
+import { createClient } from '../../client/index.js';
+import type { ClientSettings, ConnectedClient } from '../../client/index.js';
+import type { CustomResourceDefinition } from '../../object/kinds.js';
+import { systemClock } from '../../system/clock.js';
+import type { Clock } from '../../system/clock.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { Random } from '../../system/random.js';
+import { VirtualClock } from '../../system/virtual-clock.js';
+import { createAuthority, issueCertificate, issueClientCertificate } from '../../system/x509.js';
+import type {
+  Authority,
+  CertificateAndKey,
+  ClientSubject,
+  IssueOptions,
+} from '../../system/x509.js';
 import { resolveEmbeddedClusterOptions } from './embedded-cluster-options.js';
 import type {
   EmbeddedClusterOptions,

@@ -1,17 +1,14 @@
-import { controllerNames } from '../apiserver/controllers/index.js';
-import type {
-  ControllerName,
-  ControllersOptions,
-  PodOptions,
-} from '../apiserver/controllers/index.js';
-import type { UserOptions, WebhookServices } from '../apiserver/index.js';
-import type { CustomResourceDefinition } from '../object/kinds.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import { systemRandom } from '../system/random.js';
-import type { Random } from '../system/random.js';
+import { controllerNames } from '../controllers/index.js';
+import type { ControllerName, ControllersOptions, PodOptions } from '../controllers/index.js';
+import type { UserOptions } from '../auth/authenticator.js';
+import type { WebhookServices } from '../outside/webhook-client.js';
+import type { CustomResourceDefinition } from '../../object/kinds.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import type { OptionNames } from '../../system/known-options.js';
+import type { Clock } from '../../system/clock.js';
+import type { Logger } from '../../system/logger.js';
+import { systemRandom } from '../../system/random.js';
+import type { Random } from '../../system/random.js';
 
 /** An object with a CustomResourceDefinition, such as a resource of `defineResource`. */
 export interface WithDefinition {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
-import { isGone } from '../../lib/object/api-error.js';
-import { ConfigMap, CustomResourceDefinition, Deployment, Pod } from '../../lib/object/kinds.js';
-import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import { isGone } from '../../../lib/object/api-error.js';
+import { ConfigMap, CustomResourceDefinition, Deployment, Pod } from '../../../lib/object/kinds.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 const configMap = (name: string, data = {}): ConfigMap => ({
   apiVersion: 'v1',

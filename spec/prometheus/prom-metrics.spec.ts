@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Registry, register } from 'prom-client';
 import { noMetrics } from '../../lib/system/metrics.js';
-import { promMetrics } from '../../lib/system/prom-metrics.js';
+import { promMetrics } from '../../lib/prometheus/index.js';
 
 const named = { name: 'metric', help: 'Help.', labelNames: ['kind'] };
 

@@ -3,17 +3,12 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
-import { ConfigMap, Deployment, Pod } from '../../lib/object/kinds.js';
-import type { ClusterRole } from '../../lib/object/kinds.js';
-import { isForbidden, isInvalid, isNotFound } from '../../lib/object/api-error.js';
-import { VirtualClock } from '../../lib/system/virtual-clock.js';
-import {
-  configMap,
-  deployment,
-  shop,
-  shopDefinition,
-} from '../apiserver/controllers/workload-objects.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import { ConfigMap, Deployment, Pod } from '../../../lib/object/kinds.js';
+import type { ClusterRole } from '../../../lib/object/kinds.js';
+import { isForbidden, isInvalid, isNotFound } from '../../../lib/object/api-error.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { configMap, deployment, shop, shopDefinition } from '../controllers/workload-objects.js';
 
 const web = { namespace: 'default', name: 'web' };
 

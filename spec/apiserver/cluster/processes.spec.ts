@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
-import { Kubectl } from '../cluster/kubectl.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import { Kubectl } from '../../cluster/kubectl.js';
 
 describe('kubectl on an embedded cluster', () => {
   let cluster: EmbeddedCluster;

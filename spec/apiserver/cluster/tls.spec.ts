@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
-import { clientFromKubeConfig } from '../../lib/client/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
-import { Namespace } from '../../lib/object/kinds.js';
+import { clientFromKubeConfig } from '../../../lib/client/index.js';
+import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
+import { Namespace } from '../../../lib/object/kinds.js';
 
 const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
