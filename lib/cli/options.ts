@@ -138,7 +138,8 @@ export async function commandLogger(options: LogOptions, context: CommandContext
   return pinoLogger({ level, destination: { write }, stacks });
 }
 
-const outputs = ['text', 'json'] as const;
+/** Names of {@link Output}. */
+export const outputs = ['text', 'json'] as const;
 
 /** Formats of a command's result. */
 export type Output = (typeof outputs)[number];

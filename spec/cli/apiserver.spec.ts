@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import { Deployment } from '../../lib/object/kinds.js';
@@ -17,6 +17,13 @@ const web: Deployment = {
     template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'web:1' }] } },
   },
 };
+
+/** The line that tells a program that the server is ready. */
+interface Ready {
+  readonly url: string;
+  readonly kubeconfig: string;
+  readonly control: { readonly url: string; readonly token: string };
+}
 
 describe('operator-builder apiserver', () => {
   const file = scratchDirectory();
@@ -57,6 +64,30 @@ describe('operator-builder apiserver', () => {
     own.stop();
     expect(await own.ended).to.include({ code: 0, stderr: '' });
     const error = await readFile(file('kubeconfig')).catch((thrown: unknown) => thrown);
+    expect(error).to.include({ code: 'ENOENT' });
+  });
+
+  it('reports the server and its control API as JSON, and removes the ready file', async () => {
+    const running = startCli(
+      [
+        ...['apiserver', '--output', 'json', '--ready-file', file('ready'), '--virtual-clock'],
+        ...['--host', '0.0.0.0', '--kubeconfig', file('kubeconfig')],
+      ],
+      { env: { OPERATOR_BUILDER_CONTROL_TOKEN: 'known' } },
+    );
+    await eventually(() => expect(running.written().stdout).to.include('\n'));
+    const { stdout } = running.written();
+    expect(await readFile(file('ready'), 'utf8')).to.equal(stdout);
+    expect((await stat(file('ready'))).mode & 0o777).to.equal(0o600);
+    const ready = JSON.parse(stdout) as Ready;
+    expect(ready.kubeconfig).to.equal(file('kubeconfig'));
+    expect(ready.control).to.deep.equal({ url: `${ready.url}/_control/v1`, token: 'known' });
+    const headers = { authorization: 'Bearer known' };
+    const clock = await (await fetch(`${ready.control.url}/clock`, { headers })).json();
+    expect(clock).to.include({ virtual: true });
+    running.stop();
+    expect(await running.ended).to.include({ code: 0 });
+    const error = await readFile(file('ready')).catch((thrown: unknown) => thrown);
     expect(error).to.include({ code: 'ENOENT' });
   });
 

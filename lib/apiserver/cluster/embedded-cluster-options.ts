@@ -7,6 +7,7 @@ import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { OptionNames } from '../../system/known-options.js';
 import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
+import { OperatorError } from '../../system/operator-error.js';
 import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
 
@@ -52,8 +53,21 @@ export interface EmbeddedClusterOptions {
    * @defaultValue none: webhook calls by Service fail
    */
   readonly services?: WebhookServices | undefined;
-  /** The port of 127.0.0.1 to listen on from the start; 0: any free port. @defaultValue no listening */
+  /** The port to listen on from the start; 0: any free port. @defaultValue no listening */
   readonly port?: number | undefined;
+  /**
+   * The address to listen on. With another than the loopback interface, everyone who reaches it is the
+   * administrator, unless `rbac` is set.
+   * @defaultValue '127.0.0.1'
+   */
+  readonly host?: string | undefined;
+  /**
+   * Serve the control API at `/_control/v1`, for tests in other languages: faults, clock, snapshots, request
+   * log and pods. A text is the bearer token of its clients; true generates one
+   * (`EmbeddedCluster.controlToken`).
+   * @defaultValue false
+   */
+  readonly control?: boolean | string | undefined;
   /**
    * Serve HTTPS with an own certificate authority. Kubeconfigs contain it, and clients can use certificates
    * (`EmbeddedCluster.clientCertificate`).
@@ -90,6 +104,9 @@ export interface ResolvedEmbeddedClusterOptions extends ControllersOptions {
   readonly rbac: boolean;
   readonly services: WebhookServices;
   readonly tls: boolean;
+  readonly host: string | undefined;
+  /** The token of the control API; undefined: it is not served. */
+  readonly controlToken: string | undefined;
   readonly allowedHosts: readonly string[] | undefined;
   readonly logLength: number | undefined;
   readonly bookmarkEveryMs: number | undefined;
@@ -99,6 +116,8 @@ const embeddedClusterOptionNames: OptionNames<EmbeddedClusterOptions> = {
   ...{ crds: true, simulateWorkloads: true, controllers: true, pods: true, nodes: true },
   ...{ jobPodBackoffMs: true, users: true, rbac: true, services: true, port: true, tls: true },
   ...{
+    host: true,
+    control: true,
     allowedHosts: true,
     logLength: true,
     bookmarkEveryMs: true,
@@ -120,7 +139,7 @@ export function resolveEmbeddedClusterOptions(
   const { simulateWorkloads = false, controllers = {}, users = {}, logLength } = options;
   const { rbac = false, services = {}, tls = false, allowedHosts } = options;
   const { random = systemRandom, logger, pods, nodes, jobPodBackoffMs } = options;
-  const { bookmarkEveryMs } = options;
+  const { bookmarkEveryMs, host, control = false } = options;
   refuseUnknownOptions('EmbeddedCluster', options, embeddedClusterOptionNames);
   const on = controllerNames.map((name) => {
     const byDefault = simulateWorkloads || alwaysOn.includes(name);
@@ -133,6 +152,8 @@ export function resolveEmbeddedClusterOptions(
     rbac,
     services,
     tls,
+    host,
+    controlToken: tokenOf(control, random),
     allowedHosts,
     logLength,
     bookmarkEveryMs,
@@ -141,4 +162,16 @@ export function resolveEmbeddedClusterOptions(
     nodes,
     jobPodBackoffMs,
   };
+}
+
+function tokenOf(control: boolean | string, random: Random): string | undefined {
+  if (control === '') {
+    const remedy = 'use true to generate a token';
+    throw new OperatorError(
+      'InvalidOption',
+      `EmbeddedCluster: control must not be empty; ${remedy}`,
+    );
+  }
+  if (typeof control === 'string') return control;
+  return control ? random.uuid() : undefined;
 }

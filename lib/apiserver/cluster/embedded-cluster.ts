@@ -4,6 +4,8 @@ import type { Controllers } from '../controllers/index.js';
 import { EmbeddedApiServer } from '../api-server.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { Faults } from '../faults.js';
+import { listenHttp } from '../http-adapter.js';
+import type { Listener } from '../http-adapter.js';
 import type { RequestLog } from '../request-log.js';
 import type { StoreSnapshot } from '../storage/mvcc-log.js';
 import { createClient } from '../../client/index.js';
@@ -28,6 +30,7 @@ import type {
   ResolvedEmbeddedClusterOptions,
   WithDefinition,
 } from './embedded-cluster-options.js';
+import { ControlApi } from './control-api.js';
 import { whenEstablished } from './established.js';
 import { kubeConfigText } from './kube-config-text.js';
 
@@ -77,7 +80,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   readonly #options: ResolvedEmbeddedClusterOptions;
   readonly #controllers: Controllers;
   readonly #clients = new Set<ConnectedClient>();
-  #url: string | undefined;
+  #listener: Listener | undefined;
   #certificates: ClusterCertificates | undefined;
 
   private constructor(clock: C, options: ResolvedEmbeddedClusterOptions) {
@@ -138,10 +141,22 @@ export class EmbeddedCluster<C extends Clock = Clock> {
    * @throws OperatorError `Stopped`: the server does not listen; see {@link EmbeddedCluster.listen}.
    */
   get url(): string {
-    if (this.#url === undefined) {
+    if (this.#listener === undefined) {
       throw new OperatorError('Stopped', 'the cluster does not listen: call listen() first');
     }
-    return this.#url;
+    // Clients on this machine cannot use a wildcard address everywhere, and no certificate is for it.
+    return this.#listener.url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  }
+
+  /**
+   * The bearer token of the control API at `/_control/v1`.
+   * @throws OperatorError `Stopped`: the cluster was started without `control`.
+   */
+  get controlToken(): string {
+    const { controlToken } = this.#options;
+    if (controlToken !== undefined) return controlToken;
+    const remedy = 'start it with control: true';
+    throw new OperatorError('Stopped', `the cluster serves no control API: ${remedy}`);
   }
 
   /** Creates a client without a socket. The cluster closes it when it stops. */
@@ -159,19 +174,23 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   }
 
   /**
-   * Listens on 127.0.0.1, by HTTPS if `tls` is set, else by HTTP. Later calls change nothing.
+   * Listens on `host`, by HTTPS if `tls` is set, else by HTTP. Later calls change nothing.
    * @returns the URL
    */
   async listen(port = 0): Promise<string> {
-    if (this.#url !== undefined) return this.#url;
+    if (this.#listener !== undefined) return this.url;
     if (this.#options.tls) {
       this.#certificates = await ClusterCertificates.create(this.#options.random);
     }
     const { server, authority } = this.#certificates ?? {};
     const tls = server && { ...server, clientAuthority: authority ?? '' };
-    const { allowedHosts } = this.#options;
-    this.#url ??= await this.server.listen({ port, tls, allowedHosts });
-    return this.#url;
+    const { allowedHosts, controlToken, host } = this.#options;
+    const own = this.server.entrance(undefined, allowedHosts);
+    const { handler, admit } =
+      controlToken === undefined ? own : new ControlApi(this, controlToken).entrance(own);
+    const address = { port, tls, ...(host !== undefined && { host }) };
+    this.#listener ??= await listenHttp(handler, { ...address, admit });
+    return this.url;
   }
 
   /**
@@ -206,15 +225,16 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   /**
    * Returns a kubeconfig in YAML for kubectl and other clients.
    * @param user - one of the `users`; the administrator if it is left out
+   * @param options - `url`: the URL of the cluster as its clients reach it. Defaults to `url` of the cluster.
    * @throws OperatorError `Stopped`: the cluster does not listen.
    * @throws OperatorError `InvalidOption`: the user is unknown.
    */
-  kubeConfig(user?: string): string {
+  kubeConfig(user?: string, { url = this.url }: { readonly url?: string } = {}): string {
     const { users, rbac } = this.#options;
     const authority = this.#certificates?.authority;
     return kubeConfigText({
       authority,
-      url: this.url,
+      url,
       user: user ?? (rbac ? 'system:admin' : undefined),
       users,
     });
@@ -277,6 +297,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     this.#controllers.stop();
     await Promise.all([...this.#clients].map((client) => client.close()));
     await this.server.stop();
+    await this.#listener?.close();
   }
 
   async #begin({ crds = [], port }: EmbeddedClusterOptions): Promise<void> {

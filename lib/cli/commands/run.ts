@@ -8,6 +8,7 @@ import {
   logFormatOption,
   logLevelOption,
   namespacesOf,
+  outputs,
   portOf,
 } from '../options.js';
 import type { RunOptions } from '../run/run-operator.js';
@@ -78,12 +79,15 @@ export function apiServerCommand(context: CommandContext): Command {
   return new Command('apiserver')
     .description(
       'Serves the Kubernetes API to kubectl and others from this process, until SIGINT or SIGTERM. All is ' +
-        'in memory, and gone at the end.',
+        'in memory, and gone at the end. Tests in any language control the server over HTTP: faults, time, ' +
+        'snapshots, the request log and pods. The token of that API is in OPERATOR_BUILDER_CONTROL_TOKEN, or ' +
+        'generated.',
     )
-    .addOption(
-      new Option('--port <port>', 'where it listens, on 127.0.0.1')
-        .argParser(portOf)
-        .default(0, 'any'),
+    .addOption(new Option('--port <port>', 'where it listens').argParser(portOf).default(0, 'any'))
+    .option(
+      '--host <address>',
+      'the address to listen on; beyond 127.0.0.1, everyone who reaches it is the administrator without --rbac',
+      '127.0.0.1',
     )
     .option(
       '--kubeconfig <file>',
@@ -101,6 +105,16 @@ export function apiServerCommand(context: CommandContext): Command {
       false,
     )
     .option('--tls', 'serve over HTTPS; the kubeconfig knows whom to trust', false)
+    .option('--virtual-clock', 'start with a clock that only the control API advances', false)
+    .option(
+      '--ready-file <file>',
+      'a file to write once the server is ready: its URL, its kubeconfig and the control API as JSON',
+    )
+    .addOption(
+      new Option('--output <format>', 'what to print once the server is ready')
+        .choices(outputs)
+        .default('text'),
+    )
     .addOption(logLevelOption().default('warn'))
     .addOption(logFormatOption())
     .addHelpText(
@@ -109,6 +123,8 @@ export function apiServerCommand(context: CommandContext): Command {
         'operator-builder apiserver': 'for kubectl --kubeconfig embedded.kubeconfig',
         'operator-builder apiserver --crds config/crd/bases --workloads --kubeconfig /tmp/dev':
           'with the kinds of a project, to run its operator against',
+        'operator-builder apiserver --output json --workloads --virtual-clock':
+          'for tests in another language: one line of JSON says where the server and its control API are',
       }),
     )
     .action(async (options: ApiServerOptions) => {

@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { EmbeddedCluster } from '../../apiserver/index.js';
 import type { EmbeddedClusterOptions } from '../../apiserver/index.js';
@@ -7,10 +7,11 @@ import { CustomResourceDefinition } from '../../object/kinds.js';
 import { asError } from '../../system/as-error.js';
 import { whenAborted } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
+import { VirtualClock } from '../../system/virtual-clock.js';
 import type { CommandContext } from '../command-context.js';
 import { whileWriting } from '../files.js';
 import { commandLogger } from '../options.js';
-import type { LogOptions } from '../options.js';
+import type { LogOptions, Output } from '../options.js';
 import { resourcesAt } from '../object-files.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 
@@ -22,29 +23,78 @@ export interface ApiServerOptions extends LogOptions {
   readonly workloads: boolean;
   readonly rbac: boolean;
   readonly tls: boolean;
+  readonly host: string;
+  readonly virtualClock: boolean;
+  readonly readyFile?: string | undefined;
+  readonly output: Output;
 }
 
 /** Runs `operator-builder apiserver` until a signal stops it, which counts as success. */
 export async function serveApi(options: ApiServerOptions, context: CommandContext): Promise<void> {
   const signal = context.stopSignal();
-  const { clock, cwd, stdout } = context;
-  const { port, rbac, tls, workloads: simulateWorkloads } = options;
+  const { cwd, env } = context;
+  const { port, host, rbac, tls, workloads: simulateWorkloads } = options;
+  const clock = options.virtualClock ? new VirtualClock() : context.clock;
+  const control = env[tokenVariable] ?? true;
   const logger = await commandLogger(options, context);
   const crds = await definitionsIn(options.crds ?? [], context);
-  const cluster = await startServer({ port, crds, rbac, tls, simulateWorkloads, clock, logger });
+  const cluster = await startServer({
+    ...{ port, host, control, crds, rbac, tls, simulateWorkloads, clock, logger },
+  });
   try {
     const file = resolve(cwd, options.kubeconfig);
     const remove = await writeKubeConfigFile(cluster, file);
     try {
-      stdout.write(`the API server is at ${cluster.url}, until it is stopped\n`);
-      stdout.write(`kubectl --kubeconfig ${relative(cwd, file)} api-resources\n`);
-      await whenAborted(signal);
+      await whileReady(cluster, { file, options, context }, () => whenAborted(signal));
     } finally {
       await remove();
     }
   } finally {
     await cluster.stop();
   }
+}
+
+/** The environment variable of the control API's token; unset: the server generates one. */
+const tokenVariable = 'OPERATOR_BUILDER_CONTROL_TOKEN';
+
+/** Reports that the server is ready, and keeps the ready file while `work` runs. */
+async function whileReady(
+  cluster: EmbeddedCluster,
+  { file, options, context }: Announced,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { stdout, cwd } = context;
+  const control = { url: `${cluster.url}/_control/v1`, token: cluster.controlToken };
+  const ready = `${JSON.stringify({ url: cluster.url, kubeconfig: file, control })}\n`;
+  const path = options.readyFile === undefined ? undefined : resolve(cwd, options.readyFile);
+  try {
+    if (path !== undefined) await whileWriting(path, () => replaceFile(path, ready));
+    if (options.output === 'json') stdout.write(ready);
+    else {
+      stdout.write(`the API server is at ${cluster.url}, until it is stopped\n`);
+      stdout.write(`control API: ${control.url} (--output json prints its token)\n`);
+      stdout.write(`kubectl --kubeconfig ${relative(cwd, file)} api-resources\n`);
+    }
+    await work();
+  } finally {
+    if (path !== undefined) await rm(path, { force: true });
+  }
+}
+
+/** Input of {@link whileReady}. */
+interface Announced {
+  /** The kubeconfig. */
+  readonly file: string;
+  readonly options: ApiServerOptions;
+  readonly context: CommandContext;
+}
+
+/** Writes a file that only its owner can read. A program that waits for it never reads a part of it. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const part = `${path}.part`;
+  await rm(part, { force: true });
+  await writeFile(part, text, { mode: 0o600 });
+  await rename(part, path);
 }
 
 /** @throws OperatorError `InvalidConfig`: a path can't be read, or holds another value */
@@ -79,7 +129,8 @@ export async function startServer({ port, ...options }: ServerOptions): Promise<
     const { code } = cause as NodeJS.ErrnoException;
     const why = code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
     const remedy = 'choose another one by --port, or leave it out for any that is free';
-    const message = `the API server can't listen on 127.0.0.1:${port}: ${why} (${remedy})`;
+    const address = `${options.host ?? '127.0.0.1'}:${port}`;
+    const message = `the API server can't listen on ${address}: ${why} (${remedy})`;
     throw new OperatorError('ListenFailed', message, { cause });
   }
 }
