@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from 'node:util';
+import { comparable } from '../recorded-server/comparable.js';
+import type { Request, Scenario } from './scenario.js';
+import type { Answer, Server } from './servers.js';
+
+/** The normalised answers of both servers to one request. */
+export interface Comparison {
+  readonly scenario: string;
+  readonly request: Request;
+  readonly embedded: Answer;
+  readonly real: Answer;
+}
+
+/** The embedded server, and the real one that it must agree with. */
+export interface Servers {
+  readonly embedded: Server;
+  readonly real: Server;
+}
+
+/** Runs scenarios on both servers, several at a time, and returns their comparisons in order. */
+export async function compare(
+  servers: Servers,
+  scenarios: readonly Scenario[],
+  parallel = 6,
+): Promise<Comparison[]> {
+  const results: Comparison[][] = [];
+  const run = Date.now().toString(36);
+  const waiting = scenarios.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, scenario] of waiting) {
+      results[index] = await compareScenario(servers, scenario, `diff-${run}-${index}`);
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+  return results.flat();
+}
+
+async function compareScenario(
+  servers: Servers,
+  { title, requests }: Scenario,
+  namespace: string,
+): Promise<Comparison[]> {
+  const runs = {
+    embedded: new Run(servers.embedded, namespace),
+    real: new Run(servers.real, namespace),
+  };
+  await Promise.all([runs.embedded.start(), runs.real.start()]);
+  const comparisons: Comparison[] = [];
+  for (const request of requests) {
+    const [embedded, real] = await Promise.all([
+      runs.embedded.send(request),
+      runs.real.send(request),
+    ]);
+    const agrees = isDeepStrictEqual(embedded, real);
+    comparisons.push({ scenario: title, request, embedded, real });
+    if (agrees && embedded.code === request.whileStatus) break;
+  }
+  return comparisons;
+}
+
+/** Returns the first part of two answers that differs: its path, and both values. */
+export function firstDifference(
+  embedded: unknown,
+  real: unknown,
+  path = '',
+): Difference | undefined {
+  if (isDeepStrictEqual(embedded, real)) return undefined;
+  if (!isTree(embedded) || !isTree(real)) return { path, embedded, real };
+  for (const name of new Set([...Object.keys(real), ...Object.keys(embedded)])) {
+    const inner = firstDifference(embedded[name], real[name], `${path}.${name}`);
+    if (inner !== undefined) return inner;
+  }
+  return { path, embedded, real };
+}
+
+/** A part of two answers. */
+export interface Difference {
+  readonly path: string;
+  readonly embedded: unknown;
+  readonly real: unknown;
+}
+
+function isTree(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** A scenario on one server. */
+class Run {
+  readonly #server: Server;
+  readonly #namespace: string;
+  readonly #answers = new Map<string, unknown>();
+
+  constructor(server: Server, namespace: string) {
+    this.#server = server;
+    this.#namespace = namespace;
+  }
+
+  async start(): Promise<void> {
+    const body = { metadata: { name: this.#namespace } };
+    await this.#server.send({ method: 'POST', path: '/api/v1/namespaces', body });
+  }
+
+  async send(request: Request): Promise<Answer> {
+    const filled = { ...request, ...(this.#fill(request) as Request) };
+    const answer = await this.#settled(filled);
+    if (request.as !== undefined) this.#answers.set(request.as, answer.body);
+    return normalised(answer, filled, this.#namespace);
+  }
+
+  async #settled(request: Request): Promise<Answer> {
+    const until = Date.now() + 5000;
+    for (;;) {
+      const answer = await this.#server.send(request);
+      if (answer.code !== request.whileStatus || Date.now() > until) return answer;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  #fill(request: Request): unknown {
+    const text = JSON.stringify({ path: request.path, body: request.body });
+    const filled = text.replace(/\{\{([\w.-]+)\}\}/g, (whole, path: string) => {
+      if (path === 'ns') return this.#namespace;
+      const [name = '', ...members] = path.split('.');
+      let value: unknown = this.#answers.get(name);
+      for (const member of members) value = (value as Record<string, unknown> | null)?.[member];
+      return typeof value === 'string' ? value : whole;
+    });
+    return JSON.parse(filled);
+  }
+}
+
+/** Returns what is equal on two servers that behave equally. */
+function normalised(
+  { type, body, code, warning }: Answer,
+  request: Request,
+  namespace: string,
+): Answer {
+  const whole = {
+    ...{ code, body: withoutGenerated(body, request) },
+    ...(warning !== undefined && { warning }),
+  };
+  const text = JSON.stringify(comparable(whole)).replaceAll(namespace, 'NAMESPACE');
+  return { type, ...(JSON.parse(text) as Omit<Answer, 'type'>) };
+}
+
+/** Replaces the random end of generated names. */
+function withoutGenerated(body: unknown, request: Request): unknown {
+  let result = JSON.stringify(body);
+  const prefixes = (JSON.stringify(request.body ?? '') + result).matchAll(
+    /"generateName":"([\w-]+)"/g,
+  );
+  for (const [, prefix = ''] of prefixes) {
+    result = result.replaceAll(new RegExp(`${prefix}[a-z0-9]{5}`, 'g'), `${prefix}RANDOM`);
+  }
+  return JSON.parse(result);
+}

@@ -1,0 +1,99 @@
+import { Agent, request } from 'undici';
+import { EmbeddedApiServer } from '../../../lib/apiserver/index.js';
+import { isExistingClusterWanted } from '../../cluster/control-plane/existing-cluster.js';
+import { startControlPlane } from '../../cluster/control-plane/index.js';
+import { parsedBody } from '../recorded-server/recording.js';
+import type { Request } from './scenario.js';
+
+/** An answer with its whole body. */
+export interface Answer {
+  readonly code: number;
+  readonly type: string;
+  readonly warning?: string;
+  /** JSON, a list of watch events, or text. */
+  readonly body: unknown;
+}
+
+/** A server that scenarios run on. */
+export interface Server {
+  send(request: Request): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+const adminToken = 'admin-token';
+
+/** Starts an embedded server without controllers, on a loopback port. */
+export async function startEmbedded(): Promise<Server> {
+  const users = { [adminToken]: { name: 'admin', groups: ['system:masters'] } };
+  const server = new EmbeddedApiServer({ users });
+  const url = await server.listen();
+  const dispatcher = new Agent();
+  return {
+    send: (step) => send({ url, token: adminToken, dispatcher }, step),
+    stop: async () => {
+      await dispatcher.close();
+      await server.stop();
+    },
+  };
+}
+
+/**
+ * Starts a real control plane, and ends its controllers. A cluster of `USE_EXISTING_CLUSTER` must have
+ * none.
+ */
+export async function startReal(): Promise<Server> {
+  const controlPlane = await startControlPlane({ unthrottled: true });
+  const { url, token, caData } = controlPlane;
+  const programs = ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
+  for (const program of isExistingClusterWanted() ? [] : programs) {
+    await controlPlane.processes.kill(program);
+  }
+  const ca = Buffer.from(caData, 'base64').toString();
+  const dispatcher = new Agent({ connect: { ca } });
+  const access = { url, token, dispatcher };
+  // A default class would be set in claims.
+  const path = '/apis/storage.k8s.io/v1/storageclasses/kwok-volume';
+  await send(access, { method: 'DELETE', path });
+  return {
+    send: (step) => send(access, step),
+    stop: async () => {
+      await dispatcher.close();
+      await controlPlane.stop();
+    },
+  };
+}
+
+interface Access {
+  readonly url: string;
+  readonly token: string;
+  readonly dispatcher: Agent;
+}
+
+async function send({ url, token, dispatcher }: Access, step: Request): Promise<Answer> {
+  const { method, path, body, type = 'application/json', accept = 'application/json' } = step;
+  const answer = await request(url + path, {
+    ...{ method, dispatcher },
+    headers: {
+      authorization: `Bearer ${token}`,
+      'user-agent': 'differential/1',
+      'content-type': type,
+      accept,
+      ...step.headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const { warning } = answer.headers;
+  const text = await answer.body.text();
+  return {
+    code: answer.statusCode,
+    type: String(answer.headers['content-type'] ?? ''),
+    ...(warning !== undefined && { warning: [warning].flat().join(', ') }),
+    body: path.includes('watch=true') ? events(text) : parsedBody(text),
+  };
+}
+
+/** Parses the events of a watch; an answer without events may be one `Status`. */
+function events(text: string): unknown {
+  const lines = text.split('\n').filter((line) => line !== '');
+  return lines.length === 1 ? parsedBody(text) : lines.map(parsedBody);
+}

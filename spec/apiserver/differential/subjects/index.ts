@@ -1,0 +1,21 @@
+import type { Scenario } from '../scenario.js';
+import { custom } from './custom.js';
+import { discovery } from './discovery.js';
+import { fields } from './fields.js';
+import { merging } from './merging.js';
+import { reads } from './reads.js';
+import { verbs } from './verbs.js';
+import { workloads } from './workloads.js';
+import { writes } from './writes.js';
+
+/** The scenarios of each subject. `seed` draws the values of generated requests. */
+export const subjects: Readonly<Record<string, (seed: number) => readonly Scenario[]>> = {
+  verbs: () => verbs,
+  writes: () => writes,
+  workloads: () => workloads,
+  merging: () => merging,
+  reads: () => reads,
+  custom: () => custom,
+  discovery: () => discovery,
+  fields: (seed) => fields(seed, 12),
+};

@@ -1,0 +1,210 @@
+import { get, patch, post, put, remove } from '../scenario.js';
+import type { Request, Scenario } from '../scenario.js';
+
+const deployments = '/apis/apps/v1/namespaces/{{ns}}/deployments';
+const pods = '/api/v1/namespaces/{{ns}}/pods';
+
+/** Defaults, unknown and immutable fields of workloads, and the deletion of Pods. */
+export const workloads: readonly Scenario[] = [
+  { title: 'defaults and unknown fields of a Deployment', requests: deploymentBodies() },
+  { title: 'immutable fields of workloads', requests: immutables() },
+  { title: 'deletion of Pods', requests: podDeletions() },
+];
+
+function deploymentSpec(more: object): object {
+  const labels = { app: 'a' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  return { selector: { matchLabels: labels }, template, ...more };
+}
+function deploymentBodies(): Request[] {
+  const specs: readonly object[] = [
+    ...[
+      {},
+      { replicas: 0 },
+      { replicas: -1 },
+      { replicas: '1' },
+      { replicas: null },
+      { replicas: 1.5 },
+      { paused: true },
+      { paused: 'yes' },
+    ],
+    ...[
+      { strategy: {} },
+      { strategy: { type: 'Recreate' } },
+      { strategy: { type: 'Recreate', rollingUpdate: {} } },
+      { strategy: { type: 'Other' } },
+    ],
+    ...[
+      { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } },
+      { strategy: { rollingUpdate: { maxSurge: '10', maxUnavailable: '101%' } } },
+    ],
+    ...[
+      { minReadySeconds: 600 },
+      { minReadySeconds: -1 },
+      { progressDeadlineSeconds: 5, minReadySeconds: 9 },
+      { revisionHistoryLimit: -1 },
+    ],
+    ...[
+      { selector: {} },
+      { selector: null },
+      { selector: { matchLabels: { app: 'b' } } },
+      { selector: { matchExpressions: [{ key: 'app', operator: 'In' }] } },
+    ],
+    ...[
+      { selector: { matchExpressions: [{ key: 'app', operator: 'Exists', values: ['x'] }] } },
+      { unknown: 1 },
+      { template: { spec: { unknown: 1 } } },
+    ],
+    ...[
+      { template: {} },
+      { template: null },
+      { template: { metadata: { labels: { app: 'a' } }, spec: { containers: [] } } },
+    ],
+  ];
+  return specs.flatMap((spec, index) => {
+    const body = { metadata: { name: `s${index}` }, spec: deploymentSpec(spec) };
+    return [
+      post(deployments, body),
+      post(`${deployments}?dryRun=All&fieldValidation=Strict`, body),
+      patch('apply', `${deployments}/a${index}?fieldManager=m`, {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        ...body,
+        metadata: {},
+      }),
+    ];
+  });
+}
+
+function immutables(): Request[] {
+  const labels = { app: 'a' };
+  const other = { matchLabels: { app: 'b' } };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const once = { metadata: { labels }, spec: { ...template.spec, restartPolicy: 'Never' } };
+  const storage = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+  const claim = { metadata: { name: 'c' }, spec: storage };
+  const kinds = [
+    [
+      '/apis/apps/v1',
+      'deployments',
+      { selector: { matchLabels: labels }, template },
+      [{ selector: other }],
+    ],
+    [
+      '/apis/apps/v1',
+      'replicasets',
+      { selector: { matchLabels: labels }, template },
+      [{ selector: other }],
+    ],
+    [
+      '/apis/apps/v1',
+      'daemonsets',
+      { selector: { matchLabels: labels }, template },
+      [{ selector: other }],
+    ],
+    [
+      ...['/apis/apps/v1', 'statefulsets'],
+      {
+        selector: { matchLabels: labels },
+        template,
+        serviceName: 's',
+        volumeClaimTemplates: [claim],
+      },
+      [
+        { selector: other },
+        { serviceName: 't' },
+        { podManagementPolicy: 'Parallel' },
+        { volumeClaimTemplates: [] },
+        { replicas: 3, minReadySeconds: 2 },
+      ],
+    ],
+    [
+      '/apis/batch/v1',
+      'jobs',
+      { template: once },
+      [
+        { selector: other },
+        { completions: 3 },
+        { template: { spec: { restartPolicy: 'OnFailure' } } },
+        { completionMode: 'Indexed' },
+        { parallelism: 3 },
+        { backoffLimit: 1, ttlSecondsAfterFinished: 1 },
+      ],
+    ],
+    [
+      '/api/v1',
+      'services',
+      { ports: [{ port: 80 }] },
+      [
+        { clusterIP: '10.96.1.1' },
+        { clusterIP: 'None' },
+        { type: 'ExternalName' },
+        { type: 'ExternalName', externalName: 'x.y', clusterIP: null, clusterIPs: null },
+        { ipFamilyPolicy: 'RequireDualStack' },
+        { type: 'NodePort' },
+        { ports: [] },
+      ],
+    ],
+    [
+      '/api/v1',
+      'pods',
+      template.spec,
+      [
+        { containers: [{ name: 'c', image: 'j' }] },
+        { containers: [{ name: 'd', image: 'i' }] },
+        { nodeName: 'n' },
+        { activeDeadlineSeconds: 5 },
+        { activeDeadlineSeconds: 9 },
+        { terminationGracePeriodSeconds: 1 },
+        { tolerations: [] },
+        { hostname: 'x' },
+      ],
+    ],
+    [
+      '/api/v1',
+      'persistentvolumeclaims',
+      storage,
+      [
+        { resources: { requests: { storage: '2Gi' } } },
+        { accessModes: ['ReadOnlyMany'] },
+        { storageClassName: 'x' },
+        { volumeMode: 'Block' },
+      ],
+    ],
+  ] as readonly (readonly [string, string, object, readonly object[]])[];
+  return kinds.flatMap(([root, plural, spec, changes]) => {
+    const path = `${root}/namespaces/{{ns}}/${plural}`;
+    return [
+      post(path, { metadata: { name: 'one' }, spec }),
+      ...changes.flatMap((change) => [
+        patch('merge', `${path}/one`, { spec: change }),
+        patch('strategic', `${path}/one`, { spec: change }),
+        put(`${path}/one`, { metadata: { name: 'one' }, spec: { ...spec, ...change } }),
+      ]),
+      get(`${path}/one`),
+    ];
+  });
+}
+
+function podDeletions(): Request[] {
+  const spec = { containers: [{ name: 'c', image: 'i' }] };
+  return [
+    undefined,
+    {},
+    { gracePeriodSeconds: 0 },
+    { gracePeriodSeconds: 5 },
+    { gracePeriodSeconds: -3 },
+  ].flatMap((body, index) =>
+    [{}, { nodeName: 'n' }].flatMap((more, at) => {
+      const one = `${pods}/p${index}-${at}`;
+      return [
+        post(pods, { metadata: { name: `p${index}-${at}` }, spec: { ...spec, ...more } }),
+        remove(one, body),
+        get(one),
+        remove(one, body),
+        remove(one, { gracePeriodSeconds: 0 }),
+        get(one),
+      ];
+    }),
+  );
+}
