@@ -62,7 +62,7 @@ function* fieldsOf(schema: Schema, path: Path, above: ReadonlySet<Schema>): Gene
 }
 
 /** Returns values for a field: valid ones, wrong types, and values out of usual ranges. */
-function valuesOf({ type, format, ...schema }: Schema): readonly unknown[] {
+function valuesOf({ type = 'object', format, ...schema }: Schema): readonly unknown[] {
   if (schema['x-kubernetes-int-or-string'] === true)
     return [-1, '150%', 'x', '1', 0, '', '5Gi', '-1'];
   switch (type) {
@@ -78,7 +78,6 @@ function valuesOf({ type, format, ...schema }: Schema): readonly unknown[] {
     case 'array':
       return [[], ['x'], ['x', 'x'], [{}], 'x', [null], [''], null, [{}, {}]];
     case 'object':
-    case undefined:
       return [{}, { x: 'y' }, 'x', [], null, { '': '' }, { 'a b': 'c' }];
   }
 }
