@@ -3,7 +3,7 @@
  *
  *   controller ──► view-client.ts ──► views ──► watches of other controllers
  *
- * Read `views.ts`, then `view-kinds.ts` (a kind is served from its first write on) and
+ * Read `views.ts`, then `view-kinds.ts` (a kind is served once an operator names it or a client writes it) and
  * `view-writers.ts` (which controllers write a view, and whether they have listed their sources).
  * `declarative-manager.ts` is a manager whose client routes views and native objects.
  */
