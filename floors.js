@@ -13,7 +13,7 @@ export const floors = [
   ['controller'],
   ['manager', 'feed'],
   ['operator'],
-  ['declarative', 'lifecycle', 'resource'],
+  ['declarative', 'lifecycle', 'resource', 'types'],
   ['cli', 'testing'],
 ];
 

@@ -155,3 +155,5 @@ export type {
   Runnable,
   Webhook,
 } from './manager/index.js';
+// Without it, the declarations of packages that use this one cannot name the types of that entry.
+export type {} from './types/index.js';

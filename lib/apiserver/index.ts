@@ -5,9 +5,11 @@
  */
 export { EmbeddedApiServer } from './api-server.js';
 export { usedRolesText } from './auth/used-rules.js';
-export type { RequestEntry } from './request-log.js';
+export type { Faults } from './faults.js';
+export type { RequestEntry, RequestLog } from './request-log.js';
 export type { StoreSnapshot } from './storage/mvcc-log.js';
 export { startControllers } from './controllers/index.js';
 export type { Controllers } from './controllers/index.js';
 export { EmbeddedCluster } from './cluster/embedded-cluster.js';
 export type { EmbeddedClusterOptions } from './cluster/embedded-cluster-options.js';
+export type { Transport } from '../system/index.js';

@@ -12,6 +12,7 @@
  */
 export type { Convertible } from './definition/convert-object.js';
 export { CustomResource } from './definition/custom-resource.js';
+export type { NamedDefinition } from './definition/custom-resource.js';
 export { defineResource, versionOfResource } from './definition/define-resource.js';
 export type { DefinedResource, ObjectOf, ObjectOfVersion } from './definition/define-resource.js';
 export { InvalidDefinitionError } from './definition/resource-definition.js';
@@ -23,3 +24,4 @@ export type {
 export type { TypedSchema, ValueOf } from './schema/typed-schema.js';
 export { s } from './schema/constructors.js';
 export type { ValueSchema } from './schema/constructors.js';
+export type { IntOrString, JsonValue, Schema } from '../object/index.js';

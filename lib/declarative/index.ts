@@ -9,6 +9,7 @@
  * in which all of these report problems of a specification.
  */
 export { createToken, generateKeys, ViewApiServer } from './api-server/index.js';
+export type { KeyFiles } from './api-server/index.js';
 export { operatorCrdAccess, operatorCrdController, OperatorResource } from './crd/index.js';
 export type { Document } from './document.js';
 export { operatorGraph, toDot, toMermaid, toSvg } from './graph/index.js';
@@ -16,7 +17,7 @@ export type { OperatorGraph } from './graph/index.js';
 export { InvalidSpecError, isInvalidSpec } from './spec/invalid-spec-error.js';
 export { loadOperators } from './spec/load-operator.js';
 export type { LoadedOperator } from './spec/load-operator.js';
-export type { ControllerSpec, OperatorSpec } from './spec/operator-spec.js';
+export type { ControllerSpec, OperatorSpec, SourceSpec, TargetSpec } from './spec/operator-spec.js';
 export { DeclarativeManager, Views } from './views/index.js';
 export {
   ErrorStream,

@@ -33,6 +33,7 @@ export { createCrd, lifecycleStatusProperties, openApi } from './open-api.js';
 export { LifecycleReconciler } from './reconciler/lifecycle-reconciler.js';
 export type { HookContext } from './reconciler/settings.js';
 export { ResourceBuilder } from './resource-builder/index.js';
+export type { Specified } from './resource-builder/index.js';
 export {
   DowngradeError,
   isDowngrade,

@@ -10,7 +10,7 @@
  */
 export type { BackOff } from './with-retry.js';
 export { contextKey } from './resource-context.js';
-export type { ContextKey, ResourceContext } from './resource-context.js';
+export type { Cancellation, ContextKey, ResourceContext } from './resource-context.js';
 export type { CrudOperations, States } from './crud-resource.js';
 export { CrudResource, Patch } from './crud-resource.js';
 export { defaultBackOffFactory, exponentialBackOff, withRetry } from './with-retry.js';

@@ -8,7 +8,7 @@
  */
 export { EmbeddedCluster } from '../apiserver/index.js';
 export { faulty } from '../client/index.js';
-export type { FaultRule, FaultyClient } from '../client/index.js';
+export type { FaultRule, FaultyClient, InjectedFault } from '../client/index.js';
 export { VirtualClock, seededRandom } from '../system/index.js';
 export type { Random } from '../system/index.js';
 export { advanceUntilIdle, eventually } from './eventually.js';

@@ -45,6 +45,7 @@ function tsconfig(): string {
     'operator-builder/lifecycle': ['../../lib/lifecycle/index.ts'],
     'operator-builder/resource': ['../../lib/resource/index.ts'],
     'operator-builder/testing': ['../../lib/testing/index.ts'],
+    'operator-builder/types': ['../../lib/types/index.ts'],
     'operator-builder/prometheus': ['../../lib/prometheus/index.ts'],
   };
   return JSON.stringify({

@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 
-const entries = ['', 'apiserver/', 'crd/', 'declarative/', 'lifecycle/', 'resource/', 'testing/'];
+const entries = [
+  '',
+  'apiserver/',
+  'crd/',
+  'declarative/',
+  'lifecycle/',
+  'resource/',
+  'testing/',
+  'types/',
+];
 
 describe('Public names', () => {
   it('number at most 150 at the root, and 350 in all entries', () => {

@@ -283,8 +283,7 @@ function unknownObject(options: SchemaOptions = {}): Required<Record<string, unk
   return schemaOf(base, checked('unknownObject', options, common));
 }
 
-/** An API object inside another object. */
-interface Embedded {
+function embeddedResource(options: EmbeddedResourceOptions = {}): Required<{
   apiVersion: string;
   kind: string;
   metadata?: {
@@ -293,9 +292,7 @@ interface Embedded {
     annotations?: Record<string, string>;
   };
   [field: string]: unknown;
-}
-
-function embeddedResource(options: EmbeddedResourceOptions = {}): Required<Embedded> {
+}> {
   const { properties, ...rest } = checked('embeddedResource', options, ofEmbedded);
   const base: Schema = { type: 'object', 'x-kubernetes-embedded-resource': true };
   if (properties === undefined) {
