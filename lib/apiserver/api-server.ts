@@ -286,13 +286,14 @@ export class EmbeddedApiServer {
     try {
       return await this.#answer(request, asking);
     } catch (error) {
-      if (isStatusError(error)) return errorResponse(error);
+      const accept = request.headers['accept'];
+      if (isStatusError(error)) return errorResponse(error, accept);
       if (isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Aborted')) {
         throw error;
       }
       // A defect of the server: the client gets the answer of a crashed handler.
       const message = (error instanceof Error && error.stack) || errorMessage(error);
-      return errorResponse(internalError(message));
+      return errorResponse(internalError(message), accept);
     }
   }
 
@@ -350,8 +351,8 @@ export class EmbeddedApiServer {
       const asked = { info, request, user, authorizer, untilMs, copiesOf };
       return { response: await handleResource(this.#core, asked, this.#watches), reset };
     } catch (error) {
-      if (isStatusError(error)) return { response: errorResponse(error), reset: false };
-      throw error;
+      if (!isStatusError(error)) throw error;
+      return { response: errorResponse(error, request.headers['accept']), reset: false };
     }
   }
 

@@ -148,7 +148,7 @@ async function respond(
   signal: AbortSignal,
 ): Promise<TransportResponse> {
   const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? '');
-  if (!methods.has(method)) return errorResponse(methodNotAllowed());
+  if (!methods.has(method)) return errorResponse(methodNotAllowed(), incoming.headers.accept);
   const head = {
     method: method as TransportRequest['method'],
     path: incoming.url ?? '/',
@@ -158,7 +158,7 @@ async function respond(
   // The unread body is dropped with the answer.
   if (origin.visitor?.refused !== undefined) return handler({ ...head, signal }, origin);
   const body = await readBody(incoming);
-  if (body === undefined) return errorResponse(tooLarge(bodyLimitBytes));
+  if (body === undefined) return errorResponse(tooLarge(bodyLimitBytes), incoming.headers.accept);
   return handler({ ...head, ...(body.length === 0 ? {} : { body }), signal }, origin);
 }
 

@@ -37,6 +37,10 @@ type Declaration = string | Readonly<Record<string, string>>;
 /** Types that no document of the server describes. */
 const unlisted: Readonly<Record<string, Declaration>> = {
   'meta/v1.PartialObjectMetadata': { '.TypeMeta': '', metadata: 'meta/v1.ObjectMeta' },
+  'meta/v1.PartialObjectMetadataList': {
+    ...{ '.TypeMeta': '', metadata: 'meta/v1.ListMeta' },
+    items: '[]meta/v1.PartialObjectMetadata',
+  },
 };
 
 let declared: Readonly<Record<string, Declaration>> | undefined;

@@ -1,7 +1,8 @@
 import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { Representation } from '../requests/body.js';
+import { listToProtobuf, objectToProtobuf } from '../protobuf/objects.js';
+import type { Encoding, Representation } from '../requests/body.js';
 import type { ServerCore } from '../server-core.js';
 import { clusterColumns, networkColumns } from '../tables/cluster-columns.js';
 import { storageColumns } from '../tables/storage-columns.js';
@@ -15,6 +16,7 @@ export interface View {
   readonly core: ServerCore;
   readonly kind: ServedKind;
   readonly representation: Representation;
+  readonly encoding: Encoding;
   /** The part of each object that the rows of a table include. */
   readonly includeObject: IncludeObject;
 }
@@ -39,12 +41,12 @@ export function represent(view: View, object: UnstructuredObject, first = true):
   }
 }
 
-/** Serialises a list of stored objects to JSON, in pieces. */
+/** Serialises a list of stored objects to JSON or protobuf, in pieces. */
 export function* representList(
   view: View,
   metadata: ListMeta,
   items: readonly UnstructuredObject[],
-): Generator<string> {
+): Generator<string | Uint8Array> {
   const { kind, representation } = view;
   if (representation === 'table') {
     const shown = items.map((item) => kind.fromStorage(item));
@@ -57,6 +59,11 @@ export function* representList(
     representation === 'metadata'
       ? { kind: 'PartialObjectMetadataList', apiVersion: metaVersion, metadata }
       : { kind: kind.listKind, apiVersion: apiVersionOf(kind.type), metadata: own };
+  if (view.encoding === 'protobuf') {
+    const shown = items.map((item) => represent(view, kind.fromStorage(item)));
+    yield* listToProtobuf(head, shown as UnstructuredObject[]);
+    return;
+  }
   let text = `${JSON.stringify(head).slice(0, -1)},"items":[`;
   let separator = '';
   for (const item of items) {
@@ -85,12 +92,12 @@ function listItem(view: View, object: UnstructuredObject): string {
 }
 
 /**
- * A cache of the JSON of recently sent objects, so that one change with many watchers is serialised
- * once. Its size is bounded: the oldest object is evicted first.
+ * A cache of the JSON and protobuf of recently sent objects, so that one change with many watchers is
+ * serialised once. Its size is bounded: the oldest object is evicted first.
  */
 export class SerializedObjects {
   readonly #capacity: number;
-  readonly #texts = new Map<UnstructuredObject, string>();
+  readonly #entries = new Map<UnstructuredObject, SerializedObject>();
 
   /**
    * Creates an empty cache.
@@ -102,18 +109,32 @@ export class SerializedObjects {
 
   /** Returns the JSON of `object`, which must be frozen. */
   json(object: UnstructuredObject): string {
-    const known = this.#texts.get(object);
+    return (this.#entry(object).json ??= JSON.stringify(object));
+  }
+
+  /** Returns the protobuf encoding of `object`, which must be frozen and of a built-in kind. */
+  protobuf(object: UnstructuredObject): Uint8Array {
+    return (this.#entry(object).protobuf ??= objectToProtobuf(object));
+  }
+
+  #entry(object: UnstructuredObject): SerializedObject {
+    const known = this.#entries.get(object);
     if (known !== undefined) return known;
-    const text = JSON.stringify(object);
-    if (this.#texts.size >= this.#capacity) {
-      for (const [oldest] of this.#texts) {
-        this.#texts.delete(oldest);
+    if (this.#entries.size >= this.#capacity) {
+      for (const [oldest] of this.#entries) {
+        this.#entries.delete(oldest);
         break;
       }
     }
-    this.#texts.set(object, text);
-    return text;
+    const entry: SerializedObject = {};
+    this.#entries.set(object, entry);
+    return entry;
   }
+}
+
+interface SerializedObject {
+  json?: string;
+  protobuf?: Uint8Array;
 }
 
 /** The part of the object that a row includes beside its cells. */

@@ -1,6 +1,7 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { KindRegistry, ServedKind } from '../kinds/served-kind.js';
+import { objectToProtobuf } from '../protobuf/objects.js';
 import { expired } from '../status-error.js';
 import { represent } from './representation.js';
 import type { SerializedObjects, View } from './representation.js';
@@ -71,6 +72,12 @@ function formatOf({ view, serialized, options }: WatchRequest): WatchFormat {
   const { kind, core } = view;
   // Only this form has the same text for many watchers.
   const shared = view.representation === 'object';
+  const { encoding } = view;
+  const encoded = (stored: UnstructuredObject): Uint8Array => {
+    const object = kind.fromStorage(stored);
+    if (shared) return serialized.protobuf(object);
+    return objectToProtobuf(represent(view, object) as UnstructuredObject);
+  };
   let first = true;
   // Cache the last bookmark: most minutes have no change.
   let last: { readonly revision: number; readonly end: boolean; readonly text: string } | undefined;
@@ -82,6 +89,7 @@ function formatOf({ view, serialized, options }: WatchRequest): WatchFormat {
       first = false;
       return text;
     },
+    ...(encoding === 'protobuf' && { protobuf: encoded }),
     ...(shared && { shared: (stored: UnstructuredObject) => kind.fromStorage(stored) }),
     bookmark: (revision, end) => {
       if (last?.revision === revision && last.end === end) return last.text;

@@ -2,6 +2,7 @@ import { deepFreeze } from '../../object/deep-freeze.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Clock, Timer } from '../../system/clock.js';
 import { Unconverted } from '../custom/webhook-converter.js';
+import { objectToProtobuf, watchEventToProtobuf } from '../protobuf/objects.js';
 import { isStatusError } from '../status-error.js';
 import type { Collection, LogEntry } from '../storage/mvcc-log.js';
 import type { Selection } from './selection.js';
@@ -10,6 +11,8 @@ import type { Selection } from './selection.js';
 export interface WatchFormat {
   /** Returns the JSON of a stored object. */
   object(stored: UnstructuredObject): string;
+  /** Returns the protobuf encoding of a stored object. Undefined if the watch sends JSON. */
+  readonly protobuf?: (stored: UnstructuredObject) => Uint8Array;
   /**
    * Returns a stored object as the watch sends it, frozen. Undefined if the watch sends another
    * form than objects.
@@ -91,10 +94,14 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
    * @throws the error that {@link fail} received.
    */
   async next(): Promise<IteratorResult<Uint8Array>> {
-    const chunk = await this.#next(() => new TextChunk(this.#options.format));
+    const { format } = this.#options;
+    const chunk = await this.#next(() => {
+      const { protobuf } = format;
+      return protobuf === undefined ? new TextChunk(format) : new FrameChunk(protobuf);
+    });
     return chunk === undefined
       ? { done: true, value: undefined }
-      : { done: false, value: encoder.encode(chunk.text) };
+      : { done: false, value: chunk.bytes() };
   }
 
   /**
@@ -314,7 +321,7 @@ interface Chunk {
 }
 
 class TextChunk implements Chunk {
-  text = '';
+  #text = '';
   readonly #format: WatchFormat;
 
   constructor(format: WatchFormat) {
@@ -322,11 +329,15 @@ class TextChunk implements Chunk {
   }
 
   get isEmpty(): boolean {
-    return this.text === '';
+    return this.#text === '';
   }
 
   get isFull(): boolean {
-    return this.text.length >= chunkLength;
+    return this.#text.length >= chunkLength;
+  }
+
+  bytes(): Uint8Array {
+    return encoder.encode(this.#text);
   }
 
   add(type: string, stored: UnstructuredObject): void {
@@ -334,7 +345,44 @@ class TextChunk implements Chunk {
   }
 
   addText(type: string, object: string): void {
-    this.text += `{"type":"${type}","object":${object}}\n`;
+    this.#text += `{"type":"${type}","object":${object}}\n`;
+  }
+}
+
+/** Events in protobuf: each is preceded by its length. */
+class FrameChunk implements Chunk {
+  readonly #frames: Uint8Array[] = [];
+  readonly #encode: (stored: UnstructuredObject) => Uint8Array;
+  #size = 0;
+
+  constructor(encode: (stored: UnstructuredObject) => Uint8Array) {
+    this.#encode = encode;
+  }
+
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
+  get isFull(): boolean {
+    return this.#size >= chunkLength;
+  }
+
+  bytes(): Uint8Array {
+    return Buffer.concat(this.#frames);
+  }
+
+  add(type: string, stored: UnstructuredObject): void {
+    this.#push(type, this.#encode(stored));
+  }
+
+  addText(type: string, object: string): void {
+    this.#push(type, objectToProtobuf(JSON.parse(object) as UnstructuredObject));
+  }
+
+  #push(type: string, object: Uint8Array): void {
+    const frame = watchEventToProtobuf(type, object);
+    this.#frames.push(frame);
+    this.#size += frame.length;
   }
 }
 

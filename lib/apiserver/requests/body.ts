@@ -8,7 +8,7 @@ import type { StatusError } from '../status-error.js';
 import { depthLimit } from '../writes/write-request.js';
 import type { RawObject } from '../writes/write-request.js';
 import { jsonProblem, scanJson } from './json-text.js';
-import { objectFromProtobuf } from '../protobuf/objects.js';
+import { objectFromProtobuf, objectToProtobuf, protobufMediaType } from '../protobuf/objects.js';
 
 /** The maximum size of a body, in bytes: the limit of the real server. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
@@ -62,13 +62,12 @@ export function readObjectBody(request: TransportRequest, refuse: Refusal): Body
   const type = mediaTypeOf(request);
   if (type === 'application/yaml') return parseYaml(bodyText(request), refuse);
   if (type === '' || type === 'application/json') return parseJson(bodyText(request), refuse);
-  const protobuf = 'application/vnd.kubernetes.protobuf';
   const { body } = request;
-  if (type === protobuf && body !== undefined && typeof body !== 'string') {
+  if (type === protobufMediaType && body !== undefined && typeof body !== 'string') {
     const value = objectFromProtobuf(body);
     if (value !== undefined) return { value, duplicates: [], text: '' };
   }
-  throw unsupportedMediaType([...objectMediaTypes, protobuf]);
+  throw unsupportedMediaType([...objectMediaTypes, protobufMediaType]);
 }
 
 /**
@@ -156,9 +155,27 @@ function jsonTextResponse(status: number, text: string): TransportResponse {
   return textResponse(status, 'application/json', text);
 }
 
-/** Returns the `Status` of an error, with `Retry-After` if the error has it. */
-export function errorResponse(error: StatusError): TransportResponse {
-  const response = jsonResponse(error.status, error.body);
+/** The form of an object on the wire. */
+export type Encoding = 'json' | 'protobuf';
+
+/** Returns a response with an object of a built-in kind, or with the metadata of any object. */
+export function objectResponse(
+  status: number,
+  object: unknown,
+  encoding: Encoding,
+): TransportResponse {
+  if (encoding === 'json') return jsonResponse(status, object);
+  const bytes = objectToProtobuf(object as Parameters<typeof objectToProtobuf>[0]);
+  return { status, headers: { 'content-type': protobufMediaType }, body: once(bytes) };
+}
+
+/**
+ * Returns the `Status` of an error, with `Retry-After` if the error has it. `accept` is the header
+ * of the request; an error comes in JSON if the client accepts no form of this server.
+ */
+export function errorResponse(error: StatusError, accept?: string): TransportResponse {
+  const encoding = preferred(accept, ({ as }) => as === undefined)?.encoding ?? 'json';
+  const response = objectResponse(error.status, error.body, encoding);
   const seconds = error.body.details?.retryAfterSeconds;
   if (seconds === undefined) return response;
   return { ...response, headers: { ...response.headers, 'retry-after': String(seconds) } };
@@ -184,34 +201,67 @@ export type Representation = 'object' | 'table' | 'metadata';
 /** The result of content negotiation: an accepted form that this server can serve. */
 interface Accepted {
   readonly representation: Representation;
+  readonly encoding: Encoding;
 }
 
 const served = [
   'application/json',
   'application/yaml',
-  'application/vnd.kubernetes.protobuf',
+  protobufMediaType,
   'application/json;as=Table;g=meta.k8s.io;v=v1',
 ];
 
 /**
- * Picks the first JSON representation in `accept`. Protobuf is skipped, because clients that accept
- * it also accept JSON.
- * @throws StatusError 406: `accept` has no representation that the server can serve.
+ * Picks the form of the response that `accept` prefers. Custom resources have no protobuf encoding,
+ * except for their metadata.
+ * @throws StatusError 406: `accept` has no form that the server can serve.
  */
-export function negotiate(accept: string | undefined): Accepted {
-  if (accept === undefined || accept.trim() === '') return { representation: 'object' };
-  for (const clause of accept.split(',')) {
-    const [type = '', ...parameters] = clause.split(';').map((part) => part.trim());
-    const mediaType = type.toLowerCase();
-    if (!['application/json', '*/*', 'application/*'].includes(mediaType)) continue;
-    const values = new Map(parameters.map((parameter) => parameter.split('=') as [string, string]));
-    const as = values.get('as');
-    if (as === undefined) return { representation: 'object' };
-    if (values.get('g') !== 'meta.k8s.io' || values.get('v') !== 'v1') continue;
-    if (as === 'Table') return { representation: 'table' };
-    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') {
-      return { representation: 'metadata' };
-    }
-  }
-  throw notAcceptable(served);
+export function negotiate(accept: string | undefined, custom: boolean): Accepted {
+  const accepted = preferred(accept, ({ encoding, as, g, v }) => {
+    if (as === undefined) return encoding === 'json' || !custom;
+    if (g !== 'meta.k8s.io' || v !== 'v1') return false;
+    return as in representations && (as !== 'Table' || encoding === 'json');
+  });
+  if (accepted === undefined) throw notAcceptable(served);
+  const { encoding, as = '' } = accepted;
+  return { encoding, representation: representations[as] ?? 'object' };
+}
+
+const representations: Readonly<Partial<Record<string, Representation>>> = {
+  Table: 'table',
+  PartialObjectMetadata: 'metadata',
+  PartialObjectMetadataList: 'metadata',
+};
+
+/** A form that a client accepts: the encoding, and the type of the object with its group and version. */
+interface Clause {
+  readonly encoding: Encoding;
+  readonly quality: number;
+  readonly as?: string | undefined;
+  readonly g?: string | undefined;
+  readonly v?: string | undefined;
+}
+
+/** Returns the first clause of `accept`, by quality, that `serves` selects. */
+function preferred(
+  accept: string | undefined,
+  serves: (clause: Clause) => boolean,
+): Clause | undefined {
+  const header = accept === undefined || accept.trim() === '' ? '*/*' : accept;
+  const clauses = header.split(',').flatMap((text) => parseClause(text));
+  // The sort is stable: of equal clauses the first one counts.
+  return clauses.sort((a, b) => b.quality - a.quality).find(serves);
+}
+
+const wildcards = ['application/json', '*/*', 'application/*'];
+
+function parseClause(text: string): Clause[] {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
+  const mediaType = type.toLowerCase();
+  if (mediaType !== protobufMediaType && !wildcards.includes(mediaType)) return [];
+  const values = new Map(parameters.map((parameter) => parameter.split('=') as [string, string]));
+  const encoding = mediaType === protobufMediaType ? 'protobuf' : 'json';
+  const quality = Number(values.get('q') ?? 1);
+  const [as, g, v] = ['as', 'g', 'v'].map((name) => values.get(name));
+  return [{ encoding, quality: Number.isNaN(quality) ? 1 : quality, as, g, v }];
 }

@@ -5,7 +5,7 @@ import type { UserInfo } from '../auth/authenticator.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import { listObjects } from '../reads/list-objects.js';
-import { represent, representList } from '../reads/representation.js';
+import { represent } from '../reads/representation.js';
 import type { View, SerializedObjects } from '../reads/representation.js';
 import {
   checkNotFuture,
@@ -15,6 +15,7 @@ import {
 } from '../reads/selection.js';
 import { watchObjects } from '../reads/watch-objects.js';
 import type { OpenWatches } from '../reads/watch-objects.js';
+import { protobufMediaType } from '../protobuf/objects.js';
 import type { ServerCore } from '../server-core.js';
 import { findObject, isLoose } from '../server-core.js';
 import {
@@ -24,12 +25,13 @@ import {
   notFound,
   unknownResource,
 } from '../status-error.js';
-import { negotiate, errorResponse, jsonResponse, withWarnings } from './body.js';
+import { negotiate, errorResponse, objectResponse, withWarnings } from './body.js';
 import {
   handleDelete,
   handleDeleteCollection,
   handleCreate,
   handlePatch,
+  listResponse,
   handleUpdate,
 } from './write-requests.js';
 import type { ResourceRequest } from './request-info.js';
@@ -75,10 +77,10 @@ export async function handleResource(
   const { info, request } = asked;
   const kind = core.kinds.find(info.group, info.version, info.resource);
   if (kind === undefined) throw unknownResource();
-  const { representation } = negotiate(request.headers['accept']);
+  const accepted = negotiate(request.headers['accept'], kind.custom !== undefined);
   const include = info.query.get('includeObject');
   const includeObject = include === 'None' || include === 'Object' ? include : 'Metadata';
-  const view: View = { core, kind, representation, includeObject };
+  const view: View = { core, kind, ...accepted, includeObject };
   const warnings: string[] = [];
   const warn = (text: string): void => void warnings.push(text);
   const context: ResourceContext = { ...asked, core, kind, view, warn };
@@ -95,7 +97,7 @@ async function answer(context: ResourceContext, watches: Watches): Promise<Trans
     return await core.outside.run(() => dispatch(context, watches));
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    return errorResponse(error);
+    return errorResponse(error, context.request.headers['accept']);
   }
 }
 
@@ -153,7 +155,7 @@ function handleGet(context: ResourceContext): TransportResponse {
   if (version !== '') checkNotFuture(core.log, parseRevision(version));
   const object = findObject(core, kind, { namespace, name });
   if (object === undefined) throw notFound(subjectOf(kind, name));
-  return jsonResponse(200, represent(view, object));
+  return objectResponse(200, represent(view, object), view.encoding);
 }
 
 function handleList({ core, kind, info, view }: ResourceContext): TransportResponse {
@@ -161,13 +163,7 @@ function handleList({ core, kind, info, view }: ResourceContext): TransportRespo
   const options = readListOptions(info.query);
   const { metadata, items } = listObjects(core, kind, { selection, options });
   kind.conversions?.prepare(items);
-  const headers = { 'content-type': 'application/json' };
-  return { status: 200, headers, body: encoded(representList(view, metadata, items)) };
-}
-
-async function* encoded(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder();
-  for (const piece of pieces) yield encoder.encode(piece);
+  return listResponse(view, metadata, items);
 }
 
 function handleWatch(
@@ -178,5 +174,6 @@ function handleWatch(
   const options = readListOptions(info.query);
   const stream = watchObjects({ view, selection, options, serialized, untilMs, copiesOf });
   open.add(stream, kind);
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: stream };
+  const type = view.encoding === 'json' ? 'application/json' : `${protobufMediaType};stream=watch`;
+  return { status: 200, headers: { 'content-type': type }, body: stream };
 }

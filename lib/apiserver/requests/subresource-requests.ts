@@ -22,7 +22,7 @@ import { applyScale, liveScale, scaleKind, scaleOf, updateScale } from '../write
 import type { ScaleWrite } from '../writes/scale.js';
 import { checkName, decodeObject, decodePatched } from '../writes/write-request.js';
 import type { WriteRequest } from '../writes/write-request.js';
-import { bodyText, jsonResponse, parseJson, parseYaml, readObject, refusePatch } from './body.js';
+import { bodyText, objectResponse, parseJson, parseYaml, readObject, refusePatch } from './body.js';
 import type { ResourceContext } from './resource-handler.js';
 import { handleToken } from './token-requests.js';
 import {
@@ -67,17 +67,17 @@ function handleStatus(context: ResourceContext): TransportResponse {
   if (info.verb === 'patch') return handlePatch(context);
   const object = findObject(core, kind, info);
   if (object === undefined) throw notFound(subjectOf(kind, info.name));
-  return jsonResponse(200, represent(view, object));
+  return objectResponse(200, represent(view, object), view.encoding);
 }
 
 /** Handles a request for the scale subresource. */
 function handleScale(context: ResourceContext): TransportResponse {
-  const { core, kind, info } = context;
+  const { core, kind, info, view } = context;
   const live = findObject(core, kind, info);
   if (live === undefined) throw notFound(subjectOf(kind, info.name));
-  if (info.verb === 'get') return jsonResponse(200, scaleOf(kind, live));
+  if (info.verb === 'get') return objectResponse(200, scaleOf(kind, live), view.encoding);
   const scale = info.verb === 'update' ? replace(context, live) : patch(context, live);
-  return jsonResponse(200, scale);
+  return objectResponse(200, scale, view.encoding);
 }
 
 function replace(context: ResourceContext, live: UnstructuredObject): UnstructuredObject {
@@ -128,7 +128,7 @@ const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Succe
 
 /** Handles POST to `pods/binding`: the scheduler's decision. */
 function handleBinding(context: ResourceContext): TransportResponse {
-  const { core, kind, info, request } = context;
+  const { core, kind, info, request, view } = context;
   const { namespace, name } = info;
   const { value: body } = readObject(request, 'Binding');
   const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {};
@@ -136,12 +136,12 @@ function handleBinding(context: ResourceContext): TransportResponse {
   const object = { ...binding, metadata: { ...metadata, namespace, name } };
   const objectKind = subresourceKind(kind, { group: '', version: 'v1', kind: 'Binding' });
   bindPod(core, admitSubresource(context, { objectKind, object, dryRun: false }));
-  return jsonResponse(201, { ...success, code: 201 });
+  return objectResponse(201, { ...success, code: 201 }, view.encoding);
 }
 
 /** Handles POST to `pods/eviction`: a deletion that disruption budgets may refuse. */
 function handleEviction(context: ResourceContext): TransportResponse {
-  const { core, kind, info, request } = context;
+  const { core, kind, info, request, view } = context;
   const { value: body } = readObject(request, 'Eviction');
   const { deleteOptions } = body;
   const live = findObject(core, kind, info);
@@ -163,7 +163,7 @@ function handleEviction(context: ResourceContext): TransportResponse {
   }
   const { namespace, name } = info;
   deleteObject(core, { kind, namespace, name, options });
-  return jsonResponse(201, { ...success, code: 201 });
+  return objectResponse(201, { ...success, code: 201 }, view.encoding);
 }
 
 function metadataOf({ namespace, name }: ResourceContext['info']): ObjectMeta {

@@ -9,7 +9,7 @@ import { findObject } from '../server-core.js';
 import { badRequest, conflict, invalid, notFound } from '../status-error.js';
 import { FieldErrors } from '../../crd/validation/field-errors.js';
 import { trackUpdate } from '../writes/managed-fields.js';
-import { readObject, jsonResponse } from './body.js';
+import { readObject, objectResponse } from './body.js';
 import { admitSubresource, readWriteOptions, writeOf } from './write-requests.js';
 import type { ResourceContext } from './resource-handler.js';
 
@@ -54,7 +54,7 @@ export function handleToken(context: ResourceContext): TransportResponse {
     spec,
     status: { token, expirationTimestamp: formatTime(now + expirationSeconds * 1000) },
   };
-  return jsonResponse(201, answer);
+  return objectResponse(201, answer, context.view.encoding);
 }
 
 function admitToken(context: ResourceContext, body: Readonly<Record<string, unknown>>): void {

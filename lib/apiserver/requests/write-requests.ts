@@ -1,6 +1,6 @@
 import { FieldErrors } from '../../crd/validation/field-errors.js';
 import { isJsonObject } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { TransportRequest, TransportResponse } from '../../system/transport.js';
 import type { AdmissionRequest } from '../admission/admission-review.js';
@@ -11,7 +11,9 @@ import { isGrant } from '../auth/access-control.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { listObjects } from '../reads/list-objects.js';
+import { protobufMediaType } from '../protobuf/objects.js';
 import { represent, representList } from '../reads/representation.js';
+import type { View } from '../reads/representation.js';
 import { readListOptions, readSelection } from '../reads/selection.js';
 import { findObject, rulingKind } from '../server-core.js';
 import {
@@ -39,7 +41,7 @@ import type {
 } from '../writes/write-request.js';
 import {
   bodyText,
-  jsonResponse,
+  objectResponse,
   mediaTypeOf,
   objectOf,
   parseJson,
@@ -75,7 +77,7 @@ export function writeOf(context: ResourceContext, options: WriteOptions): WriteR
 }
 
 function answer({ view }: ResourceContext, { object, created }: WriteResult): TransportResponse {
-  return jsonResponse(created ? 201 : 200, represent(view, object));
+  return objectResponse(created ? 201 : 200, represent(view, object), view.encoding);
 }
 
 /** Handles POST to a collection. */
@@ -90,7 +92,8 @@ export function handleCreate(context: ResourceContext): TransportResponse {
     if (namespace !== '') object.metadata.namespace ??= namespace;
     const asked = trackUpdate(core, write, undefined, object);
     const now = core.clock.now();
-    return jsonResponse(201, review(asked, { user, authorizer, access, namespace, now }));
+    const reviewed = review(asked, { user, authorizer, access, namespace, now });
+    return objectResponse(201, reviewed, context.view.encoding);
   }
   return answer(context, createObject(context.core, { request: write, object }));
 }
@@ -179,8 +182,8 @@ export function handleDelete(context: ResourceContext): TransportResponse {
   const hooks = deleteHooks(context, options);
   const result = deleteObject(core, { kind, namespace, name, options, hooks });
   const answersObject = !result.removed || rulingKind(core, kind).rules.answersDeleted === true;
-  if (answersObject) return jsonResponse(200, represent(view, result.object));
-  return jsonResponse(200, successOf(context, result));
+  const answered = answersObject ? represent(view, result.object) : successOf(context, result);
+  return objectResponse(200, answered, view.encoding);
 }
 
 function deleteHooks(context: ResourceContext, options: DeleteOptions): WriteHooks | undefined {
@@ -242,8 +245,23 @@ export function handleDeleteCollection(context: ResourceContext): TransportRespo
       if (!isStatusError(error) || error.reason !== 'NotFound') throw error;
     }
   }
-  const text = [...representList(view, listed.metadata, items)].join('');
-  return jsonResponse(200, JSON.parse(text));
+  return listResponse(view, listed.metadata, items);
+}
+
+/** Returns a response with a list of stored objects, in pieces. */
+export function listResponse(
+  view: View,
+  metadata: ListMeta,
+  items: readonly UnstructuredObject[],
+): TransportResponse {
+  const type = view.encoding === 'json' ? 'application/json' : protobufMediaType;
+  const body = encoded(representList(view, metadata, items));
+  return { status: 200, headers: { 'content-type': type }, body };
+}
+
+async function* encoded(pieces: Iterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for (const piece of pieces) yield typeof piece === 'string' ? encoder.encode(piece) : piece;
 }
 
 const patchTypes: Readonly<Partial<Record<string, PatchBody['type'] | 'apply'>>> = {

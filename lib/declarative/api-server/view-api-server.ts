@@ -146,12 +146,14 @@ export class ViewApiServer {
   };
 
   readonly #handle: ConnectionHandler = async (request, origin) => {
-    if (this.#attached === undefined) return errorResponse(unavailable());
+    if (this.#attached === undefined)
+      return errorResponse(unavailable(), request.headers['accept']);
     try {
       return await this.#attached.entrance.handler(request, origin);
     } catch (error) {
       // The views ended before this server.
-      if (isOperatorError(error, 'Stopped')) return errorResponse(unavailable());
+      if (isOperatorError(error, 'Stopped'))
+        return errorResponse(unavailable(), request.headers['accept']);
       throw error;
     }
   };
