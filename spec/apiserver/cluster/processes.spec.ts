@@ -34,6 +34,18 @@ describe('kubectl on an embedded cluster', () => {
     });
   }
 
+  it('scales, restarts and prints a Deployment', async () => {
+    const run = (...args: string[]): Promise<string> => kubectl.print(['-n=shop', ...args]);
+    expect(await run('scale', 'deployment/web', '--replicas=3')).to.equal(
+      'deployment.apps/web scaled\n',
+    );
+    expect(await run('rollout', 'restart', 'deployment/web')).to.equal(
+      'deployment.apps/web restarted\n',
+    );
+    const table = await run('get', 'deployments');
+    expect(table).to.match(/^NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nweb +\d\/3 /);
+  });
+
   it('creates a token, and evaluates the permissions of an account', async () => {
     const account = 'system:serviceaccount:shop:baker';
     const token = await kubectl.print(['--namespace=shop', 'create', 'token', 'baker']);

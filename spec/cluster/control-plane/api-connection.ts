@@ -32,6 +32,7 @@ export interface ApiRequest {
 export interface ApiAnswer {
   readonly status: number;
   readonly text: string;
+  readonly bytes: Buffer;
 }
 
 /** Sends requests to an API server without the client under test. */
@@ -64,8 +65,8 @@ export class ApiConnection {
     });
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
-    const answer = Buffer.concat(chunks).toString();
-    return { status: response.statusCode ?? 0, text: answer };
+    const bytes = Buffer.concat(chunks);
+    return { status: response.statusCode ?? 0, text: bytes.toString(), bytes };
   }
 
   /**
