@@ -22,7 +22,15 @@ export const sections: readonly Section[] = [
   },
   {
     title: 'Testing and tools',
-    pages: docs('testing', 'embedded-cluster', 'run', 'plan', 'deploying', 'command-line'),
+    pages: docs(
+      'testing',
+      'embedded-cluster',
+      'test-server',
+      'run',
+      'plan',
+      'deploying',
+      'command-line',
+    ),
   },
   {
     title: 'In depth',

@@ -91,6 +91,20 @@ describe('operator-builder apiserver', () => {
     expect(error).to.include({ code: 'ENOENT' });
   });
 
+  it('starts by the command of the image', async () => {
+    const dockerfile = await readFile('samples/apiserver-image/Dockerfile', 'utf8');
+    const words = ['ENTRYPOINT', 'CMD'].flatMap((keyword) => {
+      const [, list = ''] = new RegExp(`^${keyword} (\\[.*\\])$`, 'm').exec(dockerfile) ?? [];
+      return JSON.parse(list) as string[];
+    });
+    expect(words[0]).to.equal('operator-builder');
+    const own = ['--kubeconfig', file('kubeconfig'), '--port', '0'];
+    const running = startCli([...words.slice(1), ...own]);
+    await eventually(() => expect(running.written().stdout).to.include('"control"'));
+    running.stop();
+    expect(await running.ended).to.include({ code: 0 });
+  });
+
   it('refuses objects other than CRDs, missing paths and used ports', async () => {
     await writeFile(file('web.yaml'), stringify(web));
     const other = await cli(['apiserver', '--crds', file('web.yaml')]);
