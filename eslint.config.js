@@ -4,7 +4,7 @@ import prettier from 'eslint-config-prettier';
 import { createNodeResolver, importX } from 'eslint-plugin-import-x';
 import tsdoc from 'eslint-plugin-tsdoc';
 import tseslint from 'typescript-eslint';
-import { doors, floors, narrowed } from './floors.js';
+import { floors, narrowed } from './floors.js';
 import { plainWords } from './scripts/language/rule.js';
 
 const all = floors.flat();
@@ -35,13 +35,29 @@ const narrow = Object.entries(narrowed).map(([folder, { below, except }]) => {
   };
 });
 
-/** One zone for each folder with one door, for all other folders. */
-const behindDoors = doors.map((folder) => ({
-  target: all.filter((other) => other !== folder).map((other) => `./lib/${other}`),
-  from: `./lib/${folder}`,
-  except: ['./index.ts'],
-  message: `Import lib/${folder} by lib/${folder}/index.js.`,
-}));
+const doors = ['index.ts', 'internal.ts'];
+
+/** Three zones for each folder: others import its doors, its own files do not, and the root only the public one. */
+const behindDoors = all.flatMap((folder) => [
+  {
+    target: all.filter((other) => other !== folder).map((other) => `./lib/${other}`),
+    from: `./lib/${folder}`,
+    except: doors,
+    message: `Import lib/${folder}/index.ts, or internal.ts if there is one; export the name there if it is missing.`,
+  },
+  {
+    target: `./lib/${folder}`,
+    from: doors.map((door) => `./lib/${folder}/${door}`),
+    message:
+      'A door is for other folders. Inside the folder, import the file that defines the name.',
+  },
+  {
+    target: './lib/index.ts',
+    from: `./lib/${folder}`,
+    except: ['index.ts'],
+    message: `The root exports only what lib/${folder}/index.ts exports.`,
+  },
+]);
 
 const timeAndChance = [
   ...['setTimeout', 'setInterval', 'setImmediate', 'performance'].map((name) => ({

@@ -1,89 +1,15 @@
 // Builds lib/ into dist/: the types of each module by tsc, and the modules that package.json names by
-// esbuild, with what they share in chunks. Five hundred small files take a third longer to import.
+// esbuild.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { build } from 'esbuild';
+import { bundle } from './bundle.js';
 
 rmSync('dist', { recursive: true, force: true });
 execFileSync('npx', ['tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 const { exports, bin = {} } = JSON.parse(readFileSync('package.json', 'utf8'));
 const named = [...Object.values(exports).map((entry) => entry.default), ...Object.values(bin)];
-await build({
-  entryPoints: named
+await bundle(
+  named
     .filter((path) => path !== undefined)
     .map((path) => path.replace('./dist/', './lib/').replace(/\.js$/, '.ts')),
-  outdir: 'dist',
-  outbase: 'lib',
-  bundle: true,
-  splitting: true,
-  // Two folders deep, like the module that reads templates/ by a path relative to its own.
-  chunkNames: 'chunks/js/[name]-[hash]',
-  format: 'esm',
-  platform: 'node',
-  target: 'node20.19',
-  packages: 'external',
-  plugins: [{ name: 'past-doors', setup: importPastDoors }],
-  // Bundlers of operators must see its `require`.
-  external: ['#re2'],
-  sourcemap: true,
-  sourcesContent: false,
-  logLevel: 'warning',
-});
-
-/**
- * Replaces imports from the door of a folder by imports from the files that define the names. To esbuild an
- * entry that imports one name of a door uses all files behind it, and would load the whole folder.
- */
-function importPastDoors({ onLoad }) {
-  const names = String.raw`\{([^{}]*)\}`;
-  const door = String.raw`'(\.[^']*/(?:index|internal)\.js)'`;
-  const statement = new RegExp(`^(import|export) ${names} from ${door};`, 'gm');
-  const dynamic = new RegExp(`(${names}\\s*=\\s*await import\\()${door}`, 'g');
-  onLoad({ filter: /[\\/]lib[\\/].*\.ts$/ }, ({ path }) => {
-    const contents = readFileSync(path, 'utf8')
-      .replace(statement, (whole, keyword, list, from) => {
-        const imports = namesIn(list).map(([name, alias]) => {
-          const [file, own] = definitionOf(resolve(path, '..', from), name);
-          const binding = own === '*' ? `* as ${alias}` : `{ ${own} as ${alias} }`;
-          return `${keyword} ${binding} from ${JSON.stringify(file)};`;
-        });
-        // As many lines as before, for the source map.
-        return imports.join(' ') + whole.replace(/[^\n]/g, '');
-      })
-      .replace(dynamic, (whole, start, list, from) => {
-        const wanted = namesIn(list.replaceAll(': ', ' as '));
-        const found = wanted.map(([name]) => definitionOf(resolve(path, '..', from), name));
-        const isPlain = found.every(
-          ([file, own], i) => file === found[0][0] && own === wanted[i][0],
-        );
-        if (!isPlain)
-          throw new Error(`${path}: names of several files in ${whole}; import them apart`);
-        return start + JSON.stringify(found[0][0]);
-      });
-    return { contents, loader: 'ts' };
-  });
-}
-
-/** Returns the file that defines a name which `module` exports, and the name there, `*` for the file as a whole. */
-function definitionOf(module, name) {
-  const file = module.replace(/\.js$/, '.ts');
-  const reExport = /^export (?:\{([^{}]*)\}|\* as (\w+)) from '(\.[^']*)';/gm;
-  for (const [, list, namespace, from] of readFileSync(file, 'utf8').matchAll(reExport)) {
-    const target = resolve(file, '..', from);
-    if (namespace === name) return [target.replace(/\.js$/, '.ts'), '*'];
-    const match = namesIn(list ?? '').find(([, alias]) => alias === name);
-    if (match) return definitionOf(target, match[0]);
-  }
-  return [file, name];
-}
-
-/** Pairs of name and alias in a list of an import or export, without types. */
-function namesIn(list) {
-  return list
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '' && !part.startsWith('type '))
-    .map((part) => part.split(' as '))
-    .map(([name, alias = name]) => [name, alias]);
-}
+);

@@ -1,34 +1,40 @@
 import { expect } from 'chai';
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { bundle } from '../scripts/bundle.js';
 
-const root = join(import.meta.dirname, '../lib');
-
-/** The packages that a file loads as soon as it is imported, with all that it imports in turn. */
-function packagesLoadedBy(entry: string): Set<string> {
-  const packages = new Set<string>();
-  const seen = new Set<string>();
-  const visit = (file: string): void => {
-    if (seen.has(file)) return;
-    seen.add(file);
-    for (const specifier of staticImports(readFileSync(file, 'utf8'))) {
-      if (specifier.startsWith('.')) {
-        visit(join(dirname(file), specifier.replace(/\.js$/, '.ts')));
-      } else packages.add(specifier);
-    }
-  };
-  visit(join(root, entry));
-  return packages;
-}
-
-/** Returns the specifiers of `import` and `export … from`; compiling removes `import type`. */
-function staticImports(code: string): string[] {
-  const pattern = /^(?:import|export)\s(?!type\b)(?:[^'";]*\sfrom\s)?'([^']+)'/gm;
-  return [...code.matchAll(pattern)].flatMap(([, specifier]) => specifier ?? []);
+type Outputs = Readonly<Record<string, { readonly imports: readonly Import[] }>>;
+interface Import {
+  readonly path: string;
+  readonly kind: string;
+  readonly external?: boolean;
 }
 
 describe('The entry points', () => {
-  for (const entry of ['index.ts', 'apiserver/index.ts']) {
+  let outputs: Outputs;
+
+  before(async () => {
+    const entries = ['lib/index.ts', 'lib/apiserver/index.ts', 'lib/cli/main.ts'];
+    const { metafile } = await bundle(entries, { metafile: true, write: false });
+    ({ outputs } = metafile);
+  });
+
+  /** The packages that a built file loads as soon as it is imported, with all that it imports in turn. */
+  function packagesLoadedBy(entry: string): Set<string> {
+    const packages = new Set<string>();
+    const seen = new Set<string>();
+    const visit = (file: string): void => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      for (const { path, kind, external } of outputs[file]!.imports) {
+        if (kind !== 'import-statement') continue;
+        if (external === true) packages.add(path);
+        else visit(path);
+      }
+    };
+    visit(`dist/${entry}`);
+    return packages;
+  }
+
+  for (const entry of ['index.js', 'apiserver/index.js']) {
     it(`${entry} loads no client-node, undici or prom-client before they are needed`, () => {
       const packages = packagesLoadedBy(entry);
       expect([...packages]).to.include('node:crypto');
@@ -38,8 +44,8 @@ describe('The entry points', () => {
     });
   }
 
-  it('cli/main.ts loads no package before it knows which version of the program is to run', () => {
-    const packages = [...packagesLoadedBy('cli/main.ts')];
+  it('cli/main.js loads no package before it knows which version of the program is to run', () => {
+    const packages = [...packagesLoadedBy('cli/main.js')];
     expect(packages.filter((name) => !name.startsWith('node:'))).to.deep.equal([]);
   });
 });

@@ -1,10 +1,20 @@
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
-import { systemRandom } from '../system/random.js';
-import type { Random } from '../system/random.js';
-import type { Transport, TransportRequest, TransportResponse } from '../system/transport.js';
+import type { UnstructuredObject } from '../object/index.js';
+import {
+  systemClock,
+  OperatorError,
+  isOperatorError,
+  systemRandom,
+  errorMessage,
+  refuseUnknownOptions,
+} from '../system/index.js';
+import type {
+  Clock,
+  Random,
+  Transport,
+  TransportRequest,
+  TransportResponse,
+  OptionNames,
+} from '../system/index.js';
 import { AdmissionPolicies } from './admission/admission-policies.js';
 import { WebhookConfigurations } from './admission/match-webhook.js';
 import { attributesOf, isSelfReview } from './auth/policy-rule.js';
@@ -49,9 +59,6 @@ import { internalError, isStatusError } from './status-error.js';
 import type { StatusError } from './status-error.js';
 import { MvccLog, restoreSnapshot } from './storage/mvcc-log.js';
 import type { StoreSnapshot } from './storage/mvcc-log.js';
-import { errorMessage } from '../system/as-error.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link EmbeddedApiServer}. */
 export interface EmbeddedApiServerOptions {

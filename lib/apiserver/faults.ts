@@ -1,11 +1,7 @@
-import { isBookkeeping } from '../object/bookkeeping.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import type { Clock } from '../system/clock.js';
-import { sleep } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
-import type { Random } from '../system/random.js';
+import { isBookkeeping } from '../object/index.js';
+import type { UnstructuredObject } from '../object/index.js';
+import type { Clock, OptionNames, Random } from '../system/index.js';
+import { sleep, refuseUnknownOptions, OperatorError } from '../system/index.js';
 import type { ResourceRequest, Verb } from './requests/request-info.js';
 import { failure } from './status-error.js';
 

@@ -1,9 +1,8 @@
-import { joinHeaders } from '../system/transport.js';
+import { joinHeaders, OperatorError } from '../system/index.js';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { OperatorError } from '../system/operator-error.js';
-import type { Transport, TransportRequest, TransportResponse } from '../system/transport.js';
+import type { Transport, TransportRequest, TransportResponse } from '../system/index.js';
 import type { ListenerAccess, RequestHead, Visitor } from './auth/asking.js';
 import { certifiedClient } from './auth/authenticator.js';
 import type { CertifiedClient } from './auth/authenticator.js';

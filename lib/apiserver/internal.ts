@@ -13,8 +13,10 @@
  */
 export { usedRoles, usedRolesText } from './auth/used-rules.js';
 export type { UsedRole, UsedRolesOptions } from './auth/used-rules.js';
+export { isOpenPath, isSelfReview, ruleAllows, selfReviews } from './auth/policy-rule.js';
 export type { PolicyRule, AccessAttributes } from './auth/policy-rule.js';
 export type { WebhookServices } from './outside/webhook-client.js';
+export { listenHttp } from './http-adapter.js';
 export type {
   RequestHandler,
   ConnectionHandler,
@@ -42,4 +44,7 @@ export type {
   PutObject,
 } from './loopback.js';
 export type { RequestEntry, RequestLog, RequestMark } from './request-log.js';
-export { StatusError, isStatusError } from './status-error.js';
+export { StatusError, isStatusError, failure } from './status-error.js';
+export { whenEstablished } from './cluster/established.js';
+export { kubeConfigText } from './cluster/kube-config-text.js';
+export { errorResponse } from './requests/body.js';

@@ -1,6 +1,5 @@
-import type { ObjectKey, UnstructuredObject } from '../object/kubernetes-object.js';
-import { groupOf, versionOf } from '../object/resource-type.js';
-import type { ResourceType } from '../object/resource-type.js';
+import type { ObjectKey, UnstructuredObject, ResourceType } from '../object/index.js';
+import { groupOf, versionOf } from '../object/index.js';
 import { WebhookAdmission } from './admission/webhook-admission.js';
 import { subjectOf } from './kinds/served-kind.js';
 import type { ServedKind } from './kinds/served-kind.js';

@@ -1,4 +1,4 @@
-import type { TransportRequest, TransportResponse } from '../system/transport.js';
+import type { TransportRequest, TransportResponse } from '../system/index.js';
 import type { DiscoveryHandler } from './discovery/discovery.js';
 import {
   openApiDocument,

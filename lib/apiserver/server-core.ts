@@ -1,6 +1,5 @@
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import type { Clock } from '../system/clock.js';
-import type { Random } from '../system/random.js';
+import type { UnstructuredObject } from '../object/index.js';
+import type { Clock, Random } from '../system/index.js';
 import type { KindRegistry, ServedKind } from './kinds/served-kind.js';
 import type { AdmissionPolicies } from './admission/admission-policies.js';
 import type { WebhookConfigurations } from './admission/match-webhook.js';

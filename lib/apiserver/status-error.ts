@@ -1,5 +1,5 @@
-import { ApiError } from '../object/api-error.js';
-import type { Status, StatusCause, StatusDetails } from '../object/api-error.js';
+import { ApiError } from '../object/index.js';
+import type { Status, StatusCause, StatusDetails } from '../object/index.js';
 
 // `Symbol.for`, because an error may come from another copy of this package.
 const brand = Symbol.for('operator-builder.StatusError');

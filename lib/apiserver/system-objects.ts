@@ -1,8 +1,6 @@
 import type { V1ClusterRole } from '@kubernetes/client-node';
-import { deepEqual } from '../object/deep-equal.js';
-import { withoutMembers } from '../object/json.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import type { Wire } from '../object/wire.js';
+import { deepEqual, withoutMembers } from '../object/index.js';
+import type { UnstructuredObject, Wire } from '../object/index.js';
 import type { PolicyRule } from './auth/policy-rule.js';
 import { readDocument } from './kinds/documents.js';
 import type { ServedKind } from './kinds/served-kind.js';

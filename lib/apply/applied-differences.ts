@@ -1,15 +1,24 @@
-import { deepEqual } from '../object/deep-equal.js';
-import { fieldElement, fieldPath, pathToString, valueAtPath } from '../object/field-path.js';
-import type { FieldPath } from '../object/field-path.js';
-import { FieldSet } from '../object/field-set.js';
-import { elementsOf, isLeaf, leaf } from '../object/field-tree.js';
-import type { FieldNode } from '../object/field-tree.js';
-import { assignMembers, isJsonObject, memberOf } from '../object/json.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { appliedFields } from '../object/managed-fields.js';
-import { equalQuantities, parseQuantity } from '../object/quantity.js';
-import { groupOf } from '../object/resource-type.js';
-import { matchItems, uncoveredPaths } from '../object/uncovered-paths.js';
+import {
+  deepEqual,
+  fieldElement,
+  fieldPath,
+  pathToString,
+  valueAtPath,
+  FieldSet,
+  elementsOf,
+  isLeaf,
+  leaf,
+  assignMembers,
+  isJsonObject,
+  memberOf,
+  appliedFields,
+  equalQuantities,
+  parseQuantity,
+  groupOf,
+  matchItems,
+  uncoveredPaths,
+} from '../object/index.js';
+import type { FieldPath, FieldNode, UnstructuredObject } from '../object/index.js';
 
 /** A field manager and the part of objects that it applies. */
 export interface ManagedPart {

@@ -1,10 +1,7 @@
-import type { Client } from '../client/client.js';
-import { hashObject } from '../hash/hash-object.js';
-import { fieldElement } from '../object/field-path.js';
-import type { FieldSet } from '../object/field-set.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { appliedFields } from '../object/managed-fields.js';
-import { keyOf, keyStringOf } from '../object/object-key.js';
+import type { Client } from '../client/index.js';
+import { hashObject } from '../hash/index.js';
+import { fieldElement, appliedFields, keyOf, keyStringOf } from '../object/index.js';
+import type { FieldSet, UnstructuredObject } from '../object/index.js';
 import { appliedDifferences } from './applied-differences.js';
 import type { AppliedDifference, ManagedPart } from './applied-differences.js';
 import { asNew, withVersion } from './context.js';

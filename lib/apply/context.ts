@@ -4,23 +4,27 @@ import type {
   Client,
   DeleteOptions,
   WriteDetails,
-} from '../client/client.js';
-import { getIfExists, isStaleWrite } from '../client/object-changes.js';
-import type { OperatorEvents } from '../events/operator-events.js';
-import type { Recorder } from '../events/recorder.js';
-import { WriteReport } from '../events/recording-client.js';
-import { isAlreadyExists, isApiError, isInvalid, isNotFound } from '../object/api-error.js';
-import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
-import { keyOf } from '../object/object-key.js';
-import { referenceTo } from '../object/object-reference.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import type { ResourceType, TypeReference } from '../object/resource-type.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { silentLogger } from '../system/logger.js';
-import type { Logger } from '../system/logger.js';
-import type { ErrorCode } from '../system/operator-error.js';
-import { OperatorError } from '../system/operator-error.js';
+} from '../client/index.js';
+import { getIfExists, isStaleWrite } from '../client/index.js';
+import type { OperatorEvents, Recorder } from '../events/index.js';
+import { WriteReport } from '../events/index.js';
+import {
+  isAlreadyExists,
+  isApiError,
+  isInvalid,
+  isNotFound,
+  keyOf,
+  referenceTo,
+} from '../object/index.js';
+import type {
+  KubernetesObject,
+  UnstructuredObject,
+  ObjectReference,
+  ResourceType,
+  TypeReference,
+} from '../object/index.js';
+import { systemClock, silentLogger, OperatorError } from '../system/index.js';
+import type { Clock, Logger, ErrorCode } from '../system/index.js';
 import type { ImmutablePolicy } from './desired-object.js';
 
 /** Settings for applying objects: client, owner, identity and policies. */

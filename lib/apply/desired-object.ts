@@ -1,16 +1,21 @@
-import { encodedData, hashObject } from '../hash/hash-object.js';
-import type { ConfigurationData } from '../hash/hash-object.js';
-import { isJsonObject, withoutMember } from '../object/json.js';
-import { PersistentVolumeClaim, Secret } from '../object/kinds.js';
+import { encodedData, hashObject } from '../hash/index.js';
+import type { ConfigurationData } from '../hash/index.js';
+import {
+  isJsonObject,
+  withoutMember,
+  PersistentVolumeClaim,
+  Secret,
+  labelValueOf,
+  ownerUidLabel,
+  withControllerReference,
+} from '../object/index.js';
 import type {
   KubernetesObject,
   ObjectMeta,
   UnstructuredObject,
-} from '../object/kubernetes-object.js';
-import { labelValueOf } from '../object/names.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import { ownerUidLabel, withControllerReference } from '../object/owner-reference.js';
-import type { ResourceType } from '../object/resource-type.js';
+  ObjectReference,
+  ResourceType,
+} from '../object/index.js';
 import type { ApplySettings } from './context.js';
 import { builtInType, isKind } from './kind-traits.js';
 import {

@@ -1,20 +1,24 @@
-import { deepEqual } from '../object/deep-equal.js';
-import { diffObjects, serverSetFields, redactChanges } from '../object/diff-by-path.js';
-import type { FieldChange } from '../object/diff-by-path.js';
 import {
+  deepEqual,
+  diffObjects,
+  serverSetFields,
+  redactChanges,
   fieldElement,
   fieldPath,
   indexElement,
   keyElement,
   pathToString,
   valueAtPath,
-} from '../object/field-path.js';
-import type { FieldPath } from '../object/field-path.js';
-import { isJsonObject, memberOf } from '../object/json.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { appliedFields, fieldManagersOf, lastUpdater } from '../object/managed-fields.js';
-import { equalQuantities, parseQuantity } from '../object/quantity.js';
-import { uncoveredPaths } from '../object/uncovered-paths.js';
+  isJsonObject,
+  memberOf,
+  appliedFields,
+  fieldManagersOf,
+  lastUpdater,
+  equalQuantities,
+  parseQuantity,
+  uncoveredPaths,
+} from '../object/index.js';
+import type { FieldChange, FieldPath, UnstructuredObject } from '../object/index.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { appliedHashAnnotation } from './ownership.js';
 

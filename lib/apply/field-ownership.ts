@@ -1,11 +1,15 @@
-import type { Client } from '../client/client.js';
-import type { FieldChange } from '../object/diff-by-path.js';
-import { fieldPath, pathToString, valueAtPath } from '../object/field-path.js';
-import { FieldSet } from '../object/field-set.js';
-import { isJsonObject } from '../object/json.js';
-import type { ManagedFieldsEntry, UnstructuredObject } from '../object/kubernetes-object.js';
-import { adoptManagedFields, appliedFields } from '../object/managed-fields.js';
-import { redactChanges } from '../object/diff-by-path.js';
+import type { Client } from '../client/index.js';
+import type { FieldChange, ManagedFieldsEntry, UnstructuredObject } from '../object/index.js';
+import {
+  fieldPath,
+  pathToString,
+  valueAtPath,
+  FieldSet,
+  isJsonObject,
+  adoptManagedFields,
+  appliedFields,
+  redactChanges,
+} from '../object/index.js';
 import { withVersion } from './context.js';
 import type { ApplyContext, ApplySettings } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';

@@ -1,10 +1,12 @@
-import { isForbidden, isInvalid } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import type { FieldChange } from '../object/diff-by-path.js';
-import { PersistentVolumeClaim } from '../object/kinds.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { compareQuantities } from '../object/quantity.js';
-import { OperatorError } from '../system/operator-error.js';
+import {
+  isForbidden,
+  isInvalid,
+  describeObject,
+  PersistentVolumeClaim,
+  compareQuantities,
+} from '../object/index.js';
+import type { FieldChange, UnstructuredObject } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 import { withVersion } from './context.js';
 import type { ApplyContext } from './context.js';
 import type { Waiting } from './reconcile-object.js';

@@ -1,21 +1,22 @@
-import { deepEqual } from '../object/deep-equal.js';
-import omit from 'lodash/omit.js';
-import { isAlreadyExists, isApiError, isInvalid } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import type { FieldChange } from '../object/diff-by-path.js';
-import { isJsonObject } from '../object/json.js';
 import {
+  deepEqual,
+  isAlreadyExists,
+  isApiError,
+  isInvalid,
+  describeObject,
+  isJsonObject,
   ConfigMap,
   PersistentVolumeClaim,
   Pod,
   Secret,
   Service,
   StatefulSet,
-} from '../object/kinds.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { compareQuantities } from '../object/quantity.js';
-import { redactChanges } from '../object/diff-by-path.js';
-import { OperatorError } from '../system/operator-error.js';
+  compareQuantities,
+  redactChanges,
+} from '../object/index.js';
+import omit from 'lodash/omit.js';
+import type { FieldChange, UnstructuredObject } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 import { applyOptions, asNew, deleteAsRead } from './context.js';
 import type { ApplyContext } from './context.js';
 import type { Recreating } from './reconcile-object.js';

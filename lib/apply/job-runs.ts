@@ -1,12 +1,15 @@
-import { getIfExists } from '../client/object-changes.js';
-import { hashObject } from '../hash/hash-object.js';
-import { isForbidden, isNotFound } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import { isJsonObject, withoutMember } from '../object/json.js';
-import { Job } from '../object/kinds.js';
-import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
-import { keyOf } from '../object/object-key.js';
-import type { ObjectReference } from '../object/object-reference.js';
+import { getIfExists } from '../client/index.js';
+import { hashObject } from '../hash/index.js';
+import {
+  isForbidden,
+  isNotFound,
+  describeObject,
+  isJsonObject,
+  withoutMember,
+  Job,
+  keyOf,
+} from '../object/index.js';
+import type { KubernetesObject, UnstructuredObject, ObjectReference } from '../object/index.js';
 import type { ApplyContext, ApplySettings } from './context.js';
 import { changedDesire } from './desired-object.js';
 import type { DesiredObject } from './desired-object.js';

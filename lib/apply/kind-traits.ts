@@ -1,6 +1,6 @@
-import type { Client } from '../client/client.js';
-import { isNotFound } from '../object/api-error.js';
+import type { Client } from '../client/index.js';
 import {
+  isNotFound,
   ClusterRole,
   ClusterRoleBinding,
   ConfigMap,
@@ -22,12 +22,17 @@ import {
   ServiceAccount,
   StatefulSet,
   StorageClass,
-} from '../object/kinds.js';
-import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import { apiVersionOf, groupOf } from '../object/resource-type.js';
-import type { ResourceType, TypeReference } from '../object/resource-type.js';
-import { isOperatorError } from '../system/operator-error.js';
+  apiVersionOf,
+  groupOf,
+} from '../object/index.js';
+import type {
+  KubernetesObject,
+  TypeMeta,
+  ObjectReference,
+  ResourceType,
+  TypeReference,
+} from '../object/index.js';
+import { isOperatorError } from '../system/index.js';
 
 /** The `reconcile` method of a Builder to which an object belongs. */
 export type Stage =

@@ -1,8 +1,12 @@
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject, OwnerReference } from '../object/kubernetes-object.js';
-import { AlreadyOwnedError, controllerOf, ownerUidLabel } from '../object/owner-reference.js';
-import { groupOf } from '../object/resource-type.js';
-import { OperatorError } from '../system/operator-error.js';
+import {
+  describeObject,
+  AlreadyOwnedError,
+  controllerOf,
+  ownerUidLabel,
+  groupOf,
+} from '../object/index.js';
+import type { KubernetesObject, OwnerReference } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 
 /** Annotation with the hash of the object that we last applied. */
 export const appliedHashAnnotation = 'operator-builder.io/applied-hash';

@@ -1,12 +1,14 @@
 import omit from 'lodash/omit.js';
-import { isApiError, isForbidden, isNotFound } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import type { FieldChange } from '../object/diff-by-path.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import { redactChanges } from '../object/diff-by-path.js';
-import type { OperatorError } from '../system/operator-error.js';
-import { isOperatorError } from '../system/operator-error.js';
+import {
+  isApiError,
+  isForbidden,
+  isNotFound,
+  describeObject,
+  redactChanges,
+} from '../object/index.js';
+import type { FieldChange, UnstructuredObject, ObjectReference } from '../object/index.js';
+import type { OperatorError } from '../system/index.js';
+import { isOperatorError } from '../system/index.js';
 import { appliedChanges, desiredDifferences, driftOf, expectedChanges } from './differences.js';
 import type { Drift } from './differences.js';
 import { applyOptions, asNew, readObject, whileStale, withUid } from './context.js';

@@ -1,11 +1,22 @@
-import { fieldElement, parsePathElement, pathToString, valueAtPath } from '../object/field-path.js';
-import type { FieldPath } from '../object/field-path.js';
-import { elementsOf } from '../object/field-tree.js';
-import type { FieldNode } from '../object/field-tree.js';
-import { isJsonObject, memberOf, setMember, withoutMember } from '../object/json.js';
-import type { Deployment } from '../object/kinds.js';
-import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
-import { appliedFields } from '../object/managed-fields.js';
+import {
+  fieldElement,
+  parsePathElement,
+  pathToString,
+  valueAtPath,
+  elementsOf,
+  isJsonObject,
+  memberOf,
+  setMember,
+  withoutMember,
+  appliedFields,
+} from '../object/index.js';
+import type {
+  FieldPath,
+  FieldNode,
+  Deployment,
+  KubernetesObject,
+  UnstructuredObject,
+} from '../object/index.js';
 import { changedDesire } from './desired-object.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { changesBesideDrift, driftOf, droppedFields } from './differences.js';

@@ -1,14 +1,11 @@
-import { isConflict } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import { PersistentVolumeClaim } from '../object/kinds.js';
+import { isConflict, describeObject, PersistentVolumeClaim, referenceTo } from '../object/index.js';
 import type {
   KubernetesObject,
   TypeMeta,
   UnstructuredObject,
-} from '../object/kubernetes-object.js';
-import { referenceTo } from '../object/object-reference.js';
-import type { ResourceType } from '../object/resource-type.js';
-import { OperatorError } from '../system/operator-error.js';
+  ResourceType,
+} from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 import { deleteAsRead, readObject, reportFailure } from './context.js';
 import type { ApplyContext } from './context.js';
 import { isContainer, isKind } from './kind-traits.js';

@@ -1,10 +1,11 @@
-import { isForbidden, isInvalid } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import type { FieldChange } from '../object/diff-by-path.js';
-import { PersistentVolumeClaim } from '../object/kinds.js';
-import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import { OperatorError } from '../system/operator-error.js';
+import { isForbidden, isInvalid, describeObject, PersistentVolumeClaim } from '../object/index.js';
+import type {
+  FieldChange,
+  KubernetesObject,
+  UnstructuredObject,
+  ObjectReference,
+} from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 import { applyOptions, asNew, isStale, readObject, whileStale, withVersion } from './context.js';
 import type { ApplyContext } from './context.js';
 import type { DesiredObject, ImmutablePolicy, Pair } from './desired-object.js';

@@ -4,15 +4,25 @@ import {
   pathToString,
   hasKeys,
   valueAtPath,
-} from '../object/field-path.js';
-import type { FieldPath, PathElement } from '../object/field-path.js';
-import { FieldSet } from '../object/field-set.js';
-import { elementsOf, isLeaf, isMember, leaf } from '../object/field-tree.js';
-import type { FieldNode } from '../object/field-tree.js';
-import { formatJsonPointer } from '../object/json-patch.js';
-import type { JsonPatchOperation } from '../object/json-patch.js';
-import { isJsonObject, memberOf, withMember, withoutMember } from '../object/json.js';
-import type { ManagedFieldsEntry, UnstructuredObject } from '../object/kubernetes-object.js';
+  FieldSet,
+  elementsOf,
+  isLeaf,
+  isMember,
+  leaf,
+  formatJsonPointer,
+  isJsonObject,
+  memberOf,
+  withMember,
+  withoutMember,
+} from '../object/index.js';
+import type {
+  FieldPath,
+  PathElement,
+  FieldNode,
+  JsonPatchOperation,
+  ManagedFieldsEntry,
+  UnstructuredObject,
+} from '../object/index.js';
 import { fieldDifferences } from './applied-differences.js';
 import type { ManagedPart } from './applied-differences.js';
 import type { ApplyContext } from './context.js';

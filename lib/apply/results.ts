@@ -1,10 +1,11 @@
-import { isApiError, isInvalid, isNamespaceTerminating } from '../object/api-error.js';
-import type { ApiError } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import type { FieldChange } from '../object/diff-by-path.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import { isApiError, isInvalid, isNamespaceTerminating, describeObject } from '../object/index.js';
+import type {
+  ApiError,
+  FieldChange,
+  UnstructuredObject,
+  ObjectReference,
+} from '../object/index.js';
+import { isOperatorError, OperatorError } from '../system/index.js';
 
 /** The rollout progress of a workload. */
 export interface RolloutState {

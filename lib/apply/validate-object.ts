@@ -1,15 +1,17 @@
-import { describeObject } from '../object/describe-object.js';
-import { isJsonObject } from '../object/json.js';
-import { ConfigMap, Secret, Service } from '../object/kinds.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import {
+  describeObject,
+  isJsonObject,
+  ConfigMap,
+  Secret,
+  Service,
   dns1123LabelProblem,
   dns1123SubdomainProblem,
   labelsProblem,
   pathSegmentProblem,
-} from '../object/names.js';
-import { groupOf } from '../object/resource-type.js';
-import { OperatorError } from '../system/operator-error.js';
+  groupOf,
+} from '../object/index.js';
+import type { UnstructuredObject } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 import { isKind } from './kind-traits.js';
 import { podTemplateIn } from './pod-template.js';
 

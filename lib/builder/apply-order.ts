@@ -7,15 +7,15 @@ import {
   refId,
 } from '../apply/index.js';
 import type { Candidate, ObjectResult, Outcome } from '../apply/index.js';
-import { findCondition } from '../object/conditions.js';
-import type { Condition } from '../object/conditions.js';
-import { describeObject } from '../object/describe-object.js';
-import { isJsonObject } from '../object/json.js';
-import { CustomResourceDefinition } from '../object/kinds.js';
-import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
-import { referenceTo } from '../object/object-reference.js';
-import type { ResourceType } from '../object/resource-type.js';
-import { isOperatorError } from '../system/operator-error.js';
+import {
+  findCondition,
+  describeObject,
+  isJsonObject,
+  CustomResourceDefinition,
+  referenceTo,
+} from '../object/index.js';
+import type { Condition, KubernetesObject, TypeMeta, ResourceType } from '../object/index.js';
+import { isOperatorError } from '../system/index.js';
 import type { ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { containersOf, definitionId } from './dependencies.js';

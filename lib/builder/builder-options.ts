@@ -1,17 +1,11 @@
 import { applySettings } from '../apply/index.js';
 import type { ApplySettings, ImmutablePolicy, ObjectResult } from '../apply/index.js';
-import type { CachingClient } from '../client/client.js';
-import type { OperatorEvents } from '../events/operator-events.js';
-import type { Recorder } from '../events/recorder.js';
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { labelValueOf, labelsProblem } from '../object/names.js';
-import type { TypeReference } from '../object/resource-type.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { CachingClient } from '../client/index.js';
+import type { OperatorEvents, Recorder } from '../events/index.js';
+import { describeObject, labelValueOf, labelsProblem } from '../object/index.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import type { Clock, Logger, OptionNames } from '../system/index.js';
+import { refuseUnknownOptions, OperatorError } from '../system/index.js';
 
 /** Options of {@link Builder}. */
 export interface BuilderOptions<Order extends string = string> {

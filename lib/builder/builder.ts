@@ -1,9 +1,8 @@
 import type { ClaimOptions, ObjectResult } from '../apply/index.js';
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { apiVersionOf } from '../object/resource-type.js';
-import { OperatorError } from '../system/operator-error.js';
-import type { InternalStore } from '../store/internal-store.js';
+import { describeObject, apiVersionOf } from '../object/index.js';
+import type { KubernetesObject } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
+import type { InternalStore } from '../store/index.js';
 import { resolveBuilderOptions } from './builder-options.js';
 import type { BuilderOptions, BuilderSettings } from './builder-options.js';
 import type { ChainedName, ChainNames, NoNames, Owning, WithName } from './chain-names.js';

@@ -1,5 +1,5 @@
 import type { EnvFromSource, EnvVar, Volume, VolumeMount } from '../apply/index.js';
-import { labelValueOf } from '../object/names.js';
+import { labelValueOf } from '../object/index.js';
 import type { ChainedName, ChainNames } from './chain-names.js';
 import type { RequiredName } from './link.js';
 

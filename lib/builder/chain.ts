@@ -1,12 +1,9 @@
 import { refId, servedType, stageOf } from '../apply/index.js';
 import type { Stage } from '../apply/index.js';
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import type { ResourceType } from '../object/resource-type.js';
-import { InternalStore } from '../store/internal-store.js';
-import { nearestName } from '../system/known-options.js';
-import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import { describeObject } from '../object/index.js';
+import type { KubernetesObject, ObjectReference, ResourceType } from '../object/index.js';
+import { InternalStore } from '../store/index.js';
+import { nearestName, isOperatorError, OperatorError } from '../system/index.js';
 import { definedKinds, kindName } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import { scaleTargetOf } from './dependencies.js';

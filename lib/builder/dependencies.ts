@@ -1,6 +1,6 @@
 import { isKind, kindKey, podReferencesOf, podTemplateIn, refId } from '../apply/index.js';
-import { describeObject } from '../object/describe-object.js';
 import {
+  describeObject,
   ConfigMap,
   CustomResourceDefinition,
   HorizontalPodAutoscaler,
@@ -13,11 +13,9 @@ import {
   Service,
   ServiceAccount,
   StatefulSet,
-} from '../object/kinds.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import type { ResourceType } from '../object/resource-type.js';
-import { OperatorError } from '../system/operator-error.js';
+} from '../object/index.js';
+import type { KubernetesObject, ObjectReference, ResourceType } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 import type { ChainedObject } from './chain.js';
 
 /**

@@ -39,5 +39,7 @@ export type {
 } from './kinds/workloads.js';
 export type { ObjectOptions } from './link.js';
 export type { Plan, PlannedRollout } from './plan.js';
-export { renderPlan } from './render-plan.js';
+export { renderPlan, planSummary, renderObjects } from './render-plan.js';
 export type { RenderPlanOptions } from './render-plan.js';
+export { definedKinds, kindName } from './apply-order.js';
+export { updatesOnDelete } from './rollout-state.js';

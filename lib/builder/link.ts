@@ -1,6 +1,5 @@
 import type { ClaimOptions, LinkOptions } from '../apply/index.js';
-import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
-import type { TypeReference } from '../object/resource-type.js';
+import type { KubernetesObject, UnstructuredObject, TypeReference } from '../object/index.js';
 
 /** Options common to all links of one kind of object. */
 export interface ObjectOptions<Name extends string = string> extends LinkOptions {

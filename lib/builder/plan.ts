@@ -8,16 +8,17 @@ import {
   rollsPods,
 } from '../apply/index.js';
 import type { DesiredObject, ObjectPlan, PlannedObject } from '../apply/index.js';
-import { dryRun } from '../client/client-wrappers.js';
-import { describeObject } from '../object/describe-object.js';
-import type { FieldChange } from '../object/diff-by-path.js';
-import { Service } from '../object/kinds.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { referenceTo } from '../object/object-reference.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import { isRollingOut, rolloutStatus } from '../object/rollout-status.js';
-import { isOperatorError } from '../system/operator-error.js';
-import type { OperatorError } from '../system/operator-error.js';
+import { dryRun } from '../client/index.js';
+import {
+  describeObject,
+  Service,
+  referenceTo,
+  isRollingOut,
+  rolloutStatus,
+} from '../object/index.js';
+import type { FieldChange, UnstructuredObject, ObjectReference } from '../object/index.js';
+import { isOperatorError } from '../system/index.js';
+import type { OperatorError } from '../system/index.js';
 import { phasesOf } from './apply-order.js';
 import type { Chain, ChainedObject, LostObject } from './chain.js';
 import type { RunContext } from './context.js';

@@ -20,24 +20,27 @@ import {
   servedTypes,
 } from '../apply/index.js';
 import type { Candidate, PodTemplate } from '../apply/index.js';
-import { isForbidden } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
 import {
+  isForbidden,
+  describeObject,
   ConfigMap,
   Namespace,
   PersistentVolumeClaim,
   Pod,
   Secret,
   ServiceAccount,
-} from '../object/kinds.js';
-import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
-import type { LabelSelector } from '../object/label-selector.js';
-import { labelValueOf } from '../object/names.js';
-import { appliedFields } from '../object/managed-fields.js';
-import { referenceTo } from '../object/object-reference.js';
-import { ownerUidLabel } from '../object/owner-reference.js';
-import type { ResourceType } from '../object/resource-type.js';
-import { rolloutStatus } from '../object/rollout-status.js';
+  labelValueOf,
+  appliedFields,
+  referenceTo,
+  ownerUidLabel,
+  rolloutStatus,
+} from '../object/index.js';
+import type {
+  KubernetesObject,
+  UnstructuredObject,
+  LabelSelector,
+  ResourceType,
+} from '../object/index.js';
 import { occupiedContainers } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import type { Chain } from './chain.js';

@@ -1,12 +1,16 @@
 import { causeOfRollout, rollsPods } from '../apply/index.js';
 import type { ObjectResult, Outcome, RolloutState } from '../apply/index.js';
-import { isConflict, isNotFound } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import { Pod } from '../object/kinds.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { keyOf } from '../object/object-key.js';
-import { referenceTo } from '../object/object-reference.js';
-import { isRollingOut, rolloutStatus } from '../object/rollout-status.js';
+import {
+  isConflict,
+  isNotFound,
+  describeObject,
+  Pod,
+  keyOf,
+  referenceTo,
+  isRollingOut,
+  rolloutStatus,
+} from '../object/index.js';
+import type { UnstructuredObject } from '../object/index.js';
 import type { WorkloadSettings } from './link.js';
 import { blockedMessage, blockingPod, mayBeBlocked, rolloutStateOf } from './rollout-state.js';
 import type { ChainedObject } from './chain.js';

@@ -1,12 +1,10 @@
 import pc from 'picocolors';
 import { refId } from '../apply/index.js';
 import type { PlannedObject } from '../apply/index.js';
-import { describeObject } from '../object/describe-object.js';
-import { fieldsOf } from '../object/diff-by-path.js';
-import type { FieldChange } from '../object/diff-by-path.js';
-import type { ObjectReference } from '../object/object-reference.js';
+import { describeObject, fieldsOf } from '../object/index.js';
+import type { FieldChange, ObjectReference } from '../object/index.js';
 import type { Plan, PlannedRollout } from './plan.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
+import { refuseUnknownOptions } from '../system/index.js';
 
 /** Options of {@link renderPlan}. */
 export interface RenderPlanOptions {

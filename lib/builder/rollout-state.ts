@@ -1,15 +1,19 @@
 import { isKind, rollsPods } from '../apply/index.js';
 import type { RolloutState } from '../apply/index.js';
-import { isForbidden } from '../object/api-error.js';
-import { findCondition } from '../object/conditions.js';
-import { describeObject } from '../object/describe-object.js';
-import { Deployment, Pod, StatefulSet } from '../object/kinds.js';
-import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
-import { formatLabelSelector } from '../object/label-selector.js';
-import type { LabelSelector } from '../object/label-selector.js';
-import { isControlledBy } from '../object/owner-reference.js';
-import { isRollingOut, rolloutStatus } from '../object/rollout-status.js';
-import type { Clock } from '../system/clock.js';
+import {
+  isForbidden,
+  findCondition,
+  describeObject,
+  Deployment,
+  Pod,
+  StatefulSet,
+  formatLabelSelector,
+  isControlledBy,
+  isRollingOut,
+  rolloutStatus,
+} from '../object/index.js';
+import type { KubernetesObject, UnstructuredObject, LabelSelector } from '../object/index.js';
+import type { Clock } from '../system/index.js';
 import type { ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 

@@ -18,13 +18,10 @@ import {
   withPodTemplate,
 } from '../apply/index.js';
 import type { DesiredObject, ObjectResult, Outcome, Stage, WantedObject } from '../apply/index.js';
-import { describeObject } from '../object/describe-object.js';
-import { Service } from '../object/kinds.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { referenceTo } from '../object/object-reference.js';
-import { ownerReferenceTo } from '../object/owner-reference.js';
-import type { InternalStore } from '../store/internal-store.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { describeObject, Service, referenceTo, ownerReferenceTo } from '../object/index.js';
+import type { UnstructuredObject } from '../object/index.js';
+import type { InternalStore } from '../store/index.js';
+import { OperatorError, isOperatorError } from '../system/index.js';
 import { phasesOf, waitForDefinition } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import { resolveChain } from './chain.js';

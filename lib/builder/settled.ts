@@ -1,19 +1,22 @@
 import { hash } from 'node:crypto';
 import { rollsPods } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
-import type { CacheLooks, ListOptions } from '../client/client.js';
-import { isNotFound } from '../object/api-error.js';
-import { deepEqual, sameMembers } from '../object/deep-equal.js';
-import { withoutMember } from '../object/json.js';
+import type { CacheLooks, ListOptions } from '../client/index.js';
+import {
+  isNotFound,
+  deepEqual,
+  sameMembers,
+  withoutMember,
+  keyOf,
+  apiVersionOf,
+} from '../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
   UnstructuredObject,
-} from '../object/kubernetes-object.js';
-import { keyOf } from '../object/object-key.js';
-import { apiVersionOf } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { LruMap } from '../system/lru-map.js';
+  TypeReference,
+} from '../object/index.js';
+import { LruMap } from '../system/index.js';
 import type { BuilderSettings } from './builder-options.js';
 import type { ChainedLink } from './link.js';
 import { emitRollout, quietRollout } from './reconcile-workloads.js';

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isKind, podReferencesOf, podTemplateIn, readObject, refId } from '../apply/index.js';
 import type { Container, Outcome, PodSpec, PodTemplate } from '../apply/index.js';
-import { configMapHash, secretHash } from '../hash/hash-object.js';
-import type { ConfigurationData } from '../hash/hash-object.js';
-import { ConfigMap, Job, Secret } from '../object/kinds.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import type { ObjectReference } from '../object/object-reference.js';
+import { configMapHash, secretHash } from '../hash/index.js';
+import type { ConfigurationData } from '../hash/index.js';
+import { ConfigMap, Job, Secret } from '../object/index.js';
+import type { UnstructuredObject, ObjectReference } from '../object/index.js';
 import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
 import type { PreparedObject } from './run.js';

@@ -1,13 +1,18 @@
-import { deepEqual } from '../object/deep-equal.js';
+import {
+  deepEqual,
+  isForbidden,
+  isNotFound,
+  describeObject,
+  DaemonSet,
+  Deployment,
+  Service,
+  StatefulSet,
+  referenceTo,
+  rolloutStatus,
+} from '../object/index.js';
 import { isKind, podReferencesOf, podTemplateIn, readObject, rollsPods } from '../apply/index.js';
 import type { Candidate } from '../apply/index.js';
-import { isForbidden, isNotFound } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import { DaemonSet, Deployment, Service, StatefulSet } from '../object/kinds.js';
-import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
-import { referenceTo } from '../object/object-reference.js';
-import type { ResourceType } from '../object/resource-type.js';
-import { rolloutStatus } from '../object/rollout-status.js';
+import type { KubernetesObject, UnstructuredObject, ResourceType } from '../object/index.js';
 import type { Chain, ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { prepareObject } from './run.js';

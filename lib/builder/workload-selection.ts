@@ -1,16 +1,14 @@
 import { isKind, kindKey, rollsPods } from '../apply/index.js';
-import { describeObject } from '../object/describe-object.js';
-import { isJsonObject } from '../object/json.js';
 import {
+  describeObject,
+  isJsonObject,
   HorizontalPodAutoscaler,
   NetworkPolicy,
   PodDisruptionBudget,
   Service,
-} from '../object/kinds.js';
-import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
-import type { ResourceType } from '../object/resource-type.js';
-import { nearestName } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
+} from '../object/index.js';
+import type { KubernetesObject, UnstructuredObject, ResourceType } from '../object/index.js';
+import { nearestName, OperatorError } from '../system/index.js';
 import type { BuilderSettings } from './builder-options.js';
 import { workloadLabel } from './kinds/workloads.js';
 import type { Link, ScaleTarget } from './link.js';

@@ -5,8 +5,8 @@ import type {
   MetricLabels,
   Metrics,
   RemovableSeries,
-} from '../system/metrics.js';
-import { withMetricLabels } from '../system/metrics.js';
+} from '../system/index.js';
+import { withMetricLabels } from '../system/index.js';
 
 /** The metrics of a cache, each labelled with `kind` and the labels that its `metrics` add. */
 export interface CacheMetrics {

@@ -1,19 +1,15 @@
-import type { Client } from '../client/client.js';
-import { parseFieldSelector } from '../object/field-selector.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { parseLabelSelector } from '../object/label-selector.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { silentLogger } from '../system/logger.js';
-import type { Logger } from '../system/logger.js';
-import { noMetrics } from '../system/metrics.js';
-import type { Metrics } from '../system/metrics.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
-import { systemRandom } from '../system/random.js';
-import type { Random } from '../system/random.js';
-import type { Resolved, OptionNames } from '../system/known-options.js';
+import type { Client } from '../client/index.js';
+import { parseFieldSelector, parseLabelSelector } from '../object/index.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import {
+  systemClock,
+  silentLogger,
+  noMetrics,
+  refuseUnknownOptions,
+  OperatorError,
+  systemRandom,
+} from '../system/index.js';
+import type { Clock, Logger, Metrics, Random, Resolved, OptionNames } from '../system/index.js';
 import type { Indexer } from './indexer.js';
 import type { Transform } from './intake.js';
 import type { QuarantinedObject } from './quarantine.js';

@@ -1,9 +1,6 @@
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { keyString } from '../object/object-key.js';
-import { apiVersionOf } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import { keyString, apiVersionOf } from '../object/index.js';
+import { refuseUnknownOptions, OperatorError } from '../system/index.js';
 import { newCacheMetrics } from './cache-metrics.js';
 import { resolveCacheOptions } from './cache-options.js';
 import type { CacheOptions, CachedType, ResolvedCacheOptions } from './cache-options.js';

@@ -1,21 +1,24 @@
-import { forwarding } from '../client/client-wrappers.js';
+import { forwarding } from '../client/index.js';
 import type {
   CacheLooks,
   Client,
   DeleteCollectionOptions,
   DeleteOptions,
   WriteOptions,
-} from '../client/client.js';
-import { isAlreadyExists, isApiError, isConflict, isNotFound } from '../object/api-error.js';
-import { matchesFields } from '../object/field-selector.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { matchesLabels } from '../object/label-selector.js';
-import { keyOf, keyString } from '../object/object-key.js';
-import type { Patch } from '../object/patch.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
+} from '../client/index.js';
+import {
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isNotFound,
+  matchesFields,
+  matchesLabels,
+  keyOf,
+  keyString,
+} from '../object/index.js';
+import type { KubernetesObject, ObjectKey, Patch, TypeReference } from '../object/index.js';
+import { systemClock, refuseUnknownOptions } from '../system/index.js';
+import type { Clock } from '../system/index.js';
 import type { Cache } from './cache.js';
 import { getCached, listCached, looksInto, unindexed } from './cached-reads.js';
 import type { SharedInformer } from './shared-informer.js';

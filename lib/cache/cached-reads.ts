@@ -1,15 +1,26 @@
-import type { CacheLooks, GetOptions, ListOptions } from '../client/client.js';
-import { ApiError } from '../object/api-error.js';
-import { matchesFields, parseFieldSelector } from '../object/field-selector.js';
-import type { FieldTerm } from '../object/field-selector.js';
-import type { KubernetesObject, ObjectKey, ObjectList } from '../object/kubernetes-object.js';
-import { matchesLabels, parseLabelSelector } from '../object/label-selector.js';
-import { keyOf, keyString } from '../object/object-key.js';
-import { controllerOf, ownerUidLabel } from '../object/owner-reference.js';
-import { apiVersionOf, groupOf } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
-import type { Clock } from '../system/clock.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { CacheLooks, GetOptions, ListOptions } from '../client/index.js';
+import {
+  ApiError,
+  matchesFields,
+  parseFieldSelector,
+  matchesLabels,
+  parseLabelSelector,
+  keyOf,
+  keyString,
+  controllerOf,
+  ownerUidLabel,
+  apiVersionOf,
+  groupOf,
+} from '../object/index.js';
+import type {
+  FieldTerm,
+  KubernetesObject,
+  ObjectKey,
+  ObjectList,
+  TypeReference,
+} from '../object/index.js';
+import type { Clock } from '../system/index.js';
+import { OperatorError } from '../system/index.js';
 import type { Cache } from './cache.js';
 import { controllerUidIndex, indexValues, keptOwnerUidIndex, unknownIndex } from './indexer.js';
 import { quarantinedError } from './quarantine.js';

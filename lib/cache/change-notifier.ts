@@ -1,5 +1,5 @@
-import { sleep } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
+import { sleep } from '../system/index.js';
+import type { Clock } from '../system/index.js';
 
 /** Limits of the wait in {@link ChangeNotifier.until}. */
 export interface UntilOptions {

@@ -35,8 +35,12 @@ export type {
   UpdatedEvent,
   WaitForSyncOptions,
 } from './informer.js';
-export { describeMissing } from './missing.js';
+export { describeMissing, isNotServed } from './missing.js';
 export type { Missing } from './missing.js';
 export type { Transform } from './intake.js';
 export type { QuarantinedObject } from './quarantine.js';
 export { compareResourceVersions } from './resource-version.js';
+export { forgetCacheMetrics } from './cache-metrics.js';
+export { ChangeNotifier } from './change-notifier.js';
+export { ReconnectDelay } from './setbacks.js';
+export { estimateTotalBytes } from './store.js';

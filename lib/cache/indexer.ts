@@ -1,6 +1,6 @@
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { controllerOf, ownerUidLabel } from '../object/owner-reference.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { KubernetesObject } from '../object/index.js';
+import { controllerOf, ownerUidLabel } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 
 /**
  * Returns the index values of an object; undefined ones are ignored. The values must depend on the object

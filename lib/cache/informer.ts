@@ -1,7 +1,10 @@
-import { matchesFields, parseFieldSelector } from '../object/field-selector.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { matchesLabels, parseLabelSelector } from '../object/label-selector.js';
-import type { TypeReference } from '../object/resource-type.js';
+import {
+  matchesFields,
+  parseFieldSelector,
+  matchesLabels,
+  parseLabelSelector,
+} from '../object/index.js';
+import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
 import type { Indexer } from './indexer.js';
 import type { Transform } from './intake.js';
 import type { Missing } from './missing.js';

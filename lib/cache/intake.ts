@@ -1,10 +1,14 @@
-import { deepFreeze } from '../object/deep-freeze.js';
-import { maxDepth, tooDeep } from '../object/depth.js';
-import { assignMembers, isJsonObject, withoutMember } from '../object/json.js';
-import type { KubernetesObject, ObjectMeta } from '../object/kubernetes-object.js';
-import { apiVersionOf } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { OperatorError } from '../system/operator-error.js';
+import {
+  deepFreeze,
+  maxDepth,
+  tooDeep,
+  assignMembers,
+  isJsonObject,
+  withoutMember,
+  apiVersionOf,
+} from '../object/index.js';
+import type { KubernetesObject, ObjectMeta, TypeReference } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 
 /** Changes an object before it is stored. It must not modify its argument. */
 export type Transform<T extends KubernetesObject = KubernetesObject> = (object: T) => T;

@@ -1,12 +1,9 @@
-import type { Client, WatchEvent } from '../client/client.js';
-import { atOnce } from '../client/watch-events.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { keyStringOf } from '../object/object-key.js';
-import type { TypeReference } from '../object/resource-type.js';
-import type { Clock, Timer } from '../system/clock.js';
-import type { ConnectionError } from '../system/operator-error.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
-import type { Random } from '../system/random.js';
+import type { Client, WatchEvent } from '../client/index.js';
+import { atOnce } from '../client/index.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import { keyStringOf } from '../object/index.js';
+import type { Clock, Timer, ConnectionError, Random } from '../system/index.js';
+import { OperatorError, isOperatorError } from '../system/index.js';
 
 /** The objects of a kind that a watch shows. */
 export interface WatchScope {

@@ -1,8 +1,6 @@
-import { isApiError, isForbidden, isNotFound } from '../object/api-error.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { apiVersionOf, groupOf } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { isOperatorError } from '../system/operator-error.js';
+import { isApiError, isForbidden, isNotFound, apiVersionOf, groupOf } from '../object/index.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import { isOperatorError } from '../system/index.js';
 
 /** A permission or a kind that must be granted or installed before a kind can be cached. */
 export type Missing =

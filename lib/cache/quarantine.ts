@@ -1,11 +1,13 @@
-import { describeObject } from '../object/describe-object.js';
-import { isJsonObject } from '../object/json.js';
-import type { KubernetesObject, ObjectMeta, OwnerReference } from '../object/kubernetes-object.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import { apiVersionOf } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
-import type { Logger } from '../system/logger.js';
-import { OperatorError } from '../system/operator-error.js';
+import { describeObject, isJsonObject, apiVersionOf } from '../object/index.js';
+import type {
+  KubernetesObject,
+  ObjectMeta,
+  OwnerReference,
+  ObjectReference,
+  TypeReference,
+} from '../object/index.js';
+import type { Logger } from '../system/index.js';
+import { OperatorError } from '../system/index.js';
 
 /** An object that a cache can't store. */
 export interface QuarantinedObject extends ObjectReference {

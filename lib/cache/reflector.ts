@@ -1,12 +1,7 @@
-import type { Client, WatchEvent } from '../client/client.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { sleep } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import type { MetricLabels } from '../system/metrics.js';
-import { OperatorError } from '../system/operator-error.js';
-import type { Random } from '../system/random.js';
+import type { Client, WatchEvent } from '../client/index.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import { sleep, OperatorError } from '../system/index.js';
+import type { Clock, Logger, MetricLabels, Random } from '../system/index.js';
 import type { CacheMetrics } from './cache-metrics.js';
 import { InitialEvents, listPages, followWatch } from './list-and-watch.js';
 import type { InitialList, WatchReceiver, WatchScope, Watched } from './list-and-watch.js';

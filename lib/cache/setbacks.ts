@@ -1,10 +1,7 @@
-import { isApiError, isGone, isTooManyRequests } from '../object/api-error.js';
-import type { ApiError } from '../object/api-error.js';
-import { delayAfter, spread } from '../system/random.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import { isOperatorError } from '../system/operator-error.js';
-import type { Random } from '../system/random.js';
+import { isApiError, isGone, isTooManyRequests } from '../object/index.js';
+import type { ApiError } from '../object/index.js';
+import { delayAfter, spread, isOperatorError } from '../system/index.js';
+import type { Clock, Logger, Random } from '../system/index.js';
 import type { CacheMetrics } from './cache-metrics.js';
 import { isNotServed } from './missing.js';
 

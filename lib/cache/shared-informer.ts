@@ -1,11 +1,7 @@
-import { copyJson } from '../object/json.js';
-import type { Client } from '../client/client.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { keyString, keyStringOf } from '../object/object-key.js';
-import { apiVersionOf } from '../object/resource-type.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import type { Random } from '../system/random.js';
+import { copyJson, keyString, keyStringOf, apiVersionOf } from '../object/index.js';
+import type { Client } from '../client/index.js';
+import type { KubernetesObject, ObjectKey } from '../object/index.js';
+import type { Clock, Logger, Random } from '../system/index.js';
 import type { CacheMetrics } from './cache-metrics.js';
 import { ChangeNotifier } from './change-notifier.js';
 import { namespaceIndex } from './indexer.js';

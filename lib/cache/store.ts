@@ -1,5 +1,5 @@
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { KubernetesObject } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 import { builtInIndexers, indexValues, metadataPartOf, unknownIndex } from './indexer.js';
 import type { Indexer, MetadataPart } from './indexer.js';
 import type { CacheEvent } from './informer.js';

@@ -1,6 +1,6 @@
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { keyString, keyOf } from '../object/object-key.js';
-import type { Clock } from '../system/clock.js';
+import type { KubernetesObject } from '../object/index.js';
+import { keyString, keyOf } from '../object/index.js';
+import type { Clock } from '../system/index.js';
 import type { QuarantinedObject } from './quarantine.js';
 import { compareResourceVersions } from './resource-version.js';
 

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Environment, TextOutput } from '../feed/text-logger.js';
-import type { Clock } from '../system/clock.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { Environment, TextOutput } from '../feed/index.js';
+import type { Clock } from '../system/index.js';
+import { OperatorError } from '../system/index.js';
 
 /** An interactive terminal. */
 export interface Terminal {

@@ -1,12 +1,12 @@
 import uniqBy from 'lodash/uniqBy.js';
 import { createClient } from '../client/index.js';
 import type { Controller, ControllerKind } from '../controller/index.js';
-import type { Drawing, DrawnArrow, DrawnNode } from '../declarative/graph/drawing.js';
+import type { Drawing, DrawnArrow, DrawnNode } from '../declarative/internal.js';
 import { Manager } from '../manager/index.js';
 import type { OperatorDefinition, RequiredAccess, Webhook } from '../manager/index.js';
-import { groupOfType } from '../object/resource-type.js';
-import { OperatorError } from '../system/operator-error.js';
-import type { Transport } from '../system/transport.js';
+import { groupOfType } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
+import type { Transport } from '../system/index.js';
 
 /** The parts of an operator with controllers, as JSON. */
 export interface ControllerGraph {

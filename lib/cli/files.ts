@@ -1,6 +1,5 @@
 import { access, readFile, writeFile } from 'node:fs/promises';
-import { asError } from '../system/as-error.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { asError, OperatorError, isOperatorError } from '../system/index.js';
 import type { CommandContext } from './command-context.js';
 
 /** Reads a text file. @throws OperatorError `InvalidConfig`: it can't be read */

@@ -1,4 +1,4 @@
-import { isJsonObject, memberOf, setMember } from '../object/json.js';
+import { isJsonObject, memberOf, setMember } from '../object/index.js';
 
 /** A JSON object that the caller owns and may change in place. */
 export type Json = Record<string, unknown>;

@@ -3,11 +3,8 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { OperatorDefinition } from '../manager/index.js';
-import { isJsonObject } from '../object/json.js';
-import { dns1123LabelProblem } from '../object/names.js';
-import { asError } from '../system/as-error.js';
-import { OperatorError } from '../system/operator-error.js';
-import { systemRandom } from '../system/random.js';
+import { isJsonObject, dns1123LabelProblem } from '../object/index.js';
+import { asError, OperatorError, systemRandom } from '../system/index.js';
 import { exists, fileError } from './files.js';
 
 /** An operator loaded from its sources. */

@@ -15,8 +15,7 @@ import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
-import { systemClock } from '../system/clock.js';
-import { isOperatorError } from '../system/operator-error.js';
+import { systemClock, isOperatorError } from '../system/index.js';
 import { exitCodes } from './command-context.js';
 import { projectProgram } from './project-program.js';
 

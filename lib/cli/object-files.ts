@@ -1,9 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { checkDepth } from '../object/depth.js';
-import { isJsonObject } from '../object/json.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { OperatorError } from '../system/operator-error.js';
+import { checkDepth, isJsonObject } from '../object/index.js';
+import type { UnstructuredObject } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 import type { CommandContext } from './command-context.js';
 import { exists, fileError, readText } from './files.js';
 
@@ -63,7 +62,7 @@ export async function readResources(
   files: readonly string[],
   context: CommandContext,
 ): Promise<readonly UnstructuredObject[]> {
-  const { parseYamlDocuments } = await import('../object/yaml-documents.js');
+  const { parseYamlDocuments } = await import('../object/index.js');
   const all: UnstructuredObject[] = [];
   for (const file of files) {
     const text =

@@ -1,9 +1,7 @@
 import { FILE_HEADERS_ONLY, createTwoFilesPatch } from 'diff';
 import { stringify } from 'yaml';
 import type { ScalarTag } from 'yaml';
-import { checkDepth } from '../object/depth.js';
-import { isJsonObject } from '../object/json.js';
-import { parseYamlDocuments } from '../object/yaml-documents.js';
+import { checkDepth, isJsonObject, parseYamlDocuments } from '../object/index.js';
 import { contentError } from './files.js';
 import type { Json } from './json-values.js';
 

@@ -1,11 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import type { ConnectedClient } from '../client/http-client.js';
-import { parseDuration } from '../crd/cel/times.js';
-import { clusterText, usesColors } from '../feed/text-logger.js';
+import type { ConnectedClient } from '../client/index.js';
+import { parseDuration } from '../crd/internal.js';
+import { clusterText, usesColors } from '../feed/index.js';
 import type { ManagerOptions } from '../manager/index.js';
-import { dns1123LabelProblem, dns1123SubdomainProblem } from '../object/names.js';
-import type { Logger } from '../system/logger.js';
+import { dns1123LabelProblem, dns1123SubdomainProblem } from '../object/index.js';
+import type { Logger } from '../system/index.js';
 import type { CommandContext } from './command-context.js';
 
 /** Options that select a cluster. */
@@ -33,7 +33,7 @@ export async function clusterClient(
   { env }: CommandContext,
   logger: Logger,
 ): Promise<ConnectedClient> {
-  const { defaultClient } = await import('../client/default-client.js');
+  const { defaultClient } = await import('../client/index.js');
   return defaultClient({ path, context, env, logger });
 }
 
@@ -45,7 +45,7 @@ export async function clusterName(
   { kubeconfig: path, context }: ClusterOptions,
   { env }: CommandContext,
 ): Promise<string> {
-  const { defaultCluster } = await import('../client/default-client.js');
+  const { defaultCluster } = await import('../client/index.js');
   return clusterText(await defaultCluster({ path, context, env }));
 }
 
@@ -130,10 +130,10 @@ export async function commandLogger(options: LogOptions, context: CommandContext
   const { logLevel: level } = options;
   const write = (line: string): void => void stderr.write(line);
   if (logsText(options, context)) {
-    const { textLogger } = await import('../feed/text-logger.js');
+    const { textLogger } = await import('../feed/index.js');
     return textLogger({ level, write, color: usesColors(context, stderr) });
   }
-  const { pinoLogger } = await import('../system/pino-logger.js');
+  const { pinoLogger } = await import('../system/index.js');
   const stacks = level === 'debug' || env['OPERATOR_BUILDER_DEBUG'] !== undefined;
   return pinoLogger({ level, destination: { write }, stacks });
 }

@@ -1,8 +1,7 @@
 import { Argument, Command, CommanderError } from 'commander';
-import { packageVersion } from '../client/client-options.js';
-import { readableMessage } from '../feed/text-logger.js';
-import { asError } from '../system/as-error.js';
-import { isOperatorError } from '../system/operator-error.js';
+import { packageVersion } from '../client/index.js';
+import { readableMessage } from '../feed/index.js';
+import { asError, isOperatorError } from '../system/index.js';
 import { UsageError, exitCodes } from './command-context.js';
 import type { CommandContext } from './command-context.js';
 import { declarativeCommand } from './commands/declarative.js';

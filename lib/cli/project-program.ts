@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isJsonObject } from '../object/json.js';
+import { isJsonObject } from '../object/index.js';
 
 const name = 'operator-builder';
 

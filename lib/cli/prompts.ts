@@ -1,7 +1,6 @@
 import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { asError } from '../system/as-error.js';
-import { OperatorError } from '../system/operator-error.js';
+import { asError, OperatorError } from '../system/index.js';
 import type { CommandContext, Terminal } from './command-context.js';
 import type { Output } from './options.js';
 import {

@@ -1,9 +1,7 @@
 import { readFile, stat, watch } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { asError } from '../system/as-error.js';
-import { sleep } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
+import { asError, sleep } from '../system/index.js';
+import type { Clock, Logger } from '../system/index.js';
 
 /** Settings of {@link watchFiles}. */
 export interface WatchSettings {

@@ -1,15 +1,16 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { ApiError } from '../object/api-error.js';
-import type { Status } from '../object/api-error.js';
-import { tooDeep } from '../object/depth.js';
-import { checkJson, assignMembers, isJsonObject } from '../object/json.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { apiVersionOf } from '../object/resource-type.js';
-import type { ResourceType } from '../object/resource-type.js';
-import { ConnectionError } from '../system/operator-error.js';
-import type { Logger } from '../system/logger.js';
-import type { TransportResponse } from '../system/transport.js';
+import {
+  ApiError,
+  tooDeep,
+  checkJson,
+  assignMembers,
+  isJsonObject,
+  apiVersionOf,
+} from '../object/index.js';
+import type { Status, KubernetesObject, ResourceType } from '../object/index.js';
+import { ConnectionError } from '../system/index.js';
+import type { Logger, TransportResponse } from '../system/index.js';
 import { describeCall } from './call.js';
 import type { Call } from './call.js';
 import type { DeleteOptions } from './client.js';

@@ -1,10 +1,7 @@
-import { Pod, ServiceAccount } from '../object/kinds.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { ResourceType, TypeReference } from '../object/resource-type.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
-import type { TransportRequest } from '../system/transport.js';
+import { Pod, ServiceAccount } from '../object/index.js';
+import type { KubernetesObject, ResourceType, TypeReference } from '../object/index.js';
+import { refuseUnknownOptions, OperatorError } from '../system/index.js';
+import type { OptionNames, TransportRequest } from '../system/index.js';
 import type {
   ApplyOptions,
   CallOptions,

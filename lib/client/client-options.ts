@@ -1,15 +1,12 @@
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import { silentLogger } from '../system/logger.js';
-import type { Logger } from '../system/logger.js';
-import { noMetrics } from '../system/metrics.js';
-import type { Metrics } from '../system/metrics.js';
-import { OperatorError } from '../system/operator-error.js';
-import { systemRandom } from '../system/random.js';
-import type { Random } from '../system/random.js';
-import type { Transport } from '../system/transport.js';
+import {
+  systemClock,
+  refuseUnknownOptions,
+  silentLogger,
+  noMetrics,
+  OperatorError,
+  systemRandom,
+} from '../system/index.js';
+import type { Clock, OptionNames, Logger, Metrics, Random, Transport } from '../system/index.js';
 import { anonymous } from './credentials.js';
 import type { Credentials } from './credentials.js';
 import type { RateLimit, RetryLimits } from './request-limits.js';

@@ -1,8 +1,6 @@
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { keyString } from '../object/object-key.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { OperatorError } from '../system/operator-error.js';
+import { describeObject, keyString } from '../object/index.js';
+import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 import { subresourceParent } from './call.js';
 import type { Client, Fence, WriteOptions } from './client.js';
 

@@ -1,12 +1,14 @@
-import type { FieldChange } from '../object/diff-by-path.js';
 import type {
+  FieldChange,
   KubernetesObject,
   ObjectKey,
   ObjectList,
   UnstructuredObject,
-} from '../object/kubernetes-object.js';
-import type { Patch } from '../object/patch.js';
-import type { GroupKind, ResourceType, TypeReference } from '../object/resource-type.js';
+  Patch,
+  GroupKind,
+  ResourceType,
+  TypeReference,
+} from '../object/index.js';
 
 /** The options of every call. */
 export interface CallOptions {

@@ -1,9 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { errorMessage } from '../system/as-error.js';
-import type { Clock } from '../system/clock.js';
-import type { TlsOptions } from '../system/connector.js';
-import type { Logger } from '../system/logger.js';
-import { OperatorError } from '../system/operator-error.js';
+import { errorMessage, OperatorError } from '../system/index.js';
+import type { Clock, TlsOptions, Logger } from '../system/index.js';
 
 /** Header names in lower case; a list is sent as one header per value. */
 export type CredentialHeaders = Readonly<Record<string, string | readonly string[]>>;

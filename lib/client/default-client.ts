@@ -2,12 +2,13 @@ import { access, readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import omit from 'lodash/omit.js';
-import { systemClock } from '../system/clock.js';
-import type { TlsOptions } from '../system/connector.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
-import { UndiciTransport } from '../system/undici-transport.js';
+import {
+  systemClock,
+  refuseUnknownOptions,
+  OperatorError,
+  UndiciTransport,
+} from '../system/index.js';
+import type { TlsOptions, OptionNames } from '../system/index.js';
 import type { ClientSettings } from './client-options.js';
 import { createClient } from './http-client.js';
 import type { ConnectedClient } from './http-client.js';

@@ -1,9 +1,12 @@
-import { isNotFound } from '../object/api-error.js';
-import * as kinds from '../object/kinds.js';
-import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
-import { apiVersionOf, groupOf, versionOf } from '../object/resource-type.js';
-import type { GroupKind, ResourceType, TypeReference } from '../object/resource-type.js';
-import { OperatorError } from '../system/operator-error.js';
+import { isNotFound, builtInKinds, apiVersionOf, groupOf, versionOf } from '../object/index.js';
+import type {
+  KubernetesObject,
+  TypeMeta,
+  GroupKind,
+  ResourceType,
+  TypeReference,
+} from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 import type { ApiRequest } from './call.js';
 import type { Exchange } from './exchange.js';
 import { parseJson } from './answers.js';
@@ -234,7 +237,7 @@ function servedBy({ items = [] }: GroupDiscoveryList): Served {
 }
 
 function builtInTypes(): ReadonlyMap<string, ResourceType> {
-  const types = Object.values(kinds) as ResourceType[];
+  const types = Object.values(builtInKinds) as ResourceType[];
   return new Map(types.map((type) => [keyOf(apiVersionOf(type), type.kind), type]));
 }
 

@@ -1,19 +1,26 @@
 import { createHash } from 'node:crypto';
-import { isForbidden } from '../object/api-error.js';
-import { findCondition, isConditionTrue } from '../object/conditions.js';
-import { describeObject } from '../object/describe-object.js';
-import { isJsonObject } from '../object/json.js';
-import { CustomResourceDefinition } from '../object/kinds.js';
-import type { TypeMeta } from '../object/kubernetes-object.js';
-import { keyOf } from '../object/object-key.js';
-import { sleep, systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import {
+  isForbidden,
+  findCondition,
+  isConditionTrue,
+  describeObject,
+  isJsonObject,
+  CustomResourceDefinition,
+  keyOf,
+} from '../object/index.js';
+import type { TypeMeta } from '../object/index.js';
+import {
+  sleep,
+  systemClock,
+  OperatorError,
+  isOperatorError,
+  refuseUnknownOptions,
+} from '../system/index.js';
+import type { Clock } from '../system/index.js';
 import type { CallOptions, Client } from './client.js';
 import { getIfExists } from './object-changes.js';
 import { waitFor, withinLimits } from './wait-for.js';
 import type { WaitLimits } from './wait-for.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link ensureCrd}. */
 export interface EnsureCrdOptions extends CallOptions {

@@ -1,8 +1,11 @@
-import { sleep } from '../system/clock.js';
-import { ConnectionError, OperatorError, isOperatorError } from '../system/operator-error.js';
-import { noMetrics } from '../system/metrics.js';
-import type { Metrics } from '../system/metrics.js';
-import type { TransportRequest, TransportResponse } from '../system/transport.js';
+import {
+  sleep,
+  ConnectionError,
+  OperatorError,
+  isOperatorError,
+  noMetrics,
+} from '../system/index.js';
+import type { Metrics, TransportRequest, TransportResponse } from '../system/index.js';
 import { readBody, apiErrorOf, WarningLog } from './answers.js';
 import { describeCall } from './call.js';
 import type { ApiRequest } from './call.js';

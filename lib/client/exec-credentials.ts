@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import type { Clock, Timer } from '../system/clock.js';
+import type { Clock, Timer } from '../system/index.js';
 import type { Credentials } from './credentials.js';
 import { invalidKubeConfig } from './kube-config-file.js';
 import type { ClusterEntry, ExecEntry, KubeConfigContext } from './kube-config-file.js';

@@ -1,17 +1,18 @@
-import { ApiError } from '../object/api-error.js';
-import { isBookkeeping } from '../object/bookkeeping.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { sleep, systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { ConnectionError, OperatorError } from '../system/operator-error.js';
-import { seededRandom } from '../system/random.js';
-import type { Random } from '../system/random.js';
+import { ApiError, isBookkeeping } from '../object/index.js';
+import type { KubernetesObject } from '../object/index.js';
+import {
+  sleep,
+  systemClock,
+  ConnectionError,
+  OperatorError,
+  seededRandom,
+  refuseUnknownOptions,
+} from '../system/index.js';
+import type { Clock, Random, OptionNames } from '../system/index.js';
 import { describeCall } from './call.js';
 import type { Call } from './call.js';
 import type { CallOptions, Client } from './client.js';
 import { forwarding } from './client-wrappers.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
 
 /** The operations that a {@link FaultRule} can match. `event` is each event of a watch, `watch` its start. */
 export type FaultyVerb =

@@ -1,10 +1,15 @@
-import { checkDepth } from '../object/depth.js';
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject, ObjectKey, ObjectList } from '../object/kubernetes-object.js';
-import type { Patch } from '../object/patch.js';
-import type { GroupKind, ResourceType, TypeReference } from '../object/resource-type.js';
-import type { Metrics } from '../system/metrics.js';
-import { OperatorError } from '../system/operator-error.js';
+import { checkDepth, describeObject } from '../object/index.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  ObjectList,
+  Patch,
+  GroupKind,
+  ResourceType,
+  TypeReference,
+} from '../object/index.js';
+import type { Metrics } from '../system/index.js';
+import { OperatorError } from '../system/index.js';
 import {
   describeCall,
   checkCallOptions,

@@ -10,14 +10,16 @@
  * authenticate. `client-wrappers.ts` and `faulty.ts` wrap a client. Functions on top of a client:
  * `object-changes.ts`, `wait-for.ts`, `ensure-crd.ts`, `pod-log.ts`.
  */
-export { createClient } from './http-client.js';
+export { createClient, isConnected } from './http-client.js';
 export type { ConnectedClient } from './http-client.js';
+export { describeCall, subresourceParent } from './call.js';
 export type { Call } from './call.js';
+export { packageVersion } from './client-options.js';
 export type { ClientOptions, ClientSettings } from './client-options.js';
 export { anonymous, basicAuth, bearerToken, tokenFile } from './credentials.js';
 export type { CredentialHeaders, Credentials } from './credentials.js';
-export { defaultClient, clientInCluster } from './default-client.js';
-export type { InClusterClientOptions } from './default-client.js';
+export { defaultClient, clientInCluster, defaultCluster } from './default-client.js';
+export type { InClusterClientOptions, DefaultCluster } from './default-client.js';
 export { clientFromKubeConfig } from './kube-config.js';
 export type { KubeConfigClientOptions } from './kube-config.js';
 export type { Environment, KubeConfigSource } from './kube-config-file.js';
@@ -40,7 +42,7 @@ export type {
 export { dryRun, fenced, forwarding, namespaced, withFieldManager } from './client-wrappers.js';
 export { ensureCrd } from './ensure-crd.js';
 export type { EnsureCrdOptions } from './ensure-crd.js';
-export { faulty, writeVerbs } from './faulty.js';
+export { faulty, writeVerbs, errorOf, faultyClientsOf } from './faulty.js';
 export type {
   FailingFault,
   Fault,
@@ -66,9 +68,12 @@ export type {
   WatchEvent,
   WatchOptions,
   WriteOptions,
+  WriteDetails,
 } from './client.js';
 export { podLog, podLogLines } from './pod-log.js';
 export type { PodLogLinesOptions, PodLogOptions } from './pod-log.js';
+export { Deadline } from './request-limits.js';
 export type { RateLimit, RetryLimits } from './request-limits.js';
 export { waitFor } from './wait-for.js';
 export type { WaitForOptions } from './wait-for.js';
+export { atOnce } from './watch-events.js';

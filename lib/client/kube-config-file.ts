@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 
 /** Environment variables, for example `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -157,10 +157,8 @@ async function parseKubeConfig(text: string, origin: Origin): Promise<KubeConfig
 }
 
 async function parseYaml(text: string, { name }: Origin): Promise<unknown> {
-  const [{ parseDocument }, { checkYamlDepth }] = await Promise.all([
-    import('yaml'),
-    import('../object/yaml-documents.js'),
-  ]);
+  const { parseDocument } = await import('yaml');
+  const { checkYamlDepth } = await import('../object/index.js');
   const document = parseDocument(checkYamlDepth(text, name));
   const [error] = document.errors;
   if (error === undefined) return document.toJS();

@@ -3,16 +3,16 @@ import { BlockList, isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type * as ClientNode from '@kubernetes/client-node';
 import omit from 'lodash/omit.js';
-import { errorMessage } from '../system/as-error.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import type { TlsOptions } from '../system/connector.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import { silentLogger } from '../system/logger.js';
-import { OperatorError } from '../system/operator-error.js';
-import { isProxyUrl } from '../system/connector.js';
-import { UndiciTransport } from '../system/undici-transport.js';
+import {
+  errorMessage,
+  systemClock,
+  refuseUnknownOptions,
+  silentLogger,
+  OperatorError,
+  isProxyUrl,
+  UndiciTransport,
+} from '../system/index.js';
+import type { Clock, TlsOptions, OptionNames } from '../system/index.js';
 import {
   withCertificateFiles,
   anonymous,

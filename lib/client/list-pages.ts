@@ -1,6 +1,6 @@
-import { ApiError, isGone } from '../object/api-error.js';
-import type { KubernetesObject, ObjectList } from '../object/kubernetes-object.js';
-import { OperatorError } from '../system/operator-error.js';
+import { ApiError, isGone } from '../object/index.js';
+import type { KubernetesObject, ObjectList } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 import type { ListOptions } from './client.js';
 import type { Query } from './call.js';
 

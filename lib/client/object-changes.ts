@@ -1,18 +1,26 @@
-import { isApiError, isConflict, isInvalid, isNotFound } from '../object/api-error.js';
-import { deepEqual } from '../object/deep-equal.js';
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { createMergePatch } from '../object/merge-patch.js';
-import { keyOf, sameKey } from '../object/object-key.js';
-import { withControllerReference } from '../object/owner-reference.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { delayAfter, spread, systemRandom } from '../system/random.js';
-import { sleep, systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
-import type { Random } from '../system/random.js';
+import {
+  isApiError,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  deepEqual,
+  describeObject,
+  createMergePatch,
+  keyOf,
+  sameKey,
+  withControllerReference,
+} from '../object/index.js';
+import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
+import {
+  delayAfter,
+  spread,
+  systemRandom,
+  sleep,
+  systemClock,
+  refuseUnknownOptions,
+  OperatorError,
+} from '../system/index.js';
+import type { Clock, OptionNames, Random } from '../system/index.js';
 import { writeOptionNames } from './call.js';
 import type { CallOptions, Client, GetOptions, WriteOptions } from './client.js';
 

@@ -1,8 +1,8 @@
-import { Pod } from '../object/kinds.js';
-import type { ObjectKey } from '../object/kubernetes-object.js';
+import { Pod } from '../object/index.js';
+import type { ObjectKey } from '../object/index.js';
 import type { CallOptions, Client } from './client.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
+import { refuseUnknownOptions } from '../system/index.js';
+import type { OptionNames } from '../system/index.js';
 
 /** Options of {@link podLog} and {@link podLogLines}. The server's defaults apply to absent ones. */
 export interface PodLogOptions extends CallOptions {

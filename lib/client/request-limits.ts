@@ -1,10 +1,14 @@
 import { defaultMaxListeners, getMaxListeners, setMaxListeners } from 'node:events';
-import { delayAfter, spread } from '../system/random.js';
-import { sleep } from '../system/clock.js';
-import type { Clock, Timer } from '../system/clock.js';
-import { ConnectionError, OperatorError, isOperatorError } from '../system/operator-error.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { Random } from '../system/random.js';
+import {
+  delayAfter,
+  spread,
+  sleep,
+  ConnectionError,
+  OperatorError,
+  isOperatorError,
+  refuseUnknownOptions,
+} from '../system/index.js';
+import type { Clock, Timer, Random } from '../system/index.js';
 import type { ApiRequest } from './call.js';
 
 /**

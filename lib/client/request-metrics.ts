@@ -1,4 +1,4 @@
-import type { Counter, Histogram, Metrics } from '../system/metrics.js';
+import type { Counter, Histogram, Metrics } from '../system/index.js';
 
 const secondsBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const bytesBuckets = [64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216];

@@ -1,14 +1,15 @@
-import { isGone } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { keyOf } from '../object/object-key.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { sleep, systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { isGone, describeObject, keyOf } from '../object/index.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import {
+  sleep,
+  systemClock,
+  OperatorError,
+  isOperatorError,
+  refuseUnknownOptions,
+} from '../system/index.js';
+import type { Clock } from '../system/index.js';
 import type { CallOptions, Client } from './client.js';
 import { Deadline } from './request-limits.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link waitFor}. */
 export interface WaitForOptions<T> extends CallOptions {

@@ -1,8 +1,6 @@
-import { ApiError } from '../object/api-error.js';
-import type { Status } from '../object/api-error.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { ResourceType } from '../object/resource-type.js';
-import { ConnectionError } from '../system/operator-error.js';
+import { ApiError } from '../object/index.js';
+import type { Status, KubernetesObject, ResourceType } from '../object/index.js';
+import { ConnectionError } from '../system/index.js';
 import { withTypeOf } from './answers.js';
 import { describeCall } from './call.js';
 import type { Call } from './call.js';

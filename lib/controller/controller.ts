@@ -1,8 +1,6 @@
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { MisplacedOptions, OptionNames } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import { refuseUnknownOptions, OperatorError } from '../system/index.js';
+import type { MisplacedOptions, OptionNames } from '../system/index.js';
 import { enqueueObject, enqueueOwner, kindSource } from './kind-source.js';
 import type { EnqueueOwnerOptions, Mapper, Predicate } from './kind-source.js';
 import { controllerOptionNames, resolveControllerOptions, resolveRuntime } from './options.js';

@@ -1,7 +1,5 @@
-import { delayAfter } from '../system/random.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
-import type { Resolved } from '../system/known-options.js';
+import { delayAfter, refuseUnknownOptions, OperatorError } from '../system/index.js';
+import type { Resolved } from '../system/index.js';
 
 /** An item with a due time; the heap maintains its index. */
 export interface Delayed {

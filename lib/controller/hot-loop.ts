@@ -1,15 +1,14 @@
-import { hashObject } from '../hash/hash-object.js';
-import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
-import type { FieldChange } from '../object/diff-by-path.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { keyString } from '../object/object-key.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import { apiVersionOf } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
-import type { Clock } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
-import type { Resolved } from '../system/known-options.js';
+import { hashObject } from '../hash/index.js';
+import { diffObjects, serverSetFields, keyString, apiVersionOf } from '../object/index.js';
+import type {
+  FieldChange,
+  KubernetesObject,
+  ObjectKey,
+  ObjectReference,
+  TypeReference,
+} from '../object/index.js';
+import type { Clock, Resolved } from '../system/index.js';
+import { refuseUnknownOptions, OperatorError } from '../system/index.js';
 
 /** The limits beyond which a key counts as a hot loop, and its delays. */
 export interface HotLoopOptions {

@@ -1,7 +1,7 @@
-import type { Fence } from '../client/client.js';
-import type { ObjectKey } from '../object/kubernetes-object.js';
-import { keyString, parseKey } from '../object/object-key.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { Fence } from '../client/index.js';
+import type { ObjectKey } from '../object/index.js';
+import { keyString, parseKey } from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 import type { Trigger } from './trigger.js';
 
 /** The object key of a reconcile, with the cluster if a controller runs on several. */

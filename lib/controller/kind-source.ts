@@ -1,21 +1,22 @@
-import type { AddedEvent, CacheEvent, DeletedEvent, UpdatedEvent } from '../cache/informer.js';
-import type { Client } from '../client/client.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
+import type { AddedEvent, CacheEvent, DeletedEvent, UpdatedEvent } from '../cache/index.js';
+import type { Client } from '../client/index.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  LabelSelector,
+  ResourceType,
+  TypeReference,
+} from '../object/index.js';
 import {
   labelRequirementsOf,
   matchesLabels,
   parseLabelSelector,
-} from '../object/label-selector.js';
-import type { LabelSelector } from '../object/label-selector.js';
-import { keyOf } from '../object/object-key.js';
-import { apiVersionOf, groupOf } from '../object/resource-type.js';
-import type { ResourceType, TypeReference } from '../object/resource-type.js';
-import { sleep } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import type { Logger } from '../system/logger.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+  keyOf,
+  apiVersionOf,
+  groupOf,
+} from '../object/index.js';
+import { sleep, refuseUnknownOptions, OperatorError, isOperatorError } from '../system/index.js';
+import type { Clock, OptionNames, Logger } from '../system/index.js';
 import { workKeyOf } from './keys.js';
 import type { ReconcileKey } from './keys.js';
 import { enqueueMapped, isThenable } from './sources.js';

@@ -5,7 +5,7 @@ import type {
   MetricLabels,
   Metrics,
   RemovableSeries,
-} from '../system/metrics.js';
+} from '../system/index.js';
 
 /** The metrics of a controller, each labelled with `controller`. */
 export interface ControllerMetrics {

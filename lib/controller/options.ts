@@ -1,20 +1,16 @@
-import type { Cache } from '../cache/cache.js';
-import type { Client, Fence } from '../client/client.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import { silentLogger } from '../system/logger.js';
-import type { Logger } from '../system/logger.js';
-import { noMetrics } from '../system/metrics.js';
-import type { Metrics } from '../system/metrics.js';
-import { OperatorError } from '../system/operator-error.js';
-import { systemRandom } from '../system/random.js';
-import type { Random } from '../system/random.js';
-import { noTracer } from '../system/tracer.js';
-import type { Tracer } from '../system/tracer.js';
+import type { Cache } from '../cache/index.js';
+import type { Client, Fence } from '../client/index.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import {
+  systemClock,
+  refuseUnknownOptions,
+  silentLogger,
+  noMetrics,
+  OperatorError,
+  systemRandom,
+  noTracer,
+} from '../system/index.js';
+import type { Clock, OptionNames, Logger, Metrics, Random, Tracer } from '../system/index.js';
 import type { BackoffOptions } from './delays.js';
 import type { HotLoopOptions } from './hot-loop.js';
 import type { KeyOwnership } from './keys.js';

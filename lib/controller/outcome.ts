@@ -1,8 +1,6 @@
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { keyOf, keyString } from '../object/object-key.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import type { MetricLabels } from '../system/metrics.js';
+import type { KubernetesObject } from '../object/index.js';
+import { keyOf, keyString } from '../object/index.js';
+import type { Clock, Logger, MetricLabels } from '../system/index.js';
 import type { HotLoop } from './hot-loop.js';
 import type { WorkKey } from './keys.js';
 import type { WorkItem } from './queue.js';

@@ -1,10 +1,5 @@
-import { systemClock } from '../system/clock.js';
-import type { Clock, Timer } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import { noMetrics } from '../system/metrics.js';
-import type { Metrics } from '../system/metrics.js';
-import { OperatorError } from '../system/operator-error.js';
+import { systemClock, refuseUnknownOptions, noMetrics, OperatorError } from '../system/index.js';
+import type { Clock, Timer, OptionNames, Metrics } from '../system/index.js';
 import { Backoff, DelayHeap } from './delays.js';
 import type { BackoffOptions, Delayed } from './delays.js';
 import { clusterIn, namespaceIn } from './keys.js';

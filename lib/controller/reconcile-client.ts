@@ -1,8 +1,7 @@
-import type { CachingClient, CallOptions, Client, WriteOptions, Fence } from '../client/client.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { keyString } from '../object/object-key.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import type { CachingClient, CallOptions, Client, WriteOptions, Fence } from '../client/index.js';
+import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
+import { keyString } from '../object/index.js';
+import { OperatorError, isOperatorError } from '../system/index.js';
 
 /** The client of a reconcile. */
 export interface ReconcileClient extends CachingClient {

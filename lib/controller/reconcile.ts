@@ -1,17 +1,18 @@
-import type { CachingClient, Client, Fence } from '../client/client.js';
-import { silentRecorder } from '../events/recorder.js';
-import type { Recorder } from '../events/recorder.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { endsWithin, systemClock, whenAborted } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { silentLogger } from '../system/logger.js';
-import type { Logger } from '../system/logger.js';
-import { OperatorError } from '../system/operator-error.js';
-import { systemRandom } from '../system/random.js';
-import type { Random } from '../system/random.js';
-import { noSpan, noTracer } from '../system/tracer.js';
-import type { Span, Tracer } from '../system/tracer.js';
+import type { CachingClient, Client, Fence } from '../client/index.js';
+import { silentRecorder } from '../events/index.js';
+import type { Recorder } from '../events/index.js';
+import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
+import {
+  endsWithin,
+  systemClock,
+  whenAborted,
+  silentLogger,
+  OperatorError,
+  systemRandom,
+  noSpan,
+  noTracer,
+} from '../system/index.js';
+import type { Clock, Logger, Random, Span, Tracer } from '../system/index.js';
 import { workKeyOf } from './keys.js';
 import type { WorkKey } from './keys.js';
 import { ownedTypes } from './options.js';

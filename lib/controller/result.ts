@@ -1,8 +1,8 @@
 import { isReconcileFailed, requeueAfterOf } from '../apply/index.js';
-import { isStaleWrite } from '../client/object-changes.js';
-import { isApiError, isNamespaceTerminating } from '../object/api-error.js';
-import type { ErrorCode, OperatorErrorOptions } from '../system/operator-error.js';
-import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import { isStaleWrite } from '../client/index.js';
+import { isApiError, isNamespaceTerminating } from '../object/index.js';
+import type { ErrorCode, OperatorErrorOptions } from '../system/index.js';
+import { isOperatorError, OperatorError } from '../system/index.js';
 
 /**
  * The next step after a successful reconcile. A reconciler that throws is retried with back-off, unless the

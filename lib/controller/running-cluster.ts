@@ -1,10 +1,9 @@
-import type { Cache } from '../cache/cache.js';
-import type { Client } from '../client/client.js';
-import type { Recorder } from '../events/recorder.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import type { TypeReference } from '../object/resource-type.js';
-import type { Logger } from '../system/logger.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { Cache } from '../cache/index.js';
+import type { Client } from '../client/index.js';
+import type { Recorder } from '../events/index.js';
+import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
+import type { Logger } from '../system/index.js';
+import { OperatorError } from '../system/index.js';
 import type { Source, SourceContext, StartedSource } from './sources.js';
 import type { Trigger } from './trigger.js';
 import type { AddOptions } from './queue.js';

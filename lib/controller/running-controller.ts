@@ -1,7 +1,6 @@
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { TypeReference } from '../object/resource-type.js';
-import type { Logger } from '../system/logger.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import type { Logger } from '../system/index.js';
+import { OperatorError } from '../system/index.js';
 import { HotLoopDetector } from './hot-loop.js';
 import { OwnedKeys, parseWorkKey, workKeyOf } from './keys.js';
 import type { ReconcileKey, WorkKey } from './keys.js';

@@ -1,8 +1,8 @@
-import type { CachingClient, Client } from '../client/client.js';
-import { forwarding } from '../client/client-wrappers.js';
-import type { KubernetesObject, ObjectList } from '../object/kubernetes-object.js';
-import { noTracer } from '../system/tracer.js';
-import type { Span, SpanAttributes, Tracer } from '../system/tracer.js';
+import type { CachingClient, Client } from '../client/index.js';
+import { forwarding } from '../client/index.js';
+import type { KubernetesObject, ObjectList } from '../object/index.js';
+import { noTracer } from '../system/index.js';
+import type { Span, SpanAttributes, Tracer } from '../system/index.js';
 
 /**
  * Wraps `client` so that its requests to the server are child spans of `span`. Reads of a cached client have

@@ -1,7 +1,6 @@
-import type { CacheEvent } from '../cache/informer.js';
-import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
-import { referenceTo } from '../object/object-reference.js';
-import type { ObjectReference } from '../object/object-reference.js';
+import type { CacheEvent } from '../cache/index.js';
+import { diffObjects, serverSetFields, referenceTo } from '../object/index.js';
+import type { ObjectReference } from '../object/index.js';
 
 /** The cause of a reconcile. */
 export type Trigger =

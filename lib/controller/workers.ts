@@ -1,9 +1,7 @@
-import type { Fence } from '../client/client.js';
-import { silentRecorder } from '../events/recorder.js';
-import { endsWithin, turnIfDue, whenAborted } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import type { OperatorError } from '../system/operator-error.js';
-import { noTracer } from '../system/tracer.js';
+import type { Fence } from '../client/index.js';
+import { silentRecorder } from '../events/index.js';
+import { endsWithin, turnIfDue, whenAborted, noTracer } from '../system/index.js';
+import type { Clock, OperatorError } from '../system/index.js';
 import { parseWorkKey } from './keys.js';
 import type { WorkKey } from './keys.js';
 import type { ControllerDefinition } from './options.js';

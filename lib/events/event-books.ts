@@ -1,5 +1,5 @@
-import type { Event } from '../object/kinds.js';
-import { LruMap } from '../system/lru-map.js';
+import type { Event } from '../object/index.js';
+import { LruMap } from '../system/index.js';
 import { cutText, maxNoteBytes, referenceKey, separator } from './recorder.js';
 
 /**

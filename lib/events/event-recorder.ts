@@ -1,18 +1,16 @@
 import { hostname } from 'node:os';
-import type { Client } from '../client/client.js';
-import type { Event } from '../object/kinds.js';
-import { qualifiedNameProblem } from '../object/names.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock, Timer } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { silentLogger } from '../system/logger.js';
-import type { Logger } from '../system/logger.js';
-import { noMetrics } from '../system/metrics.js';
-import type { Metrics } from '../system/metrics.js';
-import { OperatorError } from '../system/operator-error.js';
-import { systemRandom } from '../system/random.js';
-import type { Random } from '../system/random.js';
-import type { Resolved } from '../system/known-options.js';
+import type { Client } from '../client/index.js';
+import type { Event } from '../object/index.js';
+import { qualifiedNameProblem } from '../object/index.js';
+import {
+  systemClock,
+  refuseUnknownOptions,
+  silentLogger,
+  noMetrics,
+  OperatorError,
+  systemRandom,
+} from '../system/index.js';
+import type { Clock, Timer, Logger, Metrics, Random, Resolved } from '../system/index.js';
 import {
   BatchBook,
   combinedEvent,

@@ -1,22 +1,16 @@
-import type { Client } from '../client/client.js';
+import type { Client } from '../client/index.js';
 import {
   isAlreadyExists,
   isApiError,
   isForbidden,
   isNamespaceTerminating,
   isNotFound,
-} from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import { Event } from '../object/kinds.js';
-import { formatMicroTime } from '../object/micro-time.js';
-import { delayAfter, spread } from '../system/random.js';
-import { sleep } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import type { LogFields, Logger } from '../system/logger.js';
-import { LruMap } from '../system/lru-map.js';
-import type { Counter, Metrics } from '../system/metrics.js';
-import { isOperatorError } from '../system/operator-error.js';
-import type { Random } from '../system/random.js';
+  describeObject,
+  Event,
+  formatMicroTime,
+} from '../object/index.js';
+import { delayAfter, spread, sleep, LruMap, isOperatorError } from '../system/index.js';
+import type { Clock, LogFields, Logger, Counter, Metrics, Random } from '../system/index.js';
 import { isUnwritten } from './event-books.js';
 import type { SeriesEntry } from './event-books.js';
 

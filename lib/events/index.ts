@@ -20,7 +20,8 @@ export type {
   WriteFailed,
   WriteVerb,
 } from './operator-events.js';
+export { eventName, silentRecorder } from './recorder.js';
 export type { ObjectEvent, Recorder } from './recorder.js';
-export { recordingClient } from './recording-client.js';
+export { recordingClient, WriteReport } from './recording-client.js';
 export type { RecordingClientOptions } from './recording-client.js';
-export type { WriteDetails } from '../client/client.js';
+export type { WriteDetails } from '../client/index.js';

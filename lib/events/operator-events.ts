@@ -1,10 +1,7 @@
 import { EventEmitter } from 'eventemitter3';
-import type { FieldChange } from '../object/diff-by-path.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import type { RolloutStatus } from '../object/rollout-status.js';
-import { silentLogger } from '../system/logger.js';
-import type { Logger } from '../system/logger.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
+import type { FieldChange, ObjectReference, RolloutStatus } from '../object/index.js';
+import { silentLogger, refuseUnknownOptions } from '../system/index.js';
+import type { Logger } from '../system/index.js';
 
 /** An object was written. */
 export interface ObjectWritten {

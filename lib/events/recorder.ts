@@ -1,11 +1,12 @@
-import type { Event } from '../object/kinds.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { formatMicroTime } from '../object/micro-time.js';
-import { dns1123SubdomainProblem, maxSubdomainLength } from '../object/names.js';
-import { referenceTo } from '../object/object-reference.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import { OperatorError } from '../system/operator-error.js';
-import type { Random } from '../system/random.js';
+import type { Event, KubernetesObject, ObjectReference } from '../object/index.js';
+import {
+  formatMicroTime,
+  dns1123SubdomainProblem,
+  maxSubdomainLength,
+  referenceTo,
+} from '../object/index.js';
+import { OperatorError } from '../system/index.js';
+import type { Random } from '../system/index.js';
 
 /** An event on an object, as shown by `kubectl describe` and `kubectl events`. */
 export interface ObjectEvent {

@@ -5,28 +5,32 @@ import type {
   DeleteOptions,
   WriteDetails,
   WriteOptions,
-} from '../client/client.js';
-import { forwarding } from '../client/client-wrappers.js';
-import { isStaleWrite } from '../client/object-changes.js';
+} from '../client/index.js';
+import { forwarding, isStaleWrite } from '../client/index.js';
 import {
   isAlreadyExists,
   isApiError,
   isNamespaceTerminating,
   isNotFound,
-} from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { sameKey } from '../object/object-key.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import { redactChanges } from '../object/diff-by-path.js';
-import { apiVersionOf, groupOf } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { errorMessage } from '../system/as-error.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import { silentLogger } from '../system/logger.js';
-import type { Logger } from '../system/logger.js';
-import { isOperatorError } from '../system/operator-error.js';
+  describeObject,
+  sameKey,
+  redactChanges,
+  apiVersionOf,
+  groupOf,
+} from '../object/index.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  ObjectReference,
+  TypeReference,
+} from '../object/index.js';
+import {
+  errorMessage,
+  refuseUnknownOptions,
+  silentLogger,
+  isOperatorError,
+} from '../system/index.js';
+import type { OptionNames, Logger } from '../system/index.js';
 import type { ObjectWritten, OperatorEvents, WriteFailed, WriteVerb } from './operator-events.js';
 import { toReference } from './recorder.js';
 import type { ObjectEvent, Recorder } from './recorder.js';

@@ -7,6 +7,7 @@
  */
 export { failureLines, newsLines } from './operator-feed.js';
 export type { NewsLines } from './operator-feed.js';
-export { newsOf } from './object-news.js';
+export { newsOf, lastAppliedAnnotation, withoutBookkeeping } from './object-news.js';
 export { OperatorFeed, withoutFailures } from './operator-feed.js';
-export { clusterText, readableMessage, textLogger } from './text-logger.js';
+export { clusterText, readableMessage, textLogger, briefError, usesColors } from './text-logger.js';
+export type { Environment, TextOutput } from './text-logger.js';

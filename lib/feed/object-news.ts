@@ -1,11 +1,15 @@
 import omit from 'lodash/omit.js';
 import { appliedHashAnnotation } from '../apply/index.js';
-import { describeObject } from '../object/describe-object.js';
-import { diffObjects, serverSetFields, redactChanges } from '../object/diff-by-path.js';
-import type { FieldChange } from '../object/diff-by-path.js';
-import { isJsonObject } from '../object/json.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { groupOf, isBuiltInGroup } from '../object/resource-type.js';
+import {
+  describeObject,
+  diffObjects,
+  serverSetFields,
+  redactChanges,
+  isJsonObject,
+  groupOf,
+  isBuiltInGroup,
+} from '../object/index.js';
+import type { FieldChange, UnstructuredObject } from '../object/index.js';
 
 /** A change of an object in a cluster. */
 export interface ObjectChange {

@@ -1,14 +1,15 @@
 import { compareResourceVersions } from '../cache/index.js';
-import type { Client, WatchEvent, WatchOptions, WriteOptions } from '../client/client.js';
-import { forwarding } from '../client/client-wrappers.js';
+import type { Client, WatchEvent, WatchOptions, WriteOptions } from '../client/index.js';
+import { forwarding } from '../client/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
   ObjectList,
   UnstructuredObject,
-} from '../object/kubernetes-object.js';
-import { apiVersionOf, groupOf } from '../object/resource-type.js';
-import type { GroupKind, TypeReference } from '../object/resource-type.js';
+  GroupKind,
+  TypeReference,
+} from '../object/index.js';
+import { apiVersionOf, groupOf } from '../object/index.js';
 import type { ObjectChange } from './object-news.js';
 
 /** The newest version of an object that a client has received. */

@@ -1,11 +1,10 @@
 import picocolors from 'picocolors';
-import type { Client } from '../client/client.js';
+import type { Client } from '../client/index.js';
 import { reconcileFailed } from '../controller/index.js';
 import type { ControllerEventListener } from '../controller/index.js';
-import type { GroupKind } from '../object/resource-type.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import { isOperatorError } from '../system/operator-error.js';
+import type { GroupKind } from '../object/index.js';
+import type { Clock, Logger } from '../system/index.js';
+import { isOperatorError } from '../system/index.js';
 import { newsOf } from './object-news.js';
 import type { ObjectNews } from './object-news.js';
 import { observed, ObservedObjects } from './observed-objects.js';

@@ -1,12 +1,10 @@
 import omit from 'lodash/omit.js';
 import picocolors from 'picocolors';
-import type { DefaultCluster } from '../client/default-client.js';
-import { isApiError } from '../object/api-error.js';
-import type { ApiError } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import { asError } from '../system/as-error.js';
-import type { LogFields, Logger } from '../system/logger.js';
-import { isOperatorError } from '../system/operator-error.js';
+import type { DefaultCluster } from '../client/index.js';
+import { isApiError, describeObject } from '../object/index.js';
+import type { ApiError } from '../object/index.js';
+import { asError, isOperatorError } from '../system/index.js';
+import type { LogFields, Logger } from '../system/index.js';
 
 /** Minimum level of a {@link textLogger}. */
 export type TextLogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';

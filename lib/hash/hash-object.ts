@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import objectHash from 'object-hash';
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 
 /**
  * Returns the SHA-256 of a JSON value as 64 hex digits: the same in every process and every release of this

@@ -1,13 +1,11 @@
-import { getIfExists } from '../client/object-changes.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { keyOf } from '../object/object-key.js';
-import { apiVersionOf } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { getIfExists } from '../client/index.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import { keyOf, apiVersionOf } from '../object/index.js';
+import { OperatorError, isOperatorError } from '../system/index.js';
 import type { LifecycleObject } from './lifecycle-status.js';
-import type { Client } from '../client/client.js';
-import type { Recorder } from '../events/recorder.js';
-import type { Logger } from '../system/logger.js';
+import type { Client } from '../client/index.js';
+import type { Recorder } from '../events/index.js';
+import type { Logger } from '../system/index.js';
 
 /** Callbacks for operations on objects; {@link CallbackDispatcher} is an implementation. */
 export interface Callbacks<CR extends LifecycleObject = LifecycleObject> {

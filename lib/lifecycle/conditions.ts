@@ -1,6 +1,5 @@
-import { placeCondition } from '../object/conditions.js';
-import { formatTime } from '../object/micro-time.js';
-import type { Clock } from '../system/clock.js';
+import { placeCondition, formatTime } from '../object/index.js';
+import type { Clock } from '../system/index.js';
 import type { LifecycleCondition, LifecycleStatus } from './lifecycle-status.js';
 import { isSameVersion } from './versions.js';
 

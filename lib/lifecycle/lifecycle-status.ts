@@ -1,6 +1,5 @@
 import type { PodSpec } from '../apply/index.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { TypeReference } from '../object/resource-type.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
 
 /** Every phase of a configuration, in the order of its lifecycle. `''` means that nothing was done yet. */
 export const phases = [

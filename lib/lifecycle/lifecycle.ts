@@ -1,5 +1,5 @@
-import type { ObjectEvent, Recorder } from '../events/recorder.js';
-import { groupOfType } from '../object/resource-type.js';
+import type { ObjectEvent, Recorder } from '../events/index.js';
+import { groupOfType } from '../object/index.js';
 import type { ControllerStyle } from '../operator/index.js';
 import type { CrManager, LifecycleObject } from './lifecycle-status.js';
 import { LifecycleReconciler } from './reconciler/lifecycle-reconciler.js';

@@ -1,9 +1,7 @@
 import { defineResource, s } from '../crd/index.js';
 import type { TypedSchema } from '../crd/index.js';
-import type { CustomResourceDefinition } from '../object/kinds.js';
-import { OperatorError } from '../system/operator-error.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { Schema } from '../object/schema.js';
+import type { CustomResourceDefinition, Schema } from '../object/index.js';
+import { OperatorError, refuseUnknownOptions } from '../system/index.js';
 import { phases } from './lifecycle-status.js';
 
 /** The group and kind of a configuration. */

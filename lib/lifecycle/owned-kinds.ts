@@ -1,8 +1,7 @@
 import { enqueueOwner, kindSource } from '../controller/index.js';
 import type { Source, SourceContext, StartedSource } from '../controller/index.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { apiVersionOf } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import { apiVersionOf } from '../object/index.js';
 
 /**
  * Watches the kinds of owned objects, which become known over time. Each is watched from then on, in every

@@ -1,7 +1,7 @@
 import compare from 'semver/functions/compare.js';
 import parse from 'semver/functions/parse.js';
 import type { LifecycleStatus } from './lifecycle-status.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { OperatorError, isOperatorError } from '../system/index.js';
 
 /** Whether two versions are equal: `v1.2.0` equals `1.2.0`, and `1.2` equals `1.2.0`. */
 export function isSameVersion(one: string, other: string): boolean {

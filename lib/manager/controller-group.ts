@@ -1,16 +1,12 @@
-import type { Fence } from '../client/client.js';
+import type { Fence } from '../client/index.js';
 import type {
   Controller,
   ControllerEventListener,
   KeyOwnership,
   RunningController,
 } from '../controller/index.js';
-import { endsWithin } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import type { Metrics } from '../system/metrics.js';
-import type { Random } from '../system/random.js';
-import type { Tracer } from '../system/tracer.js';
+import { endsWithin } from '../system/index.js';
+import type { Clock, Logger, Metrics, Random, Tracer } from '../system/index.js';
 import type { ManagedCluster } from './managed-cluster.js';
 import { unwindMs } from './runnable.js';
 

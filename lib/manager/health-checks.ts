@@ -1,9 +1,5 @@
-import { errorMessage } from '../system/as-error.js';
-import { sleep } from '../system/clock.js';
-import type { Clock, Timer } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import type { Histogram, Metrics } from '../system/metrics.js';
-import { OperatorError } from '../system/operator-error.js';
+import { errorMessage, sleep, OperatorError } from '../system/index.js';
+import type { Clock, Timer, Logger, Histogram, Metrics } from '../system/index.js';
 import type { HttpAnswer, HttpQuestion } from './http-endpoint.js';
 import type { HealthCheck } from './manager-health.js';
 

@@ -3,10 +3,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo, Server as SocketServer, Socket } from 'node:net';
-import { endsWithin } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import { OperatorError } from '../system/operator-error.js';
+import { endsWithin, OperatorError } from '../system/index.js';
+import type { Clock, Logger } from '../system/index.js';
 import type { Runnable, RunnableContext } from './runnable.js';
 import type { CertificateSource, ServingCertificate } from './webhooks/certificate-source.js';
 

@@ -10,10 +10,11 @@
  */
 export { builderAccess, ownVerbs, watchVerbs } from './access/required-access.js';
 export type { AccessVerb, RequiredAccess } from './access/required-access.js';
+export { missingAccess } from './access/preflight.js';
 export type { PreflightMode } from './access/preflight.js';
 export type { HealthCheck, HealthOptions } from './manager-health.js';
 export type { InspectorOptions } from './inspector/index.js';
-export { LeaderElector } from './leader-election.js';
+export { LeaderElector, electionAccess } from './leader-election.js';
 export type {
   LeaderCallbacks,
   LeaderContext,
@@ -41,9 +42,10 @@ export type {
   OperatorResource,
   OperatorWebhooksOptions,
 } from './operator-webhooks.js';
-export { operatorWebhooks } from './operator-webhooks.js';
+export { operatorWebhooks, operatorWebhookNames } from './operator-webhooks.js';
 export type { ManagerOptions, ManagerWebhookOptions } from './manager-options.js';
 export type { MetricsOptions } from './metrics/bind-metrics.js';
+export { eventAccess, recorderEnd } from './runnable.js';
 export type { Runnable, RunnableContext, RunnablePhase, RunnableState } from './runnable.js';
 export { Sharding, shardSelector } from './sharding/index.js';
 export type {
@@ -101,3 +103,9 @@ export type {
   WebhookRule,
   WebhookServerOptions,
 } from './webhooks/index.js';
+export { OperatorRole, accessRules } from './access/operator-role.js';
+export type { AccessRules, MissingRule } from './access/operator-role.js';
+export { isLoopback } from './inspector/bind-inspector.js';
+export { serveLocalWebhooks, withMatchPolicies } from './webhooks/webhook-configurations.js';
+export type { LocalWebhooks } from './webhooks/webhook-configurations.js';
+export { WebhookHandlers, WebhookMetrics } from './webhooks/webhook-handlers.js';

@@ -1,17 +1,16 @@
 import { hostname } from 'node:os';
-import type { Client } from '../client/client.js';
-import type { Recorder } from '../events/recorder.js';
-import { dns1123LabelProblem, dns1123SubdomainProblem } from '../object/names.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { silentLogger } from '../system/logger.js';
-import type { Logger } from '../system/logger.js';
-import { noMetrics } from '../system/metrics.js';
-import type { Metrics } from '../system/metrics.js';
-import { OperatorError } from '../system/operator-error.js';
-import { systemRandom } from '../system/random.js';
-import type { Random } from '../system/random.js';
+import type { Client } from '../client/index.js';
+import type { Recorder } from '../events/index.js';
+import { dns1123LabelProblem, dns1123SubdomainProblem } from '../object/index.js';
+import {
+  systemClock,
+  refuseUnknownOptions,
+  silentLogger,
+  noMetrics,
+  OperatorError,
+  systemRandom,
+} from '../system/index.js';
+import type { Clock, Logger, Metrics, Random } from '../system/index.js';
 
 /** Options of {@link LeaderElector}. */
 export interface LeaderElectorOptions {

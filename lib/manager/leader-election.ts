@@ -1,7 +1,6 @@
-import type { Client, Fence } from '../client/client.js';
-import { Lease } from '../object/kinds.js';
-import { sleep, whenAborted } from '../system/clock.js';
-import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import type { Client, Fence } from '../client/index.js';
+import { Lease } from '../object/index.js';
+import { sleep, whenAborted, isOperatorError, OperatorError } from '../system/index.js';
 import type { RequiredAccess } from './access/required-access.js';
 import {
   jitterFactor,

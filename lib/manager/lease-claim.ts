@@ -1,9 +1,14 @@
-import type { Fence } from '../client/client.js';
-import { isAlreadyExists, isApiError, isConflict, isNotFound } from '../object/api-error.js';
-import type { Lease } from '../object/kinds.js';
-import { formatMicroTime } from '../object/micro-time.js';
-import type { Clock, Timer } from '../system/clock.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { Fence } from '../client/index.js';
+import {
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isNotFound,
+  formatMicroTime,
+} from '../object/index.js';
+import type { Lease } from '../object/index.js';
+import type { Clock, Timer } from '../system/index.js';
+import { OperatorError } from '../system/index.js';
 import type { ResolvedLeaderElectorOptions } from './leader-election-options.js';
 import { leaseRecordOf, newLease, releasedLease, renewedLease, takenLease } from './lease.js';
 import type { LeaseHolding, LeaseObserver, LeaseStore } from './lease.js';

@@ -1,10 +1,8 @@
-import type { Client } from '../client/client.js';
-import { Deadline } from '../client/request-limits.js';
-import { isApiError, isForbidden, isNotFound } from '../object/api-error.js';
-import { Lease } from '../object/kinds.js';
-import { formatMicroTime } from '../object/micro-time.js';
-import type { Clock } from '../system/clock.js';
-import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import type { Client } from '../client/index.js';
+import { Deadline } from '../client/index.js';
+import { isApiError, isForbidden, isNotFound, Lease, formatMicroTime } from '../object/index.js';
+import type { Clock } from '../system/index.js';
+import { isOperatorError, OperatorError } from '../system/index.js';
 
 /** Options of {@link LeaseStore}. */
 export interface LeaseStoreOptions {

@@ -1,6 +1,6 @@
-import type { InformerStatus } from '../cache/informer.js';
+import type { InformerStatus } from '../cache/index.js';
 import type { Controller, ControllerStatus } from '../controller/index.js';
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 import type { RequiredAccess } from './access/required-access.js';
 import type { ManagedCluster } from './managed-cluster.js';
 import type { ManagerRun } from './manager-run.js';

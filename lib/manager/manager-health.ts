@@ -1,13 +1,9 @@
-import type { InformerStatus } from '../cache/informer.js';
-import { describeMissing } from '../cache/missing.js';
+import type { InformerStatus } from '../cache/index.js';
+import { describeMissing } from '../cache/index.js';
 import type { ActiveReconcile } from '../controller/index.js';
-import { describeObject } from '../object/describe-object.js';
-import { errorMessage } from '../system/as-error.js';
-import type { Clock } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { Logger } from '../system/logger.js';
-import type { Metrics } from '../system/metrics.js';
-import { OperatorError } from '../system/operator-error.js';
+import { describeObject } from '../object/index.js';
+import { errorMessage, refuseUnknownOptions, OperatorError } from '../system/index.js';
+import type { Clock, Logger, Metrics } from '../system/index.js';
 import { EventLoopMonitor, HealthChecks, answerHealth } from './health-checks.js';
 import { HttpEndpoint } from './http-endpoint.js';
 import { isLeaseForbidden } from './lease.js';

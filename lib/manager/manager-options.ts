@@ -1,14 +1,13 @@
-import type { Client } from '../client/client.js';
+import type { Client } from '../client/index.js';
 import type { ControllerEventListener } from '../controller/index.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { silentLogger } from '../system/logger.js';
-import type { Logger } from '../system/logger.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
-import { systemRandom } from '../system/random.js';
-import type { Random } from '../system/random.js';
-import type { Tracer } from '../system/tracer.js';
+import {
+  systemClock,
+  silentLogger,
+  refuseUnknownOptions,
+  OperatorError,
+  systemRandom,
+} from '../system/index.js';
+import type { Clock, Logger, Random, Tracer, OptionNames } from '../system/index.js';
 import type { PreflightMode } from './access/preflight.js';
 import type { RequiredAccess } from './access/required-access.js';
 import { resolveHealthOptions } from './manager-health.js';
@@ -21,7 +20,6 @@ import { resolveMetricsOptions } from './metrics/bind-metrics.js';
 import type { MetricsOptions, ResolvedMetricsOptions } from './metrics/bind-metrics.js';
 import type { ShardsOptions } from './sharding/index.js';
 import type { WebhookServerOptions } from './webhooks/webhook-server.js';
-import type { OptionNames } from '../system/known-options.js';
 
 /** Options of `Manager`. */
 export interface ManagerOptions {

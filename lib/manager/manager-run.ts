@@ -1,11 +1,9 @@
-import { forgetCacheMetrics } from '../cache/cache-metrics.js';
-import type { ChangeNotifier } from '../cache/change-notifier.js';
+import { forgetCacheMetrics } from '../cache/index.js';
+import type { ChangeNotifier } from '../cache/index.js';
 import { forgetMetrics } from '../controller/index.js';
 import type { KeyOwnership } from '../controller/index.js';
-import { endsWithin, whenAborted } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import type { Metrics } from '../system/metrics.js';
-import { OperatorError } from '../system/operator-error.js';
+import { endsWithin, whenAborted, OperatorError } from '../system/index.js';
+import type { Logger, Metrics } from '../system/index.js';
 import { reviewClusters } from './access/preflight.js';
 import { ControllerGroup } from './controller-group.js';
 import { electionAccess } from './leader-election.js';

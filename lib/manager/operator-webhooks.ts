@@ -1,11 +1,7 @@
-import type { Client } from '../client/client.js';
-import type { CustomResourceDefinition } from '../object/kinds.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { ResourceType } from '../object/resource-type.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
-import { silentLogger } from '../system/logger.js';
-import type { Logger } from '../system/logger.js';
+import type { Client } from '../client/index.js';
+import type { CustomResourceDefinition, KubernetesObject, ResourceType } from '../object/index.js';
+import { refuseUnknownOptions, silentLogger } from '../system/index.js';
+import type { OptionNames, Logger } from '../system/index.js';
 import type { ManagerOptions, ManagerWebhookOptions } from './manager-options.js';
 import type { Manager } from './manager.js';
 import { certificateFiles } from './webhooks/certificate-source.js';

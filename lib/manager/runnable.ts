@@ -1,10 +1,8 @@
-import { ChangeNotifier } from '../cache/change-notifier.js';
-import type { EventRecorder } from '../events/event-recorder.js';
-import { Event } from '../object/kinds.js';
-import { sleep, whenAborted } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import { OperatorError } from '../system/operator-error.js';
+import { ChangeNotifier } from '../cache/index.js';
+import type { EventRecorder } from '../events/index.js';
+import { Event } from '../object/index.js';
+import { sleep, whenAborted, OperatorError } from '../system/index.js';
+import type { Clock, Logger } from '../system/index.js';
 import type { RequiredAccess } from './access/required-access.js';
 
 /** The point at which a manager starts a {@link Runnable}. */

@@ -1,4 +1,4 @@
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { OperatorError, isOperatorError } from '../system/index.js';
 
 /** The `Status` object of an API server's error response. */
 export interface Status {

@@ -1,4 +1,4 @@
-import type { Clock } from '../system/clock.js';
+import type { Clock } from '../system/index.js';
 import { formatTime } from './micro-time.js';
 
 /** One aspect of an object's state; metav1.Condition. */

@@ -1,4 +1,4 @@
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 
 /**
  * The maximum nesting of objects and arrays. API servers accept about 10,000 levels in unknown fields that a

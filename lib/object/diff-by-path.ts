@@ -1,4 +1,4 @@
-import { refuseUnknownOptions } from '../system/known-options.js';
+import { refuseUnknownOptions } from '../system/index.js';
 import { deepEqual } from './deep-equal.js';
 import { isJsonObject, memberOf } from './json.js';
 import type { UnstructuredObject } from './kubernetes-object.js';

@@ -1,4 +1,4 @@
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 import { isJsonObject, memberOf } from './json.js';
 
 /** One condition on an object's fields. */

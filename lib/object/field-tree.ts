@@ -1,4 +1,4 @@
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 import { canonicalElement, comparePathElements, isPlainElement } from './field-path.js';
 import type { PathElement } from './field-path.js';
 import type { FieldsV1 } from './kubernetes-object.js';

@@ -24,12 +24,26 @@ export {
   isUnauthorized,
 } from './api-error.js';
 export type { ApiErrorContext, Status, StatusCause, StatusDetails } from './api-error.js';
-export { findCondition, isConditionTrue, setCondition } from './conditions.js';
+export {
+  findCondition,
+  isConditionTrue,
+  setCondition,
+  conditionReason,
+  cutCharacters,
+  placeCondition,
+} from './conditions.js';
 export type { Condition, ConditionUpdate } from './conditions.js';
 export { deepFreeze } from './deep-freeze.js';
 export { describeObject } from './describe-object.js';
 export type { Describable } from './describe-object.js';
-export { diffObjects, serverSetFields, redactChanges, redacted } from './diff-by-path.js';
+export {
+  diffObjects,
+  serverSetFields,
+  redactChanges,
+  redacted,
+  fieldsOf,
+  redactObject,
+} from './diff-by-path.js';
 export type { DiffOptions, FieldChange } from './diff-by-path.js';
 export {
   fieldValue,
@@ -40,9 +54,26 @@ export {
 export type { FieldTerm } from './field-selector.js';
 export { rollingUpdateBounds, scaledValue } from './int-or-string.js';
 export type { IntOrString, RollingUpdateBounds } from './int-or-string.js';
-export { isJsonObject } from './json.js';
+export {
+  isJsonObject,
+  assignMembers,
+  checkJson,
+  copyJson,
+  jsonCopy,
+  jsonText,
+  memberOf,
+  setMember,
+  withMember,
+  withoutMember,
+  withoutMembers,
+} from './json.js';
 export type { JsonObject, JsonValue } from './json.js';
-export { applyJsonPatch, JsonPatchError } from './json-patch.js';
+export {
+  applyJsonPatch,
+  JsonPatchError,
+  createJsonPatch,
+  formatJsonPointer,
+} from './json-patch.js';
 export type { JsonPatchOperation, JsonPatchOptions, JsonPatchProblem } from './json-patch.js';
 export {
   ClusterRole,
@@ -75,6 +106,7 @@ export {
   StatefulSet,
   StorageClass,
 } from './kinds.js';
+export * as builtInKinds from './kinds.js';
 export type { Kind } from './kinds.js';
 export type {
   FieldsV1,
@@ -108,10 +140,12 @@ export {
   labelsProblem,
   labelValueProblem,
   qualifiedNameProblem,
+  maxSubdomainLength,
+  pathSegmentProblem,
 } from './names.js';
 export { applyMergePatch, createMergePatch } from './merge-patch.js';
 export { formatMicroTime, formatTime, parseTime } from './micro-time.js';
-export { keyOf, keyString, parseKey, sameKey } from './object-key.js';
+export { keyOf, keyString, parseKey, sameKey, keyStringOf } from './object-key.js';
 export { referenceTo } from './object-reference.js';
 export type { ObjectReference } from './object-reference.js';
 export {
@@ -120,6 +154,7 @@ export {
   isControlledBy,
   ownerReferenceTo,
   withControllerReference,
+  ownerUidLabel,
 } from './owner-reference.js';
 export type { OwnerReferenceOptions, OwnershipScopes } from './owner-reference.js';
 export type { Patch } from './patch.js';
@@ -133,9 +168,57 @@ export {
   subtractQuantities,
 } from './quantity.js';
 export type { Quantity, QuantityFormat, QuantityLike } from './quantity.js';
-export { apiVersionOf, groupOf, groupOfType, versionOf } from './resource-type.js';
+export { apiVersionOf, groupOf, groupOfType, versionOf, isBuiltInGroup } from './resource-type.js';
 export type { GroupKind, ResourceType, TypeReference } from './resource-type.js';
-export { rolloutStatus } from './rollout-status.js';
+export { rolloutStatus, isRollingOut } from './rollout-status.js';
 export type { RolloutReason, RolloutStatus } from './rollout-status.js';
 export type { Schema, SchemaRule } from './schema.js';
 export type { Wire } from './wire.js';
+export { isBookkeeping } from './bookkeeping.js';
+export { deepEqual, sameMembers } from './deep-equal.js';
+export { checkDepth, isDeeperThan, maxDepth, tooDeep } from './depth.js';
+export {
+  elementJson,
+  elementToServerString,
+  fieldElement,
+  fieldPath,
+  hasKeys,
+  indexElement,
+  keyElement,
+  parsePathElement,
+  pathToServerString,
+  pathToString,
+  valueAtPath,
+} from './field-path.js';
+export type { FieldPath, PathElement } from './field-path.js';
+export { FieldSet } from './field-set.js';
+export {
+  FieldNodeBuilder,
+  asMember,
+  elementsOf,
+  isLeaf,
+  isMember,
+  leaf,
+  unionOf,
+} from './field-tree.js';
+export type { FieldNode } from './field-tree.js';
+export { goSyntax, goText, goTypeOf } from './go-text.js';
+export {
+  LazyList,
+  heldBy,
+  holdList,
+  knownList,
+  plainBytes,
+  shortestKnownList,
+} from './known-list.js';
+export {
+  adoptManagedFields,
+  appliedFields,
+  fieldManagersOf,
+  lastUpdater,
+} from './managed-fields.js';
+export { StrategicMergePatchError } from './strategic-merge-errors.js';
+export { applyStrategicMergePatch } from './strategic-merge-patch.js';
+export { setFieldsOf, threeWayMerge } from './three-way-merge.js';
+export { matchItems, uncoveredPaths } from './uncovered-paths.js';
+export { checkYamlDepth, parseYamlDocuments } from './yaml-documents.js';

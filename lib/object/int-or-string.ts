@@ -1,4 +1,4 @@
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 
 /** A number, or a percentage of a total: `3` or `25%`. */
 export type IntOrString = number | string;

@@ -1,5 +1,4 @@
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
+import { refuseUnknownOptions, OperatorError } from '../system/index.js';
 import { deepEqual } from './deep-equal.js';
 import { isJsonObject, memberOf, withMember, withoutMember } from './json.js';
 

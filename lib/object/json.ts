@@ -1,4 +1,4 @@
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 import { heldBy, holdList } from './known-list.js';
 
 /** Any JSON value. */

@@ -1,4 +1,4 @@
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 import { labelValueProblem, qualifiedNameProblem } from './names.js';
 
 /** The operator of a {@link LabelRequirement}. `Gt` and `Lt` compare integers. */

@@ -1,5 +1,5 @@
 import { deepEqual } from './deep-equal.js';
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 import { isJsonObject, memberOf, setMember } from './json.js';
 
 /**

@@ -1,4 +1,4 @@
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 
 /**
  * Formats `ms` milliseconds since 1970 as metav1.MicroTime: RFC 3339 with six fractional digits. The server

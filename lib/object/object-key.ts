@@ -1,4 +1,4 @@
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 import type { KubernetesObject, ObjectKey } from './kubernetes-object.js';
 
 /**

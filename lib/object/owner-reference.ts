@@ -1,8 +1,7 @@
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError, refuseUnknownOptions } from '../system/index.js';
 import { describeObject } from './describe-object.js';
 import type { KubernetesObject, OwnerReference } from './kubernetes-object.js';
 import { groupOf } from './resource-type.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** The label with the owner's UID on objects that outlive their owner and so have no owner reference. */
 export const ownerUidLabel = 'operator-builder.io/owner-uid';

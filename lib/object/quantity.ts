@@ -1,4 +1,4 @@
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 
 /** The notation of a quantity: `12M`, `12Mi` or `12e6`. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';

@@ -1,4 +1,4 @@
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/index.js';
 import { goText, goTypeOf } from './go-text.js';
 
 /** A malformed or unfitting strategic merge patch, with the server's own message. */

@@ -1,14 +1,10 @@
 import { parseArgs } from 'node:util';
-import { defaultCluster } from '../client/default-client.js';
-import type { OperatorFeed } from '../feed/index.js';
-import { clusterText, usesColors } from '../feed/text-logger.js';
-import type { Environment, TextOutput } from '../feed/text-logger.js';
-import type { Manager } from '../manager/manager.js';
-import type { OperatorDefinition } from '../manager/operator-webhooks.js';
-import { systemClock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import { OperatorError } from '../system/operator-error.js';
-import { pinoLogger } from '../system/pino-logger.js';
+import { defaultCluster } from '../client/index.js';
+import type { OperatorFeed, Environment, TextOutput } from '../feed/index.js';
+import { clusterText, usesColors } from '../feed/index.js';
+import type { Manager, OperatorDefinition } from '../manager/index.js';
+import { systemClock, OperatorError, pinoLogger } from '../system/index.js';
+import type { Logger } from '../system/index.js';
 import type { OperatorRunOptions } from './run-operator.js';
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;

@@ -1,13 +1,10 @@
 import { isReconcileFailed } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
-import { isApiError } from '../object/api-error.js';
-import type { ApiError } from '../object/api-error.js';
-import { briefError } from '../feed/text-logger.js';
+import { isApiError, conditionReason, cutCharacters, describeObject } from '../object/index.js';
+import type { ApiError, ConditionUpdate } from '../object/index.js';
+import { briefError } from '../feed/index.js';
 import { failureKindOf } from '../controller/index.js';
-import { conditionReason, cutCharacters } from '../object/conditions.js';
-import type { ConditionUpdate } from '../object/conditions.js';
-import { describeObject } from '../object/describe-object.js';
-import { isOperatorError } from '../system/operator-error.js';
+import { isOperatorError } from '../system/index.js';
 
 /** The end of a reconcile, as input of {@link conditionsOf}. */
 export interface ReconcileEnd {

@@ -1,11 +1,12 @@
-import type { Builder } from '../builder/builder.js';
-import type { BuilderOptions } from '../builder/builder-options.js';
-import type { NoNames } from '../builder/chain-names.js';
+import type { Builder, BuilderOptions, NoNames } from '../builder/index.js';
 import type { ReconcileContext, Result } from '../controller/index.js';
-import type { ConditionUpdate } from '../object/conditions.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { ResourceType, TypeReference } from '../object/resource-type.js';
-import { OperatorError } from '../system/operator-error.js';
+import type {
+  ConditionUpdate,
+  KubernetesObject,
+  ResourceType,
+  TypeReference,
+} from '../object/index.js';
+import { OperatorError } from '../system/index.js';
 
 /**
  * The kind names of type references that the compiler knows: built-in kinds and literals

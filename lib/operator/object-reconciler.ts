@@ -1,9 +1,9 @@
 import omitBy from 'lodash/omitBy.js';
 import { isReconcileFailed, requeueAfterOf } from '../apply/index.js';
 import type { ObjectResult } from '../apply/index.js';
-import { Builder } from '../builder/builder.js';
-import type { NoNames } from '../builder/chain-names.js';
-import { addFinalizer, removeFinalizer, getIfExists } from '../client/object-changes.js';
+import { Builder } from '../builder/index.js';
+import type { NoNames } from '../builder/index.js';
+import { addFinalizer, removeFinalizer, getIfExists } from '../client/index.js';
 import {
   failureKindOf,
   InvalidResultError,
@@ -15,12 +15,9 @@ import {
   shapeOf,
 } from '../controller/index.js';
 import type { ReconcileContext, Result } from '../controller/index.js';
-import { OperatorEvents } from '../events/operator-events.js';
-import type { ConditionUpdate } from '../object/conditions.js';
-import { describeObject } from '../object/describe-object.js';
-import { keyOf } from '../object/object-key.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { TypeReference } from '../object/resource-type.js';
+import { OperatorEvents } from '../events/index.js';
+import type { ConditionUpdate, KubernetesObject, TypeReference } from '../object/index.js';
+import { describeObject, keyOf } from '../object/index.js';
 import {
   StatusWriter,
   commonPauseAnnotations,
@@ -28,8 +25,7 @@ import {
   statusConditions,
 } from '../status/index.js';
 import type { StatusUpdate, StatusWriterOptions, StatusWriting } from '../status/index.js';
-import { asError } from '../system/as-error.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { asError, OperatorError, isOperatorError } from '../system/index.js';
 import { conditionsOf, deletingConditions, terminalReasonOf } from './conditions.js';
 import { refuseDecided } from './contexts.js';
 import type {

@@ -6,17 +6,11 @@ import type {
   Mapper,
   Source,
 } from '../controller/index.js';
-import { builderAccess } from '../manager/access/required-access.js';
-import type { RequiredAccess } from '../manager/access/required-access.js';
-import type { Added, ManagerAddOptions } from '../manager/manager-entries.js';
-import type { Manager } from '../manager/manager.js';
-import { eventAccess } from '../manager/runnable.js';
-import { isJsonObject } from '../object/json.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { groupOfType } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
+import { builderAccess, eventAccess } from '../manager/index.js';
+import type { RequiredAccess, Added, ManagerAddOptions, Manager } from '../manager/index.js';
+import { isJsonObject, groupOfType } from '../object/index.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import { refuseUnknownOptions, OperatorError } from '../system/index.js';
 import { refuseDecided } from './contexts.js';
 import type {
   BuildHandler,

@@ -1,23 +1,25 @@
-import { ensureCrd } from '../client/ensure-crd.js';
+import { ensureCrd } from '../client/index.js';
 import { Backoff } from '../controller/index.js';
 import type { Controller } from '../controller/index.js';
-import type { OperatorEvents } from '../events/operator-events.js';
-import type { RequiredAccess } from '../manager/access/required-access.js';
-import type { ManagerAddOptions } from '../manager/manager-entries.js';
-import type { ManagerOptions } from '../manager/manager-options.js';
-import type { Manager } from '../manager/manager.js';
-import type { OperatorDefinition, OperatorResource } from '../manager/operator-webhooks.js';
-import type { Runnable } from '../manager/runnable.js';
-import type { Webhook } from '../manager/webhooks/webhook.js';
-import { isInvalid } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
-import { CustomResourceDefinition } from '../object/kinds.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { dns1123LabelProblem } from '../object/names.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { sleep } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import type { OperatorEvents } from '../events/index.js';
+import type {
+  RequiredAccess,
+  ManagerAddOptions,
+  ManagerOptions,
+  Manager,
+  OperatorDefinition,
+  OperatorResource,
+  Runnable,
+  Webhook,
+} from '../manager/index.js';
+import {
+  isInvalid,
+  describeObject,
+  CustomResourceDefinition,
+  dns1123LabelProblem,
+} from '../object/index.js';
+import type { KubernetesObject, TypeReference } from '../object/index.js';
+import { sleep, refuseUnknownOptions, isOperatorError, OperatorError } from '../system/index.js';
 import type { ForOptions } from './contexts.js';
 import { FailureReports } from './object-reconciler.js';
 import { ControllerLinks } from './operator-controller.js';

@@ -1,24 +1,25 @@
 import { setFlagsFromString } from 'node:v8';
-import type { Client } from '../client/client.js';
-import { defaultClient } from '../client/default-client.js';
-import type { ConnectedClient } from '../client/http-client.js';
-import type { KubeConfigClientOptions } from '../client/kube-config.js';
+import type { Client, ConnectedClient, KubeConfigClientOptions } from '../client/index.js';
+import { defaultClient } from '../client/index.js';
 import { bothOf } from '../controller/index.js';
-import { readableMessage } from '../feed/text-logger.js';
-import { missingAccess } from '../manager/access/preflight.js';
-import type { RequiredAccess } from '../manager/access/required-access.js';
-import { electionAccess } from '../manager/leader-election.js';
-import { Manager } from '../manager/manager.js';
-import type { ManagerOptions } from '../manager/manager-options.js';
-import type { MetricsOptions } from '../manager/metrics/bind-metrics.js';
-import type { OperatorDefinition } from '../manager/operator-webhooks.js';
-import { operatorWebhooks } from '../manager/operator-webhooks.js';
-import { certificateFiles } from '../manager/webhooks/certificate-source.js';
-import type { CertificateSource } from '../manager/webhooks/certificate-source.js';
-import { generatedCertificates } from '../manager/webhooks/generated-certificates.js';
-import { asError } from '../system/as-error.js';
-import type { Logger } from '../system/logger.js';
-import { OperatorError } from '../system/operator-error.js';
+import { readableMessage } from '../feed/index.js';
+import {
+  missingAccess,
+  electionAccess,
+  Manager,
+  operatorWebhooks,
+  certificateFiles,
+  generatedCertificates,
+} from '../manager/index.js';
+import type {
+  RequiredAccess,
+  ManagerOptions,
+  MetricsOptions,
+  OperatorDefinition,
+  CertificateSource,
+} from '../manager/index.js';
+import { asError, OperatorError } from '../system/index.js';
+import type { Logger } from '../system/index.js';
 import { isPod, readCommandLine, usageOf, beginFeed, outputOf } from './command-line.js';
 import type { CommandLine, RunPlace } from './command-line.js';
 

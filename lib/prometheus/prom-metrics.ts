@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { GaugeConfiguration, Registry } from 'prom-client';
-import type { MetricLabels, Metrics } from '../system/metrics.js';
+import type { MetricLabels, Metrics } from '../system/index.js';
 
 /**
  * Returns {@link Metrics} that use `registry`, for Prometheus to scrape. Does not use the global registry.

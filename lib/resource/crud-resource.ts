@@ -1,11 +1,11 @@
-import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { KubernetesObject } from '../object/index.js';
 import { isName, missingMethods } from './resource-set.js';
 import { ExecutionFailedError, InvalidConfigError, resourceFailed } from './errors.js';
 import { passContextOf } from './pass-context.js';
 import type { PassContext } from './pass-context.js';
 import type { Resource } from './resource-set.js';
 import type { ResourceContext, StepName } from './resource-context.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
+import { refuseUnknownOptions } from '../system/index.js';
 
 /** Options of a {@link CrudResource}. */
 export interface CrudResourceOptions<T extends KubernetesObject, State, Change> {

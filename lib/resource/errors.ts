@@ -1,10 +1,10 @@
 import { readableError } from '../controller/index.js';
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { describeObject } from '../object/index.js';
+import type { KubernetesObject } from '../object/index.js';
+import { OperatorError, isOperatorError } from '../system/index.js';
 import type { Place } from './pass-context.js';
 import type { ResourceContext } from './resource-context.js';
-import type { OperatorErrorOptions } from '../system/operator-error.js';
+import type { OperatorErrorOptions } from '../system/index.js';
 
 /** A step of a resource threw, which ended the chain. `cause` is the thrown value. */
 export class ResourceFailedError extends OperatorError {

@@ -1,10 +1,12 @@
-import type { Recorder } from '../events/recorder.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { silentLogger } from '../system/logger.js';
-import type { Logger } from '../system/logger.js';
-import { systemRandom } from '../system/random.js';
-import type { Random } from '../system/random.js';
+import type { Recorder } from '../events/index.js';
+import {
+  systemClock,
+  silentLogger,
+  systemRandom,
+  refuseUnknownOptions,
+  OperatorError,
+} from '../system/index.js';
+import type { Clock, Logger, Random } from '../system/index.js';
 import type {
   ResourceContext,
   ContextKey,
@@ -12,8 +14,6 @@ import type {
   NotReadyOptions,
   StepName,
 } from './resource-context.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
 import { ExecutionFailedError } from './errors.js';
 
 /** Options of {@link newResourceContext}. */

@@ -1,5 +1,5 @@
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { describeObject } from '../object/index.js';
+import type { KubernetesObject } from '../object/index.js';
 import { faultInResources } from './resource-set.js';
 import { ExecutionFailedError, resourceFailed } from './errors.js';
 import { passContextOf } from './pass-context.js';

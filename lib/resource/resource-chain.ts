@@ -1,5 +1,5 @@
 import { ownVerbs } from '../manager/index.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { KubernetesObject } from '../object/index.js';
 import type { ControllerStyle } from '../operator/index.js';
 import { Framework } from './framework/framework.js';
 import type { FrameworkOptions } from './framework/framework-options.js';

@@ -1,8 +1,6 @@
-import type { Client } from '../client/client.js';
-import type { Recorder } from '../events/recorder.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import type { Random } from '../system/random.js';
+import type { Client } from '../client/index.js';
+import type { Recorder } from '../events/index.js';
+import type { Clock, Logger, Random } from '../system/index.js';
 
 /** A method of a resource, or a step of a CRUD resource. */
 export type StepName =

@@ -1,8 +1,8 @@
-import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { KubernetesObject } from '../object/index.js';
 import type { ResourceContext } from './resource-context.js';
-import { describeObject } from '../object/describe-object.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
+import { describeObject } from '../object/index.js';
+import { refuseUnknownOptions } from '../system/index.js';
+import type { OptionNames } from '../system/index.js';
 import type { Awaitable } from './crud-resource.js';
 import {
   ExecutionFailedError,

@@ -1,13 +1,12 @@
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import type { Counter, Histogram, Metrics } from '../system/metrics.js';
+import type { KubernetesObject } from '../object/index.js';
+import type { Counter, Histogram, Metrics, OptionNames } from '../system/index.js';
 import { isName } from './resource-set.js';
 import type { CrudResource } from './crud-resource.js';
 import { InvalidConfigError } from './errors.js';
 import type { Resource } from './resource-set.js';
 import { wrapSteps } from './wrap.js';
 import type { Step } from './wrap.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import type { OptionNames } from '../system/known-options.js';
+import { refuseUnknownOptions } from '../system/index.js';
 
 /** Options of {@link withMetrics}. */
 export interface OperationMetricsOptions {

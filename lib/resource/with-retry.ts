@@ -1,14 +1,12 @@
 import { failureKindOf, retryAfterMsOf, readableError } from '../controller/index.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { sleep } from '../system/clock.js';
+import type { KubernetesObject } from '../object/index.js';
+import { sleep, refuseUnknownOptions, delayAfter, spread, systemRandom } from '../system/index.js';
 import type { CrudResource } from './crud-resource.js';
 import { InvalidConfigError, messageOf, isPermanent } from './errors.js';
 import type { Resource } from './resource-set.js';
 import { wrapSteps } from './wrap.js';
 import type { Step } from './wrap.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { delayAfter, spread, systemRandom } from '../system/random.js';
-import type { Random } from '../system/random.js';
+import type { Random } from '../system/index.js';
 
 /** Options of {@link withRetry}. */
 export interface RetryOptions {

@@ -1,11 +1,11 @@
-import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { KubernetesObject } from '../object/index.js';
 import { InvalidConfigError, messageOf } from './errors.js';
 import type { Resource } from './resource-set.js';
 import { CrudResource } from './crud-resource.js';
 import type { Awaitable, CrudOperations } from './crud-resource.js';
 import type { ResourceContext, StepName } from './resource-context.js';
 import { failureKindOf, readableError } from '../controller/index.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
+import { refuseUnknownOptions } from '../system/index.js';
 
 /** Returns a resource that extends the behaviour of another. */
 export type Wrapper<T extends KubernetesObject> = (resource: Resource<T>) => Resource<T>;

@@ -1,11 +1,18 @@
-import { LruMap } from '../system/lru-map.js';
-import { findCondition } from '../object/conditions.js';
-import type { Condition, ConditionUpdate } from '../object/conditions.js';
-import { describeObject } from '../object/describe-object.js';
-import { fieldElement, keyElement } from '../object/field-path.js';
-import { FieldSet } from '../object/field-set.js';
-import type { KubernetesObject, ManagedFieldsEntry } from '../object/kubernetes-object.js';
-import type { Logger } from '../system/logger.js';
+import { LruMap } from '../system/index.js';
+import {
+  findCondition,
+  describeObject,
+  fieldElement,
+  keyElement,
+  FieldSet,
+} from '../object/index.js';
+import type {
+  Condition,
+  ConditionUpdate,
+  KubernetesObject,
+  ManagedFieldsEntry,
+} from '../object/index.js';
+import type { Logger } from '../system/index.js';
 import { statusConditions } from './status.js';
 
 const rememberedObjects = 10_000;

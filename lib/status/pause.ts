@@ -1,6 +1,5 @@
-import { findCondition } from '../object/conditions.js';
-import type { Condition, ConditionUpdate } from '../object/conditions.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { findCondition } from '../object/index.js';
+import type { Condition, ConditionUpdate, KubernetesObject } from '../object/index.js';
 
 /** Annotations that pause an object, with the value that each needs. */
 export type PauseAnnotations = Readonly<Record<string, string>>;

@@ -1,19 +1,19 @@
 import omit from 'lodash/omit.js';
-import type { Client } from '../client/client.js';
-import { getIfExists } from '../client/object-changes.js';
-import { isApiError, isInvalid, isNotFound } from '../object/api-error.js';
-import { findCondition } from '../object/conditions.js';
-import type { Condition } from '../object/conditions.js';
-import { deepEqual } from '../object/deep-equal.js';
-import { describeObject } from '../object/describe-object.js';
-import { isJsonObject } from '../object/json.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { keyOf } from '../object/object-key.js';
-import type { TypeReference } from '../object/resource-type.js';
-import type { Clock } from '../system/clock.js';
-import type { Logger } from '../system/logger.js';
-import { LruMap } from '../system/lru-map.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { Client } from '../client/index.js';
+import { getIfExists } from '../client/index.js';
+import {
+  isApiError,
+  isInvalid,
+  isNotFound,
+  findCondition,
+  deepEqual,
+  describeObject,
+  isJsonObject,
+  keyOf,
+} from '../object/index.js';
+import type { Condition, KubernetesObject, TypeReference } from '../object/index.js';
+import type { Clock, Logger } from '../system/index.js';
+import { LruMap, OperatorError } from '../system/index.js';
 import { ConditionClaims } from './condition-claims.js';
 import {
   applyStatus,

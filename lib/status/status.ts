@@ -1,21 +1,28 @@
 import omit from 'lodash/omit.js';
-import type { Client } from '../client/client.js';
-import { getIfExists } from '../client/object-changes.js';
-import { isConflict } from '../object/api-error.js';
-import { findCondition, setCondition } from '../object/conditions.js';
-import type { Condition, ConditionUpdate } from '../object/conditions.js';
-import { deepEqual } from '../object/deep-equal.js';
-import { describeObject } from '../object/describe-object.js';
-import { fieldElement, keyElement } from '../object/field-path.js';
-import { FieldSet } from '../object/field-set.js';
-import { isJsonObject, jsonCopy } from '../object/json.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { appliedFields } from '../object/managed-fields.js';
-import { keyOf } from '../object/object-key.js';
-import type { TypeReference } from '../object/resource-type.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
+import type { Client } from '../client/index.js';
+import { getIfExists } from '../client/index.js';
+import {
+  isConflict,
+  findCondition,
+  setCondition,
+  deepEqual,
+  describeObject,
+  fieldElement,
+  keyElement,
+  FieldSet,
+  isJsonObject,
+  jsonCopy,
+  appliedFields,
+  keyOf,
+} from '../object/index.js';
+import type {
+  Condition,
+  ConditionUpdate,
+  KubernetesObject,
+  TypeReference,
+} from '../object/index.js';
+import { systemClock, refuseUnknownOptions } from '../system/index.js';
+import type { Clock } from '../system/index.js';
 
 /** The part of a status that one field manager owns. */
 export interface StatusUpdate {

@@ -1,5 +1,5 @@
-import type { ObjectReference } from '../object/object-reference.js';
-import { groupOf } from '../object/resource-type.js';
+import type { ObjectReference } from '../object/index.js';
+import { groupOf } from '../object/index.js';
 
 /**
  * The fields that identify an object in {@link InternalStore}. All versions of one API identify the same

@@ -6,13 +6,13 @@
  * `logger.ts`, `metrics.ts` and `tracer.ts` are interfaces; `pino-logger.ts` implements the first, and the folder
  * `prometheus` the second. `known-options.ts` refuses unknown options, `turns.ts` runs the work for one key in sequence.
  */
-export { sleep, systemClock } from './clock.js';
+export { sleep, systemClock, endsWithin, nextTurn, turnIfDue, whenAborted } from './clock.js';
 export type { Clock, Timer } from './clock.js';
 export { ConnectionError, errorCodes, isOperatorError, OperatorError } from './operator-error.js';
 export type { ConnectionErrorOptions, ErrorCode, OperatorErrorOptions } from './operator-error.js';
 export { silentLogger } from './logger.js';
 export type { LogFields, Logger } from './logger.js';
-export { noMetrics } from './metrics.js';
+export { noMetrics, withMetricLabels } from './metrics.js';
 export type {
   Counter,
   Gauge,
@@ -23,14 +23,33 @@ export type {
   Metrics,
   RemovableSeries,
 } from './metrics.js';
-export { openTelemetryTracer, registeredTracer, noTracer } from './tracer.js';
+export { openTelemetryTracer, registeredTracer, noTracer, noSpan } from './tracer.js';
 export type { OpenTelemetryOptions, Span, SpanAttributes, Tracer } from './tracer.js';
 export { pinoLogger } from './pino-logger.js';
 export type { PinoLoggerOptions } from './pino-logger.js';
-export { seededRandom, systemRandom } from './random.js';
+export { seededRandom, systemRandom, delayAfter, spread } from './random.js';
 export type { Random } from './random.js';
+export { joinHeaders } from './transport.js';
 export type { Transport, TransportRequest, TransportResponse } from './transport.js';
+export { isProxyUrl } from './connector.js';
 export type { TlsOptions } from './connector.js';
 export { UndiciTransport } from './undici-transport.js';
 export type { UndiciTransportOptions } from './undici-transport.js';
 export { VirtualClock } from './virtual-clock.js';
+export { asError, errorMessage } from './as-error.js';
+export { nearestName, refuseUnknownOptions } from './known-options.js';
+export type { MisplacedOptions, OptionNames, Resolved } from './known-options.js';
+export { LruMap } from './lru-map.js';
+export { Turns } from './turns.js';
+export { websiteProblem } from './website-guard.js';
+export {
+  createAuthority,
+  createRsaKeys,
+  createSelfSigned,
+  fitTogether,
+  issueCertificate,
+  issueClientCertificate,
+  readCertificate,
+  splitBundle,
+} from './x509.js';
+export type { Authority, CertificateAndKey, ClientSubject, IssueOptions } from './x509.js';

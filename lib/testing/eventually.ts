@@ -1,9 +1,12 @@
-import { errorMessage } from '../system/as-error.js';
-import { sleep, systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { OperatorError } from '../system/operator-error.js';
-import { VirtualClock } from '../system/virtual-clock.js';
+import {
+  errorMessage,
+  sleep,
+  systemClock,
+  refuseUnknownOptions,
+  OperatorError,
+  VirtualClock,
+} from '../system/index.js';
+import type { Clock } from '../system/index.js';
 
 /** Options of {@link eventually}. */
 export interface EventuallyOptions {

@@ -1,7 +1,6 @@
-import type { Faults } from '../apiserver/faults.js';
-import type { FailingFault, Fault, FaultRule, FaultyClient, FaultyVerb } from '../client/faulty.js';
-import { OperatorError } from '../system/operator-error.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
+import type { Faults } from '../apiserver/index.js';
+import type { FailingFault, Fault, FaultRule, FaultyClient, FaultyVerb } from '../client/index.js';
+import { OperatorError, refuseUnknownOptions } from '../system/index.js';
 
 /**
  * The calls that {@link faultOn} selects. Fields that are left out match everything, but without a `kind` the

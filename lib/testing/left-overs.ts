@@ -1,15 +1,14 @@
-import type { Client } from '../client/client.js';
-import { forwarding } from '../client/client-wrappers.js';
-import { isNotFound } from '../object/api-error.js';
-import { isBookkeeping } from '../object/bookkeeping.js';
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
-import { referenceTo } from '../object/object-reference.js';
-import type { ObjectReference } from '../object/object-reference.js';
-import { systemClock } from '../system/clock.js';
-import type { Clock } from '../system/clock.js';
-import { refuseUnknownOptions } from '../system/known-options.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import type { Client } from '../client/index.js';
+import { forwarding } from '../client/index.js';
+import { isNotFound, isBookkeeping, describeObject, referenceTo } from '../object/index.js';
+import type { KubernetesObject, UnstructuredObject, ObjectReference } from '../object/index.js';
+import {
+  systemClock,
+  refuseUnknownOptions,
+  OperatorError,
+  isOperatorError,
+} from '../system/index.js';
+import type { Clock } from '../system/index.js';
 import { eventually } from './eventually.js';
 
 /** A {@link Client} that records the objects it creates. */

@@ -1,9 +1,6 @@
-import type { RequestEntry, RequestLog } from '../apiserver/request-log.js';
-import { findCondition } from '../object/conditions.js';
-import type { Condition } from '../object/conditions.js';
-import { describeObject } from '../object/describe-object.js';
-import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
-import { isControlledBy } from '../object/owner-reference.js';
+import type { RequestEntry, RequestLog } from '../apiserver/index.js';
+import { findCondition, describeObject, isControlledBy } from '../object/index.js';
+import type { Condition, KubernetesObject, UnstructuredObject } from '../object/index.js';
 
 declare global {
   // chai's types are in a global namespace, which others can only extend.

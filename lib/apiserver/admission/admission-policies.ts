@@ -4,16 +4,10 @@ import type {
   V1ValidatingAdmissionPolicy,
   V1ValidatingAdmissionPolicyBinding,
 } from '@kubernetes/client-node';
-import { CelCompileError } from '../../crd/cel/expression.js';
-import { compileCel } from '../../crd/cel/program.js';
-import type { CelProgram } from '../../crd/cel/program.js';
-import { dynType, structType } from '../../crd/cel/types.js';
-import type { CelType } from '../../crd/cel/types.js';
-import { CelError } from '../../crd/cel/values.js';
-import type { CelMap, CelValue } from '../../crd/cel/values.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { groupOf, versionOf } from '../../object/resource-type.js';
-import type { Wire } from '../../object/wire.js';
+import { CelCompileError, compileCel, dynType, structType, CelError } from '../../crd/internal.js';
+import type { CelProgram, CelType, CelMap, CelValue } from '../../crd/internal.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
+import { groupOf, versionOf } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { storageKey } from '../server-core.js';
 import type { ServerCore } from '../server-core.js';

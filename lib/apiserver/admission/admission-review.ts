@@ -1,18 +1,17 @@
-import { compileCel } from '../../crd/cel/program.js';
-import type { CelProgram } from '../../crd/cel/program.js';
 import {
+  compileCel,
   boolType,
   dynType,
   listType,
   mapType,
   stringType,
   structType,
-} from '../../crd/cel/types.js';
-import type { CelType } from '../../crd/cel/types.js';
-import { CelDictionary, CelList } from '../../crd/cel/values.js';
-import type { CelValue } from '../../crd/cel/values.js';
-import { isJsonObject } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+  CelDictionary,
+  CelList,
+} from '../../crd/internal.js';
+import type { CelProgram, CelType, CelValue } from '../../crd/internal.js';
+import { isJsonObject } from '../../object/index.js';
+import type { UnstructuredObject } from '../../object/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { AdmittedWrite } from '../writes/write-request.js';

@@ -3,10 +3,9 @@ import type {
   V1MutatingWebhook,
   V1NamedRuleWithOperations,
 } from '@kubernetes/client-node';
-import type { CelProgram } from '../../crd/cel/program.js';
-import { CelError } from '../../crd/cel/values.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Wire } from '../../object/wire.js';
+import type { CelProgram } from '../../crd/internal.js';
+import { CelError } from '../../crd/internal.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { forbidden, notFound } from '../status-error.js';

@@ -1,6 +1,6 @@
-import { CelError } from '../../crd/cel/values.js';
-import type { CelValue } from '../../crd/cel/values.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { CelError } from '../../crd/internal.js';
+import type { CelValue } from '../../crd/internal.js';
+import type { UnstructuredObject } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { failure, forbidden } from '../status-error.js';

@@ -1,13 +1,10 @@
-import { applyJsonPatch, JsonPatchError } from '../../object/json-patch.js';
-import type { JsonPatchOperation } from '../../object/json-patch.js';
-import { isJsonObject } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { applyJsonPatch, JsonPatchError, isJsonObject, deepEqual } from '../../object/index.js';
+import type { JsonPatchOperation, UnstructuredObject } from '../../object/index.js';
 import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Question } from '../outside/outside.js';
 import type { ServerCore } from '../server-core.js';
 import { StatusError, badRequest, internalError } from '../status-error.js';
-import { deepEqual } from '../../object/deep-equal.js';
 import type { AdmittedWrite, WriteHooks } from '../writes/write-request.js';
 import type {
   AdmissionAttributes,

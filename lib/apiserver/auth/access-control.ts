@@ -1,13 +1,10 @@
 import type { V1ClusterRole, V1ClusterRoleBinding } from '@kubernetes/client-node';
-import { deepEqual } from '../../object/deep-equal.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Wire } from '../../object/wire.js';
-import type { Clock } from '../../system/clock.js';
-import type { Random } from '../../system/random.js';
+import { deepEqual, withoutMembers } from '../../object/index.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
+import type { Clock, Random } from '../../system/index.js';
 import { forbidden, notFound } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
-import { withoutMembers } from '../../object/json.js';
 import { Authenticator, ServiceAccountTokens, mastersGroup } from './authenticator.js';
 import type { UserInfo, UserOptions } from './authenticator.js';
 import { RbacAuthorizer, RuleResolver, allowAll } from './authorizer.js';

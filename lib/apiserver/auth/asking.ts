@@ -1,6 +1,5 @@
-import { errorMessage } from '../../system/as-error.js';
-import type { TransportRequest } from '../../system/transport.js';
-import { websiteProblem } from '../../system/website-guard.js';
+import { errorMessage, websiteProblem } from '../../system/index.js';
+import type { TransportRequest } from '../../system/index.js';
 import {
   badRequest,
   failure,

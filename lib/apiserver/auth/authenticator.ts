@@ -1,11 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
-import { isJsonObject } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Clock } from '../../system/clock.js';
-import type { Random } from '../../system/random.js';
-import type { TransportRequest } from '../../system/transport.js';
+import { isJsonObject } from '../../object/index.js';
+import type { UnstructuredObject } from '../../object/index.js';
+import type { Clock, Random, TransportRequest } from '../../system/index.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
 
 /** Options of an {@link Authenticator}. */

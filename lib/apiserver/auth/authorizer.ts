@@ -4,8 +4,7 @@ import type {
   V1ClusterRoleBinding,
   V1RoleBinding,
 } from '@kubernetes/client-node';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Wire } from '../../object/wire.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { failure, forbidden, qualifiedPlural } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import type { MvccLog } from '../storage/mvcc-log.js';

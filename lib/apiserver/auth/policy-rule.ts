@@ -1,7 +1,7 @@
 import type { V1PolicyRule } from '@kubernetes/client-node';
-import { parseFieldSelector } from '../../object/field-selector.js';
-import type { Wire } from '../../object/wire.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import { parseFieldSelector } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
+import { isOperatorError } from '../../system/index.js';
 import type { RequestInfo } from '../requests/request-info.js';
 
 /** A rule of a role. */

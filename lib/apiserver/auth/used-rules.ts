@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { RequestEntry } from '../request-log.js';
 import { isOpenPath } from './policy-rule.js';
 import type { PolicyRule } from './policy-rule.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
+import { refuseUnknownOptions } from '../../system/index.js';
 
 /** Options of `usedRoles` and {@link usedRolesText}. */
 export interface UsedRolesOptions {

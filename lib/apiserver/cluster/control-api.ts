@@ -14,13 +14,15 @@ import {
 } from '../requests/body.js';
 import { failure, internalError, isStatusError } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
-import { isJsonObject } from '../../object/json.js';
-import { errorMessage } from '../../system/as-error.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { OptionNames } from '../../system/known-options.js';
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
-import type { TransportRequest, TransportResponse } from '../../system/transport.js';
-import { VirtualClock } from '../../system/virtual-clock.js';
+import { isJsonObject } from '../../object/index.js';
+import {
+  errorMessage,
+  refuseUnknownOptions,
+  OperatorError,
+  isOperatorError,
+  VirtualClock,
+} from '../../system/index.js';
+import type { OptionNames, TransportRequest, TransportResponse } from '../../system/index.js';
 import type { EmbeddedCluster } from './embedded-cluster.js';
 
 /** The path of the control API, below the URL of the cluster. */

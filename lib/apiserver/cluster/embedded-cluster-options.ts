@@ -2,14 +2,9 @@ import { controllerNames } from '../controllers/index.js';
 import type { ControllerName, ControllersOptions, PodOptions } from '../controllers/index.js';
 import type { UserOptions } from '../auth/authenticator.js';
 import type { WebhookServices } from '../outside/webhook-client.js';
-import type { CustomResourceDefinition } from '../../object/kinds.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { OptionNames } from '../../system/known-options.js';
-import type { Clock } from '../../system/clock.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { systemRandom } from '../../system/random.js';
-import type { Random } from '../../system/random.js';
+import type { CustomResourceDefinition } from '../../object/index.js';
+import { refuseUnknownOptions, OperatorError, systemRandom } from '../../system/index.js';
+import type { OptionNames, Clock, Logger, Random } from '../../system/index.js';
 
 /** An object with a CustomResourceDefinition, such as a resource of `defineResource`. */
 export interface WithDefinition {

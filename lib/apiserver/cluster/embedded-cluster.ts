@@ -10,20 +10,24 @@ import type { RequestLog } from '../request-log.js';
 import type { StoreSnapshot } from '../storage/mvcc-log.js';
 import { createClient } from '../../client/index.js';
 import type { ClientSettings, ConnectedClient } from '../../client/index.js';
-import type { CustomResourceDefinition } from '../../object/kinds.js';
-import { systemClock } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { OperatorError } from '../../system/operator-error.js';
-import type { Random } from '../../system/random.js';
-import { VirtualClock } from '../../system/virtual-clock.js';
-import { createAuthority, issueCertificate, issueClientCertificate } from '../../system/x509.js';
+import type { CustomResourceDefinition } from '../../object/index.js';
+import {
+  systemClock,
+  refuseUnknownOptions,
+  OperatorError,
+  VirtualClock,
+  createAuthority,
+  issueCertificate,
+  issueClientCertificate,
+} from '../../system/index.js';
 import type {
+  Clock,
+  Random,
   Authority,
   CertificateAndKey,
   ClientSubject,
   IssueOptions,
-} from '../../system/x509.js';
+} from '../../system/index.js';
 import { resolveEmbeddedClusterOptions } from './embedded-cluster-options.js';
 import type {
   EmbeddedClusterOptions,

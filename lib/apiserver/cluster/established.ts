@@ -1,8 +1,6 @@
-import type { Client } from '../../client/client.js';
-import { findCondition } from '../../object/conditions.js';
-import { CustomResourceDefinition } from '../../object/kinds.js';
-import { keyOf } from '../../object/object-key.js';
-import { OperatorError } from '../../system/operator-error.js';
+import type { Client } from '../../client/index.js';
+import { findCondition, CustomResourceDefinition, keyOf } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 
 /**
  * Resolves when `crd` is served.

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { UserOptions } from '../auth/authenticator.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { OperatorError } from '../../system/index.js';
 
 /** Parts of a kubeconfig. */
 export interface KubeConfigParts {

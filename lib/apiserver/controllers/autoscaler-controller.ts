@@ -1,14 +1,13 @@
-import { findCondition } from '../../object/conditions.js';
-import { formatTime } from '../../object/micro-time.js';
 import {
+  findCondition,
+  formatTime,
   Deployment,
   HorizontalPodAutoscaler,
   ReplicaSet,
   StatefulSet,
-} from '../../object/kinds.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import type { ResourceType } from '../../object/resource-type.js';
+  keyOf,
+} from '../../object/index.js';
+import type { KubernetesObject, ObjectKey, ResourceType } from '../../object/index.js';
 import { ObjectIndex } from './controller-host.js';
 import type { ControllerHost } from './controller-host.js';
 import { transitionTime } from './pod-state.js';

@@ -1,8 +1,5 @@
-import { formatTime } from '../../object/micro-time.js';
-import { isAlreadyExists } from '../../object/api-error.js';
-import { Namespace, ServiceAccount } from '../../object/kinds.js';
-import type { Node, StorageClass } from '../../object/kinds.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
+import { formatTime, isAlreadyExists, Namespace, ServiceAccount } from '../../object/index.js';
+import type { Node, StorageClass, ObjectKey } from '../../object/index.js';
 import { kubelet, manager } from './controller-host.js';
 import type { ControllerHost } from './controller-host.js';
 import { defaultClassAnnotation } from './volume-controller.js';

@@ -1,19 +1,24 @@
-import { isConflict, isNotFound } from '../../object/api-error.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { Pod } from '../../object/kinds.js';
+import {
+  isConflict,
+  isNotFound,
+  deepEqual,
+  Pod,
+  labelRequirementsOf,
+  matchesLabels,
+  keyOf,
+  keyString,
+  isControlledBy,
+} from '../../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
   ObjectMeta,
   UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { labelRequirementsOf, matchesLabels } from '../../object/label-selector.js';
-import type { LabelRequirement, LabelSelector } from '../../object/label-selector.js';
-import { keyOf, keyString } from '../../object/object-key.js';
-import { isControlledBy } from '../../object/owner-reference.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import type { Clock } from '../../system/clock.js';
-import type { Random } from '../../system/random.js';
+  LabelRequirement,
+  LabelSelector,
+  ResourceType,
+} from '../../object/index.js';
+import type { Clock, Random } from '../../system/index.js';
 import type { CommittedChange, Loopback, LoopbackDeleteOptions } from '../loopback.js';
 import { WorkQueue } from './work-queue.js';
 import type { Reconcile, Workload } from './work-queue.js';

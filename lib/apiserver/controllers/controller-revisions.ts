@@ -1,9 +1,12 @@
-import { isAlreadyExists } from '../../object/api-error.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { withoutMember } from '../../object/json.js';
-import { ControllerRevision } from '../../object/kinds.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import { isControlledBy, ownerReferenceTo } from '../../object/owner-reference.js';
+import {
+  isAlreadyExists,
+  deepEqual,
+  withoutMember,
+  ControllerRevision,
+  isControlledBy,
+  ownerReferenceTo,
+} from '../../object/index.js';
+import type { KubernetesObject } from '../../object/index.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import type { PodTemplate } from './pod-state.js';
 

@@ -1,10 +1,15 @@
-import { formatTime } from '../../object/micro-time.js';
-import { isAlreadyExists } from '../../object/api-error.js';
-import { CronJob, Job } from '../../object/kinds.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import { controllerOf, isControlledBy, ownerReferenceTo } from '../../object/owner-reference.js';
-import { OperatorError } from '../../system/operator-error.js';
+import {
+  formatTime,
+  isAlreadyExists,
+  CronJob,
+  Job,
+  keyOf,
+  controllerOf,
+  isControlledBy,
+  ownerReferenceTo,
+} from '../../object/index.js';
+import type { ObjectKey } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { finishedCondition } from './job-status.js';

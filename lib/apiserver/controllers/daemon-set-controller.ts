@@ -1,6 +1,5 @@
-import { ControllerRevision, DaemonSet, Node, Pod } from '../../object/kinds.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
+import { ControllerRevision, DaemonSet, Node, Pod, keyOf } from '../../object/index.js';
+import type { ObjectKey } from '../../object/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { newestRevision, pruneRevisions, templateOf } from './controller-revisions.js';

@@ -1,9 +1,10 @@
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import type { LabelSelector } from '../../object/label-selector.js';
-import { keyOf } from '../../object/object-key.js';
-import { controllerOf, ownerReferenceTo } from '../../object/owner-reference.js';
-import { groupOf } from '../../object/resource-type.js';
-import type { ResourceType } from '../../object/resource-type.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  LabelSelector,
+  ResourceType,
+} from '../../object/index.js';
+import { keyOf, controllerOf, ownerReferenceTo, groupOf } from '../../object/index.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import type { WorkQueue } from './work-queue.js';
 

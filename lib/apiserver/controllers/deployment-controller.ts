@@ -1,8 +1,13 @@
-import { isAlreadyExists, isNamespaceTerminating } from '../../object/api-error.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { Deployment, Pod, ReplicaSet } from '../../object/kinds.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import { isControlledBy } from '../../object/owner-reference.js';
+import {
+  isAlreadyExists,
+  isNamespaceTerminating,
+  deepEqual,
+  Deployment,
+  Pod,
+  ReplicaSet,
+  isControlledBy,
+} from '../../object/index.js';
+import type { ObjectKey } from '../../object/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { DependentsClaim, followDependents } from './dependents.js';

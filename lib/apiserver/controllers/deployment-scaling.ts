@@ -1,7 +1,5 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import type { Deployment, ReplicaSet } from '../../object/kinds.js';
-import type { ObjectMeta } from '../../object/kubernetes-object.js';
-import { ownerReferenceTo } from '../../object/owner-reference.js';
+import { deepEqual, ownerReferenceTo } from '../../object/index.js';
+import type { Deployment, ReplicaSet, ObjectMeta } from '../../object/index.js';
 import { intOrPercent, timestampMs } from './pod-state.js';
 import { safeHash } from './controller-revisions.js';
 

@@ -1,6 +1,5 @@
-import { findCondition } from '../../object/conditions.js';
-import { formatTime } from '../../object/micro-time.js';
-import type { Deployment, ReplicaSet } from '../../object/kinds.js';
+import { findCondition, formatTime } from '../../object/index.js';
+import type { Deployment, ReplicaSet } from '../../object/index.js';
 import { rolloutLimits } from './deployment-scaling.js';
 import { counted, timestampMs, transitionTime } from './pod-state.js';
 

@@ -1,15 +1,14 @@
-import { findCondition } from '../../object/conditions.js';
 import {
+  findCondition,
   Deployment,
   Pod,
   PodDisruptionBudget,
   ReplicaSet,
   StatefulSet,
-} from '../../object/kinds.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import { controllerOf } from '../../object/owner-reference.js';
-import type { ResourceType } from '../../object/resource-type.js';
+  keyOf,
+  controllerOf,
+} from '../../object/index.js';
+import type { KubernetesObject, ObjectKey, ResourceType } from '../../object/index.js';
 import { ObjectIndex, labelWords, manager, selectorWords } from './controller-host.js';
 import type { ControllerHost } from './controller-host.js';
 import {

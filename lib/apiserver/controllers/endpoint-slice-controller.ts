@@ -1,10 +1,14 @@
-import { formatTime } from '../../object/micro-time.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { EndpointSlice, Pod, Service } from '../../object/kinds.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import type { LabelSelector } from '../../object/label-selector.js';
-import { keyOf } from '../../object/object-key.js';
-import { controllerOf, ownerReferenceTo } from '../../object/owner-reference.js';
+import {
+  formatTime,
+  deepEqual,
+  EndpointSlice,
+  Pod,
+  Service,
+  keyOf,
+  controllerOf,
+  ownerReferenceTo,
+} from '../../object/index.js';
+import type { ObjectKey, LabelSelector } from '../../object/index.js';
 import { ObjectIndex, labelWords, manager, selectorWords } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { isPodFinished, isPodReady, isPodTerminating } from './pod-state.js';

@@ -1,15 +1,17 @@
-import { formatTime } from '../../object/micro-time.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { CustomResourceDefinition } from '../../object/kinds.js';
+import {
+  formatTime,
+  deepEqual,
+  CustomResourceDefinition,
+  keyOf,
+  groupOf,
+} from '../../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
   OwnerReference,
   UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import { groupOf } from '../../object/resource-type.js';
-import type { ResourceType } from '../../object/resource-type.js';
+  ResourceType,
+} from '../../object/index.js';
 import type { CommittedChange, Loopback } from '../loopback.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';

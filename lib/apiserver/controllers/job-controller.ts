@@ -1,7 +1,6 @@
-import { Job, Pod } from '../../object/kinds.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import { delayAfter } from '../../system/random.js';
+import { Job, Pod, keyOf } from '../../object/index.js';
+import type { ObjectKey } from '../../object/index.js';
+import { delayAfter } from '../../system/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { DependentsClaim, followDependents } from './dependents.js';

@@ -1,5 +1,5 @@
-import { formatTime } from '../../object/micro-time.js';
-import type { Job, Pod } from '../../object/kinds.js';
+import { formatTime } from '../../object/index.js';
+import type { Job, Pod } from '../../object/index.js';
 import {
   formatIndexes,
   indexOf,

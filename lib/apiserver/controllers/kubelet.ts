@@ -1,7 +1,5 @@
-import { formatTime } from '../../object/micro-time.js';
-import { Pod } from '../../object/kinds.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
+import { formatTime, Pod, keyOf } from '../../object/index.js';
+import type { ObjectKey } from '../../object/index.js';
 import { kubelet } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import {

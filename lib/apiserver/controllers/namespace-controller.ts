@@ -1,11 +1,13 @@
-import { findCondition } from '../../object/conditions.js';
-import { isNotFound } from '../../object/api-error.js';
-import { Namespace, Pod } from '../../object/kinds.js';
-import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
+import {
+  findCondition,
+  isNotFound,
+  Namespace,
+  Pod,
+  keyOf,
+  apiVersionOf,
+} from '../../object/index.js';
+import type { ObjectKey, UnstructuredObject, ResourceType } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { manager, sameType } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { failureMessage, transitionTime } from './pod-state.js';

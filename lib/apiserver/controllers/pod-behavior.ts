@@ -1,8 +1,6 @@
-import type { Pod } from '../../object/kinds.js';
-import { controllerOf } from '../../object/owner-reference.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { delayAfter } from '../../system/random.js';
+import type { Pod } from '../../object/index.js';
+import { controllerOf } from '../../object/index.js';
+import { refuseUnknownOptions, OperatorError, delayAfter } from '../../system/index.js';
 
 /**
  * The behavior of a simulated pod.

@@ -1,10 +1,6 @@
-import { formatTime } from '../../object/micro-time.js';
-import { findCondition } from '../../object/conditions.js';
-import { isApiError } from '../../object/api-error.js';
-import type { Pod, ReplicaSet } from '../../object/kinds.js';
-import type { KubernetesObject, ObjectMeta } from '../../object/kubernetes-object.js';
-import { ownerReferenceTo } from '../../object/owner-reference.js';
-import { errorMessage } from '../../system/as-error.js';
+import { formatTime, findCondition, isApiError, ownerReferenceTo } from '../../object/index.js';
+import type { Pod, ReplicaSet, KubernetesObject, ObjectMeta } from '../../object/index.js';
+import { errorMessage } from '../../system/index.js';
 
 /** Criteria for available pods. */
 interface Availability {

@@ -1,6 +1,5 @@
-import { formatTime } from '../../object/micro-time.js';
-import { Pod, ReplicaSet } from '../../object/kinds.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
+import { formatTime, Pod, ReplicaSet } from '../../object/index.js';
+import type { ObjectKey } from '../../object/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { DependentsClaim, followDependents } from './dependents.js';

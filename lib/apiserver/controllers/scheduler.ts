@@ -1,9 +1,13 @@
-import { formatTime } from '../../object/micro-time.js';
-import { Node, PersistentVolumeClaim, Pod } from '../../object/kinds.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import { matchesLabels } from '../../object/label-selector.js';
-import type { LabelSelectorExpression } from '../../object/label-selector.js';
-import { keyOf, keyString } from '../../object/object-key.js';
+import {
+  formatTime,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  matchesLabels,
+  keyOf,
+  keyString,
+} from '../../object/index.js';
+import type { ObjectKey, LabelSelectorExpression } from '../../object/index.js';
 import { scheduler } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { isPodTerminating, podCondition } from './pod-state.js';

@@ -1,11 +1,11 @@
-import { systemClock } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { silentLogger } from '../../system/logger.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { systemRandom } from '../../system/random.js';
-import type { Random } from '../../system/random.js';
+import {
+  systemClock,
+  refuseUnknownOptions,
+  silentLogger,
+  OperatorError,
+  systemRandom,
+} from '../../system/index.js';
+import type { Clock, Logger, Random } from '../../system/index.js';
 import type { Loopback } from '../loopback.js';
 import { startAutoscalerController } from './autoscaler-controller.js';
 import {

@@ -1,8 +1,13 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from '../../object/kinds.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import { OperatorError } from '../../system/operator-error.js';
+import {
+  deepEqual,
+  ControllerRevision,
+  PersistentVolumeClaim,
+  Pod,
+  StatefulSet,
+  keyOf,
+} from '../../object/index.js';
+import type { ObjectKey } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { newestRevision, pruneRevisions, templateOf } from './controller-revisions.js';

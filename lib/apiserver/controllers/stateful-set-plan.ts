@@ -1,10 +1,12 @@
-import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../object/kinds.js';
 import type {
+  PersistentVolumeClaim,
+  Pod,
+  StatefulSet,
   KubernetesObject,
   ObjectMeta,
   OwnerReference,
-} from '../../object/kubernetes-object.js';
-import { ownerReferenceTo } from '../../object/owner-reference.js';
+} from '../../object/index.js';
+import { ownerReferenceTo } from '../../object/index.js';
 import { podFromTemplate } from './pod-state.js';
 import type { PodTemplate } from './pod-state.js';
 

@@ -1,7 +1,12 @@
-import { formatTime } from '../../object/micro-time.js';
-import { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../object/kinds.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
+import {
+  formatTime,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  StorageClass,
+  keyOf,
+} from '../../object/index.js';
+import type { ObjectKey } from '../../object/index.js';
 import { manager } from './controller-host.js';
 import type { ControllerHost, ObjectWriter } from './controller-host.js';
 import { isPodFinished } from './pod-state.js';

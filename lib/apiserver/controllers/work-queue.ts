@@ -1,8 +1,6 @@
-import { isConflict, isNamespaceTerminating, isNotFound } from '../../object/api-error.js';
-import { delayAfter } from '../../system/random.js';
-import type { Clock, Timer } from '../../system/clock.js';
-import { nextTurn } from '../../system/clock.js';
-import type { Logger } from '../../system/logger.js';
+import { isConflict, isNamespaceTerminating, isNotFound } from '../../object/index.js';
+import { delayAfter, nextTurn } from '../../system/index.js';
+import type { Clock, Timer, Logger } from '../../system/index.js';
 
 /** Brings the object of `key` one step closer to its desired state. A rejection requeues the key. */
 export type Reconcile<Key> = (key: Key) => Promise<void>;

@@ -1,10 +1,8 @@
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import { formatTime } from '../../object/micro-time.js';
+import type { UnstructuredObject } from '../../object/index.js';
+import { apiVersionOf, formatTime, deepEqual } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import type { LogEntry } from '../storage/mvcc-log.js';
-import { deepEqual } from '../../object/deep-equal.js';
 import { deleteObject, removeObject } from '../writes/delete-object.js';
 import { trackUpdate } from '../writes/managed-fields.js';
 import { crdCollection, crdOf, withCondition, cleanupFinalizer } from './crd.js';

@@ -1,20 +1,17 @@
-import { validateStructure } from '../../crd/definition/schema-structure.js';
-import { isKnownFormat } from '../../crd/validation/schema-formats.js';
-import { isConditionTrue } from '../../object/conditions.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Schema } from '../../object/schema.js';
+import {
+  validateStructure,
+  isKnownFormat,
+  label1035Problems,
+  qualifiedNameProblems,
+  subdomainProblems,
+} from '../../crd/internal.js';
+import { isConditionTrue, deepEqual, withoutMembers } from '../../object/index.js';
+import type { ObjectMeta, UnstructuredObject, Schema } from '../../object/index.js';
 import type { CustomColumn, ScalePaths } from '../kinds/served-kind.js';
 import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { KindRules } from '../rules/kind-rules.js';
 import { specChanged, validateImmutable } from '../rules/kind-rules.js';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import {
-  label1035Problems,
-  qualifiedNameProblems,
-  subdomainProblems,
-} from '../../crd/validation/names.js';
-import { withoutMembers } from '../../object/json.js';
+import type { FieldErrors } from '../../crd/internal.js';
 
 /** The fields of a CustomResourceDefinition that this server reads. */
 export interface Crd {

@@ -1,13 +1,17 @@
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { compileJsonPath, readJsonPath } from '../../crd/validation/json-path.js';
-import { defaultFields, dropNulls, fillInDefaults, prune } from '../../crd/validation/prune.js';
-import { validateScaleSpec, validateScaleStatus } from '../../crd/validation/scale-range.js';
-import { validateResource } from '../../crd/validation/validate-resource.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { deepFreeze } from '../../object/deep-freeze.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { versionOf } from '../../object/resource-type.js';
-import type { Schema } from '../../object/schema.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import {
+  compileJsonPath,
+  readJsonPath,
+  defaultFields,
+  dropNulls,
+  fillInDefaults,
+  prune,
+  validateScaleSpec,
+  validateScaleStatus,
+  validateResource,
+} from '../../crd/internal.js';
+import { deepEqual, deepFreeze, versionOf, withoutMembers } from '../../object/index.js';
+import type { UnstructuredObject, Schema } from '../../object/index.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
 import { definition } from '../kinds/documents.js';
@@ -16,7 +20,6 @@ import type { KindRules } from '../rules/kind-rules.js';
 import type { ServerCore } from '../server-core.js';
 import { ageText, metadataDoc, nameColumn } from '../tables/table-column.js';
 import type { TableColumn } from '../tables/table-column.js';
-import { withoutMembers } from '../../object/json.js';
 import { finalizerWarnings } from './crd.js';
 import type { Crd, CrdVersion } from './crd.js';
 import { WebhookConverter } from './webhook-converter.js';

@@ -1,6 +1,5 @@
-import { isJsonObject } from '../../object/json.js';
-import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { groupOf, versionOf } from '../../object/resource-type.js';
+import { isJsonObject, groupOf, versionOf } from '../../object/index.js';
+import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { Question } from '../outside/outside.js';
 import type { ServerCore } from '../server-core.js';

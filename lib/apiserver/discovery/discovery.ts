@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { TransportResponse } from '../../system/transport.js';
+import { apiVersionOf } from '../../object/index.js';
+import type { TransportResponse } from '../../system/index.js';
 import { discoveryData } from '../kinds/documents.js';
 import type { KindRegistry, ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import { jsonResponse, textResponse } from '../requests/body.js';

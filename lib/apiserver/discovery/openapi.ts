@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { discoveryData, rawDefinition, readDocument } from '../kinds/documents.js';
 import type { RawSchema } from '../kinds/documents.js';
 import type { KindRegistry, ServedKind } from '../kinds/served-kind.js';
-import { withoutMembers } from '../../object/json.js';
+import { withoutMembers } from '../../object/index.js';
 import type { ServesGroup } from './discovery.js';
 
 type Paths = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import { canonicalQuantity } from '../../object/quantity.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import { canonicalQuantity } from '../../object/index.js';
+import { isOperatorError } from '../../system/index.js';
 
 /** A body does not fit the Go type that the real server decodes it into: 400. */
 export class DecodeError extends Error {}

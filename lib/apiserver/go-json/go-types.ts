@@ -1,4 +1,4 @@
-import { isJsonObject, setMember } from '../../object/json.js';
+import { isJsonObject, setMember } from '../../object/index.js';
 import { readDocument } from '../kinds/documents.js';
 import {
   DecodeError,

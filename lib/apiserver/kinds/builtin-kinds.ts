@@ -1,5 +1,5 @@
-import { isJsonObject, withoutMembers } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { isJsonObject, withoutMembers } from '../../object/index.js';
+import type { UnstructuredObject } from '../../object/index.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
 import { jsonProblem } from '../requests/json-text.js';

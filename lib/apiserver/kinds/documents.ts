@@ -1,8 +1,8 @@
-import { unpack } from '../../crd/openapi/definitions.js';
+import { unpack } from '../../crd/internal.js';
 import { packedDocuments } from '../data/documents.js';
 
-export { definition, rawDefinition } from '../../crd/openapi/definitions.js';
-export type { RawSchema } from '../../crd/openapi/definitions.js';
+export { definition, rawDefinition } from '../../crd/internal.js';
+export type { RawSchema } from '../../crd/internal.js';
 
 // Constants that all servers of the process share. They must never be modified.
 const unpacked = new Map<string, unknown>();

@@ -1,7 +1,5 @@
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import type { Schema } from '../../object/schema.js';
+import type { UnstructuredObject, ResourceType, Schema } from '../../object/index.js';
+import { apiVersionOf } from '../../object/index.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
 import type { KindRules } from '../rules/kind-rules.js';

@@ -1,5 +1,4 @@
-import type { Clock } from '../../system/clock.js';
-import type { Random } from '../../system/random.js';
+import type { Clock, Random } from '../../system/index.js';
 
 /** A request to another server. */
 export interface Question<T> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
-import { errorMessage } from '../../system/as-error.js';
-import type { Clock } from '../../system/clock.js';
+import { errorMessage } from '../../system/index.js';
+import type { Clock } from '../../system/index.js';
 import type { RequestHandler } from '../http-adapter.js';
 
 /** The address of a webhook: `clientConfig` of its configuration. */

@@ -1,5 +1,4 @@
-import { isJsonObject, setMember } from '../../object/json.js';
-import { formatTime, parseTime } from '../../object/micro-time.js';
+import { isJsonObject, setMember, formatTime, parseTime } from '../../object/index.js';
 import { readDocument } from '../kinds/documents.js';
 import { scanJson } from '../requests/json-text.js';
 import type { WireReader, WireType, WireWriter } from './wire.js';

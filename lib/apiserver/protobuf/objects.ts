@@ -1,4 +1,4 @@
-import { groupOf, versionOf } from '../../object/resource-type.js';
+import { groupOf, versionOf } from '../../object/index.js';
 import { definitionName, goTypeName } from '../kinds/documents.js';
 import { coderOf, hasStruct } from './messages.js';
 import { WireReader, WireWriter } from './wire.js';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../object/json.js';
-import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { isJsonObject } from '../../object/index.js';
+import type { ListMeta, UnstructuredObject } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { jsonProblem } from '../requests/json-text.js';
 import type { ServerCore } from '../server-core.js';

@@ -1,5 +1,5 @@
-import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { apiVersionOf } from '../../object/resource-type.js';
+import type { ListMeta, UnstructuredObject } from '../../object/index.js';
+import { apiVersionOf, withoutMembers } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { listToProtobuf, objectToProtobuf } from '../protobuf/objects.js';
 import type { Encoding, Representation } from '../requests/body.js';
@@ -9,7 +9,6 @@ import { storageColumns } from '../tables/storage-columns.js';
 import { defaultColumns } from '../tables/table-column.js';
 import type { TableColumn } from '../tables/table-column.js';
 import { podColumns, workloadColumns } from '../tables/workload-columns.js';
-import { withoutMembers } from '../../object/json.js';
 
 /** The form in which a request wants its objects. */
 export interface View {

@@ -1,14 +1,17 @@
-import { matchesFields, parseFieldSelector } from '../../object/field-selector.js';
-import type { FieldTerm } from '../../object/field-selector.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { matchesLabels, parseLabelSelector } from '../../object/label-selector.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import {
+  matchesFields,
+  parseFieldSelector,
+  matchesLabels,
+  parseLabelSelector,
+} from '../../object/index.js';
+import type { FieldTerm, UnstructuredObject } from '../../object/index.js';
+import { isOperatorError } from '../../system/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { isTrue } from '../requests/request-info.js';
 import type { ResourceRequest } from '../requests/request-info.js';
 import { badRequest, failure, invalid } from '../status-error.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
-import { FieldErrors } from '../../crd/validation/field-errors.js';
+import { FieldErrors } from '../../crd/internal.js';
 
 /** The objects of a collection that a request selects. */
 export interface Selection {

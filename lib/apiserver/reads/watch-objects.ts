@@ -1,5 +1,5 @@
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { apiVersionOf } from '../../object/resource-type.js';
+import type { UnstructuredObject } from '../../object/index.js';
+import { apiVersionOf } from '../../object/index.js';
 import type { KindRegistry, ServedKind } from '../kinds/served-kind.js';
 import { objectToProtobuf } from '../protobuf/objects.js';
 import { expired } from '../status-error.js';

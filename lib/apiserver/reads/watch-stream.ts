@@ -1,6 +1,6 @@
-import { deepFreeze } from '../../object/deep-freeze.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Clock, Timer } from '../../system/clock.js';
+import { deepFreeze } from '../../object/index.js';
+import type { UnstructuredObject } from '../../object/index.js';
+import type { Clock, Timer } from '../../system/index.js';
 import { Unconverted } from '../custom/webhook-converter.js';
 import { objectToProtobuf, watchEventToProtobuf } from '../protobuf/objects.js';
 import { isStatusError } from '../status-error.js';

@@ -1,7 +1,6 @@
 import { parseDocument } from 'yaml';
-import { isJsonObject } from '../../object/json.js';
-import { checkYamlDepth } from '../../object/yaml-documents.js';
-import type { TransportRequest, TransportResponse } from '../../system/transport.js';
+import { isJsonObject, checkYamlDepth } from '../../object/index.js';
+import type { TransportRequest, TransportResponse } from '../../system/index.js';
 import { jsonTypeName } from '../go-json/decoding.js';
 import { badRequest, notAcceptable, tooLarge, unsupportedMediaType } from '../status-error.js';
 import type { StatusError } from '../status-error.js';

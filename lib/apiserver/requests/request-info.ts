@@ -1,4 +1,4 @@
-import type { TransportRequest } from '../../system/transport.js';
+import type { TransportRequest } from '../../system/index.js';
 import { badRequest, unknownResource } from '../status-error.js';
 
 /** The target and operation of a request, read from its method, path and query. */

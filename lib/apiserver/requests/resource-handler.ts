@@ -1,5 +1,5 @@
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { TransportRequest, TransportResponse } from '../../system/transport.js';
+import type { UnstructuredObject } from '../../object/index.js';
+import type { TransportRequest, TransportResponse } from '../../system/index.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { UserInfo } from '../auth/authenticator.js';
 import type { ServedKind } from '../kinds/served-kind.js';

@@ -1,8 +1,6 @@
-import { isJsonObject } from '../../object/json.js';
-import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { LabelSelector } from '../../object/label-selector.js';
-import { formatTime } from '../../object/micro-time.js';
-import type { TransportResponse } from '../../system/transport.js';
+import { isJsonObject, formatTime } from '../../object/index.js';
+import type { ObjectMeta, UnstructuredObject, LabelSelector } from '../../object/index.js';
+import type { TransportResponse } from '../../system/index.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
 import { represent } from '../reads/representation.js';
 import { selects } from '../rules/metadata.js';

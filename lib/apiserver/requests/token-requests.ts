@@ -1,13 +1,12 @@
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { isJsonObject } from '../../object/json.js';
-import { formatTime } from '../../object/micro-time.js';
-import type { TransportResponse } from '../../system/transport.js';
+import type { UnstructuredObject } from '../../object/index.js';
+import { isJsonObject, formatTime } from '../../object/index.js';
+import type { TransportResponse } from '../../system/index.js';
 import { serverAudience } from '../auth/authenticator.js';
 import type { BoundObject } from '../auth/authenticator.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
 import { findObject } from '../server-core.js';
 import { badRequest, conflict, invalid, notFound } from '../status-error.js';
-import { FieldErrors } from '../../crd/validation/field-errors.js';
+import { FieldErrors } from '../../crd/internal.js';
 import { trackUpdate } from '../writes/managed-fields.js';
 import { readObject, objectResponse } from './body.js';
 import { admitSubresource, readWriteOptions, writeOf } from './write-requests.js';

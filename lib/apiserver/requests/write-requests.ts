@@ -1,8 +1,7 @@
-import { FieldErrors } from '../../crd/validation/field-errors.js';
-import { isJsonObject } from '../../object/json.js';
-import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { TransportRequest, TransportResponse } from '../../system/transport.js';
+import { FieldErrors } from '../../crd/internal.js';
+import { isJsonObject, apiVersionOf } from '../../object/index.js';
+import type { ListMeta, UnstructuredObject } from '../../object/index.js';
+import type { TransportRequest, TransportResponse } from '../../system/index.js';
 import type { AdmissionRequest } from '../admission/admission-review.js';
 import { WebhookAdmission } from '../admission/webhook-admission.js';
 import { attributesOf } from '../auth/policy-rule.js';

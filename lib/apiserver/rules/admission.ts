@@ -6,12 +6,15 @@ import type {
   V1ValidatingAdmissionPolicy,
   V1ValidatingAdmissionPolicyBinding,
 } from '@kubernetes/client-node';
-import { CelCompileError } from '../../crd/cel/expression.js';
-import { typeText } from '../../crd/cel/types.js';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { qualifiedNameProblems, subdomainProblems } from '../../crd/validation/names.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import type { Wire } from '../../object/wire.js';
+import {
+  CelCompileError,
+  typeText,
+  qualifiedNameProblems,
+  subdomainProblems,
+} from '../../crd/internal.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { deepEqual } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
 import { compileAdmission } from '../admission/admission-review.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';

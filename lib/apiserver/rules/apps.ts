@@ -7,9 +7,9 @@ import type {
   V1ReplicaSet,
   V1StatefulSet,
 } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { deepEqual } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
 import {
   validateDaemonSet,
   validateDeployment,

@@ -1,7 +1,7 @@
 import type { V1CronJob, V1Job, V1JobSpec, V1PodFailurePolicyRule } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { domainPathProblems, qualifiedNameProblems } from '../../crd/validation/names.js';
-import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { domainPathProblems, qualifiedNameProblems } from '../../crd/internal.js';
+import type { Wire } from '../../object/index.js';
 import { validateNonnegative } from './field-values.js';
 import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';

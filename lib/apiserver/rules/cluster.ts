@@ -7,13 +7,11 @@ import type {
   V1ReplicationController,
   V1RuntimeClass,
 } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { labelProblems } from '../../crd/validation/names.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { labelProblems } from '../../crd/internal.js';
+import { deepEqual, withoutMembers } from '../../object/index.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
-import { withoutMembers } from '../../object/json.js';
 import { validateNonnegative } from './field-values.js';
 import { specChanged, typedRules, validateImmutable } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';

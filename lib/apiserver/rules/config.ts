@@ -1,9 +1,9 @@
 import type { V1ConfigMap, V1Secret } from '@kubernetes/client-node';
-import type { Wire } from '../../object/wire.js';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import type { Wire } from '../../object/index.js';
+import type { FieldErrors } from '../../crd/internal.js';
 import { validateImmutable, typedRules } from './kind-rules.js';
-import { configKeyProblems } from '../../crd/validation/names.js';
-import { deepEqual } from '../../object/deep-equal.js';
+import { configKeyProblems } from '../../crd/internal.js';
+import { deepEqual } from '../../object/index.js';
 import type { KindRules } from './kind-rules.js';
 
 type ConfigMap = Wire<V1ConfigMap>;

@@ -1,7 +1,7 @@
 import type { V1EnvFromSource, V1EnvVar } from '@kubernetes/client-node';
-import type { Wire } from '../../object/wire.js';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { configKeyProblems, subdomainProblems } from '../../crd/validation/names.js';
+import type { Wire } from '../../object/index.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { configKeyProblems, subdomainProblems } from '../../crd/internal.js';
 
 // Printable ASCII except `=`: the names of variables since Kubernetes 1.34.
 const envName = /^[ -<>-~]+$/;

@@ -5,9 +5,9 @@ import type {
   V1Probe,
   V1VolumeMount,
 } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { labelProblems, portNameProblems } from '../../crd/validation/names.js';
-import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { labelProblems, portNameProblems } from '../../crd/internal.js';
+import type { Wire } from '../../object/index.js';
 import { validateResources } from './limits.js';
 import { validateEnv, validateEnvFrom } from './container-environment.js';
 import { validateNonnegative, validatePort, validatePortNumber } from './field-values.js';

@@ -4,11 +4,11 @@ import type {
   V1EndpointSubset,
   V1Endpoints,
 } from '@kubernetes/client-node';
-import type { Wire } from '../../object/wire.js';
+import type { Wire } from '../../object/index.js';
 import { validateEndpointIp, validatePortNumber } from './field-values.js';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import type { FieldErrors } from '../../crd/internal.js';
 import { validateImmutable, contentChanged, typedRules } from './kind-rules.js';
-import { labelProblems, subdomainProblems } from '../../crd/validation/names.js';
+import { labelProblems, subdomainProblems } from '../../crd/internal.js';
 import type { KindRules } from './kind-rules.js';
 
 type Slice = Wire<V1EndpointSlice>;

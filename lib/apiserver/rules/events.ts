@@ -1,9 +1,9 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
-import type { Wire } from '../../object/wire.js';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import type { Wire } from '../../object/index.js';
+import type { FieldErrors } from '../../crd/internal.js';
 import { validateImmutable, typedRules } from './kind-rules.js';
-import { qualifiedNameProblems, subdomainProblems } from '../../crd/validation/names.js';
-import { deepEqual } from '../../object/deep-equal.js';
+import { qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
+import { deepEqual } from '../../object/index.js';
 import type { KindRules } from './kind-rules.js';
 
 // Both APIs store the core form, and validation checks that form.

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { portNameProblems } from '../../crd/validation/names.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { portNameProblems } from '../../crd/internal.js';
 
 /** Checks that a number is not negative. */
 export function validateNonnegative(

@@ -1,14 +1,11 @@
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import type { NameFormat } from '../../crd/validation/names.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Clock } from '../../system/clock.js';
-import type { Random } from '../../system/random.js';
+import type { FieldErrors, NameFormat } from '../../crd/internal.js';
+import { deepEqual, withoutMembers } from '../../object/index.js';
+import type { UnstructuredObject } from '../../object/index.js';
+import type { Clock, Random } from '../../system/index.js';
 import type { AccessControl } from '../auth/access-control.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { UserInfo } from '../auth/authenticator.js';
 import type { TableColumn } from '../tables/table-column.js';
-import { withoutMembers } from '../../object/json.js';
 import type { TakenAddresses } from './service-addresses.js';
 
 /** The user and the authorizer for a review. */

@@ -4,10 +4,10 @@ import type {
   V1ResourceQuota,
   V1ResourceRequirements,
 } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { qualifiedNameProblems } from '../../crd/validation/names.js';
-import { compareQuantities } from '../../object/quantity.js';
-import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { qualifiedNameProblems } from '../../crd/internal.js';
+import { compareQuantities } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
 import { typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 

@@ -1,20 +1,20 @@
 import type { V1LabelSelector } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import type { FieldErrors, NameFormat } from '../../crd/internal.js';
 import {
   generateNameProblems,
   labelProblems,
   labelValueProblems,
   nameProblems,
   qualifiedNameProblems,
-} from '../../crd/validation/names.js';
-import type { NameFormat } from '../../crd/validation/names.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import type { ObjectMeta, OwnerReference } from '../../object/kubernetes-object.js';
-import { matchesLabels } from '../../object/label-selector.js';
-import type { LabelSelector as SelectorObject } from '../../object/label-selector.js';
-import { groupOf, versionOf } from '../../object/resource-type.js';
-import type { Wire } from '../../object/wire.js';
-import { isOperatorError } from '../../system/operator-error.js';
+} from '../../crd/internal.js';
+import { deepEqual, matchesLabels, groupOf, versionOf } from '../../object/index.js';
+import type {
+  ObjectMeta,
+  OwnerReference,
+  LabelSelector as SelectorObject,
+  Wire,
+} from '../../object/index.js';
+import { isOperatorError } from '../../system/index.js';
 
 /** The requirements of a kind on `metadata`. */
 interface MetaRules {

@@ -9,15 +9,15 @@ import type {
   V1NetworkPolicyPeer,
   V1NetworkPolicyPort,
 } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import type { FieldErrors } from '../../crd/internal.js';
 import {
   domainPathProblems,
   labelProblems,
   portNameProblems,
   subdomainProblems,
   wildcardProblems,
-} from '../../crd/validation/names.js';
-import type { Wire } from '../../object/wire.js';
+} from '../../crd/internal.js';
+import type { Wire } from '../../object/index.js';
 import { endpointSliceRules, endpointsRules } from './endpoints.js';
 import { isStrictSubset, validateCidr, validatePort, validatePortNumber } from './field-values.js';
 import { specChanged, typedRules, validateImmutable } from './kind-rules.js';

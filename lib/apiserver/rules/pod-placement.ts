@@ -7,13 +7,9 @@ import type {
   V1PodAffinityTerm,
   V1TopologySpreadConstraint,
 } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import {
-  labelProblems,
-  qualifiedNameProblems,
-  subdomainProblems,
-} from '../../crd/validation/names.js';
-import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
+import type { Wire } from '../../object/index.js';
 import { validateLabelSelector } from './metadata.js';
 
 /** Checks the affinity of a pod. */

@@ -9,15 +9,15 @@ import type {
   V1Probe,
   V1Toleration,
 } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import type { FieldErrors } from '../../crd/internal.js';
 import {
   labelProblems,
   labelValueProblems,
   qualifiedNameProblems,
   searchDomainProblems,
   subdomainProblems,
-} from '../../crd/validation/names.js';
-import type { Wire } from '../../object/wire.js';
+} from '../../crd/internal.js';
+import type { Wire } from '../../object/index.js';
 import { defaultVolume, validateVolumes } from './volumes.js';
 import { validateAffinity, validateTopologySpread } from './pod-placement.js';
 import { validateContainers, validateInitContainers } from './containers.js';

@@ -5,13 +5,11 @@ import type {
   V1PodSpec,
   V1StatefulSet,
 } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { canonicalQuantity } from '../../object/quantity.js';
-import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { deepEqual, canonicalQuantity, withoutMembers } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
 import { forbidden } from '../status-error.js';
 import { validateImages } from './containers.js';
-import { withoutMembers } from '../../object/json.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules, ServerView } from './kind-rules.js';
 import { allContainers, defaultPodOnly, defaultPodSpec, validatePodSpec } from './pod-spec.js';

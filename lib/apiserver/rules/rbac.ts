@@ -6,11 +6,11 @@ import type {
   V1Role,
   V1RoleBinding,
 } from '@kubernetes/client-node';
-import type { Wire } from '../../object/wire.js';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import type { Wire } from '../../object/index.js';
+import type { FieldErrors } from '../../crd/internal.js';
 import { validateLabelSelector } from './metadata.js';
-import { pathSegmentProblems, subdomainProblems } from '../../crd/validation/names.js';
-import { deepEqual } from '../../object/deep-equal.js';
+import { pathSegmentProblems, subdomainProblems } from '../../crd/internal.js';
+import { deepEqual } from '../../object/index.js';
 import type { KindRules } from './kind-rules.js';
 import { typedRules } from './kind-rules.js';
 

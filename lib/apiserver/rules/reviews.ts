@@ -4,16 +4,14 @@ import type {
   V1SubjectAccessReview,
   V1TokenReview,
 } from '@kubernetes/client-node';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Wire } from '../../object/wire.js';
-import { formatTime } from '../../object/micro-time.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
+import { formatTime, withoutMembers } from '../../object/index.js';
 import type { AccessAttributes } from '../auth/policy-rule.js';
 import { pathAttributes } from '../auth/policy-rule.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { UserInfo } from '../auth/authenticator.js';
 import { badRequest, failure, invalid } from '../status-error.js';
-import { FieldErrors } from '../../crd/validation/field-errors.js';
-import { withoutMembers } from '../../object/json.js';
+import { FieldErrors } from '../../crd/internal.js';
 import type { KindRules, ReviewContext } from './kind-rules.js';
 
 type AccessSpec = Wire<V1SubjectAccessReview>['spec'];

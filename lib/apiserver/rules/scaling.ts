@@ -7,8 +7,8 @@ import type {
   V2MetricSpec,
   V2MetricTarget,
 } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import type { Wire } from '../../object/index.js';
 import { validateAtMost100Percent, validateIntOrPercent } from './field-values.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';

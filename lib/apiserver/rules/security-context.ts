@@ -6,8 +6,8 @@ import type {
   V1SecurityContext,
   V1Sysctl,
 } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import type { Wire } from '../../object/index.js';
 
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 

@@ -1,7 +1,6 @@
 import type { V1Service, V1ServiceSpec } from '@kubernetes/client-node';
-import { FieldErrors } from '../../crd/validation/field-errors.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Wire } from '../../object/wire.js';
+import { FieldErrors } from '../../crd/internal.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
 import { internalFailure, invalid } from '../status-error.js';
 import type { LogEntry, MvccLog } from '../storage/mvcc-log.js';
 import type { ServerView } from './kind-rules.js';

@@ -1,12 +1,8 @@
 import type { V1Service, V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import {
-  labelProblems,
-  qualifiedNameProblems,
-  subdomainProblems,
-} from '../../crd/validation/names.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
+import { deepEqual } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
 import {
   validateCidr,
   validateEndpointIp,

@@ -5,12 +5,10 @@ import type {
   V1PersistentVolumeSpec,
   V1StorageClass,
 } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { qualifiedNameProblems, subdomainProblems } from '../../crd/validation/names.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { compareQuantities } from '../../object/quantity.js';
-import type { Wire } from '../../object/wire.js';
-import { formatTime } from '../../object/micro-time.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js';
+import { deepEqual, compareQuantities, formatTime } from '../../object/index.js';
+import type { Wire } from '../../object/index.js';
 import { defaultClaimSpec, validateHostPath } from './volumes.js';
 import { forbidden } from '../status-error.js';
 import { validateNodeSelector } from './pod-placement.js';

@@ -7,9 +7,8 @@ import type {
   V1Volume,
   V1VolumeProjection,
 } from '@kubernetes/client-node';
-import { FieldErrors } from '../../crd/validation/field-errors.js';
-import { labelProblems } from '../../crd/validation/names.js';
-import type { Wire } from '../../object/wire.js';
+import { FieldErrors, labelProblems } from '../../crd/internal.js';
+import type { Wire } from '../../object/index.js';
 import { imageTag } from './pod-spec.js';
 import { validateClaimSpec } from './storage.js';
 

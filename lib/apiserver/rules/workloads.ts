@@ -7,10 +7,10 @@ import type {
   V1ReplicaSet,
   V1StatefulSet,
 } from '@kubernetes/client-node';
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { labelProblems } from '../../crd/validation/names.js';
-import type { Wire } from '../../object/wire.js';
-import { withoutMembers } from '../../object/json.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import { labelProblems } from '../../crd/internal.js';
+import type { Wire } from '../../object/index.js';
+import { withoutMembers } from '../../object/index.js';
 import {
   intOrPercentNumber,
   validateAtMost100Percent,

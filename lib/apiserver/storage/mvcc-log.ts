@@ -1,5 +1,5 @@
-import { deepFreeze } from '../../object/deep-freeze.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { deepFreeze } from '../../object/index.js';
+import type { UnstructuredObject } from '../../object/index.js';
 
 /** Options of {@link MvccLog}. */
 interface MvccLogOptions {

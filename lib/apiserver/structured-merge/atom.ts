@@ -1,7 +1,5 @@
-import { elementJson } from '../../object/field-path.js';
-import type { PathElement } from '../../object/field-path.js';
-import { isJsonObject, memberOf, setMember } from '../../object/json.js';
-import type { Schema } from '../../object/schema.js';
+import { elementJson, isJsonObject, memberOf, setMember } from '../../object/index.js';
+import type { PathElement, Schema } from '../../object/index.js';
 
 /** The type of a scalar; `untyped` allows all of them. */
 export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped';

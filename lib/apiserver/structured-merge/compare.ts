@@ -1,10 +1,15 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import { fieldElement } from '../../object/field-path.js';
-import type { PathElement } from '../../object/field-path.js';
-import { FieldSet } from '../../object/field-set.js';
-import { FieldNodeBuilder, asMember, leaf, unionOf } from '../../object/field-tree.js';
-import type { FieldNode } from '../../object/field-tree.js';
-import { isJsonObject, memberOf } from '../../object/json.js';
+import {
+  deepEqual,
+  fieldElement,
+  FieldSet,
+  FieldNodeBuilder,
+  asMember,
+  leaf,
+  unionOf,
+  isJsonObject,
+  memberOf,
+} from '../../object/index.js';
+import type { PathElement, FieldNode } from '../../object/index.js';
 import { elementOfItem, fieldAtom, listElement, shapeOf } from './atom.js';
 import type { Atom, ListType, MapType, Shape } from './atom.js';
 import { TypedConversionError } from './validate-value.js';

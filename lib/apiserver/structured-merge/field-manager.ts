@@ -1,13 +1,11 @@
-import { formatTime } from '../../object/micro-time.js';
-import { fieldPath } from '../../object/field-path.js';
-import { FieldSet } from '../../object/field-set.js';
+import { formatTime, fieldPath, FieldSet } from '../../object/index.js';
 import type {
   ManagedFieldsEntry,
   TypeMeta,
   UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import type { Schema } from '../../object/schema.js';
-import { isOperatorError } from '../../system/operator-error.js';
+  Schema,
+} from '../../object/index.js';
+import { isOperatorError } from '../../system/index.js';
 import { zeroObject } from './atom.js';
 import {
   ApplyConflictError,

@@ -1,6 +1,5 @@
-import type { FieldSet } from '../../object/field-set.js';
-import { isJsonObject, memberOf, withoutMember } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { FieldSet, UnstructuredObject } from '../../object/index.js';
+import { isJsonObject, memberOf, withoutMember } from '../../object/index.js';
 import type { Atom } from './atom.js';
 import { compare, toFieldSet } from './compare.js';
 import { validateValue } from './validate-value.js';

@@ -1,15 +1,12 @@
-import { formatTime } from '../../object/micro-time.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { fieldPath } from '../../object/field-path.js';
-import type { FieldPath } from '../../object/field-path.js';
-import { FieldSet } from '../../object/field-set.js';
+import { formatTime, deepEqual, fieldPath, FieldSet } from '../../object/index.js';
 import type {
+  FieldPath,
   FieldsV1,
   ManagedFieldsEntry,
   ObjectMeta,
   UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+} from '../../object/index.js';
+import { OperatorError, isOperatorError } from '../../system/index.js';
 
 /** The operation of a `managedFields` entry. */
 export type Operation = 'Apply' | 'Update';

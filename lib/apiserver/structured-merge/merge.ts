@@ -1,8 +1,7 @@
-import { isJsonObject, memberOf, setMember } from '../../object/json.js';
-import type { PathElement } from '../../object/field-path.js';
+import { isJsonObject, memberOf, setMember, deepEqual } from '../../object/index.js';
+import type { PathElement } from '../../object/index.js';
 import { fieldAtom, shapeOf, elementOfItem } from './atom.js';
 import type { Atom, ListType, MapType } from './atom.js';
-import { deepEqual } from '../../object/deep-equal.js';
 
 /**
  * Merges `applied` over `live`: leaves of `applied` win; maps, list-maps and sets keep the entries

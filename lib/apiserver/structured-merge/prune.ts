@@ -1,15 +1,15 @@
-import { fieldElement } from '../../object/field-path.js';
-import type { PathElement } from '../../object/field-path.js';
-import { FieldSet } from '../../object/field-set.js';
 import {
+  fieldElement,
+  FieldSet,
   FieldNodeBuilder,
   asMember,
   elementsOf,
   isLeaf,
   isMember,
-} from '../../object/field-tree.js';
-import type { FieldNode } from '../../object/field-tree.js';
-import { isJsonObject, setMember } from '../../object/json.js';
+  isJsonObject,
+  setMember,
+} from '../../object/index.js';
+import type { PathElement, FieldNode } from '../../object/index.js';
 import { elementOfItem, fieldAtom, noAtom, shapeOf } from './atom.js';
 import type { Atom, ListType, MapType } from './atom.js';
 import type { Owner, Owners } from './managers.js';

@@ -1,17 +1,15 @@
-import { fieldPath, pathToServerString } from '../../object/field-path.js';
-import type { PathElement } from '../../object/field-path.js';
-import { FieldSet } from '../../object/field-set.js';
 import {
+  fieldPath,
+  pathToServerString,
+  FieldSet,
   FieldNodeBuilder,
   asMember,
   elementsOf,
   isLeaf,
   isMember,
   leaf,
-} from '../../object/field-tree.js';
-import type { FieldNode } from '../../object/field-tree.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Schema } from '../../object/schema.js';
+} from '../../object/index.js';
+import type { PathElement, FieldNode, UnstructuredObject, Schema } from '../../object/index.js';
 import { atomOf } from './atom.js';
 import type { Atom, MapType } from './atom.js';
 import { compare, toFieldSet } from './compare.js';

@@ -1,9 +1,13 @@
-import { elementToServerString, indexElement } from '../../object/field-path.js';
-import type { FieldPath } from '../../object/field-path.js';
-import { goSyntax, goText, goTypeOf } from '../../object/go-text.js';
-import { isJsonObject } from '../../object/json.js';
-import type { TypeMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { OperatorError } from '../../system/operator-error.js';
+import {
+  elementToServerString,
+  indexElement,
+  goSyntax,
+  goText,
+  goTypeOf,
+  isJsonObject,
+} from '../../object/index.js';
+import type { FieldPath, TypeMeta, UnstructuredObject } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { fieldAtom, listElement, shapeOf } from './atom.js';
 import type { Atom, ListType, MapType, Scalar } from './atom.js';
 import { metadataOf } from './managers.js';

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { UnstructuredObject } from '../../object/index.js';
 import {
   ageColumn,
   ageText,

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { UnstructuredObject } from '../../object/index.js';
 import { columnsOf, listAt, textAt, valueAt, nameColumn } from './table-column.js';
 import type { TableColumn } from './table-column.js';
 

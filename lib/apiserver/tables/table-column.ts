@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { isJsonObject } from '../../object/index.js';
+import type { UnstructuredObject } from '../../object/index.js';
 import { rawDefinition } from '../kinds/documents.js';
 
 /** A column of a table, and how its cells are computed. */

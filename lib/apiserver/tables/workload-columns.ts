@@ -1,8 +1,6 @@
 import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { formatLabelSelector } from '../../object/label-selector.js';
-import type { LabelSelector } from '../../object/label-selector.js';
-import type { Wire } from '../../object/wire.js';
+import type { UnstructuredObject, LabelSelector, Wire } from '../../object/index.js';
+import { formatLabelSelector } from '../../object/index.js';
 import {
   ageColumn,
   ageText,

@@ -1,7 +1,7 @@
-import { FieldErrors } from '../../crd/validation/field-errors.js';
-import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { formatTime } from '../../object/micro-time.js';
-import type { Random } from '../../system/random.js';
+import { FieldErrors } from '../../crd/internal.js';
+import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
+import { formatTime } from '../../object/index.js';
+import type { Random } from '../../system/index.js';
 import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { validateFinalizerNames, validateLooseMeta, validateMeta } from '../rules/metadata.js';

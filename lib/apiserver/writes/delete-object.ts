@@ -1,8 +1,6 @@
-import { FieldErrors } from '../../crd/validation/field-errors.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { isJsonObject } from '../../object/json.js';
-import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { formatTime } from '../../object/micro-time.js';
+import { FieldErrors } from '../../crd/internal.js';
+import { deepEqual, isJsonObject, formatTime } from '../../object/index.js';
+import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';

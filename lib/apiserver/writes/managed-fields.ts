@@ -1,5 +1,5 @@
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { apiVersionOf, groupOf, versionOf } from '../../object/resource-type.js';
+import type { UnstructuredObject } from '../../object/index.js';
+import { apiVersionOf, groupOf, versionOf } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { failure, internalFailure, badRequest } from '../status-error.js';

@@ -1,12 +1,14 @@
-import { applyJsonPatch, JsonPatchError } from '../../object/json-patch.js';
-import type { JsonPatchOperation } from '../../object/json-patch.js';
-import { isDeeperThan } from '../../object/depth.js';
-import { isJsonObject } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { StrategicMergePatchError } from '../../object/strategic-merge-errors.js';
-import { applyStrategicMergePatch } from '../../object/strategic-merge-patch.js';
-import { applyMergePatch } from '../../object/merge-patch.js';
-import { apiVersionOf } from '../../object/resource-type.js';
+import {
+  applyJsonPatch,
+  JsonPatchError,
+  isDeeperThan,
+  isJsonObject,
+  StrategicMergePatchError,
+  applyStrategicMergePatch,
+  applyMergePatch,
+  apiVersionOf,
+} from '../../object/index.js';
+import type { JsonPatchOperation, UnstructuredObject } from '../../object/index.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { jsonTypeName } from '../go-json/decoding.js';
 import { badRequest, failure, internalFailure } from '../status-error.js';

@@ -1,16 +1,16 @@
-import { deepEqual, sameMembers } from '../../object/deep-equal.js';
-import { assignMembers, isJsonObject } from '../../object/json.js';
-import { heldBy } from '../../object/known-list.js';
-import type {
-  ManagedFieldsEntry,
-  ObjectMeta,
-  UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { formatTime } from '../../object/micro-time.js';
+import {
+  deepEqual,
+  sameMembers,
+  assignMembers,
+  isJsonObject,
+  heldBy,
+  formatTime,
+} from '../../object/index.js';
+import type { ManagedFieldsEntry, ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import type { PutObject } from '../loopback.js';
 import type { ServerCore } from '../server-core.js';
 import { isLoose, storageKey } from '../server-core.js';
-import { FieldErrors } from '../../crd/validation/field-errors.js';
+import { FieldErrors } from '../../crd/internal.js';
 import { validateLooseMeta } from '../rules/metadata.js';
 import { applyFields } from './managed-fields.js';
 import type { WriteRequest } from './write-request.js';

@@ -1,25 +1,25 @@
-import { fieldPath } from '../../object/field-path.js';
-import { isJsonObject, withMember, withoutMembers } from '../../object/json.js';
-import type {
-  ManagedFieldsEntry,
-  ObjectMeta,
-  UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { formatLabelSelector } from '../../object/label-selector.js';
-import { apiVersionOf } from '../../object/resource-type.js';
+import {
+  fieldPath,
+  isJsonObject,
+  withMember,
+  withoutMembers,
+  formatLabelSelector,
+  apiVersionOf,
+  deepEqual,
+} from '../../object/index.js';
+import type { ManagedFieldsEntry, ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import { subresourceKind } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { badRequest, internalError, internalFailure, invalid } from '../status-error.js';
 import { parentManagedFields, scaleManagedFields } from '../structured-merge/index.js';
 import type { ReplicasPaths } from '../structured-merge/index.js';
-import { FieldErrors } from '../../crd/validation/field-errors.js';
+import { FieldErrors } from '../../crd/internal.js';
 import { validateNonnegative } from '../rules/field-values.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
 import type { ApplyRequest } from './managed-fields.js';
 import { applyFields, trackUpdate } from './managed-fields.js';
-import { deepEqual } from '../../object/deep-equal.js';
 import { updateObject } from './update-object.js';
 import type { WriteRequest } from './write-request.js';
 

@@ -1,4 +1,4 @@
-import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
@@ -11,18 +11,17 @@ import {
   objectWasModified,
 } from '../status-error.js';
 import { keepManagedFieldsTimes } from '../structured-merge/index.js';
-import { FieldErrors } from '../../crd/validation/field-errors.js';
+import { FieldErrors } from '../../crd/internal.js';
 import {
   validateFinalizerNames,
   validateMetaUpdate,
   validateSameObject,
 } from '../rules/metadata.js';
 import { checkName } from './write-request.js';
-import { deepEqual } from '../../object/deep-equal.js';
+import { deepEqual, withoutMembers } from '../../object/index.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './delete-object.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
-import { withoutMembers } from '../../object/json.js';
 
 /** An update that is ready to run. */
 export interface Update {

@@ -1,7 +1,6 @@
-import { FieldErrors } from '../../crd/validation/field-errors.js';
-import { isJsonObject } from '../../object/json.js';
-import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { apiVersionOf } from '../../object/resource-type.js';
+import { FieldErrors } from '../../crd/internal.js';
+import { isJsonObject, apiVersionOf } from '../../object/index.js';
+import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { badRequest, failure, internalFailure, invalid, isStatusError } from '../status-error.js';

@@ -1,4 +1,4 @@
-import { ConfigMap, Secret } from '../../object/kinds.js';
+import { ConfigMap, Secret } from '../../object/index.js';
 import type { ChainedLink, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 

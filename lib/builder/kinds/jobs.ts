@@ -1,4 +1,4 @@
-import { CronJob, Job } from '../../object/kinds.js';
+import { CronJob, Job } from '../../object/index.js';
 import type { ChainNames } from '../chain-names.js';
 import type { ChainedLink, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';

@@ -1,14 +1,14 @@
 import { isKind } from '../../apply/index.js';
 import type { ClaimOptions } from '../../apply/index.js';
-import { describeObject } from '../../object/describe-object.js';
-import { jsonText } from '../../object/json.js';
-import { PersistentVolumeClaim } from '../../object/kinds.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { OptionNames } from '../../system/known-options.js';
-import { OperatorError } from '../../system/operator-error.js';
+import {
+  describeObject,
+  jsonText,
+  PersistentVolumeClaim,
+  apiVersionOf,
+} from '../../object/index.js';
+import type { KubernetesObject, ResourceType } from '../../object/index.js';
+import { refuseUnknownOptions, OperatorError } from '../../system/index.js';
+import type { OptionNames } from '../../system/index.js';
 import type { ChainedLink, ObjectOptions } from '../link.js';
 
 const objectOptionNames: OptionNames<ObjectOptions> = {

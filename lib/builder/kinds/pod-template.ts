@@ -1,6 +1,6 @@
 import type { PodSpec, PodTemplate } from '../../apply/index.js';
-import type { OptionNames } from '../../system/known-options.js';
-import { OperatorError } from '../../system/operator-error.js';
+import type { OptionNames } from '../../system/index.js';
+import { OperatorError } from '../../system/index.js';
 import { recordingReferences } from '../chain-references.js';
 import type { ChainNames } from '../chain-names.js';
 import type { ChainReferences } from '../chain-references.js';

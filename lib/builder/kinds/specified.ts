@@ -9,9 +9,8 @@ import {
   RoleBinding,
   Service,
   ServiceAccount,
-} from '../../object/kinds.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import type { ResourceType } from '../../object/resource-type.js';
+} from '../../object/index.js';
+import type { KubernetesObject, ResourceType } from '../../object/index.js';
 import type { ChainedLink, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 

@@ -1,10 +1,8 @@
 import type { PodTemplate } from '../../apply/index.js';
-import { DaemonSet, Deployment, StatefulSet } from '../../object/kinds.js';
-import { labelValueOf } from '../../object/names.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import type { OptionNames } from '../../system/known-options.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { DaemonSet, Deployment, StatefulSet, labelValueOf } from '../../object/index.js';
+import type { KubernetesObject, ResourceType } from '../../object/index.js';
+import type { OptionNames } from '../../system/index.js';
+import { OperatorError } from '../../system/index.js';
 import type { ChainedName, ChainNames } from '../chain-names.js';
 import type { ChainedLink, ObjectOptions, RequiredName, WorkloadSettings } from '../link.js';
 import { objectLink } from './object-link.js';

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { Clock } from '../../system/clock.js';
+import type { Clock } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import type { FileOperator } from '../declarative/operator-files.js';
@@ -145,8 +145,8 @@ function apiServerCommand(context: CommandContext): Command {
 
 async function serve(options: ApiServerOptions, context: CommandContext): Promise<void> {
   const { port, host, keys, installCrd } = options;
-  const { operatorCrdAccess, operatorCrdController } =
-    await import('../../declarative/crd/index.js');
+  const { operatorCrdAccess } = await import('../../declarative/index.js');
+  const { operatorCrdController } = await import('../../declarative/index.js');
   const { runGroup } = await import('../declarative/run-group.js');
   await runGroup(
     {
@@ -162,8 +162,8 @@ async function serve(options: ApiServerOptions, context: CommandContext): Promis
 }
 
 async function install({ client, logger, signal }: RunningGroup): Promise<void> {
-  const { ensureCrd } = await import('../../client/ensure-crd.js');
-  const { OperatorResource } = await import('../../declarative/crd/index.js');
+  const { ensureCrd } = await import('../../client/index.js');
+  const { OperatorResource } = await import('../../declarative/index.js');
   const { metadata } = await ensureCrd(client, OperatorResource.crd, { signal });
   logger.info('the custom resource is installed', { name: metadata.name });
 }
@@ -213,7 +213,8 @@ function keysCommand(context: CommandContext): Command {
 
 async function makeKeys(options: KeysOptions, { stdout }: CommandContext): Promise<void> {
   const { directory, host: hostNames, days: validForDays, force, rotate, output } = options;
-  const { generateKeys, rotateTokenKey } = await import('../../declarative/api-server/index.js');
+  const { generateKeys } = await import('../../declarative/index.js');
+  const { rotateTokenKey } = await import('../../declarative/internal.js');
   const files = await whileWriting(directory, () =>
     rotate === true
       ? rotateTokenKey(directory)
@@ -302,7 +303,7 @@ async function makeConfig(
   { stdout, clock }: CommandContext,
 ): Promise<void> {
   const { server, out: file, force, user, namespaces = [], expires, output } = options;
-  const { writeViewKubeConfig } = await import('../../declarative/api-server/index.js');
+  const { writeViewKubeConfig } = await import('../../declarative/internal.js');
   const expiresAt = new Date(clock.now() + expires).toISOString();
   const secured = server.startsWith('http://') ? undefined : await credentials(options, clock);
   const [first] = namespaces;
@@ -329,7 +330,7 @@ async function credentials(
   if (namespaces === undefined) {
     throw new UsageError("--namespaces is missing: say where the token is good, '*' is everywhere");
   }
-  const { createToken } = await import('../../declarative/api-server/index.js');
+  const { createToken } = await import('../../declarative/index.js');
   const { readSigningKeys, readRules, rulesOfLevel } =
     await import('../declarative/view-access.js');
   const { certificate, signingKey } = await readSigningKeys(keys);

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { resolve } from 'node:path';
-import type { Drawing } from '../../declarative/graph/drawing.js';
+import type { Drawing } from '../../declarative/internal.js';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../options.js';
 import { UsageError } from '../command-context.js';
@@ -67,7 +67,7 @@ async function drawGraph(
 async function drawnFiles(files: readonly string[], context: CommandContext): Promise<Drawn> {
   const { readOperatorFiles } = await import('../declarative/operator-files.js');
   const { operatorGraph } = await import('../../declarative/index.js');
-  const { drawingOf } = await import('../../declarative/graph/drawing.js');
+  const { drawingOf } = await import('../../declarative/internal.js');
   const model = operatorGraph(await readOperatorFiles(files, context));
   return { model, drawing: drawingOf(model) };
 }
@@ -83,15 +83,15 @@ async function drawnProject(directory: string): Promise<Drawn> {
 async function textOf({ model, drawing }: Drawn, format: GraphOptions['format']): Promise<string> {
   switch (format) {
     case 'mermaid': {
-      const { mermaidOfDrawing } = await import('../../declarative/graph/render.js');
+      const { mermaidOfDrawing } = await import('../../declarative/internal.js');
       return mermaidOfDrawing(drawing);
     }
     case 'dot': {
-      const { dotOfDrawing } = await import('../../declarative/graph/render.js');
+      const { dotOfDrawing } = await import('../../declarative/internal.js');
       return dotOfDrawing(drawing);
     }
     case 'svg': {
-      const { svgOfDrawing } = await import('../../declarative/graph/render.js');
+      const { svgOfDrawing } = await import('../../declarative/internal.js');
       return svgOfDrawing(drawing);
     }
     case 'json':

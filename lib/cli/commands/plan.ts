@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { readableMessage, usesColors } from '../../feed/text-logger.js';
+import { readableMessage, usesColors } from '../../feed/index.js';
 import { exitCodes, whileTelling } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import {

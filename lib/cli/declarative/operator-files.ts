@@ -1,11 +1,10 @@
 import { parse } from 'node:path';
 import { isInvalidSpec, loadOperators } from '../../declarative/index.js';
-import type { LoadedOperator } from '../../declarative/index.js';
-import type { Group, DeclarativeOperator } from '../../declarative/operator/index.js';
-import { describeProblem } from '../../declarative/spec/invalid-spec-error.js';
-import { dns1123SubdomainProblem } from '../../object/names.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError } from '../../system/operator-error.js';
+import type { LoadedOperator, Group, DeclarativeOperator } from '../../declarative/index.js';
+import { describeProblem } from '../../declarative/internal.js';
+import { dns1123SubdomainProblem } from '../../object/index.js';
+import type { Logger } from '../../system/index.js';
+import { OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { readText } from '../files.js';

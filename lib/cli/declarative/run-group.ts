@@ -1,10 +1,9 @@
-import type { Client } from '../../client/client.js';
-import type { ViewApiServer } from '../../declarative/api-server/index.js';
-import { Group } from '../../declarative/operator/index.js';
-import { DeclarativeManager } from '../../declarative/views/index.js';
-import { isLoopback } from '../../manager/inspector/bind-inspector.js';
-import type { Logger } from '../../system/logger.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import type { Client } from '../../client/index.js';
+import type { ViewApiServer } from '../../declarative/index.js';
+import { Group, DeclarativeManager } from '../../declarative/index.js';
+import { isLoopback } from '../../manager/index.js';
+import type { Logger } from '../../system/index.js';
+import { isOperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { clusterClient, commandLogger, managerOptionsOf } from '../options.js';
@@ -109,7 +108,7 @@ export async function startViewServer(
     const remedy = `give ${keysOption}, made by operator-builder declarative keys`;
     throw new UsageError(`HTTP is for this machine only, not for ${host}: ${remedy}`);
   }
-  const { ViewApiServer } = await import('../../declarative/api-server/index.js');
+  const { ViewApiServer } = await import('../../declarative/index.js');
   const { readServerKeys } = await import('./view-access.js');
   const secured = keys === undefined ? {} : await readServerKeys(keys);
   const server = new ViewApiServer({ port, host, logger, ...secured });

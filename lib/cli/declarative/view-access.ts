@@ -1,8 +1,8 @@
 import { parse } from 'yaml';
 import type { PolicyRule } from '../../apiserver/internal.js';
-import { keyFilesIn } from '../../declarative/api-server/index.js';
-import { checkYamlDepth } from '../../object/yaml-documents.js';
-import { asError } from '../../system/as-error.js';
+import { keyFilesIn } from '../../declarative/internal.js';
+import { checkYamlDepth } from '../../object/index.js';
+import { asError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import { readText } from '../files.js';
 

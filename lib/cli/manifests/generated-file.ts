@@ -1,10 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments, parseDocument, stringify } from 'yaml';
-import { deepEqual } from '../../object/deep-equal.js';
-import { isJsonObject } from '../../object/json.js';
-import { checkYamlDepth } from '../../object/yaml-documents.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { deepEqual, isJsonObject, checkYamlDepth } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { fileError } from '../files.js';
 import { insert, missingMarkers } from '../scaffold/insertions.js';
 import type { Insertion } from '../scaffold/insertions.js';

@@ -1,7 +1,6 @@
 import { parseDocument } from 'yaml';
-import { isJsonObject } from '../../object/json.js';
-import { checkYamlDepth } from '../../object/yaml-documents.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { isJsonObject, checkYamlDepth } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 
 /** The last generated line in the file of a role; the rules below it are the user's. */
 export const roleMarker = '# +operator-builder:scaffold:rules';

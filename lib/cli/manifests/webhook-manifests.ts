@@ -1,26 +1,24 @@
 import { basename, join } from 'node:path';
-import { deepEqual } from '../../object/deep-equal.js';
+import { deepEqual, isJsonObject, checkYamlDepth } from '../../object/index.js';
 import omit from 'lodash/omit.js';
 import { parseAllDocuments } from 'yaml';
-import type { Convertible } from '../../crd/definition/convert-object.js';
+import type { Convertible } from '../../crd/index.js';
 import {
   conversionClientConfig,
   conversionWebhook,
   webhookConfigurations,
+  operatorWebhookNames,
+  withMatchPolicies,
 } from '../../manager/index.js';
 import type {
   ConversionWebhook,
   OperatorDefinition,
   Webhook,
   WebhookConfiguration,
+  WebhookEntry,
 } from '../../manager/index.js';
-import { operatorWebhookNames } from '../../manager/operator-webhooks.js';
-import { withMatchPolicies } from '../../manager/webhooks/webhook-configurations.js';
-import type { WebhookEntry } from '../../manager/webhooks/webhook-configurations.js';
-import { isJsonObject } from '../../object/json.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import { checkYamlDepth } from '../../object/yaml-documents.js';
-import { OperatorError } from '../../system/operator-error.js';
+import type { KubernetesObject } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
 import type { WantedManifests, FileList } from './generated-file.js';

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { OperatorResource } from '../../manager/index.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { OperatorError } from '../../system/index.js';
 import type { CommandContext } from '../command-context.js';
 import { textDiff } from '../object-texts.js';
 import type { Output } from '../options.js';

@@ -1,5 +1,5 @@
 import partition from 'lodash/partition.js';
-import { isJsonObject } from '../../object/json.js';
+import { isJsonObject } from '../../object/index.js';
 import { TemplateText, spreadLines, textLines, valueLines } from './values.js';
 import type { TemplateLines } from './values.js';
 import { objectAt, objectMadeAt, objectsAt, textAt } from '../json-values.js';

@@ -1,8 +1,6 @@
 import { isMap, parseDocument, stringify } from 'yaml';
 import type { Document } from 'yaml';
-import { deepEqual } from '../../object/deep-equal.js';
-import { isJsonObject } from '../../object/json.js';
-import { checkYamlDepth } from '../../object/yaml-documents.js';
+import { deepEqual, isJsonObject, checkYamlDepth } from '../../object/index.js';
 import { contentError } from '../files.js';
 import { yamlSettings } from '../object-texts.js';
 

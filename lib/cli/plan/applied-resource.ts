@@ -1,12 +1,9 @@
 import omit from 'lodash/omit.js';
-import type { Client } from '../../client/client.js';
-import { getIfExists } from '../../client/object-changes.js';
-import { isJsonObject } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { createMergePatch } from '../../object/merge-patch.js';
-import { keyOf } from '../../object/object-key.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { lastAppliedAnnotation } from '../../feed/object-news.js';
+import type { Client } from '../../client/index.js';
+import { getIfExists } from '../../client/index.js';
+import { isJsonObject, createMergePatch, keyOf } from '../../object/index.js';
+import type { UnstructuredObject, ResourceType } from '../../object/index.js';
+import { lastAppliedAnnotation } from '../../feed/index.js';
 
 /** Options of applying a file, named as in `kubectl apply`. */
 export interface ApplyingOptions {

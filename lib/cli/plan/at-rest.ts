@@ -1,6 +1,6 @@
 import omitBy from 'lodash/omitBy.js';
 import { createHash } from 'node:crypto';
-import { findCondition } from '../../object/conditions.js';
+import { findCondition, compareQuantities, groupOf, rolloutStatus } from '../../object/index.js';
 import type {
   DaemonSet,
   Deployment,
@@ -8,11 +8,8 @@ import type {
   PersistentVolumeClaim,
   Pod,
   StatefulSet,
-} from '../../object/kinds.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { compareQuantities } from '../../object/quantity.js';
-import { groupOf } from '../../object/resource-type.js';
-import { rolloutStatus } from '../../object/rollout-status.js';
+  UnstructuredObject,
+} from '../../object/index.js';
 
 /** Progress of an object towards its spec. */
 export type Progress =

@@ -2,19 +2,23 @@ import omit from 'lodash/omit.js';
 import { desiredDifferences, rollsPods } from '../../apply/index.js';
 import type { PlannedObject } from '../../apply/index.js';
 import type { Plan, PlannedRollout } from '../../builder/index.js';
-import { updatesOnDelete } from '../../builder/rollout-state.js';
-import { withoutBookkeeping } from '../../feed/object-news.js';
+import { updatesOnDelete } from '../../builder/index.js';
+import { withoutBookkeeping } from '../../feed/index.js';
 import {
   diffObjects,
   redactChanges,
   redactObject,
   serverSetFields,
-} from '../../object/diff-by-path.js';
-import type { FieldChange } from '../../object/diff-by-path.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { referenceTo } from '../../object/object-reference.js';
-import type { ObjectReference } from '../../object/object-reference.js';
-import { groupOf, isBuiltInGroup } from '../../object/resource-type.js';
+  referenceTo,
+  groupOf,
+  isBuiltInGroup,
+} from '../../object/index.js';
+import type {
+  FieldChange,
+  KubernetesObject,
+  UnstructuredObject,
+  ObjectReference,
+} from '../../object/index.js';
 import type { PlannedObjectState } from './planned-objects.js';
 
 /** Returns the writes of a plan in the builder's form. @param owner - the object that the plan is for */

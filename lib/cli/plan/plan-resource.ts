@@ -1,6 +1,6 @@
 import type { Plan } from '../../builder/index.js';
 import { cachedClient } from '../../cache/index.js';
-import type { Client } from '../../client/client.js';
+import type { Client } from '../../client/index.js';
 import type { Controller } from '../../controller/index.js';
 import { Manager } from '../../manager/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
@@ -8,16 +8,12 @@ import type {
   KubernetesObject,
   ObjectKey,
   UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import { referenceTo } from '../../object/object-reference.js';
-import type { ObjectReference } from '../../object/object-reference.js';
-import { groupOfType } from '../../object/resource-type.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import { asError } from '../../system/as-error.js';
-import type { Clock } from '../../system/clock.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError } from '../../system/operator-error.js';
+  ObjectReference,
+  TypeReference,
+} from '../../object/index.js';
+import { keyOf, referenceTo, groupOfType } from '../../object/index.js';
+import { asError, OperatorError } from '../../system/index.js';
+import type { Clock, Logger } from '../../system/index.js';
 import { applyResource } from './applied-resource.js';
 import type { ApplyingOptions } from './applied-resource.js';
 import { atRest, progressOf } from './at-rest.js';

@@ -1,15 +1,18 @@
-import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
-import { matchesFields } from '../../object/field-selector.js';
+import {
+  diffObjects,
+  serverSetFields,
+  matchesFields,
+  matchesLabels,
+  controllerOf,
+  groupOfType,
+} from '../../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
   UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { matchesLabels } from '../../object/label-selector.js';
-import { controllerOf } from '../../object/owner-reference.js';
-import { groupOfType } from '../../object/resource-type.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import type { ListOptions } from '../../client/client.js';
+  TypeReference,
+} from '../../object/index.js';
+import type { ListOptions } from '../../client/index.js';
 
 /** An object that the plan writes. */
 export interface PlannedObjectState {

@@ -5,21 +5,26 @@ import type {
   Client,
   DeleteOptions,
   WriteOptions,
-} from '../../client/client.js';
-import { getIfExists } from '../../client/object-changes.js';
-import { ApiError, isNotFound } from '../../object/api-error.js';
-import { applyJsonPatch } from '../../object/json-patch.js';
-import { applyMergePatch, createMergePatch } from '../../object/merge-patch.js';
+} from '../../client/index.js';
+import { getIfExists } from '../../client/index.js';
+import {
+  ApiError,
+  isNotFound,
+  applyJsonPatch,
+  applyMergePatch,
+  createMergePatch,
+  keyOf,
+  applyStrategicMergePatch,
+} from '../../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
   UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import type { Patch } from '../../object/patch.js';
-import type { ResourceType, TypeReference } from '../../object/resource-type.js';
-import { applyStrategicMergePatch } from '../../object/strategic-merge-patch.js';
-import type { Random } from '../../system/random.js';
+  Patch,
+  ResourceType,
+  TypeReference,
+} from '../../object/index.js';
+import type { Random } from '../../system/index.js';
 import type { PlannedObjects, PlannedObjectState } from './planned-objects.js';
 
 /** Parts of {@link PlannedWrites}. */

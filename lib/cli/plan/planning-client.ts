@@ -1,16 +1,14 @@
-import type { ApplyOptions, Client, DeleteOptions, WriteOptions } from '../../client/client.js';
-import { dryRun, forwarding } from '../../client/client-wrappers.js';
-import { ApiError } from '../../object/api-error.js';
-import { keyOf } from '../../object/object-key.js';
+import type { ApplyOptions, Client, DeleteOptions, WriteOptions } from '../../client/index.js';
+import { dryRun, forwarding } from '../../client/index.js';
+import { ApiError, keyOf, groupOf, groupOfType } from '../../object/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
   UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { groupOf, groupOfType } from '../../object/resource-type.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import { systemRandom } from '../../system/random.js';
-import type { Random } from '../../system/random.js';
+  TypeReference,
+} from '../../object/index.js';
+import { systemRandom } from '../../system/index.js';
+import type { Random } from '../../system/index.js';
 import type { PlannedObjects } from './planned-objects.js';
 import { PlannedWrites } from './planned-writes.js';
 

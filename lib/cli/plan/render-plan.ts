@@ -1,9 +1,8 @@
 import picocolors from 'picocolors';
 import type { RenderPlanOptions } from '../../builder/index.js';
-import { planSummary, renderObjects } from '../../builder/render-plan.js';
-import { describeObject } from '../../object/describe-object.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { ObjectReference } from '../../object/object-reference.js';
+import { planSummary, renderObjects } from '../../builder/index.js';
+import { describeObject } from '../../object/index.js';
+import type { UnstructuredObject, ObjectReference } from '../../object/index.js';
 import { objectsText, textDiff } from '../object-texts.js';
 import type { PlannedManifest } from './plan-of.js';
 import type { PlanStep, ResourcePlan } from './plan-resource.js';

@@ -4,16 +4,21 @@ import type { EmbeddedCluster } from '../../apiserver/index.js';
 import type { RequestHandler } from '../../apiserver/internal.js';
 import { failureLines, newsLines, newsOf } from '../../feed/index.js';
 import type { NewsLines } from '../../feed/index.js';
-import { conversionClientConfig, webhookConfigurations } from '../../manager/index.js';
+import {
+  conversionClientConfig,
+  webhookConfigurations,
+  WebhookHandlers,
+  WebhookMetrics,
+} from '../../manager/index.js';
 import type { OperatorDefinition, Webhook } from '../../manager/index.js';
-import { WebhookHandlers, WebhookMetrics } from '../../manager/webhooks/webhook-handlers.js';
-import { describeObject } from '../../object/describe-object.js';
-import type { CustomResourceDefinition } from '../../object/kinds.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { Clock } from '../../system/clock.js';
-import type { Logger } from '../../system/logger.js';
-import { noMetrics } from '../../system/metrics.js';
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+import { describeObject } from '../../object/index.js';
+import type {
+  CustomResourceDefinition,
+  KubernetesObject,
+  UnstructuredObject,
+} from '../../object/index.js';
+import type { Clock, Logger } from '../../system/index.js';
+import { noMetrics, OperatorError, isOperatorError } from '../../system/index.js';
 import type { CommandContext } from '../command-context.js';
 import { objectFiles, projectFiles, readResources } from '../object-files.js';
 import type { LoadedProject } from '../load-operator.js';

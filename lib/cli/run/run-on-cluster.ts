@@ -3,12 +3,14 @@ import type { Client } from '../../client/index.js';
 import { OperatorFeed } from '../../feed/index.js';
 import type { NewsLines } from '../../feed/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
-import { isForbidden } from '../../object/api-error.js';
-import { CustomResourceDefinition, Namespace } from '../../object/kinds.js';
-import { keyOf } from '../../object/object-key.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import { asError } from '../../system/as-error.js';
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+import {
+  isForbidden,
+  CustomResourceDefinition,
+  Namespace,
+  keyOf,
+  apiVersionOf,
+} from '../../object/index.js';
+import { asError, OperatorError, isOperatorError } from '../../system/index.js';
 import { clusterClient, clusterName } from '../options.js';
 import type { LoadedProject } from '../load-operator.js';
 import { keepRunning } from './keep-running.js';

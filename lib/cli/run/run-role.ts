@@ -1,13 +1,11 @@
 import type { Client } from '../../client/index.js';
 import type { EmbeddedCluster } from '../../apiserver/index.js';
 import type { PolicyRule } from '../../apiserver/internal.js';
-import type { AccessRules, MissingRule } from '../../manager/access/operator-role.js';
-import { OperatorRole } from '../../manager/access/operator-role.js';
-import type { Manager } from '../../manager/index.js';
-import { isJsonObject } from '../../object/json.js';
-import { parseYamlDocuments } from '../../object/yaml-documents.js';
-import { OperatorError } from '../../system/operator-error.js';
-import type { Tracer } from '../../system/tracer.js';
+import type { AccessRules, MissingRule, Manager } from '../../manager/index.js';
+import { OperatorRole } from '../../manager/index.js';
+import { isJsonObject, parseYamlDocuments } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
+import type { Tracer } from '../../system/index.js';
 import { ownNamespace } from '../manifests/role-files.js';
 import { roleMarker } from '../manifests/role-file.js';
 import type { LoadedProject } from '../load-operator.js';

@@ -2,12 +2,8 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { EmbeddedCluster } from '../../apiserver/index.js';
 import type { EmbeddedClusterOptions } from '../../apiserver/index.js';
-import { isJsonObject } from '../../object/json.js';
-import { CustomResourceDefinition } from '../../object/kinds.js';
-import { asError } from '../../system/as-error.js';
-import { whenAborted } from '../../system/clock.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { VirtualClock } from '../../system/virtual-clock.js';
+import { isJsonObject, CustomResourceDefinition } from '../../object/index.js';
+import { asError, whenAborted, OperatorError, VirtualClock } from '../../system/index.js';
 import type { CommandContext } from '../command-context.js';
 import { whileWriting } from '../files.js';
 import { commandLogger } from '../options.js';
@@ -160,10 +156,8 @@ export async function writeKubeConfigFile(
 async function refuseOthers(file: string): Promise<void> {
   const text = await textIfExists(file);
   if (text === undefined || text.trim() === '') return;
-  const [{ parse }, { checkYamlDepth }] = await Promise.all([
-    import('yaml'),
-    import('../../object/yaml-documents.js'),
-  ]);
+  const { parse } = await import('yaml');
+  const { checkYamlDepth } = await import('../../object/index.js');
   let content: unknown;
   try {
     content = parse(checkYamlDepth(text, file));

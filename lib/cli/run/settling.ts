@@ -2,10 +2,9 @@ import type { EmbeddedCluster } from '../../apiserver/index.js';
 import type { CommittedChange } from '../../apiserver/internal.js';
 import type { Manager } from '../../manager/index.js';
 import type { ControllerEvent, ReconciledEvent } from '../../controller/index.js';
-import { sleep } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { briefError } from '../../feed/text-logger.js';
+import { sleep, OperatorError } from '../../system/index.js';
+import type { Clock } from '../../system/index.js';
+import { briefError } from '../../feed/index.js';
 
 /** Parts of {@link Settling}. */
 export interface SettlingParts {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
 import type { YAMLMap, YAMLSeq } from 'yaml';
-import type { Convertible } from '../../crd/definition/convert-object.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { checkYamlDepth } from '../../object/yaml-documents.js';
-import { OperatorError } from '../../system/operator-error.js';
+import type { Convertible } from '../../crd/index.js';
+import type { ResourceType } from '../../object/index.js';
+import { checkYamlDepth } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { namespacedRolesPath, parseRoleFile, rolePath } from '../manifests/role-file.js';
 import { widenedWebhooks } from '../manifests/webhook-manifests.js';
 import { valuesOf, webhookValues } from './api-values.js';

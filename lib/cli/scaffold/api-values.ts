@@ -1,5 +1,5 @@
-import * as kinds from '../../object/kinds.js';
-import type { ResourceType } from '../../object/resource-type.js';
+import { builtInKinds } from '../../object/index.js';
+import type { ResourceType } from '../../object/index.js';
 import { camelCase, kebabCase } from './names.js';
 import { wholeGroup } from './project-file.js';
 import type { Project, ProjectResource, ProjectWebhooks } from './project-file.js';
@@ -107,7 +107,7 @@ export function builtInType(named: {
   readonly kind: string;
 }): ResourceType | undefined {
   const group = named.group === 'core' ? '' : named.group;
-  const all: readonly unknown[] = Object.values(kinds);
+  const all: readonly unknown[] = Object.values(builtInKinds);
   return (all as readonly ResourceType[]).find(
     (one) => one.group === group && one.version === named.version && one.kind === named.kind,
   );

@@ -7,7 +7,7 @@ import {
   validatingWebhook,
 } from '../../manager/index.js';
 import type { AdmissionWebhookOptions, Webhook } from '../../manager/index.js';
-import { deepEqual } from '../../object/deep-equal.js';
+import { deepEqual } from '../../object/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { ownRolePath, parseRoleFile, rolePath } from '../manifests/role-file.js';

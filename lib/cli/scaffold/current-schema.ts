@@ -1,4 +1,4 @@
-import { OperatorError } from '../../system/operator-error.js';
+import { OperatorError } from '../../system/index.js';
 import { importText, importsIn, localName } from './insertions.js';
 
 /** The file of a kind, and the template's file of a further version. */

@@ -1,11 +1,7 @@
 import { join, resolve } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { isJsonObject } from '../../object/json.js';
-import type { CustomResourceDefinition } from '../../object/kinds.js';
-import { dns1123SubdomainProblem } from '../../object/names.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import type { Schema } from '../../object/schema.js';
-import { checkYamlDepth } from '../../object/yaml-documents.js';
+import { isJsonObject, dns1123SubdomainProblem, checkYamlDepth } from '../../object/index.js';
+import type { CustomResourceDefinition, ResourceType, Schema } from '../../object/index.js';
 import { UsageError } from '../command-context.js';
 import { mergedRole } from './api-files.js';
 import { builtInContent, builtInType, valuesOf } from './api-values.js';

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../system/operator-error.js';
+import { OperatorError } from '../../system/index.js';
 
 /** Start of a marker after the comment characters; lines are inserted above it. */
 const markerWord = '+operator-builder:scaffold:';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../object/json.js';
-import type { Schema } from '../../object/schema.js';
+import { isJsonObject } from '../../object/index.js';
+import type { Schema } from '../../object/index.js';
 
 /** A deeper schema counts as recursive: its fields are omitted. */
 const maxDepth = 20;

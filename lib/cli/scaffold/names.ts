@@ -1,4 +1,4 @@
-import { pluralOf } from '../../crd/definition/resource-definition.js';
+import { pluralOf } from '../../crd/internal.js';
 import { dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/index.js';
 import { UsageError } from '../command-context.js';
 

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { OperatorError } from '../../system/operator-error.js';
+import { OperatorError } from '../../system/index.js';
 import type { CommandContext } from '../command-context.js';
 import { fileError, whileWriting } from '../files.js';
 import type { Output } from '../options.js';

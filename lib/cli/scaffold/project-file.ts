@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
-import { checkYamlDepth } from '../../object/yaml-documents.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { checkYamlDepth } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import {

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { packageVersion } from '../../client/client-options.js';
+import { packageVersion } from '../../client/index.js';
 import type { CommandContext } from '../command-context.js';
 import { createApi } from './create-api.js';
 import { createWebhook } from './create-webhook.js';

@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import escapeRegExp from 'lodash/escapeRegExp.js';
 import memoize from 'lodash/memoize.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { OperatorError } from '../../system/index.js';
 
 // The depth below the package's root is the same in lib/ and dist/chunks/js/.
 const root = fileURLToPath(new URL('../../../templates/', import.meta.url));

@@ -1,20 +1,19 @@
 import omit from 'lodash/omit.js';
-import type { Client } from '../../client/client.js';
-import { getIfExists } from '../../client/object-changes.js';
+import type { Client } from '../../client/index.js';
+import { getIfExists } from '../../client/index.js';
 import { EmbeddedCluster } from '../../apiserver/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
-import { isApiError } from '../../object/api-error.js';
-import { describeObject } from '../../object/describe-object.js';
-import { Namespace } from '../../object/kinds.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import { referenceTo } from '../../object/object-reference.js';
-import type { ObjectReference } from '../../object/object-reference.js';
-import { versionOf } from '../../object/resource-type.js';
-import { asError } from '../../system/as-error.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
-import { VirtualClock } from '../../system/virtual-clock.js';
+import {
+  isApiError,
+  describeObject,
+  Namespace,
+  keyOf,
+  referenceTo,
+  versionOf,
+} from '../../object/index.js';
+import type { UnstructuredObject, ObjectReference } from '../../object/index.js';
+import { asError, OperatorError, isOperatorError, VirtualClock } from '../../system/index.js';
+import type { Logger } from '../../system/index.js';
 import { idOf, objectsIn } from './cluster-state.js';
 import { compareStates } from './compare-states.js';
 import { replay } from './replay.js';

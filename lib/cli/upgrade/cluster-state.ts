@@ -1,10 +1,7 @@
 import { podReferencesOf, podTemplateIn } from '../../apply/index.js';
 import type { StoreSnapshot } from '../../apiserver/index.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { controllerOf } from '../../object/owner-reference.js';
-import { referenceTo } from '../../object/object-reference.js';
-import type { ObjectReference } from '../../object/object-reference.js';
-import { groupOf } from '../../object/resource-type.js';
+import type { UnstructuredObject, ObjectReference } from '../../object/index.js';
+import { controllerOf, referenceTo, groupOf } from '../../object/index.js';
 
 /** All objects of a cluster at a moment, by `group/kind/namespace/name`. */
 export type ClusterState = ReadonlyMap<string, UnstructuredObject>;

@@ -1,14 +1,22 @@
 import { isImmutablePath, rollsPods } from '../../apply/index.js';
-import { updatesOnDelete } from '../../builder/rollout-state.js';
-import { withoutBookkeeping } from '../../feed/object-news.js';
-import { describeObject } from '../../object/describe-object.js';
-import { diffObjects, redactChanges, serverSetFields } from '../../object/diff-by-path.js';
-import type { FieldChange } from '../../object/diff-by-path.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { referenceTo } from '../../object/object-reference.js';
-import type { ObjectReference } from '../../object/object-reference.js';
-import { controllerOf } from '../../object/owner-reference.js';
-import { groupOf, isBuiltInGroup } from '../../object/resource-type.js';
+import { updatesOnDelete } from '../../builder/index.js';
+import { withoutBookkeeping } from '../../feed/index.js';
+import {
+  describeObject,
+  diffObjects,
+  redactChanges,
+  serverSetFields,
+  referenceTo,
+  controllerOf,
+  groupOf,
+  isBuiltInGroup,
+} from '../../object/index.js';
+import type {
+  FieldChange,
+  KubernetesObject,
+  UnstructuredObject,
+  ObjectReference,
+} from '../../object/index.js';
 import { hashSources } from '../plan/plan-of.js';
 import { isOperatorsOwn, usersOf } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';

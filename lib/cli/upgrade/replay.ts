@@ -1,29 +1,30 @@
 import omit from 'lodash/omit.js';
 import { immutableChanges, isReconcileFailed } from '../../apply/index.js';
 import type { DesiredObject } from '../../apply/index.js';
-import { forwarding } from '../../client/client-wrappers.js';
-import type { Client, WriteOptions } from '../../client/client.js';
-import { getIfExists } from '../../client/object-changes.js';
+import { forwarding, getIfExists } from '../../client/index.js';
+import type { Client, WriteOptions } from '../../client/index.js';
 import type { Controller } from '../../controller/index.js';
 import type { EmbeddedCluster } from '../../apiserver/index.js';
 import { Manager } from '../../manager/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
-import { isApiError } from '../../object/api-error.js';
-import type { ApiError } from '../../object/api-error.js';
-import { describeObject } from '../../object/describe-object.js';
-import type { FieldChange } from '../../object/diff-by-path.js';
+import {
+  isApiError,
+  describeObject,
+  keyOf,
+  referenceTo,
+  groupOf,
+  groupOfType,
+} from '../../object/index.js';
 import type {
+  ApiError,
+  FieldChange,
   KubernetesObject,
   ObjectKey,
   UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import { referenceTo } from '../../object/object-reference.js';
-import type { ObjectReference } from '../../object/object-reference.js';
-import { groupOf, groupOfType } from '../../object/resource-type.js';
-import { asError } from '../../system/as-error.js';
-import type { Logger } from '../../system/logger.js';
-import { isOperatorError } from '../../system/operator-error.js';
+  ObjectReference,
+} from '../../object/index.js';
+import { asError, isOperatorError } from '../../system/index.js';
+import type { Logger } from '../../system/index.js';
 import { objectsIn } from './cluster-state.js';
 import { finding } from './upgrade-report.js';
 import type { Finding } from './upgrade-report.js';

@@ -1,16 +1,22 @@
 import omit from 'lodash/omit.js';
-import { ensureCrd } from '../../client/ensure-crd.js';
+import { ensureCrd } from '../../client/index.js';
 import type { EmbeddedCluster } from '../../apiserver/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
-import { isApiError } from '../../object/api-error.js';
-import { fieldPath, valueAtPath } from '../../object/field-path.js';
-import { diffObjects } from '../../object/diff-by-path.js';
-import type { CustomResourceDefinition } from '../../object/kinds.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { referenceTo } from '../../object/object-reference.js';
-import type { ObjectReference } from '../../object/object-reference.js';
-import { groupOf, versionOf } from '../../object/resource-type.js';
-import { asError } from '../../system/as-error.js';
+import {
+  isApiError,
+  fieldPath,
+  valueAtPath,
+  diffObjects,
+  referenceTo,
+  groupOf,
+  versionOf,
+} from '../../object/index.js';
+import type {
+  CustomResourceDefinition,
+  UnstructuredObject,
+  ObjectReference,
+} from '../../object/index.js';
+import { asError } from '../../system/index.js';
 import { objectsIn } from './cluster-state.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange } from './upgrade-report.js';

@@ -1,7 +1,6 @@
 import pc from 'picocolors';
-import { describeObject } from '../../object/describe-object.js';
-import type { FieldChange } from '../../object/diff-by-path.js';
-import type { ObjectReference } from '../../object/object-reference.js';
+import { describeObject } from '../../object/index.js';
+import type { FieldChange, ObjectReference } from '../../object/index.js';
 
 /** Types of problems and notices of an upgrade. */
 export type FindingType =

@@ -1,10 +1,14 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import { describeObject } from '../../object/describe-object.js';
-import { copyJson, isJsonObject, withoutMember } from '../../object/json.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { groupOf, versionOf } from '../../object/resource-type.js';
-import { errorMessage } from '../../system/as-error.js';
-import { OperatorError } from '../../system/operator-error.js';
+import {
+  deepEqual,
+  describeObject,
+  copyJson,
+  isJsonObject,
+  withoutMember,
+  groupOf,
+  versionOf,
+} from '../../object/index.js';
+import type { KubernetesObject, UnstructuredObject } from '../../object/index.js';
+import { errorMessage, OperatorError } from '../../system/index.js';
 import type { ResolvedDefinition } from './resource-definition.js';
 
 /** The object, the target version, and a function that describes the object's problems. */

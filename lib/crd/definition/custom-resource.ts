@@ -1,12 +1,13 @@
-import type { StatusCause } from '../../object/api-error.js';
-import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject, setMember } from '../../object/json.js';
-import type { CustomResourceDefinition } from '../../object/kinds.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { versionOf } from '../../object/resource-type.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import type { Schema } from '../../object/schema.js';
-import { OperatorError } from '../../system/operator-error.js';
+import type {
+  StatusCause,
+  CustomResourceDefinition,
+  KubernetesObject,
+  UnstructuredObject,
+  ResourceType,
+  Schema,
+} from '../../object/index.js';
+import { describeObject, isJsonObject, setMember, versionOf } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import type { Convertible } from './convert-object.js';
 import { materialize } from '../schema/embedded-schema.js';
 import { defaultFields, prune } from '../validation/prune.js';

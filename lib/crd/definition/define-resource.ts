@@ -1,8 +1,5 @@
-import { isJsonObject } from '../../object/json.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import { dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/names.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import type { Schema } from '../../object/schema.js';
+import { isJsonObject, dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/index.js';
+import type { KubernetesObject, ResourceType, Schema } from '../../object/index.js';
 import { builtInType } from '../schema/typed-schema.js';
 import type { TypedSchema } from '../schema/typed-schema.js';
 import { CustomResource } from './custom-resource.js';

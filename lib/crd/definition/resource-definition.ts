@@ -1,7 +1,6 @@
-import type { KubernetesObject, ObjectMeta } from '../../object/kubernetes-object.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { OptionNames } from '../../system/known-options.js';
-import { OperatorError } from '../../system/operator-error.js';
+import type { KubernetesObject, ObjectMeta } from '../../object/index.js';
+import { refuseUnknownOptions, OperatorError } from '../../system/index.js';
+import type { OptionNames } from '../../system/index.js';
 import type { TypedSchema } from '../schema/typed-schema.js';
 
 /** A column of `kubectl get`. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../object/json.js';
+import { isJsonObject } from '../../object/index.js';
 import { isBuiltInType, builtInType } from '../schema/typed-schema.js';
 import { jsonProblem } from '../validation/json-problem.js';
 import type { DefinitionProblem } from './resource-definition.js';

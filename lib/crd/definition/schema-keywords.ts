@@ -1,5 +1,5 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import type { Schema } from '../../object/schema.js';
+import { deepEqual } from '../../object/index.js';
+import type { Schema } from '../../object/index.js';
 import { GoPattern, goPattern } from '../cel/go.js';
 import { validateRules } from '../rules/validate-rules.js';
 import { FieldErrors } from '../validation/field-errors.js';

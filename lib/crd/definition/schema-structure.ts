@@ -1,4 +1,4 @@
-import type { Schema, SchemaRule } from '../../object/schema.js';
+import type { Schema, SchemaRule } from '../../object/index.js';
 import { compileRules, fieldPathOf } from '../rules/compile-rules.js';
 import type { CompiledRule } from '../rules/compile-rules.js';
 import { RuleBudget, occurrencesWithin, sizesBelow } from '../rules/rule-budget.js';

@@ -1,6 +1,6 @@
 import { brotliDecompressSync } from 'node:zlib';
-import { isJsonObject } from '../../object/json.js';
-import type { Schema } from '../../object/schema.js';
+import { isJsonObject } from '../../object/index.js';
+import type { Schema } from '../../object/index.js';
 import { packedDefinitions } from '../data/definitions.js';
 
 /** A definition in the OpenAPI document, with `$ref`s. */

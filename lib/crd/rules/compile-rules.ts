@@ -1,4 +1,4 @@
-import type { Schema, SchemaRule } from '../../object/schema.js';
+import type { Schema, SchemaRule } from '../../object/index.js';
 import { CelCompileError, CelConstantError } from '../cel/expression.js';
 import { compileCel } from '../cel/program.js';
 import type { CelProgram } from '../cel/program.js';

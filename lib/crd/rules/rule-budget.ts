@@ -1,4 +1,4 @@
-import type { Schema } from '../../object/schema.js';
+import type { Schema } from '../../object/index.js';
 import { fixedText } from '../cel/go.js';
 import { boundless, times } from '../cel/cost/size-range.js';
 import type { SizesByPath } from '../cel/cost/estimate-cost.js';

@@ -1,4 +1,4 @@
-import type { Schema } from '../../object/schema.js';
+import type { Schema } from '../../object/index.js';
 import { escapeName, withTypeAndMeta } from './schema-type.js';
 
 /** The size limits of a schema's values, as API servers estimate them for rule costs. */

@@ -1,6 +1,5 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import { isJsonObject } from '../../object/json.js';
-import type { Schema } from '../../object/schema.js';
+import { deepEqual, isJsonObject } from '../../object/index.js';
+import type { Schema } from '../../object/index.js';
 import { parseDay, parseOpenApiDuration, parseTimestamp } from '../cel/times.js';
 import {
   boolType,

@@ -1,6 +1,5 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import { isJsonObject } from '../../object/json.js';
-import type { Schema, SchemaRule } from '../../object/schema.js';
+import { deepEqual, isJsonObject } from '../../object/index.js';
+import type { Schema, SchemaRule } from '../../object/index.js';
 import { CelCostError, CostMeter, mostPerCall } from '../cel/cost/cost-meter.js';
 import type { CelProgram } from '../cel/program.js';
 import { CelError, CelOptional } from '../cel/values.js';

@@ -1,6 +1,4 @@
-import type { IntOrString } from '../../object/int-or-string.js';
-import type { JsonValue } from '../../object/json.js';
-import type { Schema, SchemaRule } from '../../object/schema.js';
+import type { IntOrString, JsonValue, Schema, SchemaRule } from '../../object/index.js';
 import type {
   BuiltInTypeName,
   BuiltInTypes,
@@ -14,8 +12,8 @@ import type {
 } from './typed-schema.js';
 import { quantityPattern } from './embedded-schema.js';
 import { builtInType, presence } from './typed-schema.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { OptionNames } from '../../system/known-options.js';
+import { refuseUnknownOptions } from '../../system/index.js';
+import type { OptionNames } from '../../system/index.js';
 
 /**
  * The keywords allowed within `allOf`, `anyOf`, `oneOf` and `not`: restrictions on values. Types and rules

@@ -1,4 +1,4 @@
-import type { Schema } from '../../object/schema.js';
+import type { Schema } from '../../object/index.js';
 import { rawDefinition } from '../openapi/definitions.js';
 import type { RawSchema } from '../openapi/definitions.js';
 import { builtInType, definitionOf } from './typed-schema.js';

@@ -29,9 +29,7 @@ import type {
   V1Volume,
   V1VolumeMount,
 } from '@kubernetes/client-node';
-import type { Condition } from '../../object/conditions.js';
-import type { Schema } from '../../object/schema.js';
-import type { Wire } from '../../object/wire.js';
+import type { Condition, Schema, Wire } from '../../object/index.js';
 import { rawDefinition } from '../openapi/definitions.js';
 
 declare const valueType: unique symbol;

@@ -1,4 +1,4 @@
-import type { StatusCause } from '../../object/api-error.js';
+import type { StatusCause } from '../../object/index.js';
 import { goNumber } from './numbers.js';
 
 /** Returns `text` in double quotes, as Go's `%q` writes printable characters. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../object/json.js';
+import { isJsonObject } from '../../object/index.js';
 
 type Step =
   | { readonly type: 'member'; readonly name: string }

@@ -1,5 +1,5 @@
-import { isJsonObject, setMember } from '../../object/json.js';
-import type { Schema } from '../../object/schema.js';
+import { isJsonObject, setMember } from '../../object/index.js';
+import type { Schema } from '../../object/index.js';
 
 /** The result of pruning: the value, and the removed fields. */
 interface Pruned {

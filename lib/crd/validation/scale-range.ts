@@ -1,5 +1,4 @@
-import { goText, goTypeOf } from '../../object/go-text.js';
-import { isJsonObject } from '../../object/json.js';
+import { goText, goTypeOf, isJsonObject } from '../../object/index.js';
 import type { FieldErrors } from './field-errors.js';
 
 const maxInt32 = 2 ** 31 - 1;

@@ -1,4 +1,4 @@
-import type { Schema } from '../../object/schema.js';
+import type { Schema } from '../../object/index.js';
 import { parseRequestUrl } from '../cel/go.js';
 import { parseOpenApiDuration } from '../cel/times.js';
 

@@ -1,5 +1,5 @@
-import { withoutMember } from '../../object/json.js';
-import type { Schema } from '../../object/schema.js';
+import { withoutMember } from '../../object/index.js';
+import type { Schema } from '../../object/index.js';
 import { ruleTree } from '../rules/compile-rules.js';
 import { validateRules } from '../rules/validate-rules.js';
 import { FieldErrors } from './field-errors.js';

@@ -1,6 +1,5 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import { isJsonObject, memberOf } from '../../object/json.js';
-import type { Schema } from '../../object/schema.js';
+import { deepEqual, isJsonObject, memberOf } from '../../object/index.js';
+import type { Schema } from '../../object/index.js';
 import { GoPattern, goPattern } from '../cel/go.js';
 import { FieldErrors } from './field-errors.js';
 import {

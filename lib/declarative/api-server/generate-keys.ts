@@ -10,12 +10,16 @@ import {
 } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { kubeConfigText } from '../../apiserver/cluster/kube-config-text.js';
-import { systemClock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { systemRandom } from '../../system/random.js';
-import { createRsaKeys, createSelfSigned, readCertificate } from '../../system/x509.js';
+import { kubeConfigText } from '../../apiserver/internal.js';
+import {
+  systemClock,
+  refuseUnknownOptions,
+  OperatorError,
+  systemRandom,
+  createRsaKeys,
+  createSelfSigned,
+  readCertificate,
+} from '../../system/index.js';
 import { verifyingKeys } from './tokens.js';
 
 /** Options of {@link generateKeys}. */

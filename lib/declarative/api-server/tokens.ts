@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { isSelfReview, ruleAllows, selfReviews } from '../../apiserver/auth/policy-rule.js';
+import { isSelfReview, ruleAllows, selfReviews } from '../../apiserver/internal.js';
 import type {
   AccessAttributes,
   Authorizer,
@@ -9,14 +9,15 @@ import type {
   PolicyRule,
   UserInfo,
 } from '../../apiserver/internal.js';
-import { isJsonObject } from '../../object/json.js';
-import { asError } from '../../system/as-error.js';
-import { systemClock } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { silentLogger } from '../../system/logger.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { isJsonObject } from '../../object/index.js';
+import {
+  asError,
+  systemClock,
+  refuseUnknownOptions,
+  silentLogger,
+  OperatorError,
+} from '../../system/index.js';
+import type { Clock, Logger } from '../../system/index.js';
 
 /** The only accepted signature algorithm. */
 const tokenAlgorithm = 'RS256';

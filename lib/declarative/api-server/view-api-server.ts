@@ -1,24 +1,27 @@
 import type {
   ConnectionHandler,
-  EmbeddedApiServer,
   Entrance,
   ListenSettings,
   Listener,
   ListenerAccess,
   RequestHead,
   Session,
+  StatusError,
 } from '../../apiserver/internal.js';
-import { errorResponse } from '../../apiserver/requests/body.js';
-import { failure } from '../../apiserver/status-error.js';
-import type { StatusError } from '../../apiserver/status-error.js';
-import { isLoopback } from '../../manager/inspector/bind-inspector.js';
-import { asError } from '../../system/as-error.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { silentLogger } from '../../system/logger.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
-import { websiteProblem } from '../../system/website-guard.js';
-import { fitTogether, readCertificate } from '../../system/x509.js';
+import type { EmbeddedApiServer } from '../../apiserver/index.js';
+import { errorResponse, failure } from '../../apiserver/internal.js';
+import { isLoopback } from '../../manager/index.js';
+import {
+  asError,
+  refuseUnknownOptions,
+  silentLogger,
+  OperatorError,
+  isOperatorError,
+  websiteProblem,
+  fitTogether,
+  readCertificate,
+} from '../../system/index.js';
+import type { Logger } from '../../system/index.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import { TokenAuthorizer, TokenVerifier, verifyingKeys } from './tokens.js';
 import type { VerifyingKey } from './tokens.js';
@@ -130,7 +133,7 @@ export class ViewApiServer {
   async #listen(): Promise<Listener> {
     const { port, host, tls } = this.#options;
     // Loaded on demand: programs that serve nothing do not need it.
-    const { listenHttp } = await import('../../apiserver/http-adapter.js');
+    const { listenHttp } = await import('../../apiserver/internal.js');
     try {
       return await listenHttp(this.#handle, { port, host, tls, admit: this.#admit });
     } catch (thrown) {

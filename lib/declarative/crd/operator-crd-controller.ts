@@ -1,4 +1,4 @@
-import { addFinalizer, getIfExists, removeFinalizer } from '../../client/object-changes.js';
+import { addFinalizer, getIfExists, removeFinalizer } from '../../client/index.js';
 import {
   annotationChanged,
   controllerFor,
@@ -15,14 +15,11 @@ import type {
   Source,
 } from '../../controller/index.js';
 import type { RequiredAccess } from '../../manager/index.js';
-import { setCondition } from '../../object/conditions.js';
-import type { ConditionUpdate } from '../../object/conditions.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { formatTime } from '../../object/micro-time.js';
+import { setCondition, deepEqual, formatTime } from '../../object/index.js';
+import type { ConditionUpdate } from '../../object/index.js';
 import { StatusWriter } from '../../status/index.js';
-import { asError } from '../../system/as-error.js';
-import type { Clock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
+import { asError, refuseUnknownOptions } from '../../system/index.js';
+import type { Clock } from '../../system/index.js';
 import type { CleanUpPolicy } from '../operator/controller-set.js';
 import type { Group } from '../operator/group.js';
 import { planOperator, viewKindsOf } from '../operator/operator-plan.js';

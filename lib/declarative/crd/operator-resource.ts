@@ -1,7 +1,7 @@
 import { defineResource, s } from '../../crd/index.js';
 import type { ObjectOf, ValueOf } from '../../crd/index.js';
-import type { InputOf } from '../../crd/schema/typed-schema.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { InputOf } from '../../crd/internal.js';
+import type { KubernetesObject } from '../../object/index.js';
 import type { CleanUpPolicy } from '../operator/controller-set.js';
 import { sourceTypes, targetTypes } from '../spec/operator-spec.js';
 

@@ -1,7 +1,6 @@
-import { findCondition } from '../../object/conditions.js';
-import type { Condition } from '../../object/conditions.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import type { Clock } from '../../system/clock.js';
+import { findCondition, deepEqual } from '../../object/index.js';
+import type { Condition } from '../../object/index.js';
+import type { Clock } from '../../system/index.js';
 import { sameTarget } from '../operator/operator-plan.js';
 import type { FormerController } from '../runtime/clean-up-target.js';
 import type { TargetSpec } from '../spec/operator-spec.js';

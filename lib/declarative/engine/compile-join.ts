@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../object/json.js';
-import { nearestName } from '../../system/known-options.js';
+import { isJsonObject } from '../../object/index.js';
+import { nearestName } from '../../system/index.js';
 import type { Document } from '../document.js';
 import { compileCondition, compileExpression, guarded } from '../expression/compile-expression.js';
 import type { ExpressionOptions, Expression } from '../expression/compiled.js';

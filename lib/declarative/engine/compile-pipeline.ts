@@ -1,5 +1,5 @@
-import { isJsonObject, memberOf, withMember } from '../../object/json.js';
-import { nearestName } from '../../system/known-options.js';
+import { isJsonObject, memberOf, withMember } from '../../object/index.js';
+import { nearestName } from '../../system/index.js';
 import type { Document } from '../document.js';
 import {
   compileCondition,

@@ -1,6 +1,5 @@
-import { isJsonObject } from '../../object/json.js';
-import { holdList } from '../../object/known-list.js';
-import type { LazyList } from '../../object/known-list.js';
+import { isJsonObject, holdList } from '../../object/index.js';
+import type { LazyList } from '../../object/index.js';
 import type { Document } from '../document.js';
 import { guarded } from '../expression/compile-expression.js';
 import { readPath, compileFinder } from '../expression/json-path/find.js';

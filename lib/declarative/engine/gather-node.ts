@@ -1,8 +1,13 @@
 import { hash } from 'node:crypto';
-import { deepFreeze } from '../../object/deep-freeze.js';
-import { isJsonObject, memberOf } from '../../object/json.js';
-import { LazyList, plainBytes, shortestKnownList } from '../../object/known-list.js';
-import { asError } from '../../system/as-error.js';
+import {
+  deepFreeze,
+  isJsonObject,
+  memberOf,
+  LazyList,
+  plainBytes,
+  shortestKnownList,
+} from '../../object/index.js';
+import { asError } from '../../system/index.js';
 import type { Document } from '../document.js';
 import type { Expression } from '../expression/compiled.js';
 import type { SpecPath } from '../spec-problem.js';

@@ -1,5 +1,5 @@
-import { setMember } from '../../object/json.js';
-import { asError } from '../../system/as-error.js';
+import { setMember } from '../../object/index.js';
+import { asError } from '../../system/index.js';
 import type { Document } from '../document.js';
 import type { SpecPath } from '../spec-problem.js';
 import type { JoinCheck, JoinPlan, JoinSide, JoinSource, JoinStep } from './compile-join.js';

@@ -1,5 +1,5 @@
-import { isJsonObject, memberOf } from '../../object/json.js';
-import { asError } from '../../system/as-error.js';
+import { isJsonObject, memberOf } from '../../object/index.js';
+import { asError } from '../../system/index.js';
 import type { Document } from '../document.js';
 import type { SpecPath } from '../spec-problem.js';
 import { documentKey } from './z-set.js';

@@ -1,8 +1,6 @@
-import { isJsonObject, memberOf } from '../../object/json.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import { keyString } from '../../object/object-key.js';
-import { asError } from '../../system/as-error.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { isJsonObject, memberOf, keyString } from '../../object/index.js';
+import type { ObjectKey } from '../../object/index.js';
+import { asError, OperatorError } from '../../system/index.js';
 import type { Document } from '../document.js';
 import { DataError } from '../expression/operands.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { heldBy, knownList } from '../../object/known-list.js';
+import { heldBy, knownList } from '../../object/index.js';
 import type { Document } from '../document.js';
 
 /** A document of a Z-set. */

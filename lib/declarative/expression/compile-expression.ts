@@ -1,6 +1,5 @@
-import { deepFreeze } from '../../object/deep-freeze.js';
-import { isJsonObject, memberOf, setMember } from '../../object/json.js';
-import { nearestName } from '../../system/known-options.js';
+import { deepFreeze, isJsonObject, memberOf, setMember } from '../../object/index.js';
+import { nearestName } from '../../system/index.js';
 import type { Document } from '../document.js';
 import type { CompileContext } from '../spec-problem.js';
 import { compileGetter, readPath } from './json-path/find.js';

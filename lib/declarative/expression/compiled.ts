@@ -1,9 +1,6 @@
-import { deepFreeze } from '../../object/deep-freeze.js';
-import { isJsonObject } from '../../object/json.js';
-import { systemClock } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
-import { systemRandom } from '../../system/random.js';
-import type { Random } from '../../system/random.js';
+import { deepFreeze, isJsonObject } from '../../object/index.js';
+import { systemClock, systemRandom } from '../../system/index.js';
+import type { Clock, Random } from '../../system/index.js';
 import type { Document } from '../document.js';
 import type { CompileContext } from '../spec-problem.js';
 

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../object/json.js';
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+import { isJsonObject } from '../../object/index.js';
+import { OperatorError, isOperatorError } from '../../system/index.js';
 import type { ValueType } from './compiled.js';
 
 /** The requirements for one operand of an operator. */

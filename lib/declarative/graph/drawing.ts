@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../object/json.js';
-import { formatLabelSelector } from '../../object/label-selector.js';
+import { isJsonObject, formatLabelSelector } from '../../object/index.js';
 import { trimMiddle } from '../expression/operands.js';
 import type { PredicateSpec } from '../spec/operator-spec.js';
 import type {

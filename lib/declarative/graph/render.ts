@@ -1,4 +1,4 @@
-import { OperatorError } from '../../system/operator-error.js';
+import { OperatorError } from '../../system/index.js';
 import { drawingOf } from './drawing.js';
 import type { Drawing, DrawnArrow, DrawnFrame, DrawnNode, NodeLook } from './drawing.js';
 import type { OperatorGraph } from './operator-graph.js';

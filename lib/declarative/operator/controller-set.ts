@@ -1,7 +1,6 @@
-import { setCondition } from '../../object/conditions.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import { asError } from '../../system/as-error.js';
-import type { Logger } from '../../system/logger.js';
+import { setCondition, deepEqual } from '../../object/index.js';
+import { asError } from '../../system/index.js';
+import type { Logger } from '../../system/index.js';
 import { cleanUpTarget } from '../runtime/clean-up-target.js';
 import type { CleanUpContext, FormerController } from '../runtime/clean-up-target.js';
 import { unableViewWriter } from '../runtime/controller-options.js';

@@ -1,7 +1,5 @@
-import { systemClock } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { systemClock, refuseUnknownOptions, OperatorError } from '../../system/index.js';
+import type { Clock } from '../../system/index.js';
 import type { ReportedError } from '../runtime/reported-errors.js';
 
 /** Maximum number of errors that wait for a reader; further ones are dropped and counted. */

@@ -1,9 +1,6 @@
-import type { Client } from '../../client/client.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { Turns } from '../../system/turns.js';
-import { whenAborted } from '../../system/clock.js';
+import type { Client } from '../../client/index.js';
+import { refuseUnknownOptions, OperatorError, Turns, whenAborted } from '../../system/index.js';
+import type { Logger } from '../../system/index.js';
 import type { DeclarativeManager } from '../views/index.js';
 import { allSettled } from './controller-set.js';
 import { ErrorStream } from './error-stream.js';

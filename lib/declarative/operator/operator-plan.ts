@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../object/json.js';
-import { nearestName } from '../../system/known-options.js';
+import { isJsonObject } from '../../object/index.js';
+import { nearestName } from '../../system/index.js';
 import type { OperatorDocument, OperatorResource } from '../crd/operator-resource.js';
 import { compileContext, formatSpecPath } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';

@@ -1,6 +1,6 @@
-import { findCondition, setCondition } from '../../object/conditions.js';
-import type { Condition, ConditionUpdate } from '../../object/conditions.js';
-import type { Clock } from '../../system/clock.js';
+import { findCondition, setCondition } from '../../object/index.js';
+import type { Condition, ConditionUpdate } from '../../object/index.js';
+import type { Clock } from '../../system/index.js';
 import type { OperatorControllerStatus, OperatorStatus } from '../crd/operator-resource.js';
 import { writtenTarget } from '../crd/status-record.js';
 import { trimMiddle } from '../expression/operands.js';

@@ -1,13 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { ChangeNotifier } from '../../cache/change-notifier.js';
-import type { Condition } from '../../object/conditions.js';
-import { dns1123SubdomainProblem } from '../../object/names.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { whenAborted } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { Turns } from '../../system/turns.js';
+import { ChangeNotifier } from '../../cache/index.js';
+import type { Condition, ResourceType } from '../../object/index.js';
+import { dns1123SubdomainProblem } from '../../object/index.js';
+import { whenAborted, refuseUnknownOptions, OperatorError, Turns } from '../../system/index.js';
+import type { Logger } from '../../system/index.js';
 import type { ControllerDocument, OperatorStatus } from '../crd/operator-resource.js';
 import { checkCleanUp } from '../runtime/clean-up-target.js';
 import type { FormerController } from '../runtime/clean-up-target.js';

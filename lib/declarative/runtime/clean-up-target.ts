@@ -1,22 +1,19 @@
-import { asError } from '../../system/as-error.js';
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
-import type { ResourceType } from '../../object/resource-type.js';
+import { asError, OperatorError, isOperatorError } from '../../system/index.js';
+import type { ResourceType, ObjectKey } from '../../object/index.js';
 import { resolveKinds } from './running-pipeline.js';
 import type { TargetSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/index.js';
-import type { Client } from '../../client/client.js';
-import { retryOnConflict } from '../../client/object-changes.js';
-import { isNotServed } from '../../cache/missing.js';
-import { keyString } from '../../object/object-key.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import type { Clock } from '../../system/clock.js';
-import type { Random } from '../../system/random.js';
+import type { Client } from '../../client/index.js';
+import { retryOnConflict } from '../../client/index.js';
+import { isNotServed } from '../../cache/index.js';
+import { keyString } from '../../object/index.js';
+import type { Clock, Random } from '../../system/index.js';
 import type { TargetWriter, WriteContext, WriterOptions } from './target-writer.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import type { Views } from '../views/views.js';
 import { Patcher } from './patcher.js';
 import { Updater, ViewUpdater } from './updater.js';
-import { hashObject } from '../../hash/hash-object.js';
+import { hashObject } from '../../hash/index.js';
 
 /** A controller that has stopped, possibly in an earlier process. */
 export interface FormerController {

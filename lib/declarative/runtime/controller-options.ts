@@ -1,7 +1,5 @@
-import type { Clock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { Logger } from '../../system/logger.js';
-import type { Random } from '../../system/random.js';
+import type { Clock, Logger, Random } from '../../system/index.js';
+import { refuseUnknownOptions } from '../../system/index.js';
 import type { SpecPath } from '../spec-problem.js';
 import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/declarative-manager.js';

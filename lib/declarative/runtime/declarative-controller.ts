@@ -1,12 +1,14 @@
-import { ChangeNotifier } from '../../cache/change-notifier.js';
-import { ReconnectDelay } from '../../cache/setbacks.js';
-import type { Added } from '../../manager/manager-entries.js';
-import { keyString } from '../../object/object-key.js';
-import { asError } from '../../system/as-error.js';
-import { sleep } from '../../system/clock.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+import { ChangeNotifier, ReconnectDelay } from '../../cache/index.js';
+import type { Added } from '../../manager/index.js';
+import { keyString } from '../../object/index.js';
+import {
+  asError,
+  sleep,
+  refuseUnknownOptions,
+  OperatorError,
+  isOperatorError,
+} from '../../system/index.js';
+import type { ResourceType } from '../../object/index.js';
 import { InvalidSpecError } from '../spec/invalid-spec-error.js';
 import { formatSpecPath } from '../spec-problem.js';
 import type { SpecProblem } from '../spec-problem.js';

@@ -1,7 +1,6 @@
-import { compareResourceVersions } from '../../cache/resource-version.js';
-import type { Client } from '../../client/client.js';
-import type { CacheEvent, Informer } from '../../cache/informer.js';
-import { describeMissing, isNotServed } from '../../cache/missing.js';
+import { compareResourceVersions, describeMissing, isNotServed } from '../../cache/index.js';
+import type { Client } from '../../client/index.js';
+import type { CacheEvent, Informer } from '../../cache/index.js';
 import {
   answerOf,
   and,
@@ -13,14 +12,17 @@ import {
   resourceVersionChanged,
 } from '../../controller/index.js';
 import type { Predicate, SourceContext } from '../../controller/index.js';
-import { describeObject } from '../../object/describe-object.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import { labelRequirementsOf, matchesLabels } from '../../object/label-selector.js';
-import { keyOf, keyStringOf, parseKey } from '../../object/object-key.js';
-import { groupOfType } from '../../object/resource-type.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import { asError } from '../../system/as-error.js';
-import { OperatorError } from '../../system/operator-error.js';
+import {
+  describeObject,
+  labelRequirementsOf,
+  matchesLabels,
+  keyOf,
+  keyStringOf,
+  parseKey,
+  groupOfType,
+} from '../../object/index.js';
+import type { KubernetesObject, TypeReference } from '../../object/index.js';
+import { asError, OperatorError } from '../../system/index.js';
 import type { Document } from '../document.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import type { SourceSpec, BasicPredicate, PredicateSpec } from '../spec/operator-spec.js';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../system/clock.js';
+import type { Clock, Timer } from '../../system/index.js';
 
 /** Longest chain of writes of one controller, each caused by the one before, that is never slowed. */
 const freeDepth = 50;

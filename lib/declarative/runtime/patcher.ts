@@ -1,11 +1,8 @@
 import { asRead } from '../../apply/index.js';
-import { getIfExists } from '../../client/object-changes.js';
-import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject, memberOf, setMember } from '../../object/json.js';
-import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { getIfExists } from '../../client/index.js';
+import { describeObject, isJsonObject, memberOf, setMember, keyOf } from '../../object/index.js';
+import type { ObjectKey, UnstructuredObject, ResourceType } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import type { Document } from '../document.js';
 import {
   TargetFields,

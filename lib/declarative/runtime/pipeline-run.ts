@@ -1,5 +1,5 @@
-import { ChangeNotifier } from '../../cache/change-notifier.js';
-import type { CacheEvent } from '../../cache/informer.js';
+import { ChangeNotifier } from '../../cache/index.js';
+import type { CacheEvent } from '../../cache/index.js';
 import type {
   SourceContext,
   StartedSource,
@@ -7,9 +7,9 @@ import type {
   Trigger,
 } from '../../controller/index.js';
 import { eventTrigger } from '../../controller/index.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import type { Timer } from '../../system/clock.js';
-import { nextTurn } from '../../system/clock.js';
+import type { ObjectKey } from '../../object/index.js';
+import type { Timer } from '../../system/index.js';
+import { nextTurn } from '../../system/index.js';
 import type { PipelinePlan } from '../engine/compile-pipeline.js';
 import type { StageFailure } from '../engine/linear-node.js';
 import type { SpecPath } from '../spec-problem.js';

@@ -1,6 +1,6 @@
-import type { CacheEvent } from '../../cache/informer.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import { keyString } from '../../object/object-key.js';
+import type { CacheEvent } from '../../cache/index.js';
+import type { ObjectKey } from '../../object/index.js';
+import { keyString } from '../../object/index.js';
 import type { Document } from '../document.js';
 import type { Delta } from '../engine/z-set.js';
 import { OutputCollector, Pipeline } from '../engine/pipeline.js';

@@ -1,15 +1,23 @@
-import type { Client } from '../../client/client.js';
-import { ApiError, isApiError } from '../../object/api-error.js';
-import { findCondition, setCondition } from '../../object/conditions.js';
-import type { Condition, ConditionUpdate } from '../../object/conditions.js';
-import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import { keyString } from '../../object/object-key.js';
-import type { ObjectReference } from '../../object/object-reference.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import type { Clock } from '../../system/clock.js';
-import { OperatorError } from '../../system/operator-error.js';
+import type { Client } from '../../client/index.js';
+import {
+  ApiError,
+  isApiError,
+  findCondition,
+  setCondition,
+  diffObjects,
+  serverSetFields,
+  keyString,
+  apiVersionOf,
+} from '../../object/index.js';
+import type {
+  Condition,
+  ConditionUpdate,
+  KubernetesObject,
+  ObjectReference,
+  ResourceType,
+} from '../../object/index.js';
+import type { Clock } from '../../system/index.js';
+import { OperatorError } from '../../system/index.js';
 import { isDataError, trimMiddle } from '../expression/operands.js';
 import { formatSpecPath } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';

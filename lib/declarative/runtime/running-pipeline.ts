@@ -1,9 +1,15 @@
 import type { Controller, SourceContext, StartedSource, Trigger } from '../../controller/index.js';
 import { controllerFor, eventTrigger } from '../../controller/index.js';
-import type { RequiredAccess } from '../../manager/access/required-access.js';
-import { groupOfType } from '../../object/resource-type.js';
-import type { ResourceType, GroupKind, TypeReference } from '../../object/resource-type.js';
-import type { Clock } from '../../system/clock.js';
+import type { RequiredAccess } from '../../manager/index.js';
+import { groupOfType, keyOf } from '../../object/index.js';
+import type {
+  ResourceType,
+  GroupKind,
+  TypeReference,
+  KubernetesObject,
+  ObjectKey,
+} from '../../object/index.js';
+import type { Clock } from '../../system/index.js';
 import type { PipelinePlan } from '../engine/compile-pipeline.js';
 import type { SpecPath } from '../spec-problem.js';
 import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
@@ -27,11 +33,9 @@ import {
   followProblems,
   problemOf,
 } from './document-sources.js';
-import type { Client } from '../../client/client.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import type { CacheEvent } from '../../cache/informer.js';
-import { keyOf } from '../../object/object-key.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import type { Client } from '../../client/index.js';
+import type { CacheEvent } from '../../cache/index.js';
+import { isOperatorError } from '../../system/index.js';
 
 /** Parts of a {@link RunningPipeline}. */
 export interface RunningPipelineParts {

@@ -1,6 +1,6 @@
-import { isJsonObject, memberOf, withMember, withoutMember } from '../../object/json.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { isJsonObject, memberOf, withMember, withoutMember } from '../../object/index.js';
+import type { ResourceType } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import type { Document } from '../document.js';
 
 /** Whether `type` is Secret, whose `data` is decoded in a pipeline. */

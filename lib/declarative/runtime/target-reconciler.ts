@@ -1,7 +1,6 @@
-import type { CacheEvent } from '../../cache/informer.js';
-import type { Client } from '../../client/client.js';
-import { forwarding } from '../../client/client-wrappers.js';
-import { isStaleWrite } from '../../client/object-changes.js';
+import type { CacheEvent } from '../../cache/index.js';
+import type { Client } from '../../client/index.js';
+import { forwarding, isStaleWrite } from '../../client/index.js';
 import { initialListPriority, done, requeueAfter } from '../../controller/index.js';
 import type {
   ReconcileContext,
@@ -14,13 +13,11 @@ import type {
   KubernetesObject,
   ObjectKey,
   UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { keyString, sameKey } from '../../object/object-key.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { asError } from '../../system/as-error.js';
-import type { Clock } from '../../system/clock.js';
-import { nextTurn } from '../../system/clock.js';
-import { OperatorError } from '../../system/operator-error.js';
+  ResourceType,
+} from '../../object/index.js';
+import { keyString, sameKey } from '../../object/index.js';
+import { asError, nextTurn, OperatorError } from '../../system/index.js';
+import type { Clock } from '../../system/index.js';
 import type { Document } from '../document.js';
 import { targetText } from '../views/view-writers.js';
 import type { Claimant, Lineage, TargetWrites } from '../views/view-writers.js';

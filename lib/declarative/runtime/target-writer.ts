@@ -1,21 +1,25 @@
-import type { Client } from '../../client/client.js';
+import type { Client } from '../../client/index.js';
 import type {
   KubernetesObject,
   ObjectKey,
   UnstructuredObject,
   ObjectMeta,
-} from '../../object/kubernetes-object.js';
+  ResourceType,
+} from '../../object/index.js';
 import type { Document } from '../document.js';
 import { AppliedPart } from '../../apply/index.js';
-import { isNotFound } from '../../object/api-error.js';
-import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject, memberOf, setMember } from '../../object/json.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
+import {
+  isNotFound,
+  describeObject,
+  isJsonObject,
+  memberOf,
+  setMember,
+  apiVersionOf,
+  keyOf,
+} from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import { encodeSecret, isSecret } from './secret-data.js';
-import { keyOf } from '../../object/object-key.js';
 
 /** Options of the writers of a target. */
 export interface WriterOptions {

@@ -1,16 +1,21 @@
-import type { Loopback } from '../../apiserver/loopback.js';
+import type { Loopback } from '../../apiserver/internal.js';
 import { deleteAsRead, withoutForeignFields } from '../../apply/index.js';
 import type { ForeignFieldsOptions } from '../../apply/index.js';
-import { getIfExists } from '../../client/object-changes.js';
-import { hashObject } from '../../hash/hash-object.js';
-import { isInvalid } from '../../object/api-error.js';
-import { describeObject } from '../../object/describe-object.js';
-import { assignMembers, isJsonObject, memberOf } from '../../object/json.js';
-import { plainBytes } from '../../object/known-list.js';
-import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { keyOf, keyString, keyStringOf } from '../../object/object-key.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { getIfExists } from '../../client/index.js';
+import { hashObject } from '../../hash/index.js';
+import {
+  isInvalid,
+  describeObject,
+  assignMembers,
+  isJsonObject,
+  memberOf,
+  plainBytes,
+  keyOf,
+  keyString,
+  keyStringOf,
+} from '../../object/index.js';
+import type { ObjectKey, UnstructuredObject, ResourceType } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import type { Document } from '../document.js';
 import {
   TargetFields,

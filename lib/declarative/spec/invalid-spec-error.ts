@@ -1,4 +1,4 @@
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+import { OperatorError, isOperatorError } from '../../system/index.js';
 import { formatSpecPath } from '../spec-problem.js';
 import type { SpecProblem } from '../spec-problem.js';
 

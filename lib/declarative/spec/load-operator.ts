@@ -1,9 +1,7 @@
 import { LineCounter, isNode } from 'yaml';
 import type { Document as YamlDocument } from 'yaml';
-import { checkDepth } from '../../object/depth.js';
-import { isJsonObject } from '../../object/json.js';
-import { parseYamlDocuments } from '../../object/yaml-documents.js';
-import { asError } from '../../system/as-error.js';
+import { checkDepth, isJsonObject, parseYamlDocuments } from '../../object/index.js';
+import { asError } from '../../system/index.js';
 import { compilePlan } from '../engine/compile-pipeline.js';
 import type { PipelinePlan } from '../engine/compile-pipeline.js';
 import type { ExpressionOptions } from '../expression/compiled.js';

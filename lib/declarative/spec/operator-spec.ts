@@ -1,4 +1,4 @@
-import type { LabelSelector } from '../../object/label-selector.js';
+import type { LabelSelector } from '../../object/index.js';
 
 /** An operator: controllers that work together. */
 export interface OperatorSpec {

@@ -1,10 +1,12 @@
-import { parseDuration } from '../../crd/cel/times.js';
-import { isJsonObject, memberOf } from '../../object/json.js';
-import { labelRequirementsOf } from '../../object/label-selector.js';
-import type { LabelSelector, LabelSelectorExpression } from '../../object/label-selector.js';
-import { dns1035LabelProblem } from '../../object/names.js';
-import { nearestName } from '../../system/known-options.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import { parseDuration } from '../../crd/internal.js';
+import {
+  isJsonObject,
+  memberOf,
+  labelRequirementsOf,
+  dns1035LabelProblem,
+} from '../../object/index.js';
+import type { LabelSelector, LabelSelectorExpression } from '../../object/index.js';
+import { nearestName, isOperatorError } from '../../system/index.js';
 import type { CompileContext } from '../spec-problem.js';
 import { basicPredicates, sourceTypes, targetTypes } from './operator-spec.js';
 import type {

@@ -1,11 +1,10 @@
-import type { Client } from '../../client/client.js';
-import { Manager } from '../../manager/manager.js';
-import type { ManagerOptions } from '../../manager/manager-options.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import { groupOfType } from '../../object/resource-type.js';
-import type { ResourceType, TypeReference } from '../../object/resource-type.js';
-import { systemRandom } from '../../system/random.js';
-import type { Random } from '../../system/random.js';
+import type { Client } from '../../client/index.js';
+import { Manager } from '../../manager/index.js';
+import type { ManagerOptions } from '../../manager/index.js';
+import type { KubernetesObject, ResourceType, TypeReference } from '../../object/index.js';
+import { groupOfType } from '../../object/index.js';
+import { systemRandom } from '../../system/index.js';
+import type { Random } from '../../system/index.js';
 import { isViewGroup } from './view-client.js';
 import { TargetWrites, ViewWriters } from './view-writers.js';
 import { Views } from './views.js';

@@ -1,9 +1,21 @@
-import { subresourceParent } from '../../client/call.js';
-import type { Client, WriteOptions } from '../../client/client.js';
-import { isJsonObject, memberOf } from '../../object/json.js';
-import type { KubernetesObject, ObjectKey, TypeMeta } from '../../object/kubernetes-object.js';
-import { apiVersionOf, groupOf, groupOfType, versionOf } from '../../object/resource-type.js';
-import type { GroupKind, ResourceType, TypeReference } from '../../object/resource-type.js';
+import { subresourceParent } from '../../client/index.js';
+import type { Client, WriteOptions } from '../../client/index.js';
+import {
+  isJsonObject,
+  memberOf,
+  apiVersionOf,
+  groupOf,
+  groupOfType,
+  versionOf,
+} from '../../object/index.js';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  TypeMeta,
+  GroupKind,
+  ResourceType,
+  TypeReference,
+} from '../../object/index.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import { viewVersion, unknownView } from './view-kinds.js';
 import type { ViewKinds } from './view-kinds.js';

@@ -1,14 +1,16 @@
-import type { Client } from '../../client/client.js';
-import { pluralOf } from '../../crd/definition/resource-definition.js';
-import { whenEstablished } from '../../apiserver/cluster/established.js';
-import { isNotFound } from '../../object/api-error.js';
-import { CustomResourceDefinition } from '../../object/kinds.js';
-import { dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/names.js';
-import { keyOf } from '../../object/object-key.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { Turns } from '../../system/turns.js';
+import type { Client } from '../../client/index.js';
+import { pluralOf } from '../../crd/internal.js';
+import { whenEstablished } from '../../apiserver/internal.js';
+import {
+  isNotFound,
+  CustomResourceDefinition,
+  dns1035LabelProblem,
+  dns1123SubdomainProblem,
+  keyOf,
+  apiVersionOf,
+} from '../../object/index.js';
+import type { ResourceType } from '../../object/index.js';
+import { OperatorError, Turns } from '../../system/index.js';
 import { viewGroupOf } from '../spec/operator-spec.js';
 
 /** A served kind. */

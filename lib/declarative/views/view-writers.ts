@@ -1,9 +1,6 @@
-import { ChangeNotifier } from '../../cache/change-notifier.js';
-import { compareResourceVersions } from '../../cache/resource-version.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import { keyString } from '../../object/object-key.js';
-import { groupOfType } from '../../object/resource-type.js';
-import type { TypeReference } from '../../object/resource-type.js';
+import { ChangeNotifier, compareResourceVersions } from '../../cache/index.js';
+import type { KubernetesObject, ObjectKey, TypeReference } from '../../object/index.js';
+import { keyString, groupOfType } from '../../object/index.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 
 /**

@@ -1,13 +1,9 @@
 import type { EmbeddedApiServer } from '../../apiserver/index.js';
-import type { Client } from '../../client/client.js';
-import { createClient } from '../../client/http-client.js';
-import type { ConnectedClient } from '../../client/http-client.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import type { Clock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
-import type { Random } from '../../system/random.js';
+import type { Client, ConnectedClient } from '../../client/index.js';
+import { createClient } from '../../client/index.js';
+import type { ResourceType } from '../../object/index.js';
+import type { Clock, Logger, Random } from '../../system/index.js';
+import { refuseUnknownOptions, OperatorError, isOperatorError } from '../../system/index.js';
 import { routedClient, viewClient } from './view-client.js';
 import { ViewKinds } from './view-kinds.js';
 

@@ -1,8 +1,5 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { rolloutStatus } from '../../object/rollout-status.js';
+import { deepEqual, describeObject, isJsonObject, rolloutStatus } from '../../object/index.js';
+import type { UnstructuredObject } from '../../object/index.js';
 import type { Trouble, Explanation } from '../conditions.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { joined, failureText } from './pass.js';
@@ -17,8 +14,8 @@ import {
   invokeCallbacks,
   owedState,
 } from './user-code.js';
-import { isStaleWrite } from '../../client/object-changes.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import { isStaleWrite } from '../../client/index.js';
+import { isOperatorError } from '../../system/index.js';
 import { versionLabelOf } from './survey.js';
 import { appliedText, mergedObject } from './merged-object.js';
 

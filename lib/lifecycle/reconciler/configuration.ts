@@ -1,14 +1,11 @@
-import { deepEqual } from '../../object/deep-equal.js';
+import { deepEqual, isNotFound, createMergePatch, keyOf } from '../../object/index.js';
 import { asRead } from '../../apply/index.js';
 import omit from 'lodash/omit.js';
-import { isNotFound } from '../../object/api-error.js';
-import { createMergePatch } from '../../object/merge-patch.js';
 import { mergeStatus, pauseOf } from '../../status/index.js';
 import { setLifecycleCondition } from '../conditions.js';
 import type { Explanation } from '../conditions.js';
 import type { LifecycleCondition, LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { Pass } from './pass.js';
-import { keyOf } from '../../object/object-key.js';
 
 /** Conditions beside those of the cluster-wide owner. Each exists only while it is True. */
 export type OwnCondition = 'DowngradeRefused' | 'PruneRefused' | 'Paused';

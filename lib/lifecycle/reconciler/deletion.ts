@@ -1,10 +1,7 @@
-import { getIfExists, isStaleWrite } from '../../client/object-changes.js';
-import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject } from '../../object/json.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import { getIfExists, isStaleWrite } from '../../client/index.js';
+import { describeObject, isJsonObject, keyOf } from '../../object/index.js';
+import type { KubernetesObject, UnstructuredObject, TypeReference } from '../../object/index.js';
+import { isOperatorError } from '../../system/index.js';
 import type { Trouble } from '../conditions.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import type { OwnedKinds } from '../owned-kinds.js';

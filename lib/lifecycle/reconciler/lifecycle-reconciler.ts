@@ -1,10 +1,10 @@
-import { getIfExists } from '../../client/object-changes.js';
+import { getIfExists } from '../../client/index.js';
 import { done, requeueAfter } from '../../controller/index.js';
 import type { Result } from '../../controller/index.js';
 import { watchVerbs } from '../../manager/index.js';
 import type { AccessVerb, RequiredAccess } from '../../manager/index.js';
-import { Event } from '../../object/kinds.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { Event } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import type { CrManager, LifecycleObject } from '../lifecycle-status.js';
 import { OwnedKinds } from '../owned-kinds.js';
 import { carryOut, keepPerishables } from './apply-objects.js';

@@ -1,18 +1,22 @@
-import { deepEqual } from '../../object/deep-equal.js';
-import { definition, rawDefinition } from '../../crd/openapi/definitions.js';
-import { hashObject } from '../../hash/hash-object.js';
-import { describeObject } from '../../object/describe-object.js';
-import type { FieldPath } from '../../object/field-path.js';
-import { isJsonObject } from '../../object/json.js';
+import {
+  deepEqual,
+  describeObject,
+  isJsonObject,
+  groupOf,
+  versionOf,
+  setFieldsOf,
+  threeWayMerge,
+} from '../../object/index.js';
+import { definition, rawDefinition } from '../../crd/internal.js';
+import { hashObject } from '../../hash/index.js';
 import type {
+  FieldPath,
   FieldsV1,
   KubernetesObject,
   UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { groupOf, versionOf } from '../../object/resource-type.js';
-import type { Schema } from '../../object/schema.js';
-import { setFieldsOf, threeWayMerge } from '../../object/three-way-merge.js';
-import type { Clock } from '../../system/clock.js';
+  Schema,
+} from '../../object/index.js';
+import type { Clock } from '../../system/index.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { versionLabelOf } from './survey.js';
 import type { Pass } from './pass.js';

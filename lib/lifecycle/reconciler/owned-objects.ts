@@ -1,18 +1,15 @@
 import { deleteAsRead, isPruneGuarded, mayBePruned, pruneAnnotation } from '../../apply/index.js';
-import { isStaleWrite } from '../../client/object-changes.js';
-import { describeObject } from '../../object/describe-object.js';
-import type { UnstructuredObject, KubernetesObject } from '../../object/kubernetes-object.js';
+import { isStaleWrite } from '../../client/index.js';
+import { describeObject, isNotFound, apiVersionOf } from '../../object/index.js';
+import type { UnstructuredObject, KubernetesObject, TypeReference } from '../../object/index.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { failureText, joined } from './pass.js';
 import { invokeAfter, invokeCallbacks, retryAfterDeletion } from './user-code.js';
 import { raise, settle } from './configuration.js';
 import type { Pass } from './pass.js';
 import type { SurveyedObject } from './survey.js';
-import type { Client } from '../../client/client.js';
-import { isNotFound } from '../../object/api-error.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import type { Client } from '../../client/index.js';
+import { isOperatorError } from '../../system/index.js';
 
 /**
  * Deletes objects that an earlier version created for this configuration and that are no longer desired.

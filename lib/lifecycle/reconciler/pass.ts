@@ -1,19 +1,22 @@
 import pick from 'lodash/pick.js';
-import type { Client } from '../../client/client.js';
-import { forwarding } from '../../client/client-wrappers.js';
-import type { ObjectEvent } from '../../events/recorder.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import type { Logger } from '../../system/logger.js';
+import type { Client } from '../../client/index.js';
+import { forwarding } from '../../client/index.js';
+import type { ObjectEvent } from '../../events/index.js';
+import type { KubernetesObject, ObjectKey } from '../../object/index.js';
+import type { Logger } from '../../system/index.js';
 import type { Explanation, Marked, Trouble } from '../conditions.js';
 import { explainedStatus } from '../conditions.js';
 import type { LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { HookContext, Settings } from './settings.js';
 import { failureKindOf } from '../../controller/index.js';
-import { isApiError, isInvalid, isTooManyRequests } from '../../object/api-error.js';
-import { isJsonObject } from '../../object/json.js';
-import { redacted } from '../../object/diff-by-path.js';
-import { errorMessage } from '../../system/as-error.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import {
+  isApiError,
+  isInvalid,
+  isTooManyRequests,
+  isJsonObject,
+  redacted,
+} from '../../object/index.js';
+import { errorMessage, isOperatorError } from '../../system/index.js';
 
 /** The request of a reconcile; a controller's `ReconcileContext` is one. */
 export interface LifecycleRequest {

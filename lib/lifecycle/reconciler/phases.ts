@@ -1,7 +1,7 @@
 import { asRead } from '../../apply/index.js';
 import omit from 'lodash/omit.js';
-import { hashObject } from '../../hash/hash-object.js';
-import { keyOf } from '../../object/object-key.js';
+import { hashObject } from '../../hash/index.js';
+import { keyOf } from '../../object/index.js';
 import {
   deployCompleted,
   deployStarted,

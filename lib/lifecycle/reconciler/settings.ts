@@ -1,21 +1,24 @@
-import type { Client } from '../../client/client.js';
+import type { Client } from '../../client/index.js';
 import type { PauseAnnotations } from '../../status/index.js';
-import type { Recorder } from '../../events/recorder.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import type { Clock } from '../../system/clock.js';
-import type { Logger } from '../../system/logger.js';
+import type { Recorder } from '../../events/index.js';
+import type { KubernetesObject, TypeReference } from '../../object/index.js';
+import type { Clock, Logger, OptionNames } from '../../system/index.js';
 import type { Callbacks } from '../callbacks.js';
 import type { CrManager, LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import { commonPauseAnnotations } from '../../status/index.js';
-import { dns1123SubdomainProblem, qualifiedNameProblem } from '../../object/names.js';
-import { ConfigMap, Secret } from '../../object/kinds.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import { systemClock } from '../../system/clock.js';
-import { silentLogger } from '../../system/logger.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { OptionNames } from '../../system/known-options.js';
-import { OperatorError } from '../../system/operator-error.js';
+import {
+  dns1123SubdomainProblem,
+  qualifiedNameProblem,
+  ConfigMap,
+  Secret,
+  apiVersionOf,
+} from '../../object/index.js';
+import {
+  systemClock,
+  silentLogger,
+  refuseUnknownOptions,
+  OperatorError,
+} from '../../system/index.js';
 import { CallbackDispatcher } from '../callbacks.js';
 import { Deletions } from './owned-objects.js';
 import { OwedCallbacks } from './user-code.js';

@@ -1,21 +1,29 @@
-import { definedKinds, kindName } from '../../builder/apply-order.js';
-import { getIfExists } from '../../client/object-changes.js';
-import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject, withoutMember } from '../../object/json.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import { controllerOf, withControllerReference } from '../../object/owner-reference.js';
-import type { ResourceType, TypeReference } from '../../object/resource-type.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import { definedKinds, kindName } from '../../builder/index.js';
+import { getIfExists } from '../../client/index.js';
+import {
+  describeObject,
+  isJsonObject,
+  withoutMember,
+  keyOf,
+  controllerOf,
+  withControllerReference,
+  labelValueOf,
+} from '../../object/index.js';
+import type {
+  KubernetesObject,
+  UnstructuredObject,
+  ResourceType,
+  TypeReference,
+} from '../../object/index.js';
+import { isOperatorError } from '../../system/index.js';
 import type { Trouble } from '../conditions.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { identityOf } from './owned-objects.js';
 import type { Pass } from './pass.js';
 import { callUserCode } from './user-code.js';
 import omit from 'lodash/omit.js';
-import { encodedData } from '../../hash/hash-object.js';
-import type { ConfigurationData } from '../../hash/hash-object.js';
-import { labelValueOf } from '../../object/names.js';
+import { encodedData } from '../../hash/index.js';
+import type { ConfigurationData } from '../../hash/index.js';
 
 /** A desired object, and its live state. */
 export interface SurveyedObject {

@@ -1,7 +1,7 @@
-import { Deadline } from '../../client/request-limits.js';
-import { describeObject } from '../../object/describe-object.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { Deadline } from '../../client/index.js';
+import { describeObject } from '../../object/index.js';
+import type { UnstructuredObject } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import type { CallbackState } from '../callbacks.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import type { Pass } from './pass.js';

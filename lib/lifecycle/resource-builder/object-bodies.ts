@@ -1,18 +1,18 @@
 import type { Lenient, PodSpec } from '../../apply/index.js';
-import { describeObject } from '../../object/describe-object.js';
-import { jsonCopy } from '../../object/json.js';
-import { Service, RoleBinding } from '../../object/kinds.js';
-import type { KubernetesObject, ObjectMeta } from '../../object/kubernetes-object.js';
 import {
+  describeObject,
+  jsonCopy,
+  Service,
+  RoleBinding,
   dns1123LabelProblem,
   dns1123SubdomainProblem,
   labelsProblem,
   pathSegmentProblem,
   qualifiedNameProblem,
-} from '../../object/names.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
+  apiVersionOf,
+} from '../../object/index.js';
+import type { KubernetesObject, ObjectMeta, ResourceType, Deployment } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import type {
   NamespacedObjectOptions,
   TextMap,
@@ -22,7 +22,6 @@ import type {
   ClusterRoleBindingOptions,
   RoleBindingOptions,
 } from './object-options.js';
-import type { Deployment } from '../../object/kinds.js';
 
 /**
  * Makes an object of `type` from the metadata in `options`, `labels`, and `body`. The result is a copy;

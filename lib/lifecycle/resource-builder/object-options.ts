@@ -1,8 +1,8 @@
 import type { Container, Lenient, PodSpec } from '../../apply/index.js';
-import type { Deployment, Role, Service } from '../../object/kinds.js';
+import type { Deployment, Role, Service } from '../../object/index.js';
 import type { NodePlacement } from '../lifecycle-status.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { OptionNames } from '../../system/known-options.js';
+import { refuseUnknownOptions } from '../../system/index.js';
+import type { OptionNames } from '../../system/index.js';
 
 /** Labels, a label selector, or annotations. */
 export type TextMap = Readonly<Record<string, string>>;

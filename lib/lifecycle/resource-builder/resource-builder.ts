@@ -1,4 +1,4 @@
-import { encodedData } from '../../hash/hash-object.js';
+import { encodedData } from '../../hash/index.js';
 import {
   ClusterRole,
   ClusterRoleBinding,
@@ -9,9 +9,9 @@ import {
   Secret,
   Service,
   ServiceAccount,
-} from '../../object/kinds.js';
-import { labelsProblem } from '../../object/names.js';
-import { OperatorError } from '../../system/operator-error.js';
+  labelsProblem,
+} from '../../object/index.js';
+import { OperatorError, refuseUnknownOptions } from '../../system/index.js';
 import {
   clusterRoleBindingBody,
   roleBindingBody,
@@ -20,7 +20,6 @@ import {
   newObject,
   plain,
 } from './object-bodies.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { DeploymentContainer } from './object-bodies.js';
 import { checkOptions } from './object-options.js';
 import type {

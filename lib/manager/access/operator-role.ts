@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isOpenPath, isSelfReview, ruleAllows } from '../../apiserver/auth/policy-rule.js';
-import type { Client } from '../../client/client.js';
+import { isOpenPath, isSelfReview, ruleAllows } from '../../apiserver/internal.js';
+import type { Client } from '../../client/index.js';
 import type { EmbeddedCluster } from '../../apiserver/index.js';
 import type {
   AccessAttributes,
@@ -9,12 +9,10 @@ import type {
   PolicyRule,
   UserInfo,
 } from '../../apiserver/internal.js';
-import * as kinds from '../../object/kinds.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import type { ResourceType, TypeReference } from '../../object/resource-type.js';
-import { isOperatorError } from '../../system/operator-error.js';
-import { noTracer } from '../../system/tracer.js';
-import type { Tracer } from '../../system/tracer.js';
+import { builtInKinds } from '../../object/index.js';
+import type { KubernetesObject, ResourceType, TypeReference } from '../../object/index.js';
+import { isOperatorError, noTracer } from '../../system/index.js';
+import type { Tracer } from '../../system/index.js';
 import type { RequiredAccess } from './required-access.js';
 
 /** A rule that an operator needed and that its role lacks. */
@@ -55,7 +53,7 @@ export class OperatorRole implements Authorizer {
   readonly #options: OperatorRoleOptions;
   readonly #reported = new Set<string>();
   readonly #inNamespace = new Map<string, readonly PolicyRule[]>();
-  #types: readonly ResourceType[] = Object.values(kinds);
+  #types: readonly ResourceType[] = Object.values(builtInKinds);
   #rules: AccessRules<PolicyRule> | undefined;
 
   constructor(options: OperatorRoleOptions) {

@@ -1,10 +1,9 @@
-import type { CachedType } from '../../cache/cache-options.js';
-import type { Client } from '../../client/client.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+import type { CachedType } from '../../cache/index.js';
+import type { Client } from '../../client/index.js';
+import type { KubernetesObject, TypeReference } from '../../object/index.js';
+import { apiVersionOf } from '../../object/index.js';
+import type { Logger } from '../../system/index.js';
+import { OperatorError, isOperatorError } from '../../system/index.js';
 import type { ManagedCluster, ManagerCacheOptions } from '../managed-cluster.js';
 import { eventAccess } from '../runnable.js';
 import { watchVerbs } from './required-access.js';

@@ -1,10 +1,13 @@
 import { rollsPods } from '../../apply/index.js';
 import type { ControllerKind } from '../../controller/index.js';
-import { isJsonObject } from '../../object/json.js';
-import { PersistentVolumeClaim, Pod, StatefulSet } from '../../object/kinds.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { TypeReference } from '../../object/resource-type.js';
+import {
+  isJsonObject,
+  PersistentVolumeClaim,
+  Pod,
+  StatefulSet,
+  apiVersionOf,
+} from '../../object/index.js';
+import type { KubernetesObject, TypeReference } from '../../object/index.js';
 import type { ControllerEntry } from '../manager-entries.js';
 
 /** An RBAC verb. Server-side apply needs `patch`, and `create` for objects that do not exist yet. */

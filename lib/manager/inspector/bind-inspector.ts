@@ -1,9 +1,6 @@
 import { isIP } from 'node:net';
-import type { Clock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError } from '../../system/operator-error.js';
-import type { Random } from '../../system/random.js';
+import type { Clock, Logger, Random } from '../../system/index.js';
+import { refuseUnknownOptions, OperatorError } from '../../system/index.js';
 import { HttpEndpoint } from '../http-endpoint.js';
 import type { Runnable } from '../runnable.js';
 import type { OverviewSources } from './overview-of.js';

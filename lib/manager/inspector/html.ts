@@ -1,4 +1,4 @@
-import { keyString } from '../../object/object-key.js';
+import { keyString } from '../../object/index.js';
 import type { ShownObject } from './overview.js';
 
 /** Markup that is inserted into a page without escaping; all other values are escaped. */

@@ -1,6 +1,6 @@
-import type { Random } from '../../system/random.js';
-import { websiteProblem } from '../../system/website-guard.js';
-import { keyString } from '../../object/object-key.js';
+import type { Random } from '../../system/index.js';
+import { websiteProblem } from '../../system/index.js';
+import { keyString } from '../../object/index.js';
 import type { HttpAnswer, HttpQuestion } from '../http-endpoint.js';
 import type { ManagedCluster } from '../managed-cluster.js';
 import type { ResolvedInspectorOptions } from './bind-inspector.js';

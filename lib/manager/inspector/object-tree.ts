@@ -1,10 +1,7 @@
-import { controllerUidIndex } from '../../cache/indexer.js';
-import { isNotFound } from '../../object/api-error.js';
-import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject } from '../../object/json.js';
-import type { KubernetesObject, OwnerReference } from '../../object/kubernetes-object.js';
-import { keyOf, keyString } from '../../object/object-key.js';
-import type { Clock } from '../../system/clock.js';
+import { controllerUidIndex } from '../../cache/index.js';
+import { isNotFound, describeObject, isJsonObject, keyOf, keyString } from '../../object/index.js';
+import type { KubernetesObject, OwnerReference } from '../../object/index.js';
+import type { Clock } from '../../system/index.js';
 import type { ManagedCluster } from '../managed-cluster.js';
 import { firstOf, maxRows, shownError } from './html.js';
 import type { Shown } from './html.js';

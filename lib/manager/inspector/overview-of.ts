@@ -1,6 +1,5 @@
-import type { InformerStatus } from '../../cache/informer.js';
-import { describeMissing } from '../../cache/missing.js';
-import { estimateTotalBytes } from '../../cache/store.js';
+import type { InformerStatus } from '../../cache/index.js';
+import { describeMissing, estimateTotalBytes } from '../../cache/index.js';
 import type {
   ControllerEvent,
   ControllerEventListener,
@@ -8,9 +7,8 @@ import type {
   Trigger,
   TriggerList,
 } from '../../controller/index.js';
-import { parseKey } from '../../object/object-key.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import type { Clock } from '../../system/clock.js';
+import { parseKey, apiVersionOf } from '../../object/index.js';
+import type { Clock } from '../../system/index.js';
 import type { ManagedCluster } from '../managed-cluster.js';
 import type {
   ManagerEntries,

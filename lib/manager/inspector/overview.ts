@@ -1,6 +1,6 @@
-import type { Missing } from '../../cache/missing.js';
+import type { Missing } from '../../cache/index.js';
 import type { ReconcileOutcome } from '../../controller/index.js';
-import type { ObjectReference } from '../../object/object-reference.js';
+import type { ObjectReference } from '../../object/index.js';
 import type { ManagerPhase } from '../manager-entries.js';
 import type { RunnableState, RunnablePhase } from '../runnable.js';
 import type { Shown } from './html.js';

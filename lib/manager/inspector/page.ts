@@ -1,5 +1,5 @@
-import { sleep } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
+import { sleep } from '../../system/index.js';
+import type { Clock } from '../../system/index.js';
 import type { HttpAnswer, HttpQuestion, HttpSink } from '../http-endpoint.js';
 import { html, trusted } from './html.js';
 import type { Html } from './html.js';

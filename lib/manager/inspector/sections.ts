@@ -1,4 +1,4 @@
-import { describeObject } from '../../object/describe-object.js';
+import { describeObject } from '../../object/index.js';
 import {
   activeSection,
   controllersSection,

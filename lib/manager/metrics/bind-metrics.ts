@@ -1,12 +1,16 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Registry } from 'prom-client';
-import type { Client } from '../../client/client.js';
-import type { Clock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { noMetrics } from '../../system/metrics.js';
-import type { Counter, Gauge, Histogram, Metrics, RemovableSeries } from '../../system/metrics.js';
-import { OperatorError } from '../../system/operator-error.js';
+import type { Client } from '../../client/index.js';
+import type {
+  Clock,
+  Counter,
+  Gauge,
+  Histogram,
+  Metrics,
+  RemovableSeries,
+} from '../../system/index.js';
+import { refuseUnknownOptions, noMetrics, OperatorError } from '../../system/index.js';
 import { HttpEndpoint } from '../http-endpoint.js';
 import type { HttpAnswer, HttpQuestion } from '../http-endpoint.js';
 import type { Runnable } from '../runnable.js';

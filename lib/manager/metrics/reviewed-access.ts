@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Client } from '../../client/client.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import type { Clock } from '../../system/clock.js';
+import type { Client } from '../../client/index.js';
+import type { KubernetesObject } from '../../object/index.js';
+import type { Clock } from '../../system/index.js';
 import type { RequiredAccess } from '../access/required-access.js';
 import type { HttpAnswer, HttpQuestion } from '../http-endpoint.js';
 import type { ResolvedMetricsOptions } from './bind-metrics.js';

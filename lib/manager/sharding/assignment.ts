@@ -1,6 +1,6 @@
 import type { ReconcileKey } from '../../controller/index.js';
-import { keyString } from '../../object/object-key.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { keyString } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 
 /** The owners of all slots in one epoch. Members are identified by the names of their Leases. */
 export interface Assignment {

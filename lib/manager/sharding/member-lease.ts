@@ -1,5 +1,5 @@
-import type { Lease } from '../../object/kinds.js';
-import { parseTime } from '../../object/micro-time.js';
+import type { Lease } from '../../object/index.js';
+import { parseTime } from '../../object/index.js';
 import { parseAssignment } from './assignment.js';
 import type { Assignment, StoredAssignment } from './assignment.js';
 import type { Acknowledgement } from './possession.js';

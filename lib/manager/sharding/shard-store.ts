@@ -1,8 +1,13 @@
-import { Deadline } from '../../client/request-limits.js';
-import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../object/api-error.js';
-import { Lease } from '../../object/kinds.js';
-import { formatMicroTime } from '../../object/micro-time.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { Deadline } from '../../client/index.js';
+import {
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isNotFound,
+  Lease,
+  formatMicroTime,
+} from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { formatAssignment, slotCount } from './assignment.js';
 import type { Assignment, StoredAssignment } from './assignment.js';
 import {

@@ -1,16 +1,15 @@
 import { hostname } from 'node:os';
-import type { Client } from '../../client/client.js';
-import { dns1123LabelProblem } from '../../object/names.js';
-import { systemClock } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
-import { silentLogger } from '../../system/logger.js';
-import type { Logger } from '../../system/logger.js';
-import { noMetrics } from '../../system/metrics.js';
-import type { Metrics } from '../../system/metrics.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { systemRandom } from '../../system/random.js';
-import type { Random } from '../../system/random.js';
+import type { Client } from '../../client/index.js';
+import { dns1123LabelProblem } from '../../object/index.js';
+import {
+  systemClock,
+  silentLogger,
+  noMetrics,
+  refuseUnknownOptions,
+  OperatorError,
+  systemRandom,
+} from '../../system/index.js';
+import type { Clock, Logger, Metrics, Random } from '../../system/index.js';
 import type { ShardBy } from './assignment.js';
 
 /** Options of {@link Sharding}. */

@@ -1,9 +1,8 @@
-import type { Client, Fence } from '../../client/client.js';
+import type { Client, Fence } from '../../client/index.js';
 import type { KeyOwnership, KeyOwnershipListener, ReconcileKey } from '../../controller/index.js';
-import { Lease } from '../../object/kinds.js';
-import type { Timer } from '../../system/clock.js';
-import type { Metrics } from '../../system/metrics.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { Lease } from '../../object/index.js';
+import type { Timer, Metrics } from '../../system/index.js';
+import { OperatorError } from '../../system/index.js';
 import type { RequiredAccess } from '../access/required-access.js';
 import type { LeaderElectionOptions, Leadership } from '../leader-election.js';
 import { elapsedMs, momentOf } from '../lease-claim.js';

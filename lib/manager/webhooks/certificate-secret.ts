@@ -1,11 +1,10 @@
 import type { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { Client } from '../../client/client.js';
-import { getIfExists } from '../../client/object-changes.js';
-import { Secret } from '../../object/kinds.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { fitTogether, readCertificate, splitBundle } from '../../system/x509.js';
+import type { Client } from '../../client/index.js';
+import { getIfExists } from '../../client/index.js';
+import { Secret } from '../../object/index.js';
+import type { ObjectKey } from '../../object/index.js';
+import { OperatorError, fitTogether, readCertificate, splitBundle } from '../../system/index.js';
 import type { RequiredAccess } from '../access/required-access.js';
 
 /** Keys of the Secret's data; the first two are those of type `kubernetes.io/tls`. */

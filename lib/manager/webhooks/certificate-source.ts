@@ -1,11 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { errorMessage } from '../../system/as-error.js';
-import { sleep } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { errorMessage, sleep, refuseUnknownOptions, OperatorError } from '../../system/index.js';
+import type { Clock, Logger } from '../../system/index.js';
 import type { RequiredAccess } from '../access/required-access.js';
 
 /** Certificate and key of a TLS server, in PEM. */

@@ -1,19 +1,19 @@
-import type { Client } from '../../client/client.js';
+import type { Client } from '../../client/index.js';
 import { Backoff } from '../../controller/index.js';
-import { isAlreadyExists, isConflict } from '../../object/api-error.js';
-import { errorMessage } from '../../system/as-error.js';
-import { sleep } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { OperatorError, isOperatorError } from '../../system/operator-error.js';
-import { systemRandom } from '../../system/random.js';
-import type { Random } from '../../system/random.js';
+import { isAlreadyExists, isConflict } from '../../object/index.js';
 import {
+  errorMessage,
+  sleep,
+  refuseUnknownOptions,
+  OperatorError,
+  isOperatorError,
+  systemRandom,
   createAuthority,
   issueCertificate,
   readCertificate,
   splitBundle,
-} from '../../system/x509.js';
-import type { IssueOptions } from '../../system/x509.js';
+} from '../../system/index.js';
+import type { Random, IssueOptions } from '../../system/index.js';
 import {
   CertificateSecret,
   authorityName,

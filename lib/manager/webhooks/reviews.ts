@@ -1,16 +1,16 @@
-import type { Convertible } from '../../crd/definition/convert-object.js';
-import { deepFreeze } from '../../object/deep-freeze.js';
-import { isDeeperThan, maxDepth, tooDeep } from '../../object/depth.js';
-import { describeObject } from '../../object/describe-object.js';
-import { createJsonPatch } from '../../object/json-patch.js';
-import { isJsonObject } from '../../object/json.js';
-import type {
-  KubernetesObject,
-  TypeMeta,
-  UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { groupOf } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
+import type { Convertible } from '../../crd/index.js';
+import {
+  deepFreeze,
+  isDeeperThan,
+  maxDepth,
+  tooDeep,
+  describeObject,
+  createJsonPatch,
+  isJsonObject,
+  groupOf,
+} from '../../object/index.js';
+import type { KubernetesObject, TypeMeta, UnstructuredObject } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { denied } from './webhook.js';
 import type {
   AdmissionOperation,

@@ -1,10 +1,7 @@
-import type { Client } from '../../client/client.js';
-import { isApiError, isNotFound } from '../../object/api-error.js';
-import type { JsonPatchOperation } from '../../object/json-patch.js';
-import { isJsonObject } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import type { Logger } from '../../system/logger.js';
+import type { Client } from '../../client/index.js';
+import { isApiError, isNotFound, isJsonObject } from '../../object/index.js';
+import type { JsonPatchOperation, UnstructuredObject, ResourceType } from '../../object/index.js';
+import type { Logger } from '../../system/index.js';
 import type { RequiredAccess } from '../access/required-access.js';
 
 /** Objects whose `caBundle` is kept up to date, by name. */

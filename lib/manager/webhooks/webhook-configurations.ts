@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Client } from '../../client/client.js';
-import type { WebhookClientConfig } from '../../crd/definition/custom-resource.js';
-import { CustomResourceDefinition } from '../../object/kinds.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { systemClock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { OptionNames } from '../../system/known-options.js';
-import { silentLogger } from '../../system/logger.js';
-import type { Logger } from '../../system/logger.js';
-import { systemRandom } from '../../system/random.js';
-import { createAuthority, issueCertificate } from '../../system/x509.js';
+import type { Client } from '../../client/index.js';
+import type { WebhookClientConfig } from '../../crd/internal.js';
+import { CustomResourceDefinition } from '../../object/index.js';
+import type { KubernetesObject, UnstructuredObject, ResourceType } from '../../object/index.js';
+import {
+  systemClock,
+  refuseUnknownOptions,
+  silentLogger,
+  systemRandom,
+  createAuthority,
+  issueCertificate,
+} from '../../system/index.js';
+import type { OptionNames, Logger } from '../../system/index.js';
 import type { CertificateSource } from './certificate-source.js';
 import { WebhookServer } from './webhook-server.js';
 import type { AdmissionWebhook, Webhook } from './webhook.js';

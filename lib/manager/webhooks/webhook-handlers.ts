@@ -1,9 +1,6 @@
-import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject } from '../../object/json.js';
-import { errorMessage } from '../../system/as-error.js';
-import type { Clock } from '../../system/clock.js';
-import type { Logger } from '../../system/logger.js';
-import type { Metrics } from '../../system/metrics.js';
+import { describeObject, isJsonObject } from '../../object/index.js';
+import { errorMessage } from '../../system/index.js';
+import type { Clock, Logger, Metrics } from '../../system/index.js';
 import {
   admissionReviewOf,
   readAdmissionReview,

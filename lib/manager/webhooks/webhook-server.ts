@@ -3,14 +3,15 @@ import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import { endsWithin, systemClock, whenAborted } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { OptionNames } from '../../system/known-options.js';
-import type { Logger } from '../../system/logger.js';
-import { noMetrics } from '../../system/metrics.js';
-import type { Metrics } from '../../system/metrics.js';
-import { OperatorError } from '../../system/operator-error.js';
+import {
+  endsWithin,
+  systemClock,
+  whenAborted,
+  refuseUnknownOptions,
+  noMetrics,
+  OperatorError,
+} from '../../system/index.js';
+import type { Clock, OptionNames, Logger, Metrics } from '../../system/index.js';
 import { OpenSockets, inTurn } from '../http-endpoint.js';
 import type { HealthCheck } from '../manager-health.js';
 import type { Runnable, RunnableContext } from '../runnable.js';

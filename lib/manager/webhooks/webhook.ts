@@ -1,12 +1,9 @@
-import type { Convertible } from '../../crd/definition/convert-object.js';
-import { FieldErrors } from '../../crd/validation/field-errors.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import type { LabelSelector } from '../../object/label-selector.js';
-import { groupOf } from '../../object/resource-type.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import type { Logger } from '../../system/logger.js';
-import { OperatorError } from '../../system/operator-error.js';
+import type { Convertible } from '../../crd/index.js';
+import { FieldErrors } from '../../crd/internal.js';
+import type { KubernetesObject, LabelSelector, ResourceType } from '../../object/index.js';
+import { groupOf } from '../../object/index.js';
+import { refuseUnknownOptions, OperatorError } from '../../system/index.js';
+import type { Logger } from '../../system/index.js';
 
 /** The API server's reaction to a webhook that is unreachable or fails. */
 export type FailurePolicy = 'Fail' | 'Ignore';

@@ -1,8 +1,8 @@
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import { whenAborted } from '../../system/clock.js';
+import type { KubernetesObject, ObjectKey } from '../../object/index.js';
+import { whenAborted } from '../../system/index.js';
 import type { Source, SourceContext } from '../../controller/index.js';
-import { keyString } from '../../object/object-key.js';
-import type { Timer } from '../../system/clock.js';
+import { keyString } from '../../object/index.js';
+import type { Timer } from '../../system/index.js';
 
 /** Event streams of an informer that the caller runs. */
 export interface FrameworkEvents<T extends KubernetesObject> {

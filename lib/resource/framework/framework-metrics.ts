@@ -1,12 +1,9 @@
-import type { CacheEvent, Informer } from '../../cache/informer.js';
+import type { CacheEvent, Informer } from '../../cache/index.js';
 import type { Source } from '../../controller/index.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import type { Counter, Gauge, Metrics } from '../../system/metrics.js';
-import type { Clock } from '../../system/clock.js';
-import { isOperatorError } from '../../system/operator-error.js';
-import type { EventRecorder } from '../../events/event-recorder.js';
-import type { ObjectEvent, Recorder } from '../../events/recorder.js';
+import type { KubernetesObject, TypeReference } from '../../object/index.js';
+import type { Counter, Gauge, Metrics, Clock } from '../../system/index.js';
+import { isOperatorError } from '../../system/index.js';
+import type { EventRecorder, ObjectEvent, Recorder } from '../../events/index.js';
 
 /** The prefixes of the names of a framework's metrics. */
 export interface MetricNames {

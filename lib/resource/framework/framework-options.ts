@@ -1,25 +1,30 @@
-import type { Client } from '../../client/client.js';
+import type { Client } from '../../client/index.js';
 import type { ControllerBuilder, ControllerOptions, Source } from '../../controller/index.js';
-import type { Recorder } from '../../events/recorder.js';
-import type { CustomResourceDefinition } from '../../object/kinds.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import type { Clock } from '../../system/clock.js';
-import type { Logger } from '../../system/logger.js';
-import type { Metrics } from '../../system/metrics.js';
-import type { Random } from '../../system/random.js';
+import type { Recorder } from '../../events/index.js';
+import type {
+  CustomResourceDefinition,
+  KubernetesObject,
+  TypeReference,
+} from '../../object/index.js';
+import type { Clock, Logger, Metrics, Random } from '../../system/index.js';
 import type { BackOffFactory } from '../with-retry.js';
 import type { ResourceRouter } from '../resource-set.js';
 import {
   dns1123LabelProblem,
   dns1123SubdomainProblem,
   qualifiedNameProblem,
-} from '../../object/names.js';
-import { apiVersionOf } from '../../object/resource-type.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { systemClock, sleep } from '../../system/clock.js';
-import { silentLogger } from '../../system/logger.js';
-import { systemRandom } from '../../system/random.js';
+  apiVersionOf,
+  isInvalid,
+  describeObject,
+} from '../../object/index.js';
+import {
+  refuseUnknownOptions,
+  systemClock,
+  sleep,
+  silentLogger,
+  systemRandom,
+  isOperatorError,
+} from '../../system/index.js';
 import { defaultBackOffFactory, nextWaitMs } from '../with-retry.js';
 import { InvalidConfigError } from '../errors.js';
 import {
@@ -29,11 +34,8 @@ import {
 import { commonPauseAnnotations, pausedCondition } from '../../status/index.js';
 import type { PauseAnnotations } from '../../status/index.js';
 import { overlapCondition } from './object-state.js';
-import { ensureCrd } from '../../client/ensure-crd.js';
-import type { Runnable } from '../../manager/runnable.js';
-import { isInvalid } from '../../object/api-error.js';
-import { describeObject } from '../../object/describe-object.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import { ensureCrd } from '../../client/index.js';
+import type { Runnable } from '../../manager/index.js';
 
 /** Options of `Framework`. `T` is the reconciled object. */
 export interface FrameworkOptions<T extends KubernetesObject> {

@@ -1,18 +1,11 @@
-import type { Client } from '../../client/client.js';
-import {
-  addFinalizer,
-  removeFinalizer,
-  getIfExists,
-  isStaleWrite,
-} from '../../client/object-changes.js';
+import type { Client } from '../../client/index.js';
+import { addFinalizer, removeFinalizer, getIfExists, isStaleWrite } from '../../client/index.js';
 import { failureKindOf, done, requeueAfter } from '../../controller/index.js';
 import type { Result } from '../../controller/index.js';
-import type { Recorder } from '../../events/recorder.js';
-import { isNotFound } from '../../object/api-error.js';
-import { deepFreeze } from '../../object/deep-freeze.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import { keyString } from '../../object/object-key.js';
-import type { Logger } from '../../system/logger.js';
+import type { Recorder } from '../../events/index.js';
+import { isNotFound, deepFreeze, keyString } from '../../object/index.js';
+import type { KubernetesObject, ObjectKey } from '../../object/index.js';
+import type { Logger } from '../../system/index.js';
 import { describePlace, messageOf, isResourceFailed } from '../errors.js';
 import { newResourceContext } from '../pass-context.js';
 import { notStartedOf, placeOf, runResourceSet } from '../process.js';
@@ -31,7 +24,7 @@ import {
 } from './object-state.js';
 import type { ResolvedFrameworkOptions } from './framework-options.js';
 import { tellWhenStuck } from './framework-metrics.js';
-import { Turns } from '../../system/turns.js';
+import { Turns } from '../../system/index.js';
 
 /** The inputs of one reconcile of an object; a controller's `ReconcileContext` is one. */
 export interface FrameworkPass {

@@ -1,20 +1,18 @@
-import { Cache } from '../../cache/cache.js';
-import { cachedClient } from '../../cache/cached-client.js';
+import { Cache, cachedClient } from '../../cache/index.js';
 import { controllerFor } from '../../controller/index.js';
 import type { Controller, Result, Source } from '../../controller/index.js';
-import { EventRecorder } from '../../events/event-recorder.js';
-import { watchVerbs } from '../../manager/access/required-access.js';
-import type { RequiredAccess } from '../../manager/access/required-access.js';
-import type { Added, ManagerAddOptions } from '../../manager/manager-entries.js';
-import type { ManagerOptions } from '../../manager/manager-options.js';
-import { Manager } from '../../manager/manager.js';
-import { recorderEnd } from '../../manager/runnable.js';
-import type { Runnable } from '../../manager/runnable.js';
-import { CustomResourceDefinition, Event } from '../../object/kinds.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import { noMetrics } from '../../system/metrics.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { EventRecorder } from '../../events/index.js';
+import { watchVerbs, Manager, recorderEnd } from '../../manager/index.js';
+import type {
+  RequiredAccess,
+  Added,
+  ManagerAddOptions,
+  ManagerOptions,
+  Runnable,
+} from '../../manager/index.js';
+import { CustomResourceDefinition, Event, keyOf } from '../../object/index.js';
+import type { KubernetesObject, ObjectKey } from '../../object/index.js';
+import { noMetrics, OperatorError } from '../../system/index.js';
 import { InvalidConfigError, messageOf } from '../errors.js';
 import { crdInstaller, resolveFrameworkOptions } from './framework-options.js';
 import { feedEvents, toldSource } from './feed-events.js';

@@ -1,13 +1,10 @@
 import { TerminalError } from '../../controller/index.js';
-import { LruMap } from '../../system/lru-map.js';
-import type { Recorder } from '../../events/recorder.js';
-import { isForbidden } from '../../object/api-error.js';
-import { cutCharacters, findCondition } from '../../object/conditions.js';
-import type { Condition, ConditionUpdate } from '../../object/conditions.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { LruMap, isOperatorError } from '../../system/index.js';
+import type { Recorder } from '../../events/index.js';
+import { isForbidden, cutCharacters, findCondition } from '../../object/index.js';
+import type { Condition, ConditionUpdate, KubernetesObject } from '../../object/index.js';
 import { StatusWriter, pauseOf, statusConditions } from '../../status/index.js';
 import type { StatusWriting, WrittenStatus } from '../../status/index.js';
-import { isOperatorError } from '../../system/operator-error.js';
 import { messageOf } from '../errors.js';
 import type { Cancellation } from '../resource-context.js';
 import type { ResourceSet } from '../resource-set.js';

@@ -7,17 +7,20 @@ import {
   isAbsentKind,
 } from '../../apply/index.js';
 import type { ApplyContext, DesiredObject, WantedObject, Pair } from '../../apply/index.js';
-import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject, withoutMember, jsonCopy } from '../../object/json.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { referenceTo } from '../../object/object-reference.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
+import {
+  describeObject,
+  isJsonObject,
+  withoutMember,
+  jsonCopy,
+  referenceTo,
+  fieldPath,
+  fieldManagersOf,
+  ownerReferenceTo,
+  apiVersionOf,
+} from '../../object/index.js';
+import type { KubernetesObject, UnstructuredObject, ResourceType } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { keptMarks } from './kept-objects.js';
-import { fieldPath } from '../../object/field-path.js';
-import { fieldManagersOf } from '../../object/managed-fields.js';
-import { ownerReferenceTo } from '../../object/owner-reference.js';
-import { apiVersionOf } from '../../object/resource-type.js';
 import type { KeptTypes } from './kept-objects.js';
 
 /**

@@ -17,11 +17,22 @@ import {
   servedTypes,
 } from '../../apply/index.js';
 import type { ApplyContext, DesiredObject, Outcome, Pair } from '../../apply/index.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { referenceTo } from '../../object/object-reference.js';
-import type { TypeReference, ResourceType } from '../../object/resource-type.js';
-import { rolloutStatus } from '../../object/rollout-status.js';
-import { isOperatorError, OperatorError } from '../../system/operator-error.js';
+import type {
+  KubernetesObject,
+  UnstructuredObject,
+  TypeReference,
+  ResourceType,
+  ObjectReference,
+} from '../../object/index.js';
+import {
+  referenceTo,
+  rolloutStatus,
+  ownerUidLabel,
+  labelValueOf,
+  describeObject,
+  apiVersionOf,
+} from '../../object/index.js';
+import { isOperatorError, OperatorError } from '../../system/index.js';
 import { contextKey } from '../resource-context.js';
 import type { CrudOperations, States } from '../crud-resource.js';
 import { InvalidConfigError } from '../errors.js';
@@ -36,12 +47,7 @@ import {
 } from './desired-objects.js';
 import type { Keeper } from './desired-objects.js';
 import type { KeptObjectsOptions } from './objects-resource.js';
-import { ownerUidLabel } from '../../object/owner-reference.js';
-import { labelValueOf } from '../../object/names.js';
-import { describeObject } from '../../object/describe-object.js';
-import type { ObjectReference } from '../../object/object-reference.js';
-import type { Client } from '../../client/client.js';
-import { apiVersionOf } from '../../object/resource-type.js';
+import type { Client } from '../../client/index.js';
 
 interface KeptOptions<
   T extends KubernetesObject,

@@ -1,12 +1,11 @@
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import type { ResourceType, TypeReference } from '../../object/resource-type.js';
+import type { KubernetesObject, ResourceType, TypeReference } from '../../object/index.js';
 import type { Awaitable, PatchPart } from '../crud-resource.js';
 import type { ResourceContext } from '../resource-context.js';
-import type { OptionNames } from '../../system/known-options.js';
+import type { OptionNames } from '../../system/index.js';
 import { CrudResource } from '../crud-resource.js';
 import { KeptObjects } from './kept-objects.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { ConfigMap, Secret, Service } from '../../object/kinds.js';
+import { refuseUnknownOptions } from '../../system/index.js';
+import { ConfigMap, Secret, Service } from '../../object/index.js';
 
 /**
  * Options of a resource that keeps Kubernetes objects. `T` is the reconciled object, `K` the type of the kept

@@ -1,19 +1,24 @@
 import omit from 'lodash/omit.js';
 import uniqBy from 'lodash/uniqBy.js';
-import type { Client } from '../../client/client.js';
-import { isApiError, isNotFound } from '../../object/api-error.js';
-import { describeObject } from '../../object/describe-object.js';
-import { diffObjects, redactChanges } from '../../object/diff-by-path.js';
-import type { FieldChange } from '../../object/diff-by-path.js';
-import { isJsonObject } from '../../object/json.js';
+import type { Client } from '../../client/index.js';
+import {
+  isApiError,
+  isNotFound,
+  describeObject,
+  diffObjects,
+  redactChanges,
+  isJsonObject,
+  apiVersionOf,
+  groupOf,
+} from '../../object/index.js';
 import type {
+  FieldChange,
   KubernetesObject,
   ManagedFieldsEntry,
   UnstructuredObject,
-} from '../../object/kubernetes-object.js';
-import { apiVersionOf, groupOf } from '../../object/resource-type.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import { isOperatorError } from '../../system/operator-error.js';
+  TypeReference,
+} from '../../object/index.js';
+import { isOperatorError } from '../../system/index.js';
 import { describeRequest } from './crash-point.js';
 import type { CrashProblem, CrashRequest } from './crash-point.js';
 import type { Played, PlayedStep } from './play.js';

@@ -1,5 +1,5 @@
-import { describeCall } from '../../client/call.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { describeCall } from '../../client/index.js';
+import { OperatorError } from '../../system/index.js';
 
 /**
  * The way in which the operator dies, as by SIGKILL: it sends no more requests.

@@ -1,13 +1,8 @@
-import type { Client } from '../../client/client.js';
-import { EmbeddedCluster } from '../../apiserver/cluster/embedded-cluster.js';
-import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import type { Clock } from '../../system/clock.js';
-import type { Resolved } from '../../system/known-options.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { seededRandom } from '../../system/random.js';
-import type { Random } from '../../system/random.js';
-import { VirtualClock } from '../../system/virtual-clock.js';
+import type { Client } from '../../client/index.js';
+import { EmbeddedCluster } from '../../apiserver/index.js';
+import type { KubernetesObject, UnstructuredObject, TypeReference } from '../../object/index.js';
+import type { Clock, Resolved, Random } from '../../system/index.js';
+import { OperatorError, seededRandom, VirtualClock } from '../../system/index.js';
 import type { LeftOverCheck } from '../left-overs.js';
 import { startStep } from './crash-point.js';
 

@@ -1,4 +1,4 @@
-import { isBookkeeping } from '../../object/bookkeeping.js';
+import { isBookkeeping } from '../../object/index.js';
 import type { FaultPoint, FaultSweepReport, RequestFailure } from './crash-point.js';
 import { FaultSweepError } from './crash-point.js';
 import type { CrashCluster, CrashScenario, DefaultCrashCluster } from './crash-scenario.js';

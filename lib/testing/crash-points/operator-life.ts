@@ -1,10 +1,8 @@
-import type { CallOptions, Client, WriteOptions } from '../../client/client.js';
-import { errorOf } from '../../client/faulty.js';
-import type { FailingFault } from '../../client/faulty.js';
-import type { KubernetesObject, ObjectKey, ObjectList } from '../../object/kubernetes-object.js';
-import { apiVersionOf, groupOf } from '../../object/resource-type.js';
-import type { TypeReference } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
+import type { CallOptions, Client, WriteOptions, FailingFault } from '../../client/index.js';
+import { errorOf } from '../../client/index.js';
+import type { KubernetesObject, ObjectKey, ObjectList, TypeReference } from '../../object/index.js';
+import { apiVersionOf, groupOf } from '../../object/index.js';
+import { OperatorError } from '../../system/index.js';
 import { faults } from '../fault-on.js';
 import type { CrashRequest, Interruption, RequestFailure } from './crash-point.js';
 

@@ -1,12 +1,8 @@
 import uniqWith from 'lodash/uniqWith.js';
-import { deepEqual } from '../../object/deep-equal.js';
-import type { TypeMeta } from '../../object/kubernetes-object.js';
-import type { ObjectReference } from '../../object/object-reference.js';
-import { errorMessage } from '../../system/as-error.js';
-import { sleep } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
-import { seededRandom } from '../../system/random.js';
-import { VirtualClock } from '../../system/virtual-clock.js';
+import { deepEqual } from '../../object/index.js';
+import type { TypeMeta, ObjectReference } from '../../object/index.js';
+import { errorMessage, sleep, seededRandom, VirtualClock } from '../../system/index.js';
+import type { Clock } from '../../system/index.js';
 import { deleteOwner, findLeftOvers, recordCreations } from '../left-overs.js';
 import { observe } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';

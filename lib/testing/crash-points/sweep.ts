@@ -1,7 +1,5 @@
-import { apiVersionOf } from '../../object/resource-type.js';
-import { refuseUnknownOptions } from '../../system/known-options.js';
-import { OperatorError } from '../../system/operator-error.js';
-import { seededRandom } from '../../system/random.js';
+import { apiVersionOf } from '../../object/index.js';
+import { refuseUnknownOptions, OperatorError, seededRandom } from '../../system/index.js';
 import type { LeftOverCheck } from '../left-overs.js';
 import type {
   CrashProblem,

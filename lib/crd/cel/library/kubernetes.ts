@@ -3,8 +3,8 @@ import {
   compareQuantities,
   parseQuantity,
   subtractQuantities,
-} from '../../../object/quantity.js';
-import type { Quantity } from '../../../object/quantity.js';
+} from '../../../object/index.js';
+import type { Quantity } from '../../../object/index.js';
 import {
   label1035Problems,
   labelProblems,

@@ -1,6 +1,5 @@
-import { GoPattern, goPattern } from '../../../crd/cel/go.js';
-import { deepEqual } from '../../../object/deep-equal.js';
-import { isJsonObject, memberOf } from '../../../object/json.js';
+import { GoPattern, goPattern } from '../../../crd/internal.js';
+import { deepEqual, isJsonObject, memberOf } from '../../../object/index.js';
 import type { CompileContext } from '../../spec-problem.js';
 import { dynamic, failed } from '../compiled.js';
 import type { Compiled, Compiler } from '../compiled.js';

@@ -1,4 +1,4 @@
-import { isJsonObject, memberOf, setMember } from '../../../object/json.js';
+import { isJsonObject, memberOf, setMember } from '../../../object/index.js';
 import { DataError } from '../operands.js';
 import { compileTest, slicedIndexes } from './find.js';
 import type { Path, Segment, Selector } from './parse-path.js';

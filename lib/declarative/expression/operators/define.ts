@@ -1,4 +1,4 @@
-import { deepFreeze } from '../../../object/deep-freeze.js';
+import { deepFreeze } from '../../../object/index.js';
 import { constant, dynamic, failed } from '../compiled.js';
 import type { Compiled, Expression, OperatorDefinition, Site, ValueType } from '../compiled.js';
 import { DataError, isDataError, list } from '../operands.js';

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../../hash/hash-object.js';
-import { deepEqual } from '../../../object/deep-equal.js';
-import { isJsonObject, memberOf } from '../../../object/json.js';
-import { labelRequirementsOf, matchesLabels } from '../../../object/label-selector.js';
-import type { LabelRequirement, LabelSelector } from '../../../object/label-selector.js';
-import { formatTime } from '../../../object/micro-time.js';
-import { isOperatorError } from '../../../system/operator-error.js';
+import { canonicalJson } from '../../../hash/index.js';
+import {
+  deepEqual,
+  isJsonObject,
+  memberOf,
+  labelRequirementsOf,
+  matchesLabels,
+  formatTime,
+} from '../../../object/index.js';
+import type { LabelRequirement, LabelSelector } from '../../../object/index.js';
+import { isOperatorError } from '../../../system/index.js';
 import { compileLiteral, dynamic, failed } from '../compiled.js';
 import type { Compiled, Expression, OperatorDefinition, Site, ValueType } from '../compiled.js';
 import { readPath } from '../json-path/find.js';

@@ -1,5 +1,5 @@
-import { GoPattern, goPattern } from '../../../crd/cel/go.js';
-import { deepEqual } from '../../../object/deep-equal.js';
+import { GoPattern, goPattern } from '../../../crd/internal.js';
+import { deepEqual } from '../../../object/index.js';
 import { failed } from '../compiled.js';
 import type { Compiled, Expression, OperatorDefinition, Site } from '../compiled.js';
 import {

@@ -1,0 +1,48 @@
+/*
+ * Names of `crd` for the other folders of `lib/`, which are not public. `index.ts` is the public entry.
+ */
+export { CelCompileError } from './cel/expression.js';
+export { GoPattern, goPattern } from './cel/go.js';
+export { compileCel } from './cel/program.js';
+export type { CelProgram } from './cel/program.js';
+export { parseDuration } from './cel/times.js';
+export {
+  boolType,
+  dynType,
+  listType,
+  mapType,
+  stringType,
+  structType,
+  typeText,
+} from './cel/types.js';
+export type { CelType } from './cel/types.js';
+export { CelDictionary, CelError, CelList } from './cel/values.js';
+export type { CelMap, CelValue } from './cel/values.js';
+export type { WebhookClientConfig } from './definition/custom-resource.js';
+export { pluralOf } from './definition/resource-definition.js';
+export { validateStructure } from './definition/schema-structure.js';
+export { definition, rawDefinition, unpack } from './openapi/definitions.js';
+export type { RawSchema } from './openapi/definitions.js';
+export type { InputOf } from './schema/typed-schema.js';
+export { FieldErrors } from './validation/field-errors.js';
+export { compileJsonPath, readJsonPath } from './validation/json-path.js';
+export {
+  configKeyProblems,
+  domainPathProblems,
+  generateNameProblems,
+  label1035Problems,
+  labelProblems,
+  labelValueProblems,
+  nameProblems,
+  pathSegmentProblems,
+  portNameProblems,
+  qualifiedNameProblems,
+  searchDomainProblems,
+  subdomainProblems,
+  wildcardProblems,
+} from './validation/names.js';
+export type { NameFormat } from './validation/names.js';
+export { defaultFields, dropNulls, fillInDefaults, prune } from './validation/prune.js';
+export { validateScaleSpec, validateScaleStatus } from './validation/scale-range.js';
+export { isKnownFormat } from './validation/schema-formats.js';
+export { validateResource } from './validation/validate-resource.js';
