@@ -1,7 +1,8 @@
-// Type-checks every TypeScript block of the README and docs/, and runs those fenced `ts run`.
-// Pages as arguments, such as docs/builder.md, limit it to these.
+// Type-checks every TypeScript block of the README and docs/, runs those fenced `ts run`, and checks that
+// docs/reference.md lists every exported name. Pages as arguments, such as docs/builder.md, limit it to these.
 import { spawn } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { committedNames, reference } from './reference.js';
 import { docPages, snippetsOf } from './snippets.js';
 import type { Snippet } from './snippets.js';
 
@@ -21,6 +22,10 @@ for (const snippet of snippets.filter((each) => each.run)) {
   const code = await run('npx', ['tsx', '--tsconfig', `${folder}/tsconfig.json`, fileOf(snippet)]);
   if (code === 0) continue;
   console.error(`${snippet.page}:${snippet.line}: the block ended with exit code ${code}`);
+  failed++;
+}
+if (given.length === 0 && (await committedNames()) !== (await reference())) {
+  console.error('docs/reference.md is not current; run npx tsx scripts/docs/draw.ts');
   failed++;
 }
 const ran = snippets.filter((each) => each.run).length;

@@ -4,6 +4,7 @@ import { writeCommandLinePage } from './command-line.js';
 import { writeDeclarativeReference } from './declarative-reference.js';
 import { drawDiagramOfPage } from './phase-diagram.js';
 import { writePerformancePage } from './performance.js';
+import { writeReference } from './reference.js';
 import { drawSampleGraphs } from './sample-graphs.js';
 
 await drawDiagramOfPage(transitions);
@@ -11,3 +12,4 @@ await writeDeclarativeReference();
 await writeCommandLinePage();
 await drawSampleGraphs();
 await writePerformancePage();
+await writeReference();

@@ -36,7 +36,15 @@ export const sections: readonly Section[] = [
     title: 'In depth',
     pages: [
       ...docs('custom-resources', 'controller', 'manager', 'cache', 'webhooks', 'leader-election'),
-      ...docs('sharding', 'metrics', 'inspector', 'errors', 'performance', 'architecture'),
+      ...docs(
+        'sharding',
+        'metrics',
+        'inspector',
+        'errors',
+        'reference',
+        'performance',
+        'architecture',
+      ),
     ],
   },
   {
