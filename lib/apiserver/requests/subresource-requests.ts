@@ -1,5 +1,5 @@
 import { isJsonObject, formatTime } from '../../object/index.js';
-import type { ObjectMeta, UnstructuredObject, LabelSelector } from '../../object/index.js';
+import type { ObjectMeta, UnstructuredObject, LabelSelector, Pod } from '../../object/index.js';
 import type { TransportResponse } from '../../system/index.js';
 import { subjectOf, subresourceKind } from '../kinds/served-kind.js';
 import { represent } from '../reads/representation.js';
@@ -20,7 +20,15 @@ import { applyScale, liveScale, scaleKind, scaleOf, updateScale } from '../write
 import type { ScaleWrite } from '../writes/scale.js';
 import { checkName, decodeObject, decodePatched } from '../writes/write-request.js';
 import type { WriteRequest } from '../writes/write-request.js';
-import { bodyText, objectResponse, parseJson, parseYaml, readObject, refusePatch } from './body.js';
+import {
+  bodyText,
+  objectResponse,
+  parseJson,
+  parseYaml,
+  readObject,
+  refusePatch,
+  textResponse,
+} from './body.js';
 import type { ResourceContext } from './resource-handler.js';
 import { handleToken } from './token-requests.js';
 import {
@@ -53,10 +61,38 @@ export function handleSubresource(context: ResourceContext): TransportResponse {
     case 'ephemeralcontainers':
     case 'resize':
       return handleStatus(context);
+    case 'log':
+      return handleLog(context);
     default:
-      // Logs, exec and proxies need a node, which this server does not have.
-      throw methodNotAllowed();
+      throw failure(405, 'MethodNotAllowed', noContainers(kind.type.plural, subresource.name), {});
   }
+}
+
+function noContainers(plural: string, subresource: string): string {
+  return `${plural}/${subresource}: this server simulates pods and runs no containers`;
+}
+
+/** The annotation with the text that `kubectl logs` prints, on the pod or in the template of its workload. */
+const logAnnotation = 'operator-builder.io/pod-log';
+
+/** Responds with the scripted log of a simulated pod; empty without the annotation. */
+function handleLog({ core, kind, info }: ResourceContext): TransportResponse {
+  const pod = findObject(core, kind, info) as Pod | undefined;
+  if (pod === undefined) throw notFound(subjectOf(kind, info.name));
+  const { containers = [], initContainers = [], nodeName = '' } = pod.spec ?? {};
+  const names = [...containers, ...initContainers].map(({ name }) => name);
+  const asked = info.query.get('container') ?? (names.length === 1 ? names[0] : undefined);
+  if (asked === undefined) {
+    const choices = `choose one of: [${names.join(' ')}]`;
+    throw badRequest(`a container name must be specified for pod ${info.name}, ${choices}`);
+  }
+  if (!names.includes(asked))
+    throw badRequest(`container ${asked} is not valid for pod ${info.name}`);
+  const text = nodeName === '' ? '' : (pod.metadata.annotations?.[logAnnotation] ?? '');
+  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  const tail = Number(info.query.get('tailLines') ?? lines.length);
+  const shown = tail > 0 ? lines.slice(-tail) : [];
+  return textResponse(200, 'text/plain', shown.map((line) => `${line}\n`).join(''));
 }
 
 function handleStatus(context: ResourceContext): TransportResponse {
