@@ -58,6 +58,7 @@ export function handleSubresource(context: ResourceContext): TransportResponse {
       return handleToken(context);
     case 'status':
     case 'finalize':
+    case 'approval':
     case 'ephemeralcontainers':
     case 'resize':
       return handleStatus(context);

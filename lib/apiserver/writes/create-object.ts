@@ -48,7 +48,7 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   ruling.rules.admitCreate?.(own, core.view);
   const object = admitted(request, ruling, own);
   generateName(core, request, object);
-  fillSystemFields(core, object.metadata);
+  fillSystemFields(core, request, object.metadata);
   ruling.rules.prepareForCreate?.(object, core.view);
   if (ruling.rules.specChanged !== undefined) object.metadata.generation = 1;
   resetStatus(core, request, object);
@@ -122,11 +122,13 @@ function generateName(
   metadata.name = generatedName(prefix, core.random, taken);
 }
 
-function fillSystemFields(core: ServerCore, metadata: ObjectMeta): void {
-  if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '0') {
+function fillSystemFields(core: ServerCore, { dryRun }: WriteRequest, metadata: ObjectMeta): void {
+  const { resourceVersion = '0' } = metadata;
+  if (resourceVersion !== '0' && !dryRun) {
     throw internalFailure('resourceVersion should not be set on objects to be created');
   }
-  delete metadata.resourceVersion;
+  // A dry run does not reach the storage, which checks the version.
+  if (resourceVersion === '0') delete metadata.resourceVersion;
   metadata.creationTimestamp = formatTime(core.clock.now());
   metadata.uid = core.random.uuid();
 }

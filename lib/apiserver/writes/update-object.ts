@@ -18,7 +18,7 @@ import {
   validateSameObject,
 } from '../rules/metadata.js';
 import { checkName } from './write-request.js';
-import { deepEqual, withoutMembers } from '../../object/index.js';
+import { deepEqual, formatTime, isJsonObject, withoutMembers } from '../../object/index.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './delete-object.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
@@ -122,7 +122,7 @@ function prepare(core: ServerCore, prepared: Prepared): UnstructuredObject {
   const { metadata } = object;
   if (old.metadata.generation === undefined) delete metadata.generation;
   else metadata.generation = old.metadata.generation;
-  const next = writtenPart(prepared);
+  const next = writtenPart(core, prepared);
   if (request.subresource === undefined) {
     keepStatus(ruling, next, old);
     ruling.rules.prepareForUpdate?.(next, old, core.view);
@@ -147,13 +147,52 @@ function isNewGeneration(
   return specChanged(counted, old);
 }
 
-function writtenPart(prepared: Prepared): UnstructuredObject {
+function writtenPart(core: ServerCore, prepared: Prepared): UnstructuredObject {
   const { request, object, old } = prepared;
   if (request.subresource === undefined) return object;
+  if (request.subresource === 'approval') {
+    const conditions = approvalConditions(core, object, old);
+    return {
+      ...old,
+      metadata: subresourceMeta(prepared),
+      status: { ...statusOf(old), conditions },
+    };
+  }
   if (request.subresource !== 'finalize') return subresourceOnly(prepared);
   // The subresource of a Namespace: the only way to remove finalizers from its spec.
   const { metadata } = object;
   return { ...old, metadata, spec: object['spec'] };
+}
+
+interface Condition {
+  readonly type?: string;
+  readonly status?: string;
+  readonly lastUpdateTime?: string | null;
+  readonly lastTransitionTime?: string | null;
+}
+
+function statusOf({ status }: UnstructuredObject): { readonly conditions?: readonly Condition[] } {
+  return isJsonObject(status) ? status : {};
+}
+
+/** Returns the conditions of an approved or denied CertificateSigningRequest, with their times. */
+function approvalConditions(
+  core: ServerCore,
+  object: UnstructuredObject,
+  old: UnstructuredObject,
+): readonly Condition[] {
+  const now = formatTime(core.clock.now());
+  const before = statusOf(old).conditions ?? [];
+  return (statusOf(object).conditions ?? []).map((condition) => {
+    const same = before.find(
+      ({ type, status }) => type === condition.type && status === condition.status,
+    );
+    return {
+      ...condition,
+      lastUpdateTime: condition.lastUpdateTime ?? now,
+      lastTransitionTime: condition.lastTransitionTime ?? same?.lastTransitionTime ?? now,
+    };
+  });
 }
 
 /** Keeps the stored status: the main resource cannot change it. */
@@ -187,7 +226,7 @@ function subresourceOnly({ request, ruling, object, old }: Prepared): Unstructur
 function subresourceMeta({ request, ruling, object, old }: Prepared): ObjectMeta {
   const { resourceVersion = '', managedFields } = object.metadata;
   const tracked = managedFields === undefined ? {} : { managedFields };
-  const isStatus = request.subresource === 'status';
+  const isStatus = request.subresource === 'status' || request.subresource === 'approval';
   const resets = ruling.custom === undefined ? (ruling.rules.statusResets ?? []) : ['metadata'];
   if (!isStatus || resets.includes('metadata')) {
     const kept = withoutMembers(old.metadata, 'managedFields');

@@ -76,6 +76,38 @@ describe('writes', () => {
     expect(api.server.resourceVersion).to.equal(version);
   });
 
+  it('accept a resourceVersion for a create in a dry run alone', async () => {
+    const api = new Api();
+    const body = configMap('versioned', {}, { resourceVersion: '5' });
+    const dry = await api.call('POST', `${configMaps}?dryRun=All`, body);
+    expect(dry.code).to.equal(201);
+    expect(dry.body.metadata.resourceVersion).to.equal('5');
+    expect((await api.call('POST', configMaps, body)).code).to.equal(500);
+  });
+
+  it('approve a CertificateSigningRequest by its conditions alone', async () => {
+    const api = new Api();
+    const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+    const signerName = 'example.com/signer';
+    const csr = await api.create(path, {
+      ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
+      metadata: { name: 'mine' },
+      spec: { request: 'bWluZQ==', signerName, usages: ['digital signature'] },
+    });
+    const conditions = [{ type: 'Approved', status: 'True', reason: 'Spec' }];
+    const { code } = await api.call('PUT', `${path}/mine/approval`, {
+      ...csr,
+      spec: { ...(csr['spec'] as object), signerName: 'example.com/other' },
+      status: { certificate: 'bWluZQ==', conditions },
+    });
+    expect(code).to.equal(200);
+    const { body } = await api.get(`${path}/mine`);
+    const time = '2026-01-01T00:00:00Z';
+    const times = { lastUpdateTime: time, lastTransitionTime: time };
+    expect(body['status']).to.deep.equal({ conditions: [{ ...conditions[0], ...times }] });
+    expect(body['spec']).to.include({ signerName });
+  });
+
   it('keep the resourceVersion without a change', async () => {
     const api = new Api();
     const created = await api.create(deployments, deployment('web'));
