@@ -26,6 +26,7 @@ import { resolvePodOptions } from './pod-behavior.js';
 import { startKubelet } from './kubelet.js';
 import { startScheduler } from './scheduler.js';
 import type { PodOptions, ResolvedPodOptions } from './pod-behavior.js';
+import { startQuotaController } from './quota-controller.js';
 import { startReplicaSetController } from './replica-set-controller.js';
 import { startStatefulSetController } from './stateful-set-controller.js';
 import { startVolumeController } from './volume-controller.js';
@@ -100,6 +101,7 @@ function starters(
     },
     disruptionBudgets: startDisruptionController,
     autoscalers: startAutoscalerController,
+    quotas: startQuotaController,
   };
 }
 
@@ -123,6 +125,7 @@ export const controllerNames = [
   'volumes',
   'disruptionBudgets',
   'autoscalers',
+  'quotas',
 ] as const;
 
 /** One of {@link controllerNames}. */

@@ -12,14 +12,17 @@ import { forbidden } from '../status-error.js';
 import { validateImages } from './containers.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules, ServerView } from './kind-rules.js';
+import { fillFromLimitRanges } from './limit-ranger.js';
 import { allContainers, defaultPodOnly, defaultPodSpec, validatePodSpec } from './pod-spec.js';
 
 type Pod = Wire<V1Pod>;
 type PodSpec = Wire<V1PodSpec>;
 
-/** Admits a pod as the real server does: adds its priority, its overhead and tolerations of lost nodes. */
-function admit({ metadata, spec }: Pod, server: ServerView): void {
+/** Admits a pod as the real server does: fills in limits, priority, overhead, and tolerations of lost nodes. */
+function admit(pod: Pod, server: ServerView): void {
+  const { metadata, spec } = pod;
   if (spec === undefined) return;
+  fillFromLimitRanges(pod, server);
   admitPriority({ metadata, spec }, server);
   admitRuntimeClass({ metadata, spec }, server);
   tolerateLostNodes(spec);

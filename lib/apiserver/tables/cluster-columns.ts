@@ -157,6 +157,19 @@ function autoscalerTargets(object: UnstructuredObject): string {
   return texts.length === 0 ? '<none>' : texts.slice(0, 2).join(', ');
 }
 
+const priorityClass = 'scheduling.v1.PriorityClass';
+
+/** Returns `used/hard` of each resource that a quota limits and `isShown` selects. */
+function quotaUse(object: UnstructuredObject, isShown: (resource: string) => boolean): string {
+  const hard = (valueAt(object, 'status.hard') ?? {}) as Readonly<Record<string, string>>;
+  const used = (valueAt(object, 'status.used') ?? {}) as Readonly<Record<string, string>>;
+  return Object.keys(hard)
+    .filter(isShown)
+    .toSorted()
+    .map((resource) => `${resource}: ${used[resource] ?? '0'}/${hard[resource] ?? '0'}`)
+    .join(', ');
+}
+
 /** The columns of configuration, node, access and cluster kinds, by group and kind. */
 export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = {
   '/ConfigMap': columnsOf([
@@ -209,6 +222,39 @@ export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = 
   ]),
   'rbac.authorization.k8s.io/RoleBinding': bindingColumns('roleBinding'),
   'rbac.authorization.k8s.io/ClusterRoleBinding': bindingColumns('clusterRoleBinding'),
+  '/ResourceQuota': columnsOf([
+    {
+      name: 'Request',
+      doc: 'Request represents a minimum amount of cpu/memory that a container may consume.',
+      cell: (object) => quotaUse(object, (resource) => !resource.startsWith('limits')),
+    },
+    {
+      name: 'Limit',
+      doc: 'Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.',
+      cell: (object) => quotaUse(object, (resource) => resource.startsWith('limits')),
+    },
+  ]),
+  'scheduling.k8s.io/PriorityClass': [
+    nameColumn,
+    column({
+      name: 'Value',
+      type: 'integer',
+      doc: [priorityClass, 'value'],
+      cell: (object) => numberAt(object, 'value'),
+    }),
+    column({
+      name: 'Global-Default',
+      type: 'boolean',
+      doc: [priorityClass, 'globalDefault'],
+      cell: (object) => valueAt(object, 'globalDefault') === true,
+    }),
+    ageColumn,
+    column({
+      name: 'PreemptionPolicy',
+      doc: [priorityClass, 'preemptionPolicy'],
+      cell: (object) => textAt(object, 'preemptionPolicy', 'PreemptLowerPriority'),
+    }),
+  ],
   'coordination.k8s.io/Lease': columnsOf([
     {
       name: 'Holder',

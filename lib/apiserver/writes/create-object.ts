@@ -4,7 +4,9 @@ import { formatTime } from '../../object/index.js';
 import type { Random } from '../../system/index.js';
 import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import { checkLimitRanges } from '../rules/limit-ranger.js';
 import { validateFinalizerNames, validateLooseMeta, validateMeta } from '../rules/metadata.js';
+import { checkQuotas } from '../rules/quota.js';
 import { isLoose, rulingKind, storageKey } from '../server-core.js';
 import type { ServerCore } from '../server-core.js';
 import {
@@ -58,6 +60,8 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
     object: shown(kind, ruling, object),
     old: undefined,
   });
+  checkLimitRanges(ruling.collection, object, core.view);
+  checkQuotas(ruling.collection, object, core.view);
   // Drop nulls where the schema leaves the type open: no check refuses them here, but the next read
   // would.
   ruling.custom?.dropNulls(object);

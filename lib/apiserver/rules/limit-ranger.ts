@@ -1,0 +1,192 @@
+import type {
+  V1Container,
+  V1LimitRange,
+  V1LimitRangeItem,
+  V1PersistentVolumeClaim,
+  V1Pod,
+} from '@kubernetes/client-node';
+import {
+  addQuantities,
+  canonicalQuantity,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+} from '../../object/index.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
+import { forbidden } from '../status-error.js';
+import type { ServerView } from './kind-rules.js';
+
+type Item = Wire<V1LimitRangeItem>;
+type Container = Wire<V1Container>;
+type Amounts = Readonly<Record<string, string>>;
+
+interface Resources {
+  readonly requests: Amounts;
+  readonly limits: Amounts;
+}
+
+/** Names the fields that LimitRanges filled in. */
+const filledAnnotation = 'kubernetes.io/limit-ranger';
+
+/** Fills in the requests and limits of containers without them, from the LimitRanges of the namespace. */
+export function fillFromLimitRanges(
+  { metadata = {}, spec }: Wire<V1Pod>,
+  server: ServerView,
+): void {
+  for (const item of itemsOf(metadata.namespace, server)) {
+    if (item.type !== 'Container') continue;
+    const filled = [
+      ...(spec?.containers ?? []).flatMap((one) => fill(one, item, `container ${one.name}`)),
+      ...(spec?.initContainers ?? []).flatMap((one) =>
+        fill(one, item, `init container ${one.name}`),
+      ),
+    ];
+    if (filled.length === 0) continue;
+    const note = `LimitRanger plugin set: ${filled.join('; ')}`;
+    metadata.annotations = { ...metadata.annotations, [filledAnnotation]: note };
+  }
+}
+
+/** @returns descriptions of the fields that it filled in */
+function fill(container: Container, item: Item, shown: string): string[] {
+  const resources = (container.resources ??= {});
+  return (['requests', 'limits'] as const).flatMap((member) => {
+    const defaults = (member === 'requests' ? item.defaultRequest : item.default) ?? {};
+    const given = resources[member] ?? {};
+    const missing = Object.keys(defaults).filter((name) => given[name] === undefined);
+    if (missing.length === 0) return [];
+    resources[member] = { ...defaults, ...given };
+    return [`${missing.toSorted().join(', ')} ${member.slice(0, -1)} for ${shown}`];
+  });
+}
+
+/**
+ * Checks a new Pod or claim against the LimitRanges of its namespace.
+ * @throws StatusError 403: an amount is outside the limits.
+ */
+export function checkLimitRanges(
+  collection: string,
+  object: UnstructuredObject,
+  server: ServerView,
+): void {
+  if (collection !== 'pods' && collection !== 'persistentvolumeclaims') return;
+  const { namespace, name } = object.metadata;
+  const problems = itemsOf(namespace, server).flatMap((item) =>
+    collection === 'pods'
+      ? podProblems(object as Wire<V1Pod>, item)
+      : claimProblems(object as Wire<V1PersistentVolumeClaim>, item),
+  );
+  if (problems.length === 0) return;
+  const why = problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`;
+  throw forbidden({ group: '', plural: collection, name }, why);
+}
+
+function podProblems({ spec }: Wire<V1Pod>, item: Item): string[] {
+  const { containers = [], initContainers = [] } = spec ?? {};
+  if (item.type === 'Pod') return problemsOf(podResources(containers, initContainers), item);
+  if (item.type !== 'Container') return [];
+  return [...containers, ...initContainers].flatMap(({ resources }) =>
+    problemsOf({ requests: resources?.requests ?? {}, limits: resources?.limits ?? {} }, item),
+  );
+}
+
+function claimProblems({ spec }: Wire<V1PersistentVolumeClaim>, item: Item): string[] {
+  if (item.type !== 'PersistentVolumeClaim') return [];
+  const { requests = {} } = spec?.resources ?? {};
+  const tooMuch = Object.entries(item.max ?? {}).flatMap(([name, max]) => {
+    const bound = `maximum ${name} usage per ${item.type} is ${canonicalQuantity(max)}`;
+    const request = requests[name];
+    if (request === undefined) return [`${bound}.  No request is specified`];
+    return compareQuantities(request, max) > 0
+      ? [`${bound}, but request is ${canonicalQuantity(request)}`]
+      : [];
+  });
+  return [...minimumProblems({ requests, limits: {} }, item), ...tooMuch];
+}
+
+function problemsOf(resources: Resources, item: Item): string[] {
+  return [
+    ...minimumProblems(resources, item),
+    ...maximumProblems(resources, item),
+    ...ratioProblems(resources, item),
+  ];
+}
+
+function minimumProblems({ requests, limits }: Resources, item: Item): string[] {
+  return Object.entries(item.min ?? {}).flatMap(([name, min]) => {
+    const bound = `minimum ${name} usage per ${item.type} is ${canonicalQuantity(min)}`;
+    const [request, limit] = [requests[name], limits[name]];
+    if (request === undefined) return [`${bound}.  No request is specified`];
+    if (compareQuantities(request, min) < 0) {
+      return [`${bound}, but request is ${canonicalQuantity(request)}`];
+    }
+    return limit !== undefined && compareQuantities(limit, min) < 0
+      ? [`${bound}, but limit is ${canonicalQuantity(limit)}`]
+      : [];
+  });
+}
+
+function maximumProblems({ requests, limits }: Resources, item: Item): string[] {
+  return Object.entries(item.max ?? {}).flatMap(([name, max]) => {
+    const bound = `maximum ${name} usage per ${item.type} is ${canonicalQuantity(max)}`;
+    const [request, limit] = [requests[name], limits[name]];
+    if (limit === undefined) return [`${bound}.  No limit is specified`];
+    if (compareQuantities(limit, max) > 0) {
+      return [`${bound}, but limit is ${canonicalQuantity(limit)}`];
+    }
+    return request !== undefined && compareQuantities(request, max) > 0
+      ? [`${bound}, but request is ${canonicalQuantity(request)}`]
+      : [];
+  });
+}
+
+function ratioProblems({ requests, limits }: Resources, item: Item): string[] {
+  return Object.entries(item.maxLimitRequestRatio ?? {}).flatMap(([name, most]) => {
+    const shown = `${name} max limit to request ratio per ${item.type} is ${canonicalQuantity(most)}`;
+    const [request = 0, limit = 0] = [requests[name], limits[name]];
+    if (compareQuantities(request, 0) === 0) {
+      return [`${shown}, but no request is specified or request is 0.`];
+    }
+    if (compareQuantities(limit, 0) === 0) {
+      return [`${shown}, but no limit is specified or limit is 0.`];
+    }
+    const ratio = numberOf(limit) / numberOf(request);
+    return ratio > numberOf(most) ? [`${shown}, but provided ratio is ${ratio.toFixed(6)}`] : [];
+  });
+}
+
+function numberOf(value: string | number): number {
+  const { unscaled, scale } = parseQuantity(value);
+  return Number(unscaled) * 10 ** scale;
+}
+
+/** Returns what a Pod needs: all containers together, or the largest init container if that is more. */
+export function podResources(
+  containers: readonly Container[],
+  initContainers: readonly Container[],
+): Resources {
+  const of = (member: 'requests' | 'limits'): Amounts => {
+    const amounts = new Map<string, string>();
+    for (const { resources } of containers) {
+      for (const [name, amount] of Object.entries(resources?.[member] ?? {})) {
+        amounts.set(name, formatQuantity(addQuantities(amount, amounts.get(name) ?? 0)));
+      }
+    }
+    for (const { resources } of initContainers) {
+      for (const [name, amount] of Object.entries(resources?.[member] ?? {})) {
+        if (compareQuantities(amount, amounts.get(name) ?? 0) > 0) amounts.set(name, amount);
+      }
+    }
+    return Object.fromEntries(amounts);
+  };
+  return { requests: of('requests'), limits: of('limits') };
+}
+
+function itemsOf(namespace: string | undefined, server: ServerView): Item[] {
+  const items: Item[] = [];
+  for (const object of server.all('limitranges')) {
+    if (object.metadata.namespace !== namespace) continue;
+    items.push(...((object as Wire<V1LimitRange>).spec?.limits ?? []));
+  }
+  return items;
+}

@@ -1,0 +1,235 @@
+import type {
+  V1PersistentVolumeClaim,
+  V1Pod,
+  V1ResourceQuota,
+  V1Service,
+} from '@kubernetes/client-node';
+import { addQuantities, compareQuantities, formatQuantity } from '../../object/index.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
+import { forbidden } from '../status-error.js';
+import type { ServerView } from './kind-rules.js';
+import { podResources } from './limit-ranger.js';
+
+type Quota = Wire<V1ResourceQuota>;
+type Pod = Wire<V1Pod>;
+type Usage = Readonly<Record<string, string>>;
+
+/** Returns the objects of a collection, such as `pods` or `apps/deployments`. */
+type Objects = (collection: string) => Iterable<UnstructuredObject>;
+
+/** Compute resources that a Pod must state if a quota limits them. */
+const mustBeStated = new Set(
+  ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
+);
+
+/**
+ * Checks a create against the ResourceQuotas of its namespace.
+ * @throws StatusError 403: a quota would be exceeded, or a Pod lacks a request or limit that a quota counts.
+ */
+export function checkQuotas(
+  collection: string,
+  object: UnstructuredObject,
+  server: ServerView,
+): void {
+  const { namespace, name } = object.metadata;
+  const [plural = '', group = ''] = collection.split('/').reverse();
+  for (const stored of server.all('resourcequotas')) {
+    if (namespace === undefined || stored.metadata.namespace !== namespace) continue;
+    const quota = stored as Quota;
+    const problem = quotaProblem(quota, { collection, object }, (of) => server.all(of));
+    if (problem !== undefined) throw forbidden({ group, plural, name }, problem);
+  }
+}
+
+function quotaProblem(
+  quota: Quota,
+  { collection, object }: { readonly collection: string; readonly object: UnstructuredObject },
+  objects: Objects,
+): string | undefined {
+  const name = quota.metadata?.name ?? '';
+  const { hard = {} } = quota.spec ?? {};
+  if (!isInScope(quota, collection, object)) return undefined;
+  const delta = usageOf(collection, object);
+  const unstated = collection === 'pods' ? unstatedResources(hard, object) : [];
+  if (unstated.length > 0) return `failed quota: ${name}: must specify ${unstated.join('; ')}`;
+  const counted = Object.keys(hard).filter((resource) => delta[resource] !== undefined);
+  if (counted.length === 0) return undefined;
+  const used = quotaUsage(quota, objects);
+  const exceeded = counted
+    .filter((resource) => {
+      const after = addQuantities(used[resource] ?? '0', delta[resource] ?? '0');
+      return compareQuantities(after, hard[resource] ?? '0') > 0;
+    })
+    .toSorted();
+  if (exceeded.length === 0) return undefined;
+  const shown = (usage: Usage): string =>
+    exceeded.map((resource) => `${resource}=${usage[resource] ?? '0'}`).join(',');
+  return `exceeded quota: ${name}, requested: ${shown(delta)}, used: ${shown(used)}, limited: ${shown(hard)}`;
+}
+
+/** Returns the compute resources that a quota limits and containers do not state, with the containers. */
+function unstatedResources(hard: Usage, { spec }: Pod): string[] {
+  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
+  return Object.keys(hard)
+    .filter((resource) => mustBeStated.has(resource))
+    .toSorted()
+    .flatMap((resource) => {
+      const member = resource.startsWith('limits.') ? 'limits' : 'requests';
+      const amount = resource.replace(/^(?:limits|requests)\./, '');
+      const lacking = containers.filter(
+        ({ resources }) => resources?.[member]?.[amount] === undefined,
+      );
+      const names = lacking.map((container) => container.name).toSorted();
+      return names.length === 0 ? [] : [`${resource} for: ${names.join(',')}`];
+    });
+}
+
+/** Returns the current use of each resource that a quota limits. */
+export function quotaUsage(quota: Quota, objects: Objects): Usage {
+  const namespace = quota.metadata?.namespace;
+  const { hard = {} } = quota.spec ?? {};
+  const used: Record<string, string> = {};
+  for (const resource of Object.keys(hard)) used[resource] = '0';
+  for (const collection of new Set(Object.keys(hard).map(collectionOf))) {
+    for (const object of objects(collection)) {
+      if (object.metadata.namespace !== namespace) continue;
+      if (!isInScope(quota, collection, object)) continue;
+      for (const [resource, amount] of Object.entries(usageOf(collection, object))) {
+        const before = used[resource];
+        if (before === undefined) continue;
+        used[resource] = formatQuantity(addQuantities(amount, before));
+      }
+    }
+  }
+  return used;
+}
+
+/** Collections that more than their number is counted of. */
+const counted = new Set([
+  'pods',
+  'services',
+  'replicationcontrollers',
+  'resourcequotas',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+]);
+
+/** Returns the collection whose objects use a resource of a quota. */
+function collectionOf(resource: string): string {
+  if (resource.startsWith('count/')) {
+    const [plural = '', ...group] = resource.slice('count/'.length).split('.');
+    return group.length === 0 ? plural : `${group.join('.')}/${plural}`;
+  }
+  if (resource.startsWith('services.')) return 'services';
+  if (resource.includes('storageclass.storage.k8s.io') || resource === 'requests.storage') {
+    return 'persistentvolumeclaims';
+  }
+  return counted.has(resource) ? resource : 'pods';
+}
+
+function usageOf(collection: string, object: UnstructuredObject): Usage {
+  const [plural = '', group = ''] = collection.split('/').reverse();
+  const count = { [group === '' ? `count/${plural}` : `count/${plural}.${group}`]: '1' };
+  switch (collection) {
+    case 'pods':
+      return { ...count, ...podUsage(object) };
+    case 'persistentvolumeclaims':
+      return { ...count, ...claimUsage(object) };
+    case 'services':
+      return { ...count, ...serviceUsage(object) };
+    default:
+      return counted.has(collection) ? { ...count, [collection]: '1' } : count;
+  }
+}
+
+function podUsage({ spec, status }: Pod): Usage {
+  // Finished pods keep their object, but no resources.
+  if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return {};
+  const { requests, limits } = podResources(spec?.containers ?? [], spec?.initContainers ?? []);
+  const usage: Record<string, string> = { pods: '1' };
+  for (const [name, amount] of Object.entries(requests)) {
+    usage[`requests.${name}`] = amount;
+    usage[name] = amount;
+  }
+  for (const [name, amount] of Object.entries(limits)) usage[`limits.${name}`] = amount;
+  return usage;
+}
+
+function claimUsage({ spec }: Wire<V1PersistentVolumeClaim>): Usage {
+  const storage = spec?.resources?.requests?.['storage'] ?? '0';
+  const ofClass = `${spec?.storageClassName ?? ''}.storageclass.storage.k8s.io`;
+  return {
+    persistentvolumeclaims: '1',
+    'requests.storage': storage,
+    [`${ofClass}/persistentvolumeclaims`]: '1',
+    [`${ofClass}/requests.storage`]: storage,
+  };
+}
+
+function serviceUsage({ spec }: Wire<V1Service>): Usage {
+  const { type = 'ClusterIP', ports = [], allocateLoadBalancerNodePorts = true } = spec ?? {};
+  const hasNodePorts =
+    type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts);
+  return {
+    services: '1',
+    ...(hasNodePorts && { 'services.nodeports': String(ports.length) }),
+    ...(type === 'LoadBalancer' && { 'services.loadbalancers': '1' }),
+  };
+}
+
+/** Scopes select pods; a quota with scopes counts nothing else. */
+function isInScope({ spec }: Quota, collection: string, object: UnstructuredObject): boolean {
+  const scopes = (spec?.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' }));
+  const all = [...scopes, ...(spec?.scopeSelector?.matchExpressions ?? [])];
+  if (all.length === 0) return true;
+  if (collection !== 'pods') return false;
+  return all.every((scope) => isInPodScope(scope, object as Pod));
+}
+
+interface Scope {
+  readonly scopeName: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+}
+
+function isInPodScope({ scopeName, operator, values = [] }: Scope, { spec }: Pod): boolean {
+  const resources = podResources(spec?.containers ?? [], spec?.initContainers ?? []);
+  const isBestEffort = [resources.requests, resources.limits].every(
+    (amounts) => amounts['cpu'] === undefined && amounts['memory'] === undefined,
+  );
+  const { priorityClassName = '' } = spec ?? {};
+  switch (scopeName) {
+    case 'Terminating':
+      return spec?.activeDeadlineSeconds !== undefined;
+    case 'NotTerminating':
+      return spec?.activeDeadlineSeconds === undefined;
+    case 'BestEffort':
+      return isBestEffort;
+    case 'NotBestEffort':
+      return !isBestEffort;
+    case 'PriorityClass':
+      if (operator === 'Exists') return priorityClassName !== '';
+      if (operator === 'DoesNotExist') return priorityClassName === '';
+      return values.includes(priorityClassName) === (operator === 'In');
+    default:
+      return namesOtherNamespaces(spec);
+  }
+}
+
+/** The scope CrossNamespacePodAffinity. */
+function namesOtherNamespaces(spec: Pod['spec']): boolean {
+  const { podAffinity, podAntiAffinity } = spec?.affinity ?? {};
+  return [podAffinity, podAntiAffinity].some((affinity) => {
+    const terms = [
+      ...(affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+      ...(affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(
+        ({ podAffinityTerm }) => podAffinityTerm,
+      ),
+    ];
+    return terms.some(
+      ({ namespaces = [], namespaceSelector }) =>
+        namespaces.length > 0 || namespaceSelector !== undefined,
+    );
+  });
+}

@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { Api, configMap, configMaps } from '../api.js';
+
+const path = (plural: string): string => `/api/v1/namespaces/default/${plural}`;
+
+const pod = (name: string, resources: object = {}): object => ({
+  metadata: { name },
+  spec: { containers: [{ name: 'c', image: 'i', resources }] },
+});
+
+/** The reason of a refusal, after `… is forbidden: `. */
+const why = (message: string): string => message.replace(/^.* is forbidden: /, '');
+
+async function withLimits(limits: object): Promise<Api> {
+  const api = new Api();
+  await api.create(path('limitranges'), { metadata: { name: 'l' }, spec: { limits: [limits] } });
+  return api;
+}
+
+async function withQuota(hard: object, more: object = {}): Promise<Api> {
+  const api = new Api();
+  await api.create(path('resourcequotas'), { metadata: { name: 'q' }, spec: { hard, ...more } });
+  return api;
+}
+
+describe('LimitRanges', () => {
+  it('fill in the requests and limits of containers without them', async () => {
+    const defaults = { default: { cpu: '500m' }, defaultRequest: { cpu: '100m', memory: '1Mi' } };
+    const api = await withLimits({ type: 'Container', ...defaults });
+    const { body } = await api.call('POST', path('pods'), pod('a', { requests: { cpu: '200m' } }));
+    const { containers } = body['spec'] as { containers: { resources: object }[] };
+    expect(containers[0]?.resources).to.deep.equal({
+      limits: { cpu: '500m' },
+      requests: { cpu: '200m', memory: '1Mi' },
+    });
+    expect(body.metadata.annotations).to.deep.equal({
+      'kubernetes.io/limit-ranger':
+        'LimitRanger plugin set: memory request for container c; cpu limit for container c',
+    });
+  });
+
+  it('refuse containers outside the minimum and the maximum', async () => {
+    const api = await withLimits({ type: 'Container', min: { cpu: '100m' }, max: { cpu: '1' } });
+    const refused = async (limits: object, requests: object): Promise<string> => {
+      const { code, body } = await api.call('POST', path('pods'), pod('a', { limits, requests }));
+      expect(code).to.equal(403);
+      return why(body.message);
+    };
+    expect(await refused({ cpu: '2' }, { cpu: '1' })).to.equal(
+      'maximum cpu usage per Container is 1, but limit is 2',
+    );
+    expect(await refused({ cpu: '1' }, { cpu: '50m' })).to.equal(
+      'minimum cpu usage per Container is 100m, but request is 50m',
+    );
+  });
+
+  it('refuse Pods whose containers need too much together', async () => {
+    const api = await withLimits({ type: 'Pod', max: { memory: '1Gi' } });
+    const resources = { limits: { memory: '600Mi' } };
+    const one = { image: 'i', resources };
+    const spec = {
+      containers: [
+        { name: 'a', ...one },
+        { name: 'b', ...one },
+      ],
+    };
+    const { body } = await api.call('POST', path('pods'), { metadata: { name: 'a' }, spec });
+    expect(why(body.message)).to.equal('maximum memory usage per Pod is 1Gi, but limit is 1200Mi');
+  });
+
+  it('refuse claims that are too large', async () => {
+    const api = await withLimits({ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } });
+    const resources = { requests: { storage: '2Gi' } };
+    const claim = { metadata: { name: 'c' }, spec: { accessModes: ['ReadWriteOnce'], resources } };
+    const { body } = await api.call('POST', path('persistentvolumeclaims'), claim);
+    expect(why(body.message)).to.equal(
+      'maximum storage usage per PersistentVolumeClaim is 1Gi, but request is 2Gi',
+    );
+  });
+});
+
+describe('ResourceQuotas', () => {
+  it('refuse objects beyond their number until one is deleted', async () => {
+    const api = await withQuota({ configmaps: '1', 'count/configmaps': '5' });
+    await api.create(configMaps, configMap('a'));
+    const { code, body } = await api.call('POST', configMaps, configMap('b'));
+    expect(code).to.equal(403);
+    expect(why(body.message)).to.equal(
+      'exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1',
+    );
+    await api.call('DELETE', `${configMaps}/a`);
+    expect((await api.call('POST', configMaps, configMap('b'))).code).to.equal(201);
+  });
+
+  it('refuse Pods whose requests exceed what is left, and count no finished Pods', async () => {
+    const api = await withQuota({ 'requests.cpu': '1' });
+    await api.create(path('pods'), pod('a', { requests: { cpu: '700m' } }));
+    const second = pod('b', { requests: { cpu: '400m' } });
+    const { body } = await api.call('POST', path('pods'), second);
+    expect(why(body.message)).to.equal(
+      'exceeded quota: q, requested: requests.cpu=400m, used: requests.cpu=700m, limited: requests.cpu=1',
+    );
+    const merge = 'application/merge-patch+json';
+    await api.call('PATCH', `${path('pods')}/a/status`, { status: { phase: 'Succeeded' } }, merge);
+    expect((await api.call('POST', path('pods'), second)).code).to.equal(201);
+  });
+
+  it('refuse Pods that do not state a resource that they count', async () => {
+    const api = await withQuota({ 'limits.memory': '1Gi', cpu: '1' });
+    const { body } = await api.call('POST', path('pods'), pod('a'));
+    expect(why(body.message)).to.equal(
+      'failed quota: q: must specify cpu for: c; limits.memory for: c',
+    );
+  });
+
+  it('count only Pods in their scopes', async () => {
+    const api = await withQuota({ pods: '0' }, { scopes: ['BestEffort'] });
+    const { body } = await api.call('POST', path('pods'), pod('a'));
+    expect(why(body.message)).to.match(/^exceeded quota: q, requested: pods=1/);
+    const stated = pod('b', { requests: { cpu: '1' } });
+    expect((await api.call('POST', path('pods'), stated)).code).to.equal(201);
+  });
+});
