@@ -6,7 +6,6 @@ export { createToken } from './tokens.js';
 export type { TokenOptions, TokenClaims } from './tokens.js';
 export {
   generateKeys,
-  keyFilesIn,
   rotateTokenKey,
   viewKubeConfig,
   writeViewKubeConfig,
