@@ -147,7 +147,7 @@ async function send({ count, rate }: { readonly count: number; readonly rate: nu
     for (; sent < due; sent++) {
       chunk += `{"type":"MODIFIED","object":${object(sent % Number(objects))}}\n`;
     }
-    // What a slow reader leaves waits here: what is offered does not depend on it.
+    // Events wait here for a slow reader, so that the rate of new events does not depend on it.
     if (chunk !== '') for (const watcher of watchers) watcher.write(chunk);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }

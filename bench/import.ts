@@ -43,7 +43,7 @@ async function resultOf(
   if (!existsSync(new URL(dist))) throw new Error('dist is missing: run npm run build first');
   const values = new Map<Label, number[]>(modules.map(({ label }) => [label, []]));
   for (let round = 0; round < rounds; round++) {
-    // All in turn, so that a drift of the machine hits them alike.
+    // Alternate the modules, so that a change in the machine's speed affects all of them.
     for (const { label, specifier } of modules) {
       values.get(label)?.push(value(await costOf(specifier)));
     }

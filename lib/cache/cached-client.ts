@@ -224,7 +224,7 @@ class WriteNotes {
       const objects = informer ? shownBy(informer, namespace === '' ? undefined : namespace) : [];
       const isSelected = ({ metadata }: KubernetesObject): boolean =>
         matchesLabels(labelSelector, metadata.labels);
-      // Metadata does not contain other fields; to distrust one key too many does no harm.
+      // Field selectors need more than metadata. Distrusting unselected keys too is harmless.
       const hasFields = (object: KubernetesObject): boolean =>
         metadataOnly || matchesFields(fieldSelector, object);
       return objects

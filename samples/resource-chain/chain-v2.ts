@@ -8,8 +8,8 @@ import type { MailSpec, Site } from './site.js';
 const mailSpec = contextKey<MailSpec>('how mails are sent');
 
 /**
- * The second chain: what takes mails in and what sends them are two Deployments, each with settings
- * of its own, and the one has a Service for the other.
+ * The second chain: one Deployment receives mails and another sends them. Each has its own settings, and a
+ * Service connects them.
  */
 export function chainV2(options: ChainOptions): ResourceSet<Site> {
   const resources = siteResources(options, {

@@ -23,7 +23,7 @@ const status = s.object({
   conditions: s.conditions(),
 });
 
-/** A site: a namespace of its own, with what serves the pages and what sends the mails. */
+/** A site: its own namespace, with a web server for the pages and a sender of mails. */
 export const Site = defineResource({
   group: 'sites.example.com',
   kind: 'Site',
@@ -36,7 +36,7 @@ export const Site = defineResource({
   ],
 });
 
-/** A site: a namespace of its own, with what serves the pages and what sends the mails. */
+/** A site: its own namespace, with a web server for the pages and a sender of mails. */
 export type Site = ObjectOf<typeof Site>;
 /** How a site sends mails, as chain v2 has it. */
 export type MailSpec = ValueOf<typeof mail>;

@@ -79,7 +79,7 @@ export class FeedbackBrake {
     return 0;
   }
 
-  /** Whether a write would exceed the limit of what the controller makes of its own results. */
+  /** Whether a write would exceed the limit of objects and bytes that the controller creates from its own results. */
   refuses({ object, depth }: FeedbackWrite, bytes: number): boolean {
     if (depth < growthDepth) return false;
     const known = this.#grown.get(object);

@@ -20,7 +20,7 @@ export class Story {
     this.#log = new EventLog(playground.narrator);
   }
 
-  /** @throws Error what was to happen did not. */
+  /** @throws Error an expected event did not happen. */
   async tell(): Promise<void> {
     const { narrator } = this.#playground;
     await this.#during('1.0.0', () => this.#deploy());

@@ -17,7 +17,7 @@ export class Story {
     this.#options = options;
   }
 
-  /** @throws Error what was to stay did not. */
+  /** @throws Error an object that should stay was changed or deleted. */
   async tell(): Promise<void> {
     await this.#create();
     await this.#migrate();
