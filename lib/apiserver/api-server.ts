@@ -351,7 +351,10 @@ export class EmbeddedApiServer {
       const reset = await this.faults.strike(info, user.username, request.signal);
       if (denied !== undefined) throw denied;
       if (!discovery.knowsGroup(info.group) && !isSelfReview(info)) {
-        return { response: textResponse(404, 'text/plain', '404 page not found\n'), reset };
+        return {
+          response: textResponse(404, 'text/plain; charset=utf-8', '404 page not found\n'),
+          reset,
+        };
       }
       const copiesOf = (object: UnstructuredObject): number =>
         this.faults.copiesOf(object, info, user.username);

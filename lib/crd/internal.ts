@@ -42,7 +42,14 @@ export {
   wildcardProblems,
 } from './validation/names.js';
 export type { NameFormat } from './validation/names.js';
-export { defaultFields, dropNulls, fillInDefaults, prune } from './validation/prune.js';
+export {
+  defaultFields,
+  dropNulls,
+  fillInDefaults,
+  memberSchema,
+  memberSchemaOf,
+  prune,
+} from './validation/prune.js';
 export { validateScaleSpec, validateScaleStatus } from './validation/scale-range.js';
 export { isKnownFormat } from './validation/schema-formats.js';
 export { validateResource } from './validation/validate-resource.js';

@@ -7,6 +7,7 @@ import {
 } from '../../crd/internal.js';
 import { isConditionTrue, deepEqual, withoutMembers } from '../../object/index.js';
 import type { ObjectMeta, UnstructuredObject, Schema } from '../../object/index.js';
+import { validateConversion, validateSelectable, validateVersionFields } from './crd-checks.js';
 import type { CustomColumn, ScalePaths } from '../kinds/served-kind.js';
 import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { KindRules } from '../rules/kind-rules.js';
@@ -27,6 +28,7 @@ interface CrdSpec {
   readonly names: CrdNames;
   readonly versions: readonly CrdVersion[];
   readonly conversion?: CrdConversion;
+  readonly preserveUnknownFields?: boolean;
 }
 
 /** The conversion of objects between versions. */
@@ -104,21 +106,30 @@ interface MutableNames {
   kind: string;
 }
 
+interface MutableConversion {
+  strategy: string;
+  webhook?: { clientConfig?: { service?: { port?: number } } };
+}
+
 function defaults(object: UnstructuredObject): void {
   const { spec } = object as unknown as {
-    spec?: { names: MutableNames; conversion?: { strategy: string } };
+    spec?: { names: MutableNames; conversion?: MutableConversion };
   };
   if (spec === undefined) return;
   spec.names.singular ??= spec.names.kind.toLowerCase();
   if (spec.names.kind !== '') spec.names.listKind ??= `${spec.names.kind}List`;
   spec.conversion ??= { strategy: 'None' };
+  const { service } = spec.conversion.webhook?.clientConfig ?? {};
+  if (service !== undefined) service.port ??= 443;
   const { status } = object as unknown as { status?: { storedVersions?: unknown[] | null } };
   if (status === undefined || (status.storedVersions ?? []).length > 0) return;
   status.storedVersions = [...storedVersionsOf(crdOf(object))];
 }
 
 function storedVersionsOf({ spec, status }: Crd): readonly string[] {
-  const storage = spec.versions.find((version) => version.storage)?.name;
+  // Go's zero value is null.
+  const versions = (spec.versions as readonly CrdVersion[] | null) ?? [];
+  const storage = versions.find((version) => version.storage)?.name;
   const before = status?.storedVersions ?? [];
   return storage === undefined || before.includes(storage) ? before : [...before, storage];
 }
@@ -143,6 +154,12 @@ function validate(object: UnstructuredObject, errors: FieldErrors): void {
     errors.invalid('spec.versions', versions, why);
   }
   validateNames(spec.names, errors);
+  validateConversion(crd, errors);
+  if (spec.preserveUnknownFields === true) {
+    const why =
+      'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
+    errors.invalid('spec.preserveUnknownFields', true, why);
+  }
 }
 
 /** Checks that stored versions stay in the CRD: objects in a missing version would be unreadable. */
@@ -162,10 +179,17 @@ function validateNames(names: CrdNames, errors: FieldErrors): void {
     const { [member]: name = '' } = names;
     const field = `spec.names.${member}`;
     if (name === '') {
-      if (member !== 'singular') errors.required(field);
+      errors.required(field);
       continue;
     }
-    errors.invalidEach(field, name, label1035Problems(name.toLowerCase()));
+    const problems = label1035Problems(name.toLowerCase());
+    const mixed = 'may have mixed case, but should otherwise match: ';
+    const prefix = member === 'kind' || member === 'listKind' ? mixed : '';
+    errors.invalidEach(
+      field,
+      name,
+      problems.map((problem) => prefix + problem),
+    );
   }
   if (names.listKind !== undefined && names.listKind === names.kind) {
     const why = 'kind and listKind may not be the same';
@@ -175,33 +199,35 @@ function validateNames(names: CrdNames, errors: FieldErrors): void {
 
 /** Checks the versions. Parts that all versions share are checked once, and errors show them as one. */
 function validateVersions(versions: readonly CrdVersion[], errors: FieldErrors): void {
-  for (const [index, { name, schema }] of versions.entries()) {
+  const before = errors.causes.length;
+  for (const [index, version] of versions.entries()) {
+    const { name, schema, deprecated, deprecationWarning } = version;
     const field = `spec.versions[${index}]`;
     errors.invalidEach(`${field}.name`, name, label1035Problems(name));
+    if (deprecationWarning !== undefined && deprecated !== true) {
+      const why = 'can only be set for deprecated versions';
+      errors.invalid(`${field}.deprecationWarning`, deprecationWarning, why);
+    }
     if (schema?.openAPIV3Schema === undefined) errors.required(`${field}.schema.openAPIV3Schema`);
   }
   const [first] = versions;
   if (first === undefined) return;
-  const same = (member: 'schema' | 'additionalPrinterColumns'): boolean =>
-    versions.every((version) => deepEqual(version[member], first[member]));
+  const same = (
+    member: 'schema' | 'additionalPrinterColumns' | 'subresources' | 'selectableFields',
+  ): boolean => versions.every((version) => deepEqual(version[member], first[member]));
   const oneSchema = same('schema');
   for (const [index, { schema }] of (oneSchema ? [first] : versions).entries()) {
     const parent = oneSchema ? 'spec.validation' : `spec.versions[${index}].schema`;
     const at = { field: `${parent}.openAPIV3Schema`, errors };
     if (schema?.openAPIV3Schema !== undefined) validateStructure(schema.openAPIV3Schema, at);
   }
-  const sameColumns = same('additionalPrinterColumns');
-  for (const [index, version] of (sameColumns ? [first] : versions).entries()) {
-    validateColumns(version, sameColumns ? 'spec' : `spec.versions[${index}]`, errors);
-  }
-}
-
-function validateColumns(version: CrdVersion, field: string, errors: FieldErrors): void {
-  for (const [index, { name, type }] of (version.additionalPrinterColumns ?? []).entries()) {
-    const at = `${field}.additionalPrinterColumns[${index}]`;
-    if (name === '') errors.required(`${at}.name`);
-    const types = ['boolean', 'date', 'integer', 'number', 'string'];
-    errors.oneOf(`${at}.type`, type, types);
+  const isSound = errors.causes.length === before;
+  const members = ['additionalPrinterColumns', 'subresources', 'selectableFields'] as const;
+  const shared = versions.length === 1 || members.every(same);
+  for (const [index, version] of (shared ? [first] : versions).entries()) {
+    const field = shared ? 'spec' : `spec.versions[${index}]`;
+    validateVersionFields(version, field, errors);
+    if (isSound) validateSelectable(version, field, errors);
   }
 }
 

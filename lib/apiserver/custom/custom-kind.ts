@@ -22,6 +22,7 @@ import { ageText, metadataDoc, nameColumn } from '../tables/table-column.js';
 import type { TableColumn } from '../tables/table-column.js';
 import { finalizerWarnings } from './crd.js';
 import type { Crd, CrdVersion } from './crd.js';
+import { decodeEmbedded, withEmbeddedTypes } from './embedded-objects.js';
 import { WebhookConverter } from './webhook-converter.js';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
@@ -79,7 +80,8 @@ function customKind({ metadata, spec }: Crd, version: CrdVersion, convert: Conve
         dropNulls(object, schema);
       },
     },
-    schema: () => (schema === undefined ? undefined : (full ??= withTypeMeta(schema))),
+    schema: () =>
+      schema === undefined ? undefined : (full ??= withTypeMeta(withEmbeddedTypes(schema))),
     decode: (value) => decodeCustom(value, { apiVersion, kind: names.kind, schema }),
     ...conversionsOf(convert, apiVersion, `${group}/${storage.name}`),
   };
@@ -159,8 +161,11 @@ function decodeCustom(
   const rest = withoutMembers(value, 'metadata', 'apiVersion', 'kind');
   const at = new Decoding();
   const decodedMeta = goType('meta/v1.ObjectMeta').decode(metadata ?? {}, at) as object;
-  const { value: pruned, unknownFields } = prune(rest, schema);
-  const object = { apiVersion, kind, metadata: decodedMeta, ...(pruned as object) };
+  const { value: pruned, unknownFields: unknownRest } = prune(rest, schema);
+  const unknownFields = [...unknownRest];
+  const decoded =
+    schema === undefined ? pruned : decodeEmbedded(pruned, { schema, path: '', unknownFields });
+  const object = { apiVersion, kind, metadata: decodedMeta, ...(decoded as object) };
   const unknownMeta = at.unknownFields.map((path) => `metadata.${path}`);
   return { object, unknownFields: [...unknownMeta, ...unknownFields] };
 }

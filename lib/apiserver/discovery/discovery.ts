@@ -44,7 +44,8 @@ export class DiscoveryHandler {
     }
     const served = groups.find(({ name }) => name === group && name !== '');
     // An unknown group is a plain 404. An unknown version of a known group is a 404 of the API.
-    if (served === undefined) return textResponse(404, 'text/plain', '404 page not found\n');
+    if (served === undefined)
+      return textResponse(404, 'text/plain; charset=utf-8', '404 page not found\n');
     if (version === undefined) return jsonResponse(200, groupDocument(served));
     return this.#version(served, version);
   }

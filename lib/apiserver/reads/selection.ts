@@ -29,9 +29,9 @@ export interface Selection {
  *   by.
  */
 export function readSelection(kind: ServedKind, request: ResourceRequest): Selection {
-  const { namespace, name, query } = request;
+  const { namespace, query } = request;
   const labels = query.get('labelSelector') ?? '';
-  const fields = readFields(kind, query.get('fieldSelector') ?? '', name);
+  const fields = readFields(kind, query.get('fieldSelector') ?? '');
   const requirements = labels === '' ? [] : parsed(() => parseLabelSelector(labels));
   const all = requirements.length === 0 && fields.length === 0;
   return {
@@ -49,15 +49,14 @@ export function readSelection(kind: ServedKind, request: ResourceRequest): Selec
 
 const metaFields = ['metadata.name', 'metadata.namespace'];
 
-function readFields(kind: ServedKind, text: string, name: string): readonly FieldTerm[] {
+function readFields(kind: ServedKind, text: string): readonly FieldTerm[] {
   const terms = text === '' ? [] : parsed(() => parseFieldSelector(text));
   const own = Object.keys(kind.rules.selectableFields?.(emptyObject) ?? {});
   for (const { field } of terms) {
     if (metaFields.includes(field) || own.includes(field)) continue;
     throw unknownField(kind, field);
   }
-  // A watch of one object: `/api/v1/namespaces/a/pods/b?watch=true`.
-  return name === '' ? terms : [...terms, { field: 'metadata.name', operator: '=', value: name }];
+  return terms;
 }
 
 const emptyObject: UnstructuredObject = { apiVersion: '', kind: '', metadata: {} };

@@ -50,8 +50,7 @@ export function watchObjects(request: WatchRequest): WatchStream {
     initial: fromState ? existing(request) : [],
     position: past ? collection.positionAfter(revision) : collection.end,
     compacted: past && revision < log.compactedRevision,
-    endOfInitialEvents:
-      options.sendInitialEvents === true && options.allowWatchBookmarks ? log.revision : undefined,
+    endOfInitialEvents: fromState && options.allowWatchBookmarks ? log.revision : undefined,
     bookmarkEveryMs: options.allowWatchBookmarks ? bookmarkEveryMs : undefined,
     timeoutMs: Math.min(
       timeoutSeconds === undefined || timeoutSeconds <= 0

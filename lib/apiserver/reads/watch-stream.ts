@@ -59,6 +59,9 @@ const chunkLength = 64 * 1024;
 const sharedEvents = 256;
 const encoder = new TextEncoder();
 
+/** A real server sends the last bookmark two seconds before the time-out. */
+const shortestWithLastBookmarkMs = 2000;
+
 /**
  * The body of a watch. It has no queue: it reads the log from its own position when the reader
  * requests more. So a slow reader uses no memory, and gets an `ERROR` event (410) once its position
@@ -228,7 +231,8 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     if (!chunk.isEmpty) return;
     const now = clock.monotonicMs();
     const isOver = now >= this.#deadlineMs;
-    if (this.#bookmarkDue !== undefined && (isOver || now >= this.#bookmarkDue)) {
+    const ends = isOver && this.#options.timeoutMs > shortestWithLastBookmarkMs;
+    if (this.#bookmarkDue !== undefined && (ends || now >= this.#bookmarkDue)) {
       chunk.addText('BOOKMARK', format.bookmark(this.#options.revision(), false));
       if (!isOver) this.#scheduleBookmark(now);
     }

@@ -120,8 +120,8 @@ function verbOf(
 ): Verb {
   switch (method) {
     case 'GET':
-      if (isTrue(query.get('watch')) && subresource === undefined) return 'watch';
-      return name === '' ? 'list' : 'get';
+      if (name !== '') return 'get';
+      return isTrue(query.get('watch')) && subresource === undefined ? 'watch' : 'list';
     case 'POST':
       return 'create';
     case 'PUT':

@@ -1,5 +1,4 @@
 import type {
-  AdmissionregistrationV1WebhookClientConfig,
   V1MatchResources,
   V1MutatingWebhook,
   V1RuleWithOperations,
@@ -61,7 +60,7 @@ function validateWebhooks({ webhooks = [] }: Webhooks, errors: FieldErrors): voi
     validateConditions(webhook, `${field}.matchConditions`, errors);
     validateLabelSelector(webhook.namespaceSelector, `${field}.namespaceSelector`, errors);
     validateLabelSelector(webhook.objectSelector, `${field}.objectSelector`, errors);
-    validateClient(webhook.clientConfig, `${field}.clientConfig`, errors);
+    validateWebhookClient(webhook.clientConfig, `${field}.clientConfig`, errors);
   }
 }
 
@@ -171,8 +170,17 @@ function validateChoices(webhook: Webhook, field: string, errors: FieldErrors): 
   errors.invalid(`${field}.timeoutSeconds`, seconds, why);
 }
 
-function validateClient(
-  { url, service }: Wire<AdmissionregistrationV1WebhookClientConfig>,
+/** The parts of a webhook's address that are checked. */
+interface WebhookClientAddress {
+  readonly url?: string | undefined;
+  readonly service?:
+    | { readonly name: string; readonly namespace: string; readonly path?: string | undefined }
+    | undefined;
+}
+
+/** Checks the address of a webhook. */
+export function validateWebhookClient(
+  { url, service }: WebhookClientAddress,
   field: string,
   errors: FieldErrors,
 ): void {

@@ -8,8 +8,8 @@ import type {
   V1StatefulSet,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import { deepEqual } from '../../object/index.js';
-import type { Wire } from '../../object/index.js';
+import { deepEqual, isJsonObject } from '../../object/index.js';
+import type { UnstructuredObject, Wire } from '../../object/index.js';
 import {
   validateDaemonSet,
   validateDeployment,
@@ -38,6 +38,33 @@ function keepSelector(object: WithSelector, old: WithSelector, errors: FieldErro
   validateImmutable(change, errors);
 }
 
+/** Checks the counts of a status: none is negative, or larger than the number of replicas. */
+function validateCounts({ status }: UnstructuredObject, errors: FieldErrors): void {
+  if (!isJsonObject(status)) return;
+  const { replicas = 0, readyReplicas = 0, ...counts } = status;
+  const { availableReplicas = 0 } = counts;
+  for (const [name, count] of Object.entries({ replicas, readyReplicas, ...counts })) {
+    if (typeof count !== 'number') continue;
+    const field = `status.${name}`;
+    validateNonnegative(count, field, errors);
+    if (!limited.has(name)) continue;
+    if (count > Number(replicas))
+      errors.invalid(field, count, 'cannot be greater than status.replicas');
+  }
+  if (Number(availableReplicas) > Number(readyReplicas)) {
+    errors.invalid(
+      'status.availableReplicas',
+      availableReplicas,
+      'cannot be greater than readyReplicas',
+    );
+  }
+}
+
+/** Counts of a status that are at most its number of replicas. */
+const limited: ReadonlySet<string> = new Set([
+  ...['readyReplicas', 'availableReplicas', 'updatedReplicas', 'fullyLabeledReplicas'],
+]);
+
 interface WithTemplate {
   readonly spec?: { readonly template?: { readonly spec?: Wire<V1PodSpec> } };
 }
@@ -62,7 +89,11 @@ const deployment = typedRules<Wire<V1Deployment>>(
     validateUpdate: keepSelector,
     warnings,
   },
-  { specChanged: specOrAnnotationsChanged, statusResets: ['metadata.labels'] },
+  {
+    specChanged: specOrAnnotationsChanged,
+    statusResets: ['metadata.labels'],
+    validateStatusUpdate: (object, old, errors) => validateCounts(object, errors),
+  },
 );
 
 const replicaSet = typedRules<Wire<V1ReplicaSet>>(
@@ -77,6 +108,7 @@ const replicaSet = typedRules<Wire<V1ReplicaSet>>(
   {
     specChanged,
     initialStatus: () => ({ replicas: 0 }),
+    validateStatusUpdate: (object, old, errors) => validateCounts(object, errors),
   },
 );
 

@@ -97,6 +97,8 @@ function nameObject({ request, object }: Creation): void {
   delete metadata.selfLink;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
+  // The server ignores a namespace in an object without one.
+  if (!request.kind.type.namespaced) delete metadata.namespace;
   if (metadata.namespace === undefined && namespace !== '') metadata.namespace = namespace;
   if ((metadata.namespace ?? '') !== namespace) {
     throw badRequest(
@@ -177,8 +179,8 @@ function store(core: ServerCore, request: WriteRequest, object: UnstructuredObje
     const error = alreadyExists(subjectOf(kind, name));
     throw generateName === '' ? error : noUniqueName(error);
   }
-  if (dryRun) return { object: kind.fromStorage(kind.toStorage(object)), created: true };
   const stored = rulingKind(core, kind).isStorageVersion ? object : kind.toStorage(object);
+  if (dryRun) return { object: kind.fromStorage(stored), created: true };
   // Convert before the commit, because nothing may fail after it.
   if (kind.conversions !== undefined) kind.fromStorage(stored);
   const entry = core.log.commit({ collection: kind.collection, key, object: stored });

@@ -87,7 +87,8 @@ interface Prepared {
   readonly old: UnstructuredObject;
 }
 
-function checkNames({ namespace, name }: WriteRequest, metadata: ObjectMeta): void {
+function checkNames({ kind, namespace, name }: WriteRequest, metadata: ObjectMeta): void {
+  if (!kind.type.namespaced) delete metadata.namespace;
   metadata.namespace ??= namespace;
   if (metadata.namespace === '') delete metadata.namespace;
   if ((metadata.namespace ?? '') !== namespace) {

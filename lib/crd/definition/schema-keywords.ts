@@ -133,7 +133,7 @@ export function validateSharing(schema: Schema, field: string, errors: FieldErro
   }
   if (listType === undefined) return;
   checkType(schema, { keyword: 'x-kubernetes-list-type', type: 'array', field, errors });
-  const supported = ['atomic', 'map', 'set'];
+  const supported = ['atomic', 'set', 'map'];
   errors.oneOf(`${field}.x-kubernetes-list-type`, listType, supported);
   if (listType === 'set') validateSet(schema, field, errors);
   if (listType === 'map') validateMapList(schema, field, errors);

@@ -29,11 +29,17 @@ export function validateScaleStatus(
 
 function validateReplicas(object: object, path: string, errors: FieldErrors): void {
   const names = path.replace(/^\./, '').split('.');
-  const replicas = names.reduce<unknown>(
-    (value, name) => (isJsonObject(value) ? value[name] : undefined),
-    object,
-  );
-  if (replicas === undefined) return;
+  let replicas: unknown = object;
+  for (const name of names) {
+    if (replicas === null) return;
+    if (!isJsonObject(replicas)) {
+      const found = `${goText(replicas)} is of the type ${goTypeOf(replicas)}, expected map[string]interface{}`;
+      errors.invalid(path, 0, `.${names.join('.')} accessor error: ${found}`);
+      return;
+    }
+    replicas = replicas[name];
+    if (replicas === undefined) return;
+  }
   if (typeof replicas !== 'number' || !Number.isInteger(replicas)) {
     const found = `${goText(replicas)} is of the type ${goTypeOf(replicas)}, expected int64`;
     errors.invalid(path, 0, `.${names.join('.')} accessor error: ${found}`);

@@ -12,7 +12,7 @@ import {
 } from './names.js';
 import { isInt64, validateNumber, validateRange } from './numbers.js';
 import { memberSchemaOf } from './prune.js';
-import { hasFormat } from './schema-formats.js';
+import { hasFormat, isKnownFormat } from './schema-formats.js';
 
 /** A value to check. */
 export interface SchemaCheck {
@@ -29,7 +29,7 @@ export interface SchemaCheck {
 
 /** Validates a value against a structural schema, with the API server's messages. */
 export function validateSchema(value: unknown, check: SchemaCheck): void {
-  const { schema, path, errors, old } = check;
+  const { schema, old } = check;
   if (old !== undefined && deepEqual(value, old)) return;
   if (value === null && schema.nullable === true) {
     // An enum rejects null even if it lists null.
@@ -38,11 +38,13 @@ export function validateSchema(value: unknown, check: SchemaCheck): void {
   }
   if (typeof value === 'number') validateRange(value, check);
   if (!hasType(value, schema)) {
-    wrongType(value, { path, errors, wanted: wantedType(value, schema) });
-    if (schema['x-kubernetes-int-or-string'] !== true) {
+    wrongType(value, check);
+    if (value === null || schema['x-kubernetes-int-or-string'] !== true) {
       const isNumeric = schema.type === 'integer' || schema.type === 'number';
       if (typeof value === 'number' && isNumeric) validateNumber(value, check);
       validateEnum(value, check);
+      // Alternatives that do not restrict the type accept a wrong one, except for null.
+      if (value !== null) validateCombinations(value, check);
       return;
     }
   }
@@ -68,20 +70,23 @@ function hasType(value: unknown, schema: Schema): boolean {
   return name === schema.type || (name === 'integer' && schema.type === 'number');
 }
 
-function wantedType(value: unknown, schema: Schema): string {
+function wrongType(value: unknown, { schema, path, errors }: SchemaCheck): void {
   const { type = '', format } = schema;
-  if (schema['x-kubernetes-int-or-string'] === true) return 'integer,string';
-  const isSized = type === 'integer' && (format === 'int32' || format === 'int64');
-  return isSized && typeof value === 'number' ? format : type;
+  const say = (name: string, wanted: string): void =>
+    errors.typeInvalid(path, name, `${path} in body must be of type ${wanted}: "${name}"`);
+  if (schema['x-kubernetes-int-or-string'] === true) say(typeName(value), 'integer,string');
+  else if (format !== undefined && isKnownFormat(schema) && isPlain(value)) {
+    say(typeof value === 'number' ? sizedName(value) : '', format);
+  } else say(typeName(value), type);
 }
 
-function wrongType(
-  value: unknown,
-  { path, errors, wanted }: { path: string; errors: FieldErrors; wanted: string },
-): void {
-  const sized = wanted === 'int32' || wanted === 'int64';
-  const name = sized && typeof value === 'number' ? 'float64' : typeName(value);
-  errors.typeInvalid(path, name, `${path} in body must be of type ${wanted}: "${name}"`);
+/** Returns whether the server names the format of a value of the wrong type, in place of the type. */
+function isPlain(value: unknown): boolean {
+  return value !== null && typeof value !== 'string' && !Array.isArray(value);
+}
+
+function sizedName(value: number): string {
+  return isInt64(value) ? 'int64' : 'float64';
 }
 
 function validateText(value: string, { schema, path, errors }: SchemaCheck): void {
@@ -186,7 +191,7 @@ function validateCombinations(value: unknown, { schema, path, errors }: SchemaCh
     const results = anyOf.map(tried);
     if (!results.some(({ empty }) => empty)) {
       say('validate at least one schema (anyOf)');
-      errors.causes.push(...best(results));
+      errors.causes.push(...closest(value, anyOf, results));
     }
   }
   if (oneOf.length > 0) {
@@ -195,23 +200,48 @@ function validateCombinations(value: unknown, { schema, path, errors }: SchemaCh
     const kept = 'validate one and only one schema (oneOf)';
     if (valid === 0) {
       say(`${kept}. Found none valid`);
-      errors.causes.push(...best(results));
+      errors.causes.push(...closest(value, oneOf, results));
     } else if (valid > 1) say(`${kept}. Found ${valid} valid alternatives`);
   }
   if (allOf.length > 0) {
     const failed = allOf.map(tried).filter(({ empty }) => !empty);
     if (failed.length > 0) {
-      say('validate all the schemas (allOf)');
+      const none = failed.length === allOf.length ? '. None validated' : '';
+      say(`validate all the schemas (allOf)${none}`);
       for (const { causes } of failed) errors.causes.push(...causes);
     }
   }
   if (not !== undefined && tried(not).empty) say('not validate the schema (not)');
 }
 
-/** Returns the causes of the closest alternative. */
-function best(results: readonly FieldErrors[]): FieldErrors['causes'] {
-  const sorted = results.toSorted((one, other) => one.causes.length - other.causes.length);
-  return sorted[0]?.causes ?? [];
+/** Returns the causes of the first alternative with the most checks that apply to `value`. */
+function closest(
+  value: unknown,
+  alternatives: readonly Schema[],
+  results: readonly FieldErrors[],
+): FieldErrors['causes'] {
+  const counts = alternatives.map((one) => checksOf(value, one));
+  return results[counts.indexOf(Math.max(...counts))]?.causes ?? [];
+}
+
+/** Checks of each value beside its format. */
+const commonChecks = 6;
+
+/** Counts the checks of a schema that apply to a value, like the server's validators. */
+function checksOf(value: unknown, schema: Schema): number {
+  if (value === null) return 0;
+  const { allOf = [], format, items } = schema;
+  const inner: number[] = allOf.map((one) => checksOf(value, one));
+  if (typeof value === 'string' && format !== undefined && isKnownFormat(schema)) inner.push(1);
+  if (Array.isArray(value) && items !== undefined) {
+    inner.push(...value.map((item) => checksOf(item, items)));
+  } else if (isJsonObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      const of = memberSchemaOf(schema, name);
+      if (of !== undefined) inner.push(checksOf(member, of));
+    }
+  }
+  return inner.reduce((sum, count) => sum + count, commonChecks);
 }
 
 /** An object inside another object, and its path. */

@@ -68,7 +68,7 @@ describe('watches', () => {
   it('cover one namespace, one object or everything', async () => {
     const api = new Api();
     const other = '/api/v1/namespaces/kube-system/configmaps';
-    const one = await api.watch(`${configMaps}/b?watch=1`);
+    const one = await api.watch(`${configMaps}?watch=1&fieldSelector=metadata.name%3Db`);
     const all = await api.watch('/api/v1/configmaps?watch=1');
     open.push(one, all);
     for (const name of ['a', 'b']) {
@@ -105,9 +105,33 @@ describe('watches', () => {
     expect(await watch.names(1)).to.deep.equal(['ADDED b']);
   });
 
+  it('mark the end of the existing objects for a watch without a version', async () => {
+    const watch = await followed(new Api(), '&allowWatchBookmarks=true');
+    expect((await watch.next())?.object.metadata.annotations).to.deep.equal({
+      'k8s.io/initial-events-end': 'true',
+    });
+  });
+
+  it('end without a bookmark after a time-out of up to two seconds', async () => {
+    const api = new Api();
+    const watch = await followed(
+      api,
+      '&allowWatchBookmarks=true&resourceVersion=5&timeoutSeconds=2',
+    );
+    const next = watch.next();
+    await api.clock.advance(2000);
+    expect(await next).to.equal(undefined);
+  });
+
+  it('answer a watch at the path of one object with the object', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a'));
+    expect((await api.get(`${configMaps}/a?watch=true`)).body.kind).to.equal('ConfigMap');
+  });
+
   it('send a bookmark each minute with the current resourceVersion', async () => {
     const api = new Api();
-    const watch = await followed(api, '&allowWatchBookmarks=true');
+    const watch = await followed(api, '&allowWatchBookmarks=true&resourceVersion=5');
     await api.create('/api/v1/namespaces', { metadata: { name: 'x' } });
     const next = watch.next();
     await api.clock.advance(60_000);
@@ -118,9 +142,10 @@ describe('watches', () => {
 
   it('send all bookmarks with a single timer', async () => {
     const api = new Api();
-    const first = (await followed(api, '&allowWatchBookmarks=true')).next();
+    const query = '&allowWatchBookmarks=true&resourceVersion=5';
+    const first = (await followed(api, query)).next();
     await api.clock.advance(7_000);
-    const second = (await followed(api, '&allowWatchBookmarks=true')).next();
+    const second = (await followed(api, query)).next();
     await api.clock.advance(0);
     expect(api.clock.pendingTimers).to.equal(1);
     await api.clock.advance(53_000);

@@ -10,6 +10,7 @@ import {
   merge,
   strategic,
 } from '../api.js';
+import { causeFields } from '../causes.js';
 
 describe('writes', () => {
   it('create an object with uid, resourceVersion and time, which can be read', async () => {
@@ -243,5 +244,34 @@ describe('writes', () => {
     const patch = { spec: { template: { spec: { containers: [{ name: 'side', image: 'x' }] } } } };
     const { body } = await api.call('PATCH', `${deployments}/web`, patch, strategic);
     expect(body['spec']).to.have.nested.property('template.spec.containers').with.length(2);
+  });
+
+  it('ignore a namespace in a cluster-scoped object', async () => {
+    const api = new Api();
+    const metadata = { name: 'a', namespace: 'elsewhere' };
+    const created = await api.create('/api/v1/nodes', { metadata });
+    expect(created.metadata).not.to.have.property('namespace');
+    const { code } = await api.call('PUT', '/api/v1/nodes/a', { metadata });
+    expect(code).to.equal(200);
+  });
+
+  it('show a dry run in the version of the request', async () => {
+    const path = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers?dryRun=All';
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
+    const spec = { scaleTargetRef, maxReplicas: 3, targetCPUUtilizationPercentage: 50 };
+    const shown = await new Api().create(path, { metadata: { name: 'a' }, spec });
+    expect(shown).to.have.nested.property('spec.targetCPUUtilizationPercentage', 50);
+  });
+
+  it('refuse a status of a Deployment with more ready than existing replicas', async () => {
+    const api = new Api();
+    await api.create(deployments, deployment('web'));
+    const status = { replicas: 1, readyReplicas: 2, availableReplicas: 3 };
+    const answer = await api.call('PATCH', `${deployments}/web/status`, { status }, merge);
+    expect(causeFields(answer)).to.deep.equal([
+      'status.readyReplicas',
+      'status.availableReplicas',
+      'status.availableReplicas',
+    ]);
   });
 });

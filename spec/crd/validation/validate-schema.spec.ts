@@ -29,6 +29,38 @@ describe('validateSchema', () => {
     expect(said(null, { type: 'string', nullable: true })).to.deep.equal([]);
   });
 
+  it('names the format, not the type, for a number, a boolean or an object', () => {
+    const schema: Schema = { type: 'string', format: 'date' };
+    expect(said(5, schema)).to.deep.equal([
+      'Invalid value: "int64": a in body must be of type date: "int64"',
+    ]);
+    expect(said(true, { type: 'integer', format: 'int32' })).to.deep.equal([
+      'Invalid value: "": a in body must be of type int32: ""',
+    ]);
+  });
+
+  it('tries the alternatives on a value of the wrong type, but not on null', () => {
+    const schema: Schema = { type: 'object', oneOf: [{ required: ['b'] }, { required: ['c'] }] };
+    expect(said(5, schema)).to.deep.equal([
+      'Invalid value: "integer": a in body must be of type object: "integer"',
+      'Invalid value: "": "a" must validate one and only one schema (oneOf). Found 2 valid alternatives',
+    ]);
+    expect(said(null, schema)).to.have.length(1);
+  });
+
+  it('blames the alternative with the most checks that apply', () => {
+    const b: Schema = { required: ['b'], properties: { b: { minimum: 5 } } };
+    expect(said({ b: 1 }, { type: 'object', anyOf: [{ required: ['c'] }, b] }).at(-1)).to.equal(
+      'Invalid value: 1: a.b in body should be greater than or equal to 5',
+    );
+  });
+
+  it('says that no schema of allOf accepts a value', () => {
+    expect(said('x', { allOf: [{ pattern: '^a' }, { maxLength: 0 }] })[0]).to.equal(
+      'Invalid value: "": "a" must validate all the schemas (allOf). None validated',
+    );
+  });
+
   it('refuses integers outside int64', () => {
     expect(said(1e18, { type: 'integer' })).to.deep.equal([]);
     for (const value of [1e19, 2 ** 63, -(2 ** 63), 1e300]) {

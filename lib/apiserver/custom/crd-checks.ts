@@ -1,0 +1,104 @@
+import { memberSchema } from '../../crd/internal.js';
+import type { FieldErrors } from '../../crd/internal.js';
+import type { Schema } from '../../object/index.js';
+import { validateWebhookClient } from '../rules/admission.js';
+import type { Crd, CrdVersion } from './crd.js';
+
+/** Checks how the objects of a CRD are converted. */
+export function validateConversion({ spec }: Crd, errors: FieldErrors): void {
+  const { strategy = 'None', webhook } = spec.conversion ?? {};
+  errors.oneOf('spec.conversion.strategy', strategy, ['None', 'Webhook']);
+  if (strategy !== 'Webhook') return;
+  const field = 'spec.conversion.webhookClientConfig';
+  if (webhook?.clientConfig === undefined) {
+    errors.required(field, 'required when strategy is set to Webhook');
+  } else validateWebhookClient(webhook.clientConfig, field, errors);
+  const reviewVersions = (webhook?.conversionReviewVersions as string[] | null | undefined) ?? [];
+  if (reviewVersions.length === 0) errors.required('spec.conversion.conversionReviewVersions');
+}
+
+/** Checks the fields of a CRD that its versions share, or those of one version. */
+export function validateVersionFields(
+  version: CrdVersion,
+  field: string,
+  errors: FieldErrors,
+): void {
+  validateColumns(version, field, errors);
+  validateScale(version, `${field}.subresources.scale`, errors);
+}
+
+const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
+
+function validateColumns(version: CrdVersion, field: string, errors: FieldErrors): void {
+  for (const [index, column] of (version.additionalPrinterColumns ?? []).entries()) {
+    const { name, type, jsonPath } = column;
+    const at = `${field}.additionalPrinterColumns[${index}]`;
+    if (name === '') errors.required(`${at}.name`);
+    if (type === '') errors.required(`${at}.type`);
+    else if (!columnTypes.includes(type)) {
+      errors.invalid(`${at}.type`, type, `must be one of ${columnTypes.join(',')}`);
+    }
+    if (jsonPath === '') errors.required(`${at}.JSONPath`);
+    else validateSimplePath(jsonPath, `${at}.JSONPath`, errors);
+  }
+}
+
+const simplePath = 'must be a simple json path starting with .';
+
+function validateSimplePath(path: string, field: string, errors: FieldErrors): boolean {
+  if (path.startsWith('.')) return true;
+  errors.invalid(field, path, simplePath);
+  return false;
+}
+
+function validateScale({ subresources }: CrdVersion, field: string, errors: FieldErrors): void {
+  const scale = subresources?.scale;
+  if (scale === undefined) return;
+  const under = (path: string, ...roots: string[]): boolean =>
+    roots.some((root) => path.startsWith(`${root}.`));
+  const {
+    specReplicasPath: wanted,
+    statusReplicasPath: found,
+    labelSelectorPath: selector,
+  } = scale;
+  if (wanted === '') errors.required(`${field}.specReplicasPath`);
+  else if (validateSimplePath(wanted, `${field}.specReplicasPath`, errors)) {
+    if (!under(wanted, '.spec')) {
+      errors.invalid(`${field}.specReplicasPath`, wanted, 'should be a json path under .spec');
+    }
+  }
+  if (found === '') errors.required(`${field}.statusReplicasPath`);
+  else if (validateSimplePath(found, `${field}.statusReplicasPath`, errors)) {
+    if (!under(found, '.status')) {
+      errors.invalid(`${field}.statusReplicasPath`, found, 'should be a json path under .status');
+    }
+  }
+  if (selector === undefined || selector === '') return;
+  if (!validateSimplePath(selector, `${field}.labelSelectorPath`, errors)) return;
+  if (under(selector, '.spec', '.status')) return;
+  const why = 'should be a json path under either .spec or .status';
+  errors.invalid(`${field}.labelSelectorPath`, selector, why);
+}
+
+/** Checks the selectable fields of a version whose schema is valid. */
+export function validateSelectable(version: CrdVersion, field: string, errors: FieldErrors): void {
+  for (const [index, { jsonPath }] of (version.selectableFields ?? []).entries()) {
+    const at = `${field}.selectableFields[${index}].jsonPath`;
+    const schema = selected(version.schema?.openAPIV3Schema, jsonPath);
+    if (schema === undefined) {
+      errors.invalid(at, jsonPath, 'is an invalid path: does not refer to a valid field');
+    } else if (!['string', 'boolean', 'integer'].includes(schema.type ?? '')) {
+      const why =
+        'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
+      errors.invalid(at, jsonPath, why);
+    }
+  }
+}
+
+function selected(root: Schema | undefined, jsonPath: string): Schema | undefined {
+  let schema = root;
+  for (const name of jsonPath.replace(/^\./, '').split('.')) {
+    schema = schema?.properties === undefined ? undefined : memberSchema(schema.properties, name);
+  }
+  return schema;
+}

@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import { Api } from '../api.js';
+import { causeMessages } from '../causes.js';
+import { crds, version, widgetCrd } from './widgets.js';
+
+const webhook = { conversionReviewVersions: ['v1'] };
+
+// Messages of the real server (v1.36).
+const refused: readonly (readonly [string, object, Readonly<Record<string, string>>])[] = [
+  [
+    'scale paths outside of spec and status',
+    {
+      versions: [
+        {
+          ...version,
+          subresources: { scale: { specReplicasPath: 'spec', statusReplicasPath: '.x' } },
+        },
+      ],
+    },
+    {
+      'spec.subresources.scale.specReplicasPath':
+        'Invalid value: "spec": must be a simple json path starting with .',
+      'spec.subresources.scale.statusReplicasPath':
+        'Invalid value: ".x": should be a json path under .status',
+    },
+  ],
+  [
+    'selectable fields that do not exist or are objects',
+    { versions: [{ ...version, selectableFields: [{ jsonPath: '.spec.none' }] }] },
+    {
+      'spec.selectableFields[0].jsonPath':
+        'Invalid value: ".spec.none": is an invalid path: does not refer to a valid field',
+    },
+  ],
+  [
+    'a conversion by a webhook without an address',
+    { conversion: { strategy: 'Webhook' } },
+    {
+      'spec.conversion.webhookClientConfig':
+        'Required value: required when strategy is set to Webhook',
+      'spec.conversion.conversionReviewVersions': 'Required value',
+    },
+  ],
+  [
+    'an unknown conversion',
+    { conversion: { strategy: 'Magic' } },
+    {
+      'spec.conversion.strategy': 'Unsupported value: "Magic": supported values: "None", "Webhook"',
+    },
+  ],
+  [
+    'a warning about a version that is not deprecated',
+    { versions: [{ ...version, deprecationWarning: 'old' }] },
+    {
+      'spec.versions[0].deprecationWarning':
+        'Invalid value: "old": can only be set for deprecated versions',
+    },
+  ],
+  [
+    'no versions',
+    { versions: [] },
+    {
+      'spec.versions': 'Invalid value: []: must have exactly one version marked as storage version',
+      'status.storedVersions': 'Invalid value: null: must have at least one stored version',
+    },
+  ],
+];
+
+describe('checks of custom resource definitions', () => {
+  for (const [title, spec, causes] of refused) {
+    it(`refuse ${title}`, async () => {
+      const answer = await new Api().call('POST', crds, widgetCrd(spec));
+      expect(answer.code).to.equal(422);
+      expect(causeMessages(answer)).to.deep.equal(causes);
+    });
+  }
+
+  it('follow the default port of the Service of a conversion', async () => {
+    const service = { name: 's', namespace: 'n' };
+    const conversion = { strategy: 'Webhook', webhook: { ...webhook, clientConfig: { service } } };
+    const created = await new Api().create(crds, widgetCrd({ conversion }));
+    expect(created).to.have.nested.property(
+      'spec.conversion.webhook.clientConfig.service.port',
+      443,
+    );
+  });
+});
