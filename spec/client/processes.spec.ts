@@ -42,11 +42,6 @@ function connecting(user: object): string {
 }
 
 describe('loading the client', () => {
-  it('loads neither undici nor client-node nor yaml', async () => {
-    const script = `console.log(typeof (await import(${JSON.stringify(client)})).createClient)`;
-    expect(await without([undici, 'yaml', '@kubernetes/client-node'], script)).to.equal('function');
-  });
-
   it('loads undici at the first request', async () => {
     const script = `
       const { UndiciTransport } = await import(${JSON.stringify(transport)});
