@@ -37,11 +37,12 @@ export interface ServerCore {
 
 /** Creates the core from its parts. */
 export function createServerCore(parts: Omit<ServerCore, 'view' | 'alarms'>): ServerCore {
-  const { log, clock, random } = parts;
+  const { log, clock, random, looseCustomResources } = parts;
   const view: ServerView = {
     clock,
     random,
     addresses: new TakenAddresses(log),
+    looseCustomResources,
     find: (collection, key) => log.collection(collection).get(key),
     *all(name) {
       const collection = log.collection(name);

@@ -10,7 +10,7 @@ import type { ObjectMeta, UnstructuredObject, Schema } from '../../object/index.
 import { validateConversion, validateSelectable, validateVersionFields } from './crd-checks.js';
 import type { CustomColumn, ScalePaths } from '../kinds/served-kind.js';
 import type { WebhookAddress } from '../outside/webhook-client.js';
-import type { KindRules } from '../rules/kind-rules.js';
+import type { KindRules, ServerView } from '../rules/kind-rules.js';
 import { specChanged, validateImmutable } from '../rules/kind-rules.js';
 import type { FieldErrors } from '../../crd/internal.js';
 
@@ -134,7 +134,7 @@ function storedVersionsOf({ spec, status }: Crd): readonly string[] {
   return storage === undefined || before.includes(storage) ? before : [...before, storage];
 }
 
-function validate(object: UnstructuredObject, errors: FieldErrors): void {
+function validate(object: UnstructuredObject, errors: FieldErrors, server: ServerView): void {
   const crd = crdOf(object);
   const { spec, metadata } = crd;
   if (metadata.name !== `${spec.names.plural}.${spec.group}`) {
@@ -145,7 +145,7 @@ function validate(object: UnstructuredObject, errors: FieldErrors): void {
   const scopes = ['Cluster', 'Namespaced'];
   errors.oneOf('spec.scope', spec.scope, scopes);
   const versions = (spec.versions as readonly CrdVersion[] | null) ?? [];
-  validateVersions(versions, errors);
+  validateVersions(versions, errors, server);
   if (storedVersionsOf(crd).length === 0) {
     errors.invalid('status.storedVersions', null, 'must have at least one stored version');
   }
@@ -198,7 +198,11 @@ function validateNames(names: CrdNames, errors: FieldErrors): void {
 }
 
 /** Checks the versions. Parts that all versions share are checked once, and errors show them as one. */
-function validateVersions(versions: readonly CrdVersion[], errors: FieldErrors): void {
+function validateVersions(
+  versions: readonly CrdVersion[],
+  errors: FieldErrors,
+  server: ServerView,
+): void {
   const before = errors.causes.length;
   for (const [index, version] of versions.entries()) {
     const { name, schema, deprecated, deprecationWarning } = version;
@@ -227,7 +231,7 @@ function validateVersions(versions: readonly CrdVersion[], errors: FieldErrors):
   for (const [index, version] of (shared ? [first] : versions).entries()) {
     const field = shared ? 'spec' : `spec.versions[${index}]`;
     validateVersionFields(version, field, errors);
-    if (isSound) validateSelectable(version, field, errors);
+    if (isSound && !server.looseCustomResources) validateSelectable(version, field, errors);
   }
 }
 

@@ -155,6 +155,8 @@ export interface ServerView {
   readonly random: Random;
   /** Addresses of all Services. */
   readonly addresses: TakenAddresses;
+  /** Custom resources have no rules, and may select fields that their schema does not declare. */
+  readonly looseCustomResources: boolean;
   /** Returns an object of a collection (`services`, `apps/deployments`), by `namespace/name` or `name`. */
   find(collection: string, key: string): UnstructuredObject | undefined;
   /** Returns all objects of a collection in key order. */
