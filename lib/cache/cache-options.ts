@@ -48,13 +48,14 @@ export interface CacheOptions {
   /** Settings of kinds that are cached only in part. @defaultValue none */
   readonly types?: readonly CachedType[] | undefined;
   /**
-   * The namespaces of namespaced kinds for which `types` gives none. Cluster-scoped kinds are cached in full.
+   * The namespaces to cache for namespaced kinds without an own list in `types`. Cluster-scoped kinds are
+   * cached in full.
    * @defaultValue all
    */
   readonly namespaces?: readonly string[] | undefined;
   /**
    * Returns true for kinds, not listed in `types`, that are cached in all namespaces despite `namespaces`.
-   * @defaultValue none
+   * @defaultValue no kinds
    */
   readonly allNamespacesOf?: ((type: TypeReference<KubernetesObject>) => boolean) | undefined;
   /** Freezes objects deeply, so that a write to a cached object throws at once. @defaultValue true */

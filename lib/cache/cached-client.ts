@@ -51,8 +51,8 @@ export interface CachedClient extends Client {
  *   uncached namespace go to the server.
  * - For a kind cached with selectors, a `get` that misses reads from the server, while a `list` returns only
  *   the cached objects.
- * - Lists are in the server's order. An index answers `controllerUid`, `namespace` and `index`. If only the
- *   server can answer, the client filters the server's list by the requested `index`.
+ * - Lists are in the server's order. The options `controllerUid`, `namespace` and `index` are looked up in
+ *   indexes. If only the server can answer, the client filters the server's list by the requested `index`.
  *
  * ## Writes
  * - Writes go to the server. The next read through any client of the cache shows them (read-your-writes),
@@ -144,7 +144,7 @@ interface Write<Answer> {
   readonly note: (answer: Answer) => void;
 }
 
-/** Awaits `call`; calls `refused` with the error if it fails. */
+/** Awaits `call`; if `call` fails, passes the error to `refused` and throws it. */
 async function heard<T>(call: Promise<T>, refused: (error: unknown) => void): Promise<T> {
   try {
     return await call;

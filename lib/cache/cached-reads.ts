@@ -96,7 +96,10 @@ export async function listCached<T extends KubernetesObject>(
   };
 }
 
-/** Returns synchronous reads from `cache`, for callers that repeat an earlier read. */
+/**
+ * Returns synchronous reads from `cache`: null for an object that does not exist, undefined if the cache
+ * can't answer.
+ */
 export function looksInto(cache: Cache): CacheLooks {
   return {
     get: (type, key) => {

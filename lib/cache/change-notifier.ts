@@ -34,7 +34,7 @@ export class ChangeNotifier {
   }
 
   /**
-   * Waits until `condition` holds. It removes its timer and listeners however the wait ends.
+   * Waits until `condition` holds. Removes its timer and listeners however the wait ends.
    * @returns true if the condition held in time
    * @throws the signal's reason, as soon as the signal is aborted
    */

@@ -54,7 +54,7 @@ export interface HandlerRegistration {
 
 /** Options of {@link Informer.waitForSync} and `Cache.waitForSync`. */
 export interface WaitForSyncOptions {
-  /** Handling of kinds that the server does not serve. @defaultValue 'wait' */
+  /** `pass` does not wait for kinds that the server does not serve. @defaultValue 'wait' */
   readonly parked?: 'wait' | 'pass' | undefined;
 }
 

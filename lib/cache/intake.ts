@@ -38,7 +38,8 @@ const managedFieldsOnly = ['managedFields'];
  * Returns a function that prepares server objects for the cache. It sets `apiVersion` and `kind` (list items
  * lack them, metadata-only objects have others), and drops the last-applied annotation and, unless kept,
  * `managedFields`. It then applies the transform, shares equal parts with the stored version and equal strings
- * with other objects, and freezes deeply. The object is the cache's from then on, unless it is frozen.
+ * with other objects, and freezes deeply. It may change the given object in place, unless that object is
+ * frozen.
  *
  * The function throws if an object can't be cached: the transformed object nests too deeply, or the transform
  * throws or changes the object's key.
@@ -106,8 +107,8 @@ function strippedMetadata(metadata: ObjectMeta, keepManagedFields: boolean): Obj
     annotations !== undefined && Object.hasOwn(annotations, lastAppliedAnnotation);
   if (!lastApplied && (keepManagedFields || metadata.managedFields === undefined)) return metadata;
   if (!lastApplied && !Object.isFrozen(metadata) && lastMemberOf(metadata) === 'managedFields') {
-    // V8 removes the last member at once, as servers send it for built-in kinds; to remove any other one would
-    // make the object slow and large.
+    // V8 deletes the last member cheaply, and servers send `managedFields` last for built-in kinds. Deleting
+    // any other member would turn the object into a slower and larger form.
     delete metadata.managedFields;
     return metadata;
   }
@@ -178,7 +179,7 @@ class Settling {
     for (const name in value) {
       members++;
       const given = (value as Members)[name];
-      // Every object has a `__proto__`, mostly not as a member.
+      // `old.__proto__` is usually the inherited prototype, not a member.
       const before = name === '__proto__' ? undefined : old?.[name];
       if (typeof given === 'string') {
         if (given !== before) isEqual = false;
@@ -199,7 +200,7 @@ class Settling {
     return this.#freeze ? Object.freeze(value) : value;
   }
 
-  /** Returns the shared copy of `text`, or undefined if the pool has no copy. */
+  /** Returns the shared copy of `text`; undefined if the pool has no copy or is not used for this part. */
   #pooled(text: string, trial: Trial): string | undefined {
     if (trial.failed || text.length > longestText) return undefined;
     const shared = this.#pool.shared(text);

@@ -28,19 +28,21 @@ interface WatchAttempt<T extends KubernetesObject> {
 
 /** The end of a watch. `established`: the server had begun to answer, as far as the client can detect. */
 export type Watched = { readonly lastedMs: number; readonly established: boolean } &
-  /** `ended` by the server, `left` by the receiver. */
+  /** `ended`: by the server. `left`: by the receiver. */
   ({ readonly end: 'ended' | 'left' } | { readonly end: 'failed'; readonly error: unknown });
 
 /**
- * Receives an event that arrived at monotonic time `heardAtMs`. `listing`: the initial events are not
- * complete. `leave`: end the watch.
+ * Receives an event that arrived at monotonic time `heardAtMs`. Returns `listing` while the initial events
+ * are incomplete, and `leave` to end the watch.
  */
 export type WatchReceiver<T extends KubernetesObject> = (
   event: WatchEvent<T>,
   heardAtMs: number,
 ) => 'listing' | 'listed' | 'leave';
 
-/** As in client-go: watches end at different times, which balances load across servers again. */
+/**
+ * As in client-go, watches last 5 to 10 minutes at random. Reconnects then spread the load over the servers.
+ */
 const shortestWatchMs = 300_000;
 const longestWatchMs = 600_000;
 /** A watch that outlasts its time-out by this long counts as dead. */
@@ -95,7 +97,8 @@ export async function followWatch<T extends KubernetesObject>(
           watchdog.expectBefore(silence.deadlineAfter(event, heard, heardAtMs));
         return heard === 'leave';
       };
-      // Process buffered events together: a turn for each would cost as much as the event itself.
+      // Process buffered events together: one turn of the event loop for each would cost as much as the event
+      // itself.
       if (isLeft(first)) return ended({ end: 'left' }, true);
       for (const event of atOnce(events)) if (isLeft(event)) return ended({ end: 'left' }, true);
     }

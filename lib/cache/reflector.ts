@@ -59,7 +59,7 @@ const workingWatchMs = 10_000;
  * `stop` is called. Reconnects do not lose or reorder changes.
  *
  * ## Flow
- * `reflector-state.ts` shows the states. `#step` runs one state and returns the next.
+ * The diagram in `setbacks.ts` shows the states. `#step` runs one state and returns the next.
  *
  * ## Failures
  * - Each failure is logged and counted, and is `problem` until the reflector recovers.

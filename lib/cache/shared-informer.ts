@@ -112,8 +112,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Returns the version that the watch of `namespace` has reached; if none covers it, that of the first
-   * watch.
+   * Returns the version that the watch of `namespace` has reached; that of the first watch if no watch covers
+   * `namespace`.
    */
   progress(namespace: string | undefined): string {
     return this.#partitionOf(namespace)?.progress ?? this.#partitions[0]?.progress ?? '';

@@ -44,13 +44,16 @@ export interface Overlaid<T extends KubernetesObject> {
   /** Returns the version that the watch of a namespace has reached. */
   progress(namespace: string | undefined): string;
   readonly clock: Clock;
-  /** Called when the watch passes a write, with the time since its answer in milliseconds. */
+  /** Called when the watch has passed a write, with the milliseconds since the server answered the write. */
   readonly onPassed?: ((lagMs: number) => void) | undefined;
 }
 
 /** Time that the store is distrusted after a conflict, in milliseconds. */
 const doubtMs = 5_000;
-/** Time that readers wait for an incomparable version, which the watch may never show, in milliseconds. */
+/**
+ * Time that readers wait for a version that is not an integer and that the watch may never show, in
+ * milliseconds.
+ */
 const incomparableMs = 60_000;
 
 /**

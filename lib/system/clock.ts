@@ -29,8 +29,8 @@ const longestDelayMs = 2 ** 31 - 1;
 
 let uptimeMs: number | undefined;
 
-// Reading the uptime is a system call, and leaders do it for each request. What is sent in a turn of the event
-// loop leaves at its end, so one reading a turn is as current as one for each request.
+// Reading the uptime is a system call, and a leader needs the uptime for each request. One reading per turn
+// of the event loop is enough: requests of one turn are all sent at its end.
 function uptimeOfTurn(): number {
   if (uptimeMs !== undefined) return uptimeMs;
   setImmediate(() => (uptimeMs = undefined));
@@ -107,9 +107,9 @@ const longestTurnMs = 10;
 let turnBeganMs: number | undefined;
 
 /**
- * Returns a promise of the next turn of the event loop if the current turn has lasted more than 10 ms;
- * undefined if it has not. A loop that calls it between its steps lets timers and sockets work meanwhile: a
- * Lease is renewed, although a thousand reconciles wait for nothing but the cache.
+ * Returns a promise of the next turn of the event loop if the current turn has lasted more than 10 ms; else
+ * undefined. A loop calls it between its steps, so that timers and sockets are served: a Lease is renewed
+ * even while a thousand reconciles read only from the cache.
  */
 export function turnIfDue(): Promise<void> | undefined {
   const nowMs = performance.now();

@@ -39,7 +39,7 @@ const tcpKeepAliveMs = 30_000;
 /**
  * Returns a function that opens undici's connections, with the current TLS settings and through the proxy, if
  * any.
- * @param build - undici's
+ * @param build - `buildConnector` of undici
  * @param onFailure - called for each connection that could not be opened
  */
 export function newConnector(
@@ -185,7 +185,7 @@ async function throughSocks(url: URL, target: TunnelTarget, signal: AbortSignal)
       expectByte((await take(socket, 2))[1], 0, 'it refused the user name or password');
     }
     const portBytes = Uint8Array.of(target.port >> 8, target.port & 0xff);
-    // Sent as a name (3) even if it is an address: the proxy resolves it.
+    // Address type 3, a host name, even for an IP address: the proxy resolves it.
     socket.write(Buffer.concat([Uint8Array.of(5, 1, 0, 3), prefixed(target.host), portBytes]));
     const answer = await take(socket, 5);
     expectByte(answer[1], 0, `it refused with code ${answer[1] ?? 0}`);
@@ -228,7 +228,7 @@ async function take(socket: Socket, length: number): Promise<Uint8Array> {
   return taken.subarray(0, length);
 }
 
-/** Resolves when data can be read, or never will be. */
+/** Resolves when data can be read, or when no more data will arrive. */
 function readable(socket: Socket): Promise<void> {
   const events = ['readable', 'end', 'close'];
   return new Promise((resolve, reject) => {

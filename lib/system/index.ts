@@ -1,7 +1,8 @@
 /*
- * The ground floor: time, chance, network, errors, logs, metrics and traces. Specs replace each of them.
+ * Access to the outside: time, randomness, network, errors, logs, metrics and traces. Specs replace each of
+ * them.
  *
- * Read `clock.ts` with `virtual-clock.ts`, `random.ts` and `operator-error.ts` first; all rooms use them.
+ * Read `clock.ts` with `virtual-clock.ts`, `random.ts` and `operator-error.ts` first; all folders use them.
  * `transport.ts` is one HTTP request, sent by `undici-transport.ts` over the connections of `connector.ts`.
  * `logger.ts`, `metrics.ts` and `tracer.ts` are interfaces; `pino-logger.ts` implements the first, and the folder
  * `prometheus` the second. `known-options.ts` refuses unknown options, `turns.ts` runs the work for one key in sequence.

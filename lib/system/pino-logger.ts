@@ -67,7 +67,7 @@ interface Writing {
 
 const mostParts = 10;
 const longestText = 4_000;
-/** A shorter text may be part of a message by chance. */
+/** A shorter text may occur in a message by chance, so it is not omitted as a repetition. */
 const longestName = 64;
 /** Fields that are written under another name, or repeat the type. */
 const shown: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cause', 'errors']);

@@ -50,7 +50,7 @@ export function delayAfter(failures: number, { baseMs, maxMs, factor = 2 }: Dela
 
 /**
  * Multiplies a delay by a random number from `least` to `most`, so that clients that failed together do not
- * come again together.
+ * retry together.
  */
 export function spread(delayMs: number, random: Random, least: number, most: number): number {
   return delayMs * (least + random.next() * (most - least));

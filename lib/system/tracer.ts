@@ -8,8 +8,8 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 /** A source of spans; `openTelemetryTracer` sends them to OpenTelemetry. */
 export interface Tracer {
   /**
-   * Runs `work` within a span, which ends with it. Records an error of `work` in the span and throws it.
-   * Spans that `work` begins by its own {@link Span} are its children.
+   * Begins a span, runs `work` and ends the span. Records an error of `work` in the span and throws it. Spans
+   * that `work` begins by its {@link Span} argument are children.
    */
   span<T>(name: string, attributes: SpanAttributes, work: (span: Span) => Promise<T>): Promise<T>;
 }

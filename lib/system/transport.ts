@@ -10,12 +10,12 @@ export interface TransportRequest {
   /** The request body. */
   readonly body?: string | Uint8Array;
   /**
-   * The response has no end of its own (a watch, a log): the request has its own connection and no body
-   * time-out. @defaultValue false
+   * True for a response without an end, such as a watch or a followed log. The request then has its own
+   * connection and no body time-out. @defaultValue false
    */
   readonly streaming?: boolean;
   /**
-   * Sent over a connection that only such requests share, so that it does not wait for other requests.
+   * Sends the request over connections that only urgent requests share, so that it does not wait for others.
    * @defaultValue false
    */
   readonly urgent?: boolean;

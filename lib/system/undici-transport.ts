@@ -36,7 +36,7 @@ type ResolvedOptions = Resolved<Omit<UndiciTransportOptions, 'proxy'>> & {
   readonly proxy: string | undefined;
 };
 
-/** The connections of urgent requests: a second one, so that a request which hangs does not hold up the next. */
+/** The number of connections for urgent requests: with two, a hanging request does not delay the next one. */
 const urgentConnections = 2;
 /** The lifetime of an idle connection. */
 const idleMs = 60_000;
@@ -86,7 +86,7 @@ export class UndiciTransport implements Transport {
   async request(request: TransportRequest): Promise<TransportResponse> {
     const { signal, streaming = false, urgent = false } = request;
     const { openStream, send, ...pools } = await this.#open();
-    // Checked after the wait, during which an abort would go unnoticed.
+    // An abort during the wait above has no listener yet.
     if (signal?.aborted === true) throw this.#aborted(request, signal);
     const stream = streaming ? openStream() : undefined;
     if (stream !== undefined) this.#others.add(stream);
@@ -121,7 +121,8 @@ export class UndiciTransport implements Transport {
     for (const pool of [old.pool, old.urgent]) {
       this.#others.add(pool);
       const gone = (): unknown => this.#others.delete(pool);
-      // Not awaited: it takes as long as its last request. It fails if `close` is called first.
+      // Not awaited: the pool closes only after its last request. The promise rejects if `close` is called
+      // first.
       pool.close().then(gone, gone);
     }
   }
@@ -261,7 +262,7 @@ function askingFirst(dispatcher: Dispatcher, beforeSend: () => void): Dispatcher
   );
 }
 
-/** Wraps `handler` method by method: undici's own handlers have private fields. */
+/** Wraps `handler` method by method: undici's own handlers have private fields, which a copy would lack. */
 function asking(
   handler: Dispatcher.DispatchHandler,
   beforeSend: () => void,
@@ -288,8 +289,8 @@ interface ReadingEnd {
 }
 
 /**
- * Iterates over the chunks of a response's body, once. Node's own iterator takes several turns of the microtask
- * queue for each chunk, which costs a watch as much as to read its events.
+ * Iterates over the chunks of a response's body, once. Node's own iterator takes several microtasks for each
+ * chunk, which costs a watch as much as reading its events.
  */
 function readingOf(body: Readable, ending: ReadingEnd): AsyncIterableIterator<Uint8Array> {
   return new BodyReader(body, ending);
@@ -305,7 +306,7 @@ class BodyReader implements AsyncIterableIterator<Uint8Array> {
   readonly #ending: ReadingEnd;
   #chunks: Uint8Array[] = [];
   #waiting: Waiting | undefined;
-  /** Set when there are no more chunks than those in `#chunks`. */
+  /** Set when the body has ended or failed; `#chunks` may still hold unread chunks. */
   #over: { readonly error?: unknown } | undefined;
   #ended: Promise<void> | undefined;
   #begun = false;
@@ -329,7 +330,7 @@ class BodyReader implements AsyncIterableIterator<Uint8Array> {
   }
 
   async return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    // With its listeners: an error of the destroyed body must find one.
+    // Adds the listeners first: an error of the destroyed body would otherwise be uncaught.
     if (!this.#begun) this.#begin();
     this.#chunks = [];
     this.#over ??= {};
@@ -353,7 +354,7 @@ class BodyReader implements AsyncIterableIterator<Uint8Array> {
       this.#waiting = undefined;
       if (waiting !== undefined) waiting.resolve({ done: false, value: chunk });
       else {
-        // The reader is slower than the server, which must not fill the memory.
+        // The reader is slower than the server: pause, so that unread chunks do not fill the memory.
         this.#chunks.push(chunk);
         this.#body.pause();
       }

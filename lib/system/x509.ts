@@ -42,7 +42,7 @@ const rsaAlgorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
 
 // Loaded on demand: most processes create no certificates.
 async function load(): Promise<typeof X509> {
-  // The library's dependency container needs it at import.
+  // `@peculiar/x509` needs this polyfill when it is imported, for its dependency injection.
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
   x509.cryptoProvider.set(webcrypto);
