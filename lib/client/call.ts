@@ -87,7 +87,7 @@ export function writeQuery(options: ApplyOptions): Asked {
 export function watchQuery(options: WatchOptions): Query {
   const { labelSelector, fieldSelector, resourceVersion, allowWatchBookmarks = true } = options;
   const { sendInitialEvents, timeoutMs } = options;
-  // The server requires it (KEP-3157).
+  // The server requires `resourceVersionMatch` with `sendInitialEvents` (KEP-3157).
   const match = sendInitialEvents === undefined ? undefined : 'NotOlderThan';
   const { resourceVersionMatch = match } = options;
   return {

@@ -28,7 +28,7 @@ export interface ClientSettings {
   readonly retries?: RetryLimits | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the system's */
+  /** @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** Logs the server's warnings. @defaultValue none */
   readonly logger?: Logger | undefined;

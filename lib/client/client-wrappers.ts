@@ -110,9 +110,9 @@ export function withFieldManager(client: Client, fieldManager: string): Client {
 }
 
 /**
- * Wraps a Client so that `fence` must allow its writes. It is checked before the write waits for anything,
- * and right before each attempt writes its first byte to a connection. Dry runs are checked too. With several
- * wrappers, every fence must allow the write.
+ * Wraps a Client so that `fence` must allow its writes. The fence is checked before the write waits for
+ * anything, and right before each attempt writes its first byte to a connection. Dry runs are checked too.
+ * With several wrappers, every fence must allow the write.
  * @throws OperatorError `Fenced` by each write that may not start: nothing was sent.
  * @throws OperatorError `Aborted` by a write under way when the fence is lost: the server may have carried it
  * out.

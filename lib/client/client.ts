@@ -95,7 +95,10 @@ export interface WriteDetails {
 
 /** Options of every write. */
 export interface WriteOptions extends CallOptions {
-  /** The owner of the written fields. {@link Client.apply} needs one, given here or by a wrapper. */
+  /**
+   * The field manager, which owns the written fields. {@link Client.apply} needs one, given here or by a
+   * wrapper.
+   */
   readonly fieldManager?: string | undefined;
   /** The server validates and defaults the write without storing it. @defaultValue false */
   readonly dryRun?: boolean | undefined;

@@ -42,8 +42,8 @@ export function withHeaders(credentials: Credentials, extra: CredentialHeaders):
 const tokenFreshMs = 60_000;
 
 /**
- * Reads the token from a file that another process rewrites, as the kubelet does with a service account's. It
- * is read again after a minute, client-go's interval, and after a 401.
+ * Reads the token from a file that another process rewrites, as the kubelet does with a service account's.
+ * The file is read again after a minute, client-go's interval, and after a 401.
  * @throws OperatorError `InvalidKubeConfig` at a request: the file could never be read.
  */
 export function tokenFile(path: string, clock: Clock): Credentials {

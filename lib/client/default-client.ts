@@ -23,7 +23,7 @@ import type { KubeConfigClientOptions } from './kube-config.js';
 import { tokenFile } from './credentials.js';
 
 /**
- * Connects by controller-runtime's rules. The first of these that exists: a given `path`, `text` or
+ * Connects by controller-runtime's rules. Uses the first of these that exists: a given `path`, `text` or
  * `context`; the files of the variable `KUBECONFIG`; the service account of the Pod; `~/.kube/config`.
  * @throws OperatorError `InvalidKubeConfig`: none exists, or the first is broken.
  */

@@ -39,20 +39,21 @@ const crdHashAnnotation = 'operator-builder.io/definition-hash';
  * Installs or updates a custom resource definition, and waits until its kind is served.
  *
  * ## Flow
- * It reads the definition. If the definition is being deleted, it waits until it is gone. It applies the
- * definition (server-side, `force`), unless it is up to date and established: then one read is all. Then it
- * waits for the condition `Established`, and until discovery lists the kind in each served version, which
- * happens a moment later.
+ * 1. Read the definition. If the definition is being deleted, wait until it is gone.
+ * 2. Apply the definition (server-side, `force`). If the live one is up to date and established, stop here: one
+ *    read is all.
+ * 3. Wait for the condition `Established`.
+ * 4. Wait until discovery lists the kind in each served version, which happens a moment later.
  *
  * ## Guarantees
- * - It never deletes a definition or objects of its kind, also not at the time limit.
- * - It reports names that another definition uses at once, not at the time limit.
+ * - It never deletes a definition or objects of its kind, not even at the time limit.
+ * - It throws at once, not at the time limit, if another definition uses the same names.
  *
- * It needs `get`, `list`, `watch`, `create` and `patch` of customresourcedefinitions.
+ * The account needs `get`, `list`, `watch`, `create` and `patch` of customresourcedefinitions.
  * @returns the definition, as read from the server
- * @throws OperatorError `InvalidObject`: its names are taken; the message is the server's.
- * @throws OperatorError `Timeout`: it was not served in time.
- * @throws ApiError 422: the server rejects it.
+ * @throws OperatorError `InvalidObject`: the names of the definition are taken; the message is the server's.
+ * @throws OperatorError `Timeout`: the kind was not served in time.
+ * @throws ApiError 422: the server rejects the definition.
  */
 export async function ensureCrd(
   client: Client,
@@ -73,7 +74,7 @@ export async function ensureCrd(
   const left = (): Waiting => {
     return { timeoutMs: Math.max(1, endMs - clock.monotonicMs()), clock, signal };
   };
-  // After an apply that changed the definition, a refusal from before the apply may be outdated.
+  // If the apply changed the definition, its `NamesAccepted` condition may still describe the version before.
   const isChanged = current.metadata.generation !== live?.metadata.generation;
   const stale = isChanged ? refusalOf(current) : undefined;
   const installed = isEstablished(current)
@@ -85,7 +86,10 @@ export async function ensureCrd(
 
 type Waiting = Omit<WaitLimits, 'what'>;
 
-/** Returns the live definition. Waits for one that is being deleted: an apply could not keep it. */
+/**
+ * Returns the live definition. Waits until a definition under deletion is gone, since an apply would not keep
+ * it.
+ */
 async function unlessDeleted(
   client: Client,
   crd: CustomResourceDefinition,

@@ -254,7 +254,10 @@ export class Exchange {
     return { outcome: 'refused', status, error, ...(wait && { waitMs: afterMs }) };
   }
 
-  /** Explains the errors of `body`. No generator: its further promises for each chunk would cost a watch much. */
+  /**
+   * Converts errors of `body` to errors of the call. Not a generator, whose extra promises for each chunk
+   * would slow watches down.
+   */
   #streamBody<T>(
     body: AsyncIterable<T>,
     { request, deadline }: { readonly request: ApiRequest; readonly deadline: Deadline },

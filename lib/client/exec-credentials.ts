@@ -23,14 +23,14 @@ interface ExecCredential {
 /** Options of {@link ExecCredentials}. */
 export interface ExecCredentialsOptions {
   readonly clock: Clock;
-  /** Called when a run returned another certificate: connections under the old one are useless. */
+  /** Called when the program printed a different certificate: open connections still present the old one. */
   readonly onNewCertificate: () => Promise<void>;
 }
 
 // Keeps a token from expiring on its way to the server.
 const marginMs = 5_000;
-// To a wall clock that is ahead, every credential is expired: without this the program would run for each
-// request.
+// If the wall clock is ahead, every credential looks expired. Without this minimum, the program would run for
+// each request.
 const leastUseMs = 60_000;
 const longestComplaint = 300;
 // A program that hangs would block every request of the client.
@@ -218,9 +218,9 @@ interface ProgramEnd {
 }
 
 interface BoundedText {
-  /** Returns the first {@link outputLimitBytes}. */
+  /** Returns the first {@link outputLimitBytes} of the output. */
   text(): string;
-  /** Resolves when the output is longer; stays pending otherwise. */
+  /** Resolves when the output exceeds that limit; stays pending otherwise. */
   readonly whenTooLong: Promise<void>;
 }
 

@@ -72,17 +72,17 @@ export function isConnected(client: Client): client is ConnectedClient {
  * Creates a client of the API server that `transport` connects to.
  *
  * If a connection breaks, the client repeats reads, applies, and updates and merge patches that carry a
- * `resourceVersion`. It never repeats other writes: the first attempt may have been carried out. It repeats
- * every request after a 429 or 503 with `Retry-After`, which the server sends before it does anything. So an
- * update can conflict with its own first attempt (409), and an apply can return `created: false` for an
- * object that it created itself.
+ * `resourceVersion`. So an update can conflict with its own first attempt (409), and an apply can return
+ * `created: false` for an object that it created itself. The client never repeats other writes after a broken
+ * connection: the first attempt may have been carried out. It repeats every request after a 429 or 503 with
+ * `Retry-After`, which the server sends before it does anything.
  * @throws OperatorError `InvalidOption`: an option is out of range.
  */
 export function createClient(options: ClientOptions): ConnectedClient {
   return new HttpClient(options);
 }
 
-// The server must end a watch by itself. If it has not done so this much later, the connection is dead.
+// The server ends a watch at its time-out. If a watch is still open this much later, its connection is dead.
 const watchGraceMs = 30_000;
 
 const patchTypes = {

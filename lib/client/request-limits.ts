@@ -12,8 +12,8 @@ import type { Clock, Timer, Random } from '../system/index.js';
 import type { ApiRequest } from './call.js';
 
 /**
- * The listener limit for one signal, that of Node's own `fetch`. A reconcile with this many concurrent
- * requests is not a leak.
+ * The maximum number of listeners on one signal, as in Node's own `fetch`. A reconcile with this many
+ * concurrent requests is not a leak.
  */
 const maxRequestsAtOnce = 1500;
 

@@ -76,7 +76,9 @@ export async function withinLimits<T>(
   }
 }
 
-/** Lists once and watches until the watch ends; undefined: start again. */
+/**
+ * Lists once, then watches. Returns undefined if the watch ended first, so that the caller must list again.
+ */
 async function follow<T extends KubernetesObject>(
   client: Client,
   object: T,

@@ -135,7 +135,7 @@ function lineWithoutManagedFields(lines: string, start: number, end: number): st
   const after = afterBracket(lines, at + managedFieldsStart.length, end);
   const isFirst = lines.charCodeAt(at - 1) !== comma;
   const isFollowed = lines.charCodeAt(after) === comma;
-  // One of the commas around a member goes with it.
+  // Removing a member also removes one of the commas around it.
   return (
     lines.slice(start, isFirst ? at : at - 1) +
     lines.slice(isFirst && isFollowed ? after + 1 : after, end)
@@ -212,7 +212,8 @@ function parseLine(line: string, call: Call): unknown {
 }
 
 /**
- * Yields the items of `batches` one by one. Further items of a batch need no turn of an async generator.
+ * Yields the items of `batches` one by one. Only the first item of a batch takes a turn of an async
+ * generator.
  *
  * Behaves as an async generator: overlapping calls of `next` are answered in order, and an error of a batch
  * or of an item in it ends `batches`.
