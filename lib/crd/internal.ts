@@ -1,5 +1,5 @@
 /*
- * Names of `crd` for the other folders of `lib/`, which are not public. `index.ts` is the public entry.
+ * Names of `crd` that are not public, for the other folders of `lib/`. `index.ts` is the public entry.
  */
 export { CelCompileError } from './cel/expression.js';
 export { GoPattern, goPattern } from './cel/go.js';

@@ -23,7 +23,7 @@ export interface ConditionUpdate extends Omit<Condition, 'lastTransitionTime' | 
 }
 
 /**
- * Returns the conditions with `update`: in place of the one of its type, else at the end.
+ * Returns the conditions with `update`, which replaces the condition of its type or is appended.
  * `lastTransitionTime` changes only with the status. Returns the same array if nothing changed, so that the
  * caller can skip the write. Reason and message are adapted to the limits of metav1.Condition, because the
  * server would reject the whole status: see `conditionReason`.
@@ -52,8 +52,8 @@ export interface AnyCondition extends Pick<Condition, 'type' | 'status'> {
 }
 
 /**
- * Returns the conditions with `next` in place of the one of its type, else at the end. `lastTransitionTime`
- * changes only with the status.
+ * Returns the conditions with `next`, which replaces the condition of its type or is appended.
+ * `lastTransitionTime` changes only with the status.
  */
 export function placeCondition<T extends AnyCondition>(
   conditions: readonly T[],
@@ -89,8 +89,8 @@ export function conditionReason(text: string): string {
 }
 
 /**
- * Cuts `text` to `length` UTF-16 units, but not within a character, which the server would store as another
- * one.
+ * Cuts `text` to `length` UTF-16 units, but never within a surrogate pair: the server would store a
+ * replacement character.
  */
 export function cutCharacters(text: string, length: number): string {
   return text.length > length ? text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '') : text;

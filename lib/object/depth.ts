@@ -2,9 +2,9 @@ import { OperatorError } from '../system/index.js';
 
 /**
  * The maximum nesting of objects and arrays. API servers accept about 10,000 levels in unknown fields that a
- * CRD preserves; recursive functions would throw a RangeError there, and V8 may even abort. With 500 levels,
- * each has 2 kB of the main thread's stack; worker threads have more. Objects that people write stay below
- * 50.
+ * CRD preserves. Recursive functions would throw a RangeError there, and V8 may even abort. At 500 levels,
+ * each level has 2 kB of the main thread's stack; worker threads have more. Objects that people write stay
+ * below 50 levels.
  */
 export const maxDepth = 500;
 

@@ -219,7 +219,9 @@ export function canonicalRoot(fields: FieldsV1): FieldNode {
   return node === undefined ? leaf : withoutSelf(node);
 }
 
-/** Whether `fields` is certainly in the server's form. Copies nothing; a server's own fields pass. */
+/**
+ * Whether `fields` is certainly in the server's form, as are all fields that a server sent. Copies nothing.
+ */
 function isCanonical(fields: unknown): boolean {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return false;
   let last: string | undefined;

@@ -77,7 +77,7 @@ function countValues(value: unknown, limit: number): number {
   return count;
 }
 
-/** Unwinds to {@link applyJsonPatch}, which has the operation's index. */
+/** Thrown to {@link applyJsonPatch}, which adds the index of the operation. */
 class Refusal extends Error {
   readonly problem: JsonPatchProblem;
 
@@ -332,7 +332,7 @@ function* itemChanges(
 export function parseJsonPointer(pointer: string): string[] | undefined {
   if (pointer === '') return [];
   if (!pointer.startsWith('/')) return undefined;
-  // A single replacement, because `~01`, which is `~1`, would otherwise become `/`.
+  // Both escapes in one replacement: in two steps, `~01`, which stands for `~1`, would become `/`.
   return pointer
     .slice(1)
     .split('/')

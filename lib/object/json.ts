@@ -15,8 +15,8 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
 }
 
 /**
- * Returns the member `name` of `object`, or undefined. Only own members count, so that a document's
- * `constructor` or `__proto__` never reaches JavaScript's.
+ * Returns the member `name` of `object`, or undefined. Only own members count, so that `constructor` or
+ * `__proto__` never returns an inherited property.
  */
 export function memberOf(object: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;

@@ -71,8 +71,8 @@ export function canonicalQuantity(value: string | number): string {
   const quantity = parseQuantity(text);
   if (isKept(text, quantity)) return text;
   const written = formatQuantity(quantity);
-  // The server stores it as text: a binary quantity without a suffix is read again as decimal, and formatted
-  // again (62.5Ki, 64000, 64k).
+  // The server stores the formatted text. A binary quantity written without a suffix is then read as decimal
+  // and formatted again: 62.5Ki is written as 64000, then as 64k.
   const isReread = quantity.format === 'BinarySI' && !written.endsWith('i');
   return isReread ? canonicalQuantity(written) : written;
 }

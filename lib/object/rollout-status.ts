@@ -28,7 +28,7 @@ export type RolloutStatus =
       readonly reason: RolloutReason;
       /** A message for people, with the workload and the numbers. */
       readonly message: string;
-      /** The controller has given up: waiting longer does not help. */
+      /** True if the controller makes no further attempts, so that waiting longer does not help. */
       readonly stuck: boolean;
     };
 
@@ -57,9 +57,9 @@ export function rolloutStatus(object: KubernetesObject): RolloutStatus {
 
 /**
  * Whether a workload's controller is replacing Pods after a template change, or has not observed the latest
- * spec. A workload that only lacks ready Pods is not rolling out: its first Pods never started, it was
- * scaled, or it lost Pods after its rollout. Neither is a paused Deployment, nor a workload with the update
- * strategy `OnDelete`.
+ * spec. Missing ready Pods alone are not a rollout: the first Pods may never have started, or the workload
+ * was scaled or lost Pods after its rollout. A paused Deployment is not rolling out, nor is a workload with
+ * the update strategy `OnDelete`.
  */
 export function isRollingOut(object: KubernetesObject): boolean {
   switch (object.kind) {

@@ -37,7 +37,7 @@ export function mergeLists(
 
 interface Merged {
   readonly merged: readonly unknown[];
-  /** The order of the live list that the real server uses when it sorts the entries again. */
+  /** The order of the live list, by which the real server sorts the entries again. */
   readonly before: readonly unknown[];
 }
 
@@ -60,8 +60,8 @@ function merge(
   return { merged, before: overwritten(original, special.original, added) };
 }
 
-// The real server deletes and adds in the memory of the list: added entries fill the places of deleted ones,
-// and so count as having a place in the live list.
+// The real server deletes and adds entries in place. An added entry takes the slot of a deleted one, and so
+// counts as having a place in the live list.
 function overwritten(
   original: readonly unknown[],
   left: readonly unknown[],

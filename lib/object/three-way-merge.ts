@@ -278,9 +278,8 @@ type ListIdentity =
   | { readonly type: 'places' };
 
 /**
- * Returns the identity of the entries of a list with `schema`: the keys of server-side apply, which are more
- * precise than those of a strategic merge (two ports with one number differ in their protocol), else the
- * latter.
+ * Returns the identity of the entries of a list with `schema`: the keys of server-side apply, else the merge
+ * key of a strategic merge. The former are more precise: two ports with one number differ in their protocol.
  */
 function listIdentity(schema: Schema | undefined): ListIdentity {
   const type = schema?.['x-kubernetes-list-type'];

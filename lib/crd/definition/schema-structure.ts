@@ -28,7 +28,9 @@ interface At extends StructureCheck {
   readonly level: SchemaLevel;
   /** Path of the enclosing list or map whose old and new entries cannot be matched; undefined if absent. */
   readonly uncorrelatable: string | undefined;
-  /** The maximum number of such values in an object. */
+  /**
+   * The maximum number of values with this schema in an object; undefined if only the request size limits it.
+   */
   readonly occurrences: Occurrences;
   /** The cost budget shared by all rules of the schema. */
   readonly budget: RuleBudget;

@@ -97,7 +97,7 @@ function objectSize(schema: Schema): SchemaSize | undefined {
   return { largest: 0, leastBytes, fields };
 }
 
-/** Names of map entries count as short ones. */
+/** A key of a map counts as an empty string. */
 const mapKey: SchemaSize = { largest: 0, leastBytes: 2 };
 
 const longestText = largestRequest - 2;

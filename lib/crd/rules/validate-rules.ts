@@ -230,7 +230,7 @@ function messageOf({ rule, message }: CompiledRule, variables: Variables, state:
 
 const longestMessage = 5 * 1024;
 
-/** Returns undefined if evaluation fails or yields an invalid message; the fixed message then applies. */
+/** Returns undefined if evaluation fails or yields an invalid message; the rule's `message` then applies. */
 function evaluateMessage(
   program: CelProgram,
   variables: Variables,
