@@ -64,7 +64,7 @@ import type { StoreSnapshot } from './storage/mvcc-log.js';
 export interface EmbeddedApiServerOptions {
   /** Clock of the server. @defaultValue the system clock */
   readonly clock?: Clock;
-  /** Source of uids, generated names and addresses. @defaultValue the system's */
+  /** Source of uids, generated names and addresses. @defaultValue the system's random source */
   readonly random?: Random;
   /**
    * Users by bearer token. Requests with any other token get 401, except for tokens that the server issued to

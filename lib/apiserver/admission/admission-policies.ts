@@ -70,7 +70,7 @@ export class AdmissionPolicies {
     this.#log = log;
   }
 
-  /** If true, no policy is in force. */
+  /** True if there are no policies or no bindings. */
   get empty(): boolean {
     return this.#log.collection(bindings).size === 0 || this.#log.collection(policies).size === 0;
   }

@@ -174,7 +174,7 @@ export class WebhookConfigurations {
     this.#log = log;
   }
 
-  /** If true, no webhook is configured. */
+  /** True if no webhook is configured. */
   get empty(): boolean {
     return Object.values(collections).every((name) => this.#log.collection(name).size === 0);
   }

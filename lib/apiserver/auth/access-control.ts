@@ -40,9 +40,9 @@ export class AccessControl {
   }
 
   /**
-   * Returns the check of the rights that a user grants. The check compares them with what
-   * `authorizer` allows the user itself.
-   * @returns undefined without RBAC: there is nothing to check
+   * Returns the check against privilege escalation: a user may grant only rights that `authorizer` allows
+   * that same user.
+   * @returns undefined without RBAC, because every user then has all rights
    */
   grantsOf(authorizer: Authorizer): GrantCheck | undefined {
     if (authorizer === this.authorizer || authorizer.rulesFor === undefined) return this.#grants;

@@ -22,9 +22,9 @@ import type { CertifiedClient, UserInfo, UserOptions } from './authenticator.js'
 import { refusalOf } from './authorizer.js';
 import type { Authorizer } from './authorizer.js';
 
-/** The known facts about the client of a request. */
+/** Facts about the client of a request. */
 export interface Asking {
-  /** The user itself; replaces credentials. */
+  /** The user, if the caller already knows it; the server then ignores credentials. */
   readonly known?: UserInfo | undefined;
   /**
    * The authorizer of the client's requests.
@@ -33,11 +33,11 @@ export interface Asking {
   readonly authorizer?: Authorizer | undefined;
   /** The identity in the client's certificate. */
   readonly certified?: CertifiedClient | undefined;
-  /** The result of the listener's own authentication; replaces credentials. */
+  /** The result of the listener's own authentication; the server then ignores credentials. */
   readonly visitor?: Visitor | undefined;
 }
 
-/** The user of a request, and the authorizer of its requests. */
+/** The user of a request, and the authorizer that decides about the request. */
 export interface Asker {
   readonly user: UserInfo;
   readonly authorizer: Authorizer;
@@ -202,8 +202,8 @@ export type RequestHead = Pick<TransportRequest, 'method' | 'path' | 'headers'>;
 export interface Session {
   readonly user: string | UserOptions;
   /**
-   * Authorizes the requests of this client. It must refuse the verb `impersonate` to clients that
-   * may not impersonate; otherwise it also authorizes the requests of the impersonated user.
+   * Authorizes the requests of this client. It also authorizes the requests of a user that this client
+   * impersonates. So it must refuse the verb `impersonate` to clients that may not impersonate.
    */
   readonly authorizer: Authorizer;
   /**

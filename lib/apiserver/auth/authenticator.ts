@@ -11,7 +11,7 @@ interface AuthenticatorOptions {
   /** Bearer tokens and their users. */
   readonly users: Readonly<Record<string, string | UserOptions>>;
   readonly tokens: ServiceAccountTokens;
-  /** If true, a client without credentials is anonymous, not the administrator. */
+  /** True if a client without credentials is anonymous instead of the administrator. */
   readonly anonymous: boolean;
 }
 
@@ -133,8 +133,8 @@ export function serviceAccountGroups(namespace: string): readonly string[] {
 }
 
 /**
- * Returns the user that options name. Without `groups`, the user gets the groups that come with its
- * name.
+ * Returns the user that options name. Without `groups`, the user gets the groups that its name implies, for
+ * example those of a ServiceAccount.
  */
 export function userInfoOf(user: string | UserOptions): UserInfo {
   const { name, groups, uid, extra } =

@@ -250,7 +250,7 @@ export class ControlApi {
   }
 }
 
-// 366 days: a longer way would block the server.
+// 366 days: firing the timers of a longer advance would block the server.
 const longestAdvanceMs = 366 * 24 * 60 * 60_000;
 
 type Body = Readonly<Record<string, unknown>>;

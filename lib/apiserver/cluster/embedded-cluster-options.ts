@@ -86,7 +86,7 @@ export interface EmbeddedClusterOptions {
   readonly bookmarkEveryMs?: number | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** Source of uids and names. @defaultValue the system's */
+  /** Source of uids and names. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** Logs the failures of the cluster's controllers. @defaultValue none */
   readonly logger?: Logger | undefined;

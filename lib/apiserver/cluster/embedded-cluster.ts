@@ -148,7 +148,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     if (this.#listener === undefined) {
       throw new OperatorError('Stopped', 'the cluster does not listen: call listen() first');
     }
-    // Clients on this machine cannot use a wildcard address everywhere, and no certificate is for it.
+    // A client cannot connect to a wildcard address on every platform, and no certificate is for it.
     return this.#listener.url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   }
 

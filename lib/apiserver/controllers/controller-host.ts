@@ -96,7 +96,10 @@ export class ControllerHost {
     return matchesLabels(requirements, labels);
   }
 
-  /** Index of the pods by {@link labelWords}. Read it before `start`, or it misses the existing pods. */
+  /**
+   * Index of the pods by {@link labelWords}. Read this property before `start`: a later index misses existing
+   * pods.
+   */
   get podsByLabel(): ObjectIndex<Pod> {
     const words = ({ metadata }: Pod): readonly string[] => labelWords(metadata.labels);
     this.#podsByLabel ??= new ObjectIndex(this, Pod, words);

@@ -178,7 +178,7 @@ function newestDue(schedule: CronSchedule, fromMs: number, nowMs: number): numbe
   if (first === undefined || first > nowMs) return undefined;
   const second = schedule.next(first);
   if (second === undefined || second > nowMs) return first;
-  // The controller may have missed years: starts shortly before now, two periods back to be safe.
+  // The controller may have missed years of due times: start shortly before now, two periods back to be safe.
   const periodMs = second - first;
   const skipped = Math.max(0, Math.floor((nowMs - first) / periodMs) - 2);
   let due = first;

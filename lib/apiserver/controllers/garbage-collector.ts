@@ -38,7 +38,7 @@ class GarbageCollector {
   readonly #writer: ObjectWriter;
   readonly #kinds: ServedKinds;
   readonly #queue: WorkQueue<Item>;
-  /** Objects with an owner of a kind that is not served, so its existence is unknown. */
+  /** Objects with an owner of a kind that is not served, so that the owner's existence is unknown. */
   readonly #parked = new Map<string, Item>();
 
   constructor(host: ControllerHost) {
@@ -142,7 +142,8 @@ class GarbageCollector {
       this.#parked.set(item.uid, item);
       return undefined;
     }
-    // A cluster-scoped object cannot have a namespaced owner; it is never collected.
+    // A cluster-scoped object cannot have a namespaced owner; the real controller never collects such an
+    // object.
     if (type.namespaced && (object.metadata.namespace ?? '') === '') return undefined;
     const owner = this.#ownerOf(object, reference);
     if (owner === undefined) return 'dangling';
@@ -239,8 +240,8 @@ export type CollectionVerdict =
       readonly type: 'delete';
       readonly propagationPolicy: 'Background' | 'Foreground' | 'Orphan';
       /**
-       * True if dependents may wait for each other in a circle. The object's own references must first stop
-       * blocking their owners.
+       * True if dependents may wait for each other in a circle. The references of the object must then first
+       * stop blocking its owners.
        */
       readonly unblock: boolean;
     };

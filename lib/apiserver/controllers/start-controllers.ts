@@ -147,7 +147,7 @@ export interface ControllersOptions {
   readonly jobPodBackoffMs?: number | undefined;
   /** Clock of the controllers. @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** Source of generated names. @defaultValue the system's */
+  /** Source of generated names. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** Logs failed reconciles, which are retried. @defaultValue none */
   readonly logger?: Logger | undefined;

@@ -16,7 +16,7 @@ interface WorkQueueOptions<Key> {
 }
 
 const retryDelays = { baseMs: 5, maxMs: 30_000 };
-/** Consecutive failures after which a key no longer counts as pending work. */
+/** The number of consecutive failures after which a key no longer counts as pending work. */
 const patience = 5;
 /** Number of reconciles before the queue yields to the event loop. */
 const runLength = 64;
@@ -99,7 +99,7 @@ export class WorkQueue<Key> {
     const { workload } = this.#options;
     this.#draining = true;
     const end = workload.begin();
-    // The server first answers the write whose event added the key.
+    // Yield, so that the server first answers the write whose event added the key.
     await Promise.resolve();
     for (let run = 1; this.#waiting.size > 0; run++) {
       const [next] = this.#waiting;
@@ -154,7 +154,7 @@ export class Workload {
     this.logger = logger;
   }
 
-  /** Marks the start of work. @returns marks its end */
+  /** Marks the start of work. @returns a function that marks its end */
   begin(): () => void {
     this.#running++;
     return () => {

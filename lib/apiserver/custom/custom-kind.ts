@@ -314,8 +314,8 @@ class StoredObjects {
   }
 
   /**
-   * Returns whether an object was written with the current schema. It needs a single version, so
-   * that the write used the same schema as the read.
+   * Returns whether an object was written with the current schema. Always false for a CRD with several
+   * versions, because the object may have been written with the schema of another version.
    */
   #isCurrent({ metadata }: UnstructuredObject): boolean {
     return this.#schemas.size === 1 && Number(metadata.resourceVersion ?? '0') > this.#since;

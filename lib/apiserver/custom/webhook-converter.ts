@@ -66,7 +66,7 @@ export class WebhookConverter {
     for (const [index, object] of others.entries()) known.set(object, converted[index] ?? object);
   }
 
-  /** Does the same as {@link WebhookConverter.prepare} for a watch. Never rejects. */
+  /** Converts many objects in one call, for a watch. Never rejects. */
   async fetch(objects: readonly UnstructuredObject[], apiVersion: string): Promise<void> {
     const known = this.#knownOf(apiVersion);
     const others = objects.filter((one) => one.apiVersion !== apiVersion && !known.has(one));

@@ -183,7 +183,7 @@ function timeType(name: string, normal: (text: string) => string): GoType {
   };
 }
 
-// Types with their own decoder do not know the field that they are in.
+// In Go, a type with its own decoder does not know its field, so the message omits the field.
 function mismatchOfString(value: unknown, at: Decoding): DecodeError {
   const { message } = at.mismatch(value, 'string');
   return new DecodeError(message.replace(/into .* of type/, 'into Go value of type'));

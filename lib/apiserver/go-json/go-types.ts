@@ -171,7 +171,7 @@ function structType(name: string, fields: () => readonly GoField[]): GoType {
 
 interface PlannedField extends GoField {
   readonly goType: GoType;
-  /** If true, the field is written even without a value. */
+  /** True if the field is written even without a value. */
   readonly always: boolean;
 }
 

@@ -31,7 +31,7 @@ export interface ServedKind {
   readonly subresources: ReadonlyMap<string, ServedSubresource>;
   /** The collection of its objects: `configmaps`, `apps/deployments`. Versions of a kind share it. */
   readonly collection: string;
-  /** If true, objects are stored in this version of the API. */
+  /** True if objects are stored in this version of the API. */
   readonly isStorageVersion: boolean;
   readonly rules: KindRules;
   /** Set if a CustomResourceDefinition defines the kind. */
@@ -58,7 +58,7 @@ export interface ServedKind {
 interface KindConversions {
   /** Fetches the conversions that `fromStorage` of these objects needs. Call it within a request. */
   prepare(stored: readonly UnstructuredObject[]): void;
-  /** Does the same as `prepare` outside of a request. Never rejects. */
+  /** Fetches the same conversions as `prepare`, outside of a request. Never rejects. */
   fetch(stored: readonly UnstructuredObject[]): Promise<void>;
 }
 
@@ -67,11 +67,11 @@ interface CustomKind {
   readonly scale: ScalePaths | undefined;
   readonly hasStatus: boolean;
   readonly columns: readonly CustomColumn[];
-  /** If true, the definition is being deleted: creates are refused. */
+  /** True if the definition is being deleted, so that creates are refused. */
   readonly terminating: boolean;
   /**
-   * Drops nulls that the schema forbids, in place. It is used for bodies and patched objects. Nulls
-   * in the result of an apply stay, and validation refuses them.
+   * Drops nulls that the schema forbids, in place, from bodies and patched objects. Nulls in the result of an
+   * apply stay, and validation refuses them.
    */
   dropNulls(object: UnstructuredObject): void;
 }
@@ -154,7 +154,7 @@ export class KindRegistry {
     return this.#generation;
   }
 
-  /** If true, a webhook converts the objects of a kind. */
+  /** True if a webhook converts the objects of a kind. */
   get converting(): boolean {
     return this.#converting;
   }

@@ -37,9 +37,8 @@ interface Scope {
 }
 
 /**
- * Lets the server's synchronous code call webhooks. If a piece of work needs an answer, it is
- * aborted. After the answer arrives, it restarts from the beginning, until it needs no further
- * answers:
+ * Lets the server's synchronous code call webhooks. Work that needs an answer is aborted, and restarts from
+ * the beginning when the answer has arrived. That repeats until the work needs no further answers:
  *
  * ```
  *   work ──▶ needs an answer ──▶ aborted        (nothing is committed yet)
@@ -64,12 +63,12 @@ export class Outside {
     this.#random = random;
   }
 
-  /** If true, a piece of work is running, which may wait for answers. */
+  /** True if a piece of work is running; it may be waiting for answers. */
   get active(): boolean {
     return this.#scope !== undefined;
   }
 
-  /** If true, work may need answers and must use {@link Outside.run}. */
+  /** True if work may need answers, and so must use {@link Outside.run}. */
   get needed(): boolean {
     return this.#needed();
   }

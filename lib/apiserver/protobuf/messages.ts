@@ -56,7 +56,7 @@ function compile(type: string): Coder {
   const declaration = types()[type];
   if (declaration === undefined) throw new RangeError(`no such type: ${type}`);
   if (typeof declaration === 'object') return structCoder(() => fieldsOf(type, declaration));
-  // Of the named lists only those of text have a message of their own.
+  // Among the named lists, only lists of text have a protobuf message of their own.
   if (!declaration.startsWith('[]')) return coderOf(declaration);
   return wrapped(() => [field(1, 'items', '[]string')], {
     unwrap: ({ items }) => items ?? [],
@@ -261,7 +261,7 @@ function field(number: number, name: string, written: string): Field {
 
 const schemaProps = 'apiextensions/v1.JSONSchemaProps';
 
-/** A field with JSON in text. Absent and empty mean null. */
+/** A field that holds JSON as text. Absent and empty stand for null. */
 const rawJson = wrapped(() => [field(1, 'raw', '*string')], {
   unwrap: ({ raw }) => parseRaw(raw),
   wrap: (value) => (value === undefined ? {} : { raw: JSON.stringify(value) }),

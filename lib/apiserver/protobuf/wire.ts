@@ -5,8 +5,8 @@ export type WireType = 0 | 1 | 2;
 const depthLimit = 1_000;
 
 /**
- * Reads fields of a message one after another. A nested message is read by the same reader, which
- * then ends where the message ends.
+ * Reads the fields of a message one after another. The same reader reads nested messages: for the time of a
+ * nested message, its end is the end of the reader.
  */
 export class WireReader {
   readonly #bytes: Buffer;
@@ -20,7 +20,7 @@ export class WireReader {
     this.#end = bytes.byteLength;
   }
 
-  /** If true, the message has no more fields. */
+  /** True if the message has no more fields. */
   get atEnd(): boolean {
     return this.#at >= this.#end;
   }
@@ -83,7 +83,7 @@ export class WireReader {
     }
   }
 
-  /** Reads a value whose length precedes it. What `read` leaves is skipped. */
+  /** Reads a value whose length precedes it. Skips the bytes that `read` leaves. */
   #within(read: () => boolean): void {
     const length = this.varint();
     const from = this.#skip(length);
@@ -143,7 +143,7 @@ export class WireWriter {
     return this.#bytes.length - this.#at;
   }
 
-  /** Returns a copy of the bytes so far, and starts again. */
+  /** Returns a copy of the bytes so far, and empties the writer. */
   take(): Uint8Array {
     const taken = Uint8Array.prototype.slice.call(this.#bytes, this.#at);
     this.#at = this.#bytes.length;

@@ -151,7 +151,7 @@ interface TableContent {
   /** The objects, in the version of the request. */
   readonly items: readonly UnstructuredObject[];
   readonly metadata: ListMeta;
-  /** If true, the table has column definitions. Later events of a watch omit them. */
+  /** True if the table has column definitions. Later events of a watch omit them. */
   readonly withColumns: boolean;
 }
 

@@ -17,7 +17,7 @@ import { FieldErrors } from '../../crd/internal.js';
 export interface Selection {
   /** The prefix of their keys. */
   readonly prefix: string;
-  /** If true, there are no selectors. */
+  /** True if there are no selectors. */
   readonly all: boolean;
   /** Returns whether the selectors match a stored object. */
   readonly matches: (object: UnstructuredObject) => boolean;
@@ -61,7 +61,7 @@ function readFields(kind: ServedKind, text: string): readonly FieldTerm[] {
 
 const emptyObject: UnstructuredObject = { apiVersion: '', kind: '', metadata: {} };
 
-/** Kinds with fields of their own have another error message. */
+/** Kinds for which the real server has a shorter error message, beside custom resources. */
 const withOwnError: ReadonlySet<string> = new Set([
   'Pod',
   'Node',

@@ -39,7 +39,7 @@ interface WatchStreamOptions {
   readonly initial: readonly UnstructuredObject[];
   /** The position in the collection's log at which the watch continues. */
   readonly position: number;
-  /** If true, the first changes that the watch needs are no longer in the log. */
+  /** True if the first changes that the watch needs are no longer in the log. */
   readonly compacted: boolean;
   /** The revision of a bookmark after `initial`; undefined: no bookmark. */
   readonly endOfInitialEvents: number | undefined;
@@ -317,7 +317,7 @@ interface SharedEvent {
 /** A batch of events that is sent at once. */
 interface Chunk {
   readonly isEmpty: boolean;
-  /** If true, further events belong to the next chunk. */
+  /** True if further events belong to the next chunk. */
   readonly isFull: boolean;
   add(type: LogEntry['type'], stored: UnstructuredObject): void;
   /** Adds an event without a stored object, as JSON. */

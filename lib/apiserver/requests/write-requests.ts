@@ -393,7 +393,7 @@ interface SubresourceWrite extends HookedWrite {
 }
 
 /**
- * Runs admission for such a write.
+ * Runs admission for a write to a subresource whose objects have their own kind.
  * @returns the object to write instead
  */
 export function admitSubresource(

@@ -25,7 +25,7 @@ interface Images {
 interface PodNames {
   /** Names of the pod's valid volumes. */
   readonly volumes: ReadonlySet<string>;
-  /** If true, the pod has no resource claims. */
+  /** True if the pod has no resource claims. */
   readonly noClaims: boolean;
   /** The grace period of the pod, in seconds. */
   readonly graceSeconds: number;

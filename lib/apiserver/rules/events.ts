@@ -6,7 +6,7 @@ import { qualifiedNameProblems, subdomainProblems } from '../../crd/internal.js'
 import { deepEqual } from '../../object/index.js';
 import type { KindRules } from './kind-rules.js';
 
-// Both APIs store the core form, and validation checks that form.
+// Events of both APIs are stored and validated in the core form.
 type Event = Wire<CoreV1Event>;
 
 const limits = { reportingInstance: 128, action: 128, reason: 128, message: 1024 } as const;

@@ -160,7 +160,7 @@ function numberOf(value: string | number): number {
   return Number(unscaled) * 10 ** scale;
 }
 
-/** Returns what a Pod needs: all containers together, or the largest init container if that is more. */
+/** Returns the resources of a Pod: all containers together, or the largest init container if that is more. */
 export function podResources(
   containers: readonly Container[],
   initContainers: readonly Container[],

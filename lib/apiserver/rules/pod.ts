@@ -18,7 +18,10 @@ import { allContainers, defaultPodOnly, defaultPodSpec, validatePodSpec } from '
 type Pod = Wire<V1Pod>;
 type PodSpec = Wire<V1PodSpec>;
 
-/** Admits a pod as the real server does: fills in limits, priority, overhead, and tolerations of lost nodes. */
+/**
+ * Admits a pod as the real server does: fills in limits, priority, overhead, and tolerations of nodes that
+ * are not ready or unreachable.
+ */
 function admit(pod: Pod, server: ServerView): void {
   const { metadata, spec } = pod;
   if (spec === undefined) return;
@@ -178,7 +181,7 @@ export const podRules: KindRules = typedRules<Pod>(
       defaultPodSpec(spec);
       defaultPodOnly(spec);
       const { podIP = '', podIPs } = status ?? {};
-      // Of the two fields, `podIP` decides.
+      // `podIP` takes precedence over `podIPs`.
       if (status && podIP !== '' && podIPs?.[0]?.ip !== podIP) status.podIPs = [{ ip: podIP }];
     },
     validate: ({ spec }, errors) => {

@@ -17,7 +17,7 @@ type Usage = Readonly<Record<string, string>>;
 /** Returns the objects of a collection, such as `pods` or `apps/deployments`. */
 type Objects = (collection: string) => Iterable<UnstructuredObject>;
 
-/** Compute resources that a Pod must state if a quota limits them. */
+/** Compute resources that every container of a Pod must specify if a quota limits them. */
 const mustBeStated = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 );
@@ -67,7 +67,10 @@ function quotaProblem(
   return `exceeded quota: ${name}, requested: ${shown(delta)}, used: ${shown(used)}, limited: ${shown(hard)}`;
 }
 
-/** Returns the compute resources that a quota limits and containers do not state, with the containers. */
+/**
+ * Returns the compute resources that a quota limits, each with the names of the containers that do not
+ * specify it.
+ */
 function unstatedResources(hard: Usage, { spec }: Pod): string[] {
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
   return Object.keys(hard)
@@ -104,7 +107,7 @@ export function quotaUsage(quota: Quota, objects: Objects): Usage {
   return used;
 }
 
-/** Collections that more than their number is counted of. */
+/** Resources of a quota that are the name of a collection and count its objects. */
 const counted = new Set([
   'pods',
   'services',

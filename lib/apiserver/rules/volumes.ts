@@ -16,7 +16,7 @@ type Volume = Wire<V1Volume>;
 
 /** The data that checks of a pod's volumes need. */
 interface VolumeCheck {
-  /** If true, the pod has a service account whose token can be projected. */
+  /** True if the pod has a service account whose token can be projected. */
   readonly hasAccount: boolean;
   readonly errors: FieldErrors;
 }
@@ -223,7 +223,7 @@ function validateDownwardFiles(
 }
 
 interface Projecting {
-  /** If true, the pod has a service account whose token can be projected. */
+  /** True if the pod has a service account whose token can be projected. */
   readonly hasAccount: boolean;
   readonly errors: FieldErrors;
 }

@@ -48,8 +48,8 @@ export class MvccLog {
   readonly #mostBytes: number;
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Set<(entry: LogEntry) => void>();
-  // The collections of the entries in the log, oldest first. It is a ring, so that compaction moves
-  // nothing.
+  // The collections of the entries in the log, oldest first. The array is used as a ring, so that compaction
+  // moves no elements.
   readonly #order: Collection[] = [];
   /** The size of each entry in bytes; `#bytes` is their sum. */
   readonly #sizes: number[] = [];

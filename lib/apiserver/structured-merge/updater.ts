@@ -100,8 +100,8 @@ interface Settlement {
 }
 
 /**
- * Removes changed fields from the other owners, or throws a conflict. Returns the changes of the
- * writer's version.
+ * Removes changed fields from the other owners, or throws a conflict. Returns the changes in the writer's
+ * version.
  */
 function settle(request: UpdateRequest, settlement: Settlement): Comparison {
   const { owners, self, force } = settlement;

@@ -28,7 +28,7 @@ interface Creation {
   /** The decoded object, without defaults. The create may change it. */
   readonly object: UnstructuredObject;
   /**
-   * If true, an apply has recorded its own fields.
+   * True if an apply has already recorded the field owners.
    * @defaultValue false
    */
   readonly tracked?: boolean;
@@ -97,7 +97,7 @@ function nameObject({ request, object }: Creation): void {
   delete metadata.selfLink;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
-  // The server ignores a namespace in an object without one.
+  // The server ignores the namespace of a cluster-scoped object.
   if (!request.kind.type.namespaced) delete metadata.namespace;
   if (metadata.namespace === undefined && namespace !== '') metadata.namespace = namespace;
   if ((metadata.namespace ?? '') !== namespace) {

@@ -25,7 +25,7 @@ interface Deletion {
 export interface DeletionResult {
   /** The current or the last state of the object, in the version of the request. */
   readonly object: UnstructuredObject;
-  /** If true, the object is gone; if false, it waits for finalizers or its grace period. */
+  /** True if the object is gone. False if it waits for finalizers or its grace period. */
   readonly removed: boolean;
 }
 
@@ -90,7 +90,7 @@ interface Marking {
 interface Marked {
   /** The object to store. A removed object is marked only if its kind has a grace period. */
   readonly marked: UnstructuredObject;
-  /** If true, finalizers or a grace period hold the object. */
+  /** True if finalizers or a grace period hold the object. */
   readonly held: boolean;
 }
 

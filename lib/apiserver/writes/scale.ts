@@ -172,7 +172,7 @@ export function applyScale(
   return storeScale(core, write, decodeScale(merged));
 }
 
-// The real server treats the Scale of a custom resource as a custom resource, and fails.
+// The real server handles the Scale of a custom resource like a custom resource, and fails to convert it.
 const notCustom =
   'autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1';
 

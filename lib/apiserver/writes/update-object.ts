@@ -31,7 +31,7 @@ export interface Update {
   /** The new object: decoded, without defaults. The update may change it. */
   readonly next: UnstructuredObject;
   /**
-   * If true, an apply has recorded its own fields.
+   * True if an apply has already recorded the field owners.
    * @defaultValue false
    */
   readonly tracked?: boolean;
