@@ -73,7 +73,7 @@ export interface Loopback {
   /** Replaces an object (or its subresource). If it has a `resourceVersion`, this must be the live one. */
   update(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
   /**
-   * Stores a loose custom resource with one comparison and one commit, if no other manager has a part in it.
+   * Stores a loose custom resource with one comparison and one commit, if no other manager owns fields of it.
    * The object has a name, labels, annotations and any content without nulls. The store shares and freezes
    * parts of it.
    * @returns undefined if nothing was written; the caller must then use a regular write

@@ -77,9 +77,8 @@ function writeRequest(
 type ClusterRole = UnstructuredObject & Wire<V1ClusterRole>;
 
 /**
- * Keeps the rules of ClusterRoles with an `aggregationRule` equal to the union of the rules of the
- * selected roles. It runs within the commit of a change, so that the rules are current when the
- * client gets its answer.
+ * Keeps the rules of ClusterRoles with an `aggregationRule` equal to the union of the rules of the selected
+ * roles. Runs within the commit of a change, so that the rules are current when the client gets its answer.
  */
 export function aggregateRoles(core: ServerCore): void {
   core.log.subscribe((entry) => {

@@ -202,8 +202,8 @@ export type RequestHead = Pick<TransportRequest, 'method' | 'path' | 'headers'>;
 export interface Session {
   readonly user: string | UserOptions;
   /**
-   * Authorizes the requests of this client. It also authorizes the requests of a user that this client
-   * impersonates. So it must refuse the verb `impersonate` to clients that may not impersonate.
+   * Authorizes the requests of this client. This authorizer also decides about the requests of a user that
+   * the client impersonates. So it must refuse the verb `impersonate` to a client that may not impersonate.
    */
   readonly authorizer: Authorizer;
   /**

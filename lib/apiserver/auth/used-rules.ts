@@ -41,9 +41,9 @@ export interface UsedRole {
 }
 
 /**
- * Returns the least roles that allow the recorded requests: a ClusterRole for requests without a
- * namespace (also lists of all namespaces), and a Role for each namespace that needs more. Requests
- * for paths that everyone may read (discovery, `/version`) need no rule.
+ * Returns the least roles that allow the recorded requests. Requests without a namespace, such as lists of
+ * all namespaces, need a ClusterRole. Each namespace that needs more rights has a Role. Requests for paths
+ * that everyone may read (discovery, `/version`) need no rule.
  *
  * @param entries - for example `cluster.requests.entries`
  */

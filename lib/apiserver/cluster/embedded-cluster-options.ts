@@ -42,9 +42,9 @@ export interface EmbeddedClusterOptions {
    */
   readonly rbac?: boolean | undefined;
   /**
-   * Targets of the Services that admission and conversion webhooks name, by `namespace/name`: a base URL
-   * (`https://127.0.0.1:9443`; its certificate must be for `name.namespace.svc`), or a function that answers
-   * in place of the Service.
+   * Targets of the Services that admission and conversion webhooks name, by `namespace/name`. A target is a
+   * function that answers in place of the Service, or a base URL such as `https://127.0.0.1:9443`. The
+   * certificate of the URL must be for `name.namespace.svc`.
    * @defaultValue none: webhook calls by Service fail
    */
   readonly services?: WebhookServices | undefined;

@@ -127,8 +127,8 @@ export class ControllerHost {
   }
 
   /**
-   * Creates a queue for objects of `type`. It receives the key of each existing object, and of each object
-   * that changes.
+   * Creates a queue for objects of `type`. The queue receives the key of each existing object, and of each
+   * object that changes.
    */
   objectQueue<T extends KubernetesObject>(
     type: ResourceType<T>,
@@ -315,7 +315,7 @@ function entryKey({ metadata }: KubernetesObject, word: string): string {
   return `${metadata.namespace ?? ''}/${word}`;
 }
 
-/** The field manager of the workload controllers; their user name is derived from it. */
+/** The field manager of the workload controllers; the user name of the controllers is derived from it. */
 export const manager = 'kube-controller-manager';
 
 /** The field manager of the simulated kubelet. */

@@ -80,7 +80,7 @@ class CronJobController {
     await this.#writer.updateStatus(live, { ...status, lastScheduleTime: formatTime(dueMs) });
   }
 
-  /** Creates the Job for `dueMs`. Its name contains that time, so there is at most one. */
+  /** Creates the Job for `dueMs`. The name of the Job contains that time, so there is at most one. */
   async #create(cronJob: CronJob, dueMs: number): Promise<Job | undefined> {
     const job = jobFor(cronJob, dueMs);
     try {

@@ -188,9 +188,10 @@ interface ProportionalScaling {
 }
 
 /**
- * Distributes the replicas that a Deployment gains or loses among its ReplicaSets by their sizes, so that
- * neither the old nor the new version takes an undue part of the risk. When many small ReplicaSets shrink,
- * rounding may keep up to one replica too many in each. As in Kubernetes, the rollout removes those.
+ * Distributes the replicas that a Deployment gains or loses among its ReplicaSets in proportion to their
+ * sizes. That limits the risk, because neither the old nor the new version takes the whole change. When many
+ * small ReplicaSets shrink, rounding may keep up to one replica too many in each. As in Kubernetes, the
+ * rollout removes those.
  */
 export function proportionalSteps(scaling: ProportionalScaling): ScaleStep[] {
   const { desired, maxSurge, active } = scaling;

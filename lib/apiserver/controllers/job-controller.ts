@@ -175,7 +175,10 @@ interface BackoffRecord {
   readonly lastFailureMs: number;
 }
 
-/** Delay of a Job's new pods after failures. It doubles with each consecutive failure, up to 10 minutes. */
+/**
+ * Delay of a Job's new pods after failures. The delay doubles with each consecutive failure, up to 10
+ * minutes.
+ */
 class PodBackoff {
   readonly #firstMs: number;
   readonly #records = new Map<string, BackoffRecord>();

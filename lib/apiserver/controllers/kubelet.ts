@@ -328,8 +328,8 @@ function containerStatuses(pod: Pod, situation: ContainerSituation): ContainerSt
 }
 
 /**
- * Returns the statuses of the pod's init containers. They end before other containers start; sidecars
- * continue.
+ * Returns the statuses of the pod's init containers. Init containers end before other containers start;
+ * sidecars continue.
  */
 function initContainerStatuses(pod: Pod, situation: ContainerSituation): ContainerStatus[] {
   const known = pod.status?.initContainerStatuses ?? [];

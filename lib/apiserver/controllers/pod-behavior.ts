@@ -179,8 +179,8 @@ export interface PodOptions {
    */
   readonly terminatedAfterMs?: number | undefined;
   /**
-   * Delay before a crashed container restarts for the first time, in milliseconds, at least 1. It doubles
-   * with each crash, up to 5 minutes.
+   * Delay before a crashed container restarts for the first time, in milliseconds, at least 1. The delay
+   * doubles with each crash, up to 5 minutes.
    * @defaultValue 10_000
    */
   readonly restartAfterMs?: number | undefined;

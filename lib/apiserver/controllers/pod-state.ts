@@ -69,7 +69,7 @@ export function nextAvailableInMs(
 /** The pod template of a workload. */
 export type PodTemplate = NonNullable<NonNullable<ReplicaSet['spec']>['template']>;
 
-// A generated name gets five more letters. It must be a valid label value, of at most 63 letters.
+// A generated name gets five more letters. The whole name must be a valid label value, of at most 63 letters.
 const longestPrefix = 58;
 
 /** Returns the pod that `owner` creates from `template`. The server generates its name. */
@@ -87,7 +87,9 @@ export function podFromTemplate(template: PodTemplate, owner: KubernetesObject):
   return { apiVersion: 'v1', kind: 'Pod', metadata, ...(template.spec && { spec: template.spec }) };
 }
 
-/** Returns the transition time of a condition with the new `status`. It changes with the status only. */
+/**
+ * Returns the transition time of a condition with the new `status`. The time changes with the status only.
+ */
 export function transitionTime(
   before: { readonly status: string; readonly lastTransitionTime?: string | undefined } | undefined,
   status: string,

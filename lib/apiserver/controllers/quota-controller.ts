@@ -15,7 +15,10 @@ const resourceQuota: ResourceType<ResourceQuota> = {
   namespaced: true,
 };
 
-/** Keeps the status of each ResourceQuota up to date; admission counts by itself. */
+/**
+ * Keeps the status of each ResourceQuota up to date; admission does not read that status, but counts objects
+ * itself.
+ */
 export function startQuotaController(host: ControllerHost): void {
   const writer = host.writer(manager);
   const reconcile = async (key: ObjectKey): Promise<void> => {

@@ -107,8 +107,8 @@ const phaseRanks: Readonly<Partial<Record<string, number>>> = {
 };
 
 /**
- * Sorts pods in the order in which a ReplicaSet deletes them: without a node first, then the earlier phase,
- * not ready, the lower deletion cost, ready for a shorter time, more restarts, newer.
+ * Sorts pods in the order in which a ReplicaSet deletes them. The first of these that differs decides: no
+ * node, earlier phase, not ready, lower deletion cost, shorter time ready, more restarts, newer.
  */
 export function podsInRemovalOrder(pods: readonly Pod[]): Pod[] {
   return pods

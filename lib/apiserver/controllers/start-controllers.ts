@@ -140,8 +140,8 @@ export interface ControllersOptions {
   /** The number of Nodes, at least 0. @defaultValue 1 */
   readonly nodes?: number | undefined;
   /**
-   * Delay before a Job replaces a failed pod, in milliseconds, at least 1. It doubles with each consecutive
-   * failure, up to 10 minutes.
+   * Delay before a Job replaces a failed pod, in milliseconds, at least 1. The delay doubles with each
+   * consecutive failure, up to 10 minutes.
    * @defaultValue 10_000
    */
   readonly jobPodBackoffMs?: number | undefined;

@@ -56,10 +56,10 @@ type DeletionReason = 'finished' | 'scaledDown' | 'updated';
 /**
  * Plans the next actions of a StatefulSet.
  *
- * With `OrderedReady`, pods are created one by one from the lowest ordinal; each waits for all before it.
- * They are deleted one by one from the highest ordinal. An update begins only when every pod is available. A
- * pod of a broken revision that never becomes ready therefore blocks the set, even after the template is
- * repaired: the controller does not delete that pod.
+ * With `OrderedReady`, pods are created one by one from the lowest ordinal; each waits for all pods before
+ * it. Pods are deleted one by one from the highest ordinal. An update begins only when every pod is
+ * available. So a pod that never becomes ready blocks the set: the controller does not delete that pod, even
+ * after the template is repaired.
  *
  * With `Parallel`, pods are created and deleted at once, but updates still go one by one.
  */

@@ -10,9 +10,9 @@ import type { Crd, CrdCondition } from './crd.js';
 import { customKinds } from './custom-kind.js';
 
 /**
- * Serves the kinds of CRDs: accepts their names, establishes them, and removes them with their
- * objects when they are deleted. It works within the commit of a change, so that a kind is served
- * before the client gets the answer to its create.
+ * Serves the kinds of CRDs: accepts their names, establishes them, and removes them with their objects when
+ * they are deleted. The manager works within the commit of a change, so that a kind is served before the
+ * client gets the answer to its create.
  */
 export class CrdManager {
   readonly #core: ServerCore;

@@ -69,9 +69,9 @@ export function jsonTypeName(value: unknown): string {
 }
 
 /**
- * A Go type as `encoding/json` reads and writes it. Decoding a value returns the JSON that the real
- * server returns for the stored value: zero values omitted, times and quantities in canonical form,
- * struct fields in Go's order.
+ * A Go type as `encoding/json` reads and writes it. Decoding a value returns the JSON that the real server
+ * returns for the stored value. Zero values are omitted, times and quantities are canonical, and struct
+ * fields are in Go's order.
  */
 export interface GoType {
   /** The name in Go's messages: `int32`, `v1.PullPolicy`, `[]v1.Container`. */

@@ -8,9 +8,9 @@ export type { RawSchema } from '../../crd/internal.js';
 const unpacked = new Map<string, unknown>();
 
 /**
- * Returns a committed document by its name. It is unpacked at its first use and shared: never
- * modify it. `scripts/openapi/compact.ts` generates the documents. They are modules, not data
- * files, because a bundle contains only its modules.
+ * Returns a committed document by its name. The document is unpacked at its first use and shared: never
+ * modify it. `scripts/openapi/compact.ts` generates the documents. They are modules, not data files, because
+ * a bundle contains only its modules.
  */
 export function readDocument(name: keyof typeof packedDocuments): unknown {
   const known = unpacked.get(name);

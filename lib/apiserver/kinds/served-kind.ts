@@ -14,7 +14,7 @@ export interface ServedSubresource {
 
 /** A decoded body. */
 export interface Decoded {
-  /** The object. It is a new one, except parts that the API keeps unchanged. */
+  /** The decoded object: new, except for parts that the API keeps unchanged. */
   readonly object: UnstructuredObject;
   /** JSON paths of unknown fields; they are not in `object`. */
   readonly unknownFields: readonly string[];
@@ -45,7 +45,7 @@ export interface ServedKind {
   decode(value: Readonly<Record<string, unknown>>): Decoded;
   /** Converts an object from this version to the storage version. */
   toStorage(object: UnstructuredObject): UnstructuredObject;
-  /** Converts a stored object to this version. It is cheap, and returns the same object if possible. */
+  /** Converts a stored object to this version. Cheap; returns the same object if possible. */
   fromStorage(object: UnstructuredObject): UnstructuredObject;
   /**
    * Batch conversions, if a webhook converts the objects.

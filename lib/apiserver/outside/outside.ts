@@ -4,7 +4,7 @@ import type { Clock, Random } from '../../system/index.js';
 export interface Question<T> {
   /** Identifies the request: equal keys have equal answers within a piece of work. */
   readonly key: string;
-  /** Sends the request. It must not reject: a failure is an answer, too. */
+  /** Sends the request. Must not reject: a failure is an answer, too. */
   readonly ask: () => Promise<T>;
 }
 
@@ -89,7 +89,7 @@ export class Outside {
     return { next: () => this.#nextNumber(), uuid: () => this.#nextUuid() };
   }
 
-  /** Returns the answers to `questions` in their order. It works only within {@link Outside.run}. */
+  /** Returns the answers to `questions` in their order. Works only within {@link Outside.run}. */
   answers<T>(questions: readonly Question<T>[]): T[] {
     const scope = this.#scope;
     if (scope === undefined)

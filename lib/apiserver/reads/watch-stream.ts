@@ -44,8 +44,8 @@ interface WatchStreamOptions {
   /** The revision of a bookmark after `initial`; undefined: no bookmark. */
   readonly endOfInitialEvents: number | undefined;
   /**
-   * The interval of bookmarks: they are sent when the clock is at a multiple of it; undefined: no
-   * bookmarks.
+   * The interval of bookmarks: the server sends them when the clock is at a multiple of this interval;
+   * undefined: no bookmarks.
    */
   readonly bookmarkEveryMs: number | undefined;
   /** Milliseconds until the server ends the watch. */
@@ -63,9 +63,9 @@ const encoder = new TextEncoder();
 const shortestWithLastBookmarkMs = 2000;
 
 /**
- * The body of a watch. It has no queue: it reads the log from its own position when the reader
- * requests more. So a slow reader uses no memory, and gets an `ERROR` event (410) once its position
- * is no longer in the log.
+ * The body of a watch. The stream has no queue, but reads the log from its own position when the reader
+ * requests more. So a slow reader uses no memory, and gets an `ERROR` event (410) once its position is no
+ * longer in the log.
  */
 export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   readonly #options: WatchStreamOptions;

@@ -4,8 +4,8 @@ type Expected = 'value' | 'item' | 'key' | 'name' | 'colon' | 'rest';
 const literals = { t: 'true', f: 'false', n: 'null' } as const;
 
 /**
- * Returns the problem of a text that is not JSON, with the message of Go's decoder: it names the
- * first unexpected character and the token before it.
+ * Returns the problem of a text that is not JSON, as the message of Go's decoder. The message names the first
+ * unexpected character and the token before it.
  */
 export function jsonProblem(text: string): string {
   return new ProblemFinder(text).find() ?? 'unexpected end of JSON input';
@@ -175,8 +175,8 @@ interface Level {
 }
 
 /**
- * Finds duplicate members and the depth of `text`, which must be JSON. It uses its own stack, so
- * that deep nesting cannot overflow JavaScript's.
+ * Finds duplicate members and the depth of `text`, which must be JSON. Uses a stack of its own, because deep
+ * nesting could overflow JavaScript's.
  */
 export function scanJson(text: string): JsonScan {
   const duplicates: string[] = [];

@@ -42,8 +42,8 @@ function validateLimits({ spec }: Wire<V1LimitRange>, errors: FieldErrors): void
 }
 
 /**
- * Each row: the bound in the error's path, the smaller bound, the larger bound, the larger bound's
- * name in the message, and the bound whose value the error shows.
+ * Pairs of bounds, each as: the bound in the error's path, the smaller bound, the larger bound, the name of
+ * the larger bound in the message, the bound whose value the error shows.
  */
 const ordered = [
   ['min', 'min', 'max', 'max', 'min'],

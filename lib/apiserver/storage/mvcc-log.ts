@@ -27,7 +27,7 @@ interface Change {
    */
   readonly deleted?: boolean;
   /**
-   * The approximate size of its JSON in bytes.
+   * The approximate size of the object's JSON in bytes.
    * @defaultValue computed if the size of the log is limited
    */
   readonly bytes?: number | undefined;
@@ -165,8 +165,8 @@ export class MvccLog {
 }
 
 /**
- * The state of a server's storage at one moment. Its objects are shared with the server and with
- * other snapshots; so are the indexes of collections without changes in between.
+ * The state of a server's storage at one moment. Its objects are shared with the server and with other
+ * snapshots; so are the indexes of collections that have not changed in between.
  */
 export interface StoreSnapshot {
   /** The objects of each collection, by key. */
@@ -174,8 +174,8 @@ export interface StoreSnapshot {
 }
 
 /**
- * Restores `snapshot`. It commits the differences as changes, so that watches receive them, too.
- * Unchanged objects stay as they are; restored ones get a new version.
+ * Restores `snapshot`. Commits the differences as changes, so that watches receive them, too. Unchanged
+ * objects stay as they are; restored ones get a new version.
  */
 export function restoreSnapshot(log: MvccLog, { collections }: StoreSnapshot): void {
   const names = new Set([...log.collections(), ...collections.keys()]);

@@ -5,8 +5,8 @@ import type { PathElement, Schema } from '../../object/index.js';
 export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped';
 
 /**
- * The merge rules of a type: the shapes that a value may have (several, where the schema leaves it
- * open), and whether each part has its own manager or the whole has one.
+ * The merge rules of a type: the shapes that a value may have, and whether its parts have managers of their
+ * own. Where the schema leaves the shape open, several shapes are set.
  */
 export interface Atom {
   readonly scalar: Scalar | undefined;
@@ -254,9 +254,8 @@ function setElement(item: unknown): ListElement {
 const zeros = new WeakMap<Schema, Readonly<Record<string, unknown>>>();
 
 /**
- * Returns the zero value of a built-in kind's Go struct as JSON, which a create starts from:
- * non-pointer structs exist, and required lists and maps are null. The creator does not own these
- * fields.
+ * Returns the zero value of a built-in kind's Go struct as JSON, from which a create starts. Non-pointer
+ * structs exist in it, and required lists and maps are null. The creator does not own these fields.
  */
 export function zeroObject(schema: Schema | undefined): Readonly<Record<string, unknown>> {
   if (schema === undefined) return {};

@@ -36,7 +36,10 @@ export interface FieldManagerOptions {
    * User-Agent up to the first `/`. An empty name is recorded as `unknown`.
    */
   readonly manager: string;
-  /** The `apiVersion` in the request's path. Entries are recorded in it, and objects are passed in it. */
+  /**
+   * The `apiVersion` in the request's path. Entries are recorded in this version, and callers pass objects in
+   * it.
+   */
   readonly apiVersion: string;
   /**
    * The schema of the kind in `apiVersion`, with `apiVersion`, `kind` and the full `metadata` in
@@ -134,12 +137,12 @@ function emptyObject(
 }
 
 /**
- * Server-side apply: merges `applied` into `live`, removes fields that `manager` applied before and
- * does not apply now (unless another manager owns them), and records the owner of each field.
+ * Server-side apply: merges `applied` into `live` and records the owner of each field. It removes fields that
+ * `manager` applied before and does not apply now, unless another manager owns them.
  *
- * The result shares unchanged parts with the arguments, which stay unchanged. It has no defaults
- * yet. Call this function before defaulting, admission and validation. Compare their result with
- * `live` by {@link keepManagedFieldsTimes}, so that an apply without changes writes nothing.
+ * The result shares unchanged parts with the arguments, which stay unchanged. The result has no defaults yet.
+ * Call this function before defaulting, admission and validation. Then compare the final object with `live`
+ * by {@link keepManagedFieldsTimes}, so that an apply without changes writes nothing.
  * @param live - The stored object, or `undefined` to create it.
  * @param applied - The body as the client sent it.
  * @returns `live` itself if nothing changes, managers included.
@@ -270,10 +273,10 @@ function recordApply(owners: Owners, last: Owner | undefined, record: ApplyRecor
  * becomes the only owner of the fields that `next` adds or changes; fields that `next` removes lose
  * all owners.
  *
- * Valid `managedFields` in `next` replace those of `live`, because a client may edit them. `[]` and
- * `[{}]` clear them and stop the tracking until the next apply. Writes through a subresource cannot
- * change them. Call this function after defaulting and before mutating admission. It never throws:
- * an object that does not fit `schema` loses its `managedFields`, as on the real server.
+ * Valid `managedFields` in `next` replace those of `live`, because a client may edit them. `[]` and `[{}]`
+ * clear them and stop the tracking until the next apply. Writes through a subresource cannot change
+ * `managedFields`. Call this function after defaulting and before mutating admission. This function never
+ * throws: an object that does not fit `schema` loses its `managedFields`, as on the real server.
  * @param live - The stored object, or `undefined` for a create.
  * @param next - The whole object to store, with defaults.
  * @returns `next` with its `managedFields`; `next` itself does not change.

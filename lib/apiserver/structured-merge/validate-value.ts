@@ -215,9 +215,9 @@ function conflictMessage(conflicts: readonly FieldConflict[]): string {
 }
 
 /**
- * An object does not fit its schema, so the server cannot compute its field set: an undeclared
- * field, a wrong type, or two list entries with one key. The real server answers 500 without a
- * reason. The message is that of the `Status`.
+ * An object does not fit its schema, so the server cannot compute its field set. The object has an undeclared
+ * field, a wrong type, or two list entries with one key. The real server answers 500 without a reason. The
+ * message is that of the `Status`.
  */
 export class TypedConversionError extends OperatorError {
   constructor(message: string) {

@@ -33,8 +33,8 @@ const foreground = 'foregroundDeletion';
 const orphan = 'orphan';
 
 /**
- * Deletes an object, or marks it as being deleted if finalizers (also those of the propagation
- * policy) or the grace period of its kind hold it.
+ * Deletes an object. If finalizers or the grace period of its kind hold the object, marks it as being deleted
+ * instead. The propagation policy may add a finalizer.
  * @throws StatusError 404, or 409: a precondition does not hold.
  */
 export function deleteObject(core: ServerCore, deletion: Deletion): DeletionResult {

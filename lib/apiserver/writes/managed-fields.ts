@@ -32,8 +32,8 @@ export function trackUpdate(
 const empties = new WeakMap<ServedKind, UnstructuredObject>();
 
 /**
- * Returns the zero value of a built-in kind's Go struct, from which an object is created. Its
- * fields have no owner.
+ * Returns the zero value of a built-in kind's Go struct, from which an object is created. The fields of the
+ * zero value have no owner.
  */
 function emptyObjectOf(kind: ServedKind): UnstructuredObject | undefined {
   if (kind.custom !== undefined) return undefined;

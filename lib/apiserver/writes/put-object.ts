@@ -16,8 +16,8 @@ import { applyFields } from './managed-fields.js';
 import type { WriteRequest } from './write-request.js';
 
 /**
- * Stores an object that only its manager writes. It skips the steps of a write that cannot change
- * such an object; see `Loopback.put`.
+ * Stores an object that only its manager writes. Skips the steps of a write that cannot change such an
+ * object; see `Loopback.put`.
  * @returns undefined: nothing was done, because those steps could change or refuse the object
  */
 export function putObject(
