@@ -23,7 +23,7 @@ export interface CachedType<T extends KubernetesObject = KubernetesObject> {
   readonly labelSelector?: string | undefined;
   /** Caches only objects that match, for example `type=kubernetes.io/tls`. @defaultValue all */
   readonly fieldSelector?: string | undefined;
-  /** Drops unneeded fields before an object is stored. It must not change its argument. */
+  /** Drops unneeded fields before an object is stored. The function must not change its argument. */
   readonly transform?: Transform<T> | undefined;
   /** Indexes by name, in addition to those by namespace and controller UID. */
   readonly indexers?: Readonly<Record<string, Indexer<T>>> | undefined;
@@ -61,8 +61,8 @@ export interface CacheOptions {
   /** Freezes objects deeply, so that a write to a cached object throws at once. @defaultValue true */
   readonly freeze?: boolean | undefined;
   /**
-   * Called once for each version of an object that the cache can't store: it nests too deeply, has no name,
-   * or the kind's transform or an index throws for it. @defaultValue none
+   * Called once for each version of an object that the cache can't store. The object nests too deeply or has
+   * no name, or the kind's transform or an index throws for it. @defaultValue none
    */
   readonly onQuarantined?: ((object: QuarantinedObject) => void) | undefined;
   /** Uses streaming lists (KEP-3157) if the server supports them. @defaultValue true */

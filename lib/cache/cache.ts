@@ -39,13 +39,13 @@ interface Shared {
  * users of the kind share that watch; it stops when the last of them releases its informer.
  *
  * ## Guarantees
- * - Every handler receives every change in the server's order. After a watch gap that is too long to resume,
- *   it receives the last state of each object, and a deletion for each object that vanished.
+ * - Every handler receives every change in the server's order. If a watch gap is too long to resume, the
+ *   handler receives the last state of each object, and a deletion for each object that vanished.
  * - An unchanged object (same UID and resourceVersion) causes no event. An object whose UID changed causes a
  *   deletion and an addition.
  * - No failure stops the cache. {@link Cache.status}, the log and the metrics show problems.
- * - An object that can't be stored (it nests too deeply, or a transform or an index throws for it) is
- *   quarantined alone: reads of it fail until a later version is valid. Handlers receive no deletion.
+ * - An object that can't be stored is quarantined alone. It nests too deeply, or a transform or an index
+ *   throws for it. Reads of this object fail until a later version is valid. Handlers receive no deletion.
  *
  * ## Caveats
  * - The cache lags slightly behind the server. `cachedClient` hides that for writes made through it.
@@ -88,7 +88,7 @@ export class Cache {
   }
 
   /**
-   * Returns an informer of a kind. It counts as a use until it is released.
+   * Returns an informer of a kind. The informer counts as a user of the kind until it is released.
    * @throws OperatorError `Stopped`: the cache was stopped.
    */
   informer<T extends KubernetesObject>(
@@ -147,8 +147,8 @@ export class Cache {
   }
 
   /**
-   * Returns the shared informer of a kind, or undefined if it has no users. It does not count as a use. For
-   * wrappers such as `cachedClient`.
+   * Returns the shared informer of a kind, or undefined if it has no users. The result does not count as a
+   * user. For wrappers such as `cachedClient`.
    * @internal
    */
   peek<T extends KubernetesObject>(

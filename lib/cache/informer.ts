@@ -39,8 +39,8 @@ export interface DeletedEvent<T extends KubernetesObject = KubernetesObject> {
 }
 
 /**
- * Handles every change in order. It runs synchronously, so it must be fast. Exceptions are logged and
- * counted, and do not stop the cache.
+ * Handles every change in order. The handler runs synchronously, so it must be fast. Exceptions are logged
+ * and counted, and do not stop the cache.
  */
 export type CacheEventHandler<T extends KubernetesObject = KubernetesObject> = (
   event: CacheEvent<T>,
@@ -48,7 +48,7 @@ export type CacheEventHandler<T extends KubernetesObject = KubernetesObject> = (
 
 /** The registration of an event handler. */
 export interface HandlerRegistration {
-  /** Removes the handler. It receives no further events. */
+  /** Removes the handler, which then receives no further events. */
   remove(): void;
 }
 
@@ -65,7 +65,7 @@ export interface InformerStatus {
   readonly metadataOnly: boolean;
   readonly objects: number;
   readonly synced: boolean;
-  /** True if the server does not serve the kind. The informer checks for it repeatedly. */
+  /** True if the server does not serve the kind. The informer checks repeatedly if the kind is served. */
   readonly parked: boolean;
   /** The error that keeps the kind from being up to date; undefined if there is no problem. */
   readonly problem: unknown;

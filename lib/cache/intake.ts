@@ -10,7 +10,7 @@ import {
 import type { KubernetesObject, ObjectMeta, TypeReference } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
 
-/** Changes an object before it is stored. It must not modify its argument. */
+/** Changes an object before it is stored. The function must not modify its argument. */
 export type Transform<T extends KubernetesObject = KubernetesObject> = (object: T) => T;
 
 /** Options of {@link newIntake}. */
@@ -143,13 +143,14 @@ interface SettlingOptions {
 }
 
 /**
- * Makes the objects of one kind share memory, and freezes them, in one walk. A part that equals that of the
- * stored version is replaced by it, so that a comparison of both versions is quick. Other strings are replaced
- * by the shared copies of a pool.
+ * Makes the objects of one kind share memory, and freezes them, in one walk. A part that equals the same part
+ * of the stored version is replaced by the stored part, so that comparing both versions is quick. Other
+ * strings are replaced by the shared copies of a pool.
  *
  * The benefit of the pool depends on the kind. It saves 30 % of the memory of cached Pods, and nothing on
- * ConfigMaps, whose strings differ. So `metadata` and the rest each have a trial, and pooling stops for a part
- * if fewer than half of its second 2,048 strings were known. (Measured with 20,000 objects of each kind.)
+ * ConfigMaps, whose strings differ (measured with 20,000 objects of each kind). So there are two trials, one
+ * for `metadata` and one for the rest. Pooling stops for a part if fewer than half of its second 2,048
+ * strings were known.
  */
 class Settling {
   readonly #pool: StringPool;

@@ -57,9 +57,9 @@ const silentWatchMs = 150_000;
 const stalledListMs = 30_000;
 
 /**
- * Watches until the watch ends; never throws. It asks the server to end the watch after 5 to 10 minutes. If
- * the server does not, the connection is dead and the result is `failed`. If the server has sent bookmarks on
- * this watch, 2.5 minutes of silence are enough.
+ * Watches until the watch ends; never throws. Requests that the server end the watch after 5 to 10 minutes.
+ * If the server does not, the connection is dead and the result is `failed`. If the server has sent bookmarks
+ * on this watch, 2.5 minutes of silence are enough.
  */
 export async function followWatch<T extends KubernetesObject>(
   { client, type, scope, keepManagedFields, clock, random, attempt }: WatchAttempt<T>,

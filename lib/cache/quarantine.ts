@@ -30,8 +30,9 @@ export interface QuarantineOptions {
 const unnamed = '<unnamed>';
 
 /**
- * Holds the objects of one kind that the cache can't store: they nest too deeply, have no name, or the kind's
- * transform or an index throws for them. An object stays until a valid version arrives or it is deleted.
+ * Holds the objects of one kind that the cache can't store. They nest too deeply or have no name, or the
+ * kind's transform or an index throws for them. An object stays until a valid version arrives or it is
+ * deleted.
  *
  * A stand-in replaces the object in the pipeline from the server to the store. It has the object's key, UID,
  * version, labels and owners, and nothing else.
@@ -66,7 +67,7 @@ export class Quarantine<T extends KubernetesObject> {
     return standIn;
   }
 
-  /** Quarantines an object by its stand-in. It reports each version of an object once. */
+  /** Quarantines an object by its stand-in. Reports each version of an object once. */
   put(key: string, standIn: T): void {
     const known = this.#standIns.get(key)?.metadata;
     this.#standIns.set(key, standIn);

@@ -64,8 +64,8 @@ const workingWatchMs = 10_000;
  * ## Failures
  * - Each failure is logged and counted, and is `problem` until the reflector recovers.
  * - A dropped watch resumes after its last version. An expired version (410) causes a new list.
- * - A watch that worked (it lasted 10 s or showed something new) resumes after 0.8 to 1.6 s, however often it
- *   is cut. client-go's reflector would wait up to a minute.
+ * - A watch worked if it lasted 10 s or showed something new. When such a watch is cut, it resumes after 0.8
+ *   to 1.6 s, however often that happens. client-go's reflector would wait up to a minute.
  * - The delay after any other failure grows with each failure.
  * - A kind that is not served parks the reflector; the interval of its checks grows to 5 s.
  * - A request that the client refuses to send parks it too, with long intervals.

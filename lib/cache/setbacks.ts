@@ -192,9 +192,9 @@ const longestLookMs = 5_000;
 const resetAfterMs = 120_000;
 
 /**
- * Computes the delay before the next attempt to reach an API server. It starts at 0.8 s and doubles to 30 s;
- * each delay is extended at random by up to 100 %, so that clients do not reconnect all at once. Two minutes
- * without a failure reset it. The curve is that of client-go's reflector.
+ * Computes the delay before the next attempt to reach an API server. The delay starts at 0.8 s and doubles to
+ * 30 s. Each delay is extended at random by up to 100 %, so that clients do not reconnect all at once. Two
+ * minutes without a failure reset the delay. The curve is that of client-go's reflector.
  *
  * Unlike client-go, the loss of a working watch does not count as a failure (see `afterHealth`).
  */
@@ -232,9 +232,9 @@ export class ReconnectDelay {
   }
 
   /**
-   * Returns the delay after the loss of a working watch: 0.8 s, extended at random by up to 100 %. It never
-   * grows: a load balancer that cuts idle streams each minute must not make a cache ever staler. It does not
-   * reset a delay that failures have doubled, and does not interrupt the time without failures.
+   * Returns the delay after the loss of a working watch: 0.8 s, extended at random by up to 100 %. This delay
+   * never grows: a load balancer that cuts idle streams each minute must not make a cache ever staler. The
+   * call does not reset a delay that failures have doubled, and does not interrupt the time without failures.
    */
   afterHealth(): number {
     return spread(curve.baseMs, this.#random, 1, 2);

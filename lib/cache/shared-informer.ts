@@ -324,8 +324,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const { resourceVersion } = object.metadata;
     const bad = this.quarantine.get(key)?.resourceVersion;
     const known = bad ?? stored?.metadata.resourceVersion;
-    // A watch delivers events in version order, so this one is a repeat or older than the list. (A proxy may
-    // repeat events; later pages of a list may be newer than the first.)
+    // A watch delivers events in version order, so this event is a repeat or older than the list. Causes: a
+    // proxy may repeat events, and later pages of a list may be newer than the first.
     const isOld = (compareResourceVersions(resourceVersion, partition.progress) ?? 1) <= 0;
     if (isOld || (compareResourceVersions(resourceVersion, known) ?? 0) < 0) {
       this.#parts.metrics.droppedEvents.add(1, { kind: this.scope.type.kind });

@@ -62,7 +62,8 @@ const incomparableMs = 60_000;
  * does not grow without bound.
  *
  * Versions compare as integers within one resource type (KEP-5504). If a version is not an integer, the key
- * is `unsettled` until the watch shows exactly that version; a reader waits or reads from the server.
+ * is `unsettled` until the watch shows exactly that version. Until then, a reader waits or reads from the
+ * server.
  */
 export class WriteOverlay<T extends KubernetesObject> {
   readonly #overlaid: Overlaid<T>;
@@ -229,8 +230,8 @@ export class WriteOverlay<T extends KubernetesObject> {
       case 'written':
         return this.#isPassed(entry.object.metadata.namespace, entry.version);
       case 'deleted':
-        // The watch is past a version at which the object existed, and the store lacks it. It is gone, since
-        // a UID never returns.
+        // The watch is past a version at which the object existed, and the store lacks it. So the object is
+        // gone: a UID is never reused.
         if (stored?.metadata.uid === entry.uid) return false;
         return this.#isPassed(namespaceOf(key), entry.version) || !isComparable(entry.version);
       case 'unsettled':

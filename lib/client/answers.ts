@@ -155,7 +155,7 @@ export async function readBody(response: TransportResponse): Promise<Buffer> {
   }
 }
 
-// Warnings may contain times or names, so the memory of them is bounded.
+// Warnings may contain times or names, so the number of remembered warnings is bounded.
 const mostRemembered = 1_000;
 
 /** Logs each warning of an API server (deprecated versions, unknown fields) once. */

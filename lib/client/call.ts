@@ -116,8 +116,8 @@ const collectionVerbs: ReadonlySet<string> = new Set([
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * Returns a path such as `/api/v1/namespaces/default/configmaps/web?limit=1`. It omits the namespace of a
- * cluster-scoped kind; an object of a namespaced kind needs one.
+ * Returns a path such as `/api/v1/namespaces/default/configmaps/web?limit=1`. Omits the namespace of a
+ * cluster-scoped kind; an object of a namespaced kind needs a namespace.
  * @throws OperatorError `InvalidObject`: the namespace or name is missing, or cannot be part of a path.
  */
 function resourcePath(

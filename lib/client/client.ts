@@ -75,8 +75,8 @@ export interface WatchOptions extends CallOptions {
   readonly timeoutMs?: number | undefined;
   readonly metadataOnly?: boolean | undefined;
   /**
-   * The caller does not need `metadata.managedFields`, so the client leaves it out where that saves time:
-   * reading an event then takes a third less. @defaultValue false
+   * States that the caller does not need `metadata.managedFields`. The client omits the field where that
+   * saves time: reading an event then takes a third less. @defaultValue false
    */
   readonly omitManagedFields?: boolean | undefined;
 }
@@ -166,7 +166,7 @@ export type WatchEvent<T extends KubernetesObject = UnstructuredObject> =
  * Wrappers are Clients too, so they compose.
  *
  * Numbers are JavaScript's: an integer beyond 2^53 (`Number.MAX_SAFE_INTEGER`) loses its last digits when it
- * is read, and an update of the whole object writes the rounded value back. No built-in kind has such values
+ * is read. An update of the whole object then writes the rounded value back. No built-in kind has such values
  * in practice. If a custom resource has them, write other fields by `apply` or a merge patch, or declare the
  * field as a string.
  *
@@ -263,7 +263,7 @@ export type CachingClient = Client & {
 
 /**
  * Decides whether a process may still write: it holds a lease, and the lease is fresh. The client checks
- * right before each attempt of a write is sent, so that a delay before it (a rate limit, a retry, new
+ * right before it sends each attempt of a write. So a delay before that (a rate limit, a retry, new
  * credentials, a stopped process) cannot outlast the lease.
  */
 export interface Fence {

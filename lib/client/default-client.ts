@@ -90,9 +90,9 @@ const optionNames: OptionNames<InClusterClientOptions> = {
 export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * Creates a client of the cluster that this Pod runs in, with its service account. It rereads the token and
- * the CA when the kubelet replaces them. It uses the proxy of `HTTPS_PROXY`, unless `NO_PROXY` names the
- * server.
+ * Creates a client of the cluster that this Pod runs in, with its service account. The client rereads the
+ * token and the CA when the kubelet replaces them. It uses the proxy of `HTTPS_PROXY`, unless `NO_PROXY`
+ * names the server.
  * @throws OperatorError `InvalidKubeConfig`: this is not a Pod, or it has no service account token.
  * @throws OperatorError `InvalidOption`: `HTTPS_PROXY` is not a usable proxy.
  */

@@ -60,10 +60,10 @@ interface ApiGroup {
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /**
- * Finds the resource types of kinds. The built-in ones of `object/kinds.ts` are known. Others come from
- * aggregated discovery (KEP-3352), one request for all groups, or, on servers without it, from the list of
- * one group and version. An unknown kind causes another request, with the `ETag`, so that a new CRD is found
- * at once.
+ * Finds the resource types of kinds. The types in `object/kinds.ts` are known without a request. Others come
+ * from aggregated discovery (KEP-3352), one request for all groups. On servers without aggregated discovery,
+ * they come from the list of one group and version. An unknown kind causes another request, with the `ETag`,
+ * so that a new CRD is found at once.
  */
 export class Discovery {
   readonly #exchange: Exchange;

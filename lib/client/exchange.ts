@@ -350,8 +350,8 @@ function abortedError({ call, signal }: ApiRequest): OperatorError {
 }
 
 /**
- * Returns true for requests about Leases. A Lease that is renewed late is lost, so its requests neither wait
- * for the rate limit nor share connections with other requests, as with client-go's client for elections.
+ * Returns true for requests about Leases. A Lease that is renewed late is lost. So these requests do not wait
+ * for the rate limit and do not share connections with others, as with client-go's client for elections.
  */
 function isUrgent({ path }: ApiRequest): boolean {
   return path.startsWith('/apis/coordination.k8s.io/');

@@ -38,10 +38,11 @@ const timeLimitMs = 60_000;
 const outputLimitBytes = 1024 * 1024;
 
 /**
- * Credentials that a program prints (client-go's credential plugins, `client.authentication.k8s.io`). They
- * are kept until they expire or the server rejects them. Credentials that are already expired are kept for a
- * minute, because the wall clock may be wrong. The program receives `KUBERNETES_EXEC_INFO`, and no terminal.
- * It is killed after 60 seconds, or if it prints more than 1 MiB.
+ * Credentials that a program prints (client-go's credential plugins, `client.authentication.k8s.io`). The
+ * client keeps the credentials until they expire or the server rejects them. Credentials that are already
+ * expired are kept for a minute, because the wall clock may be wrong. The program receives
+ * `KUBERNETES_EXEC_INFO`, and no terminal. The client kills the program after 60 seconds, or if it prints
+ * more than 1 MiB.
  * @throws OperatorError `InvalidKubeConfig` at a request: the program cannot be run, takes too long, fails,
  * or prints something else. The message has the end of its stderr, without possible tokens.
  */

@@ -184,8 +184,8 @@ async function authProvider(
   return {
     headers: async () => {
       const kubeConfig = new KubeConfig();
-      // A new KubeConfig each time: a reused one takes the lifetime of a renewed OIDC token for its expiry,
-      // and would renew it at every request.
+      // Use a new KubeConfig each time. A reused one takes the lifetime of a renewed OIDC token for its
+      // expiry time, and would renew the token at every request.
       kubeConfig.loadFromClusterAndUser(
         { name: 'cluster', server: 'https://localhost', skipTLSVerify: false },
         { name: 'user', authProvider: { name, config: kept } },

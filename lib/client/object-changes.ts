@@ -178,8 +178,8 @@ export async function retryOnConflict<T>(
 }
 
 /**
- * Whether a write failed because the object has changed since it was read: 409, 422 on the uid of an object
- * that was replaced, or 422 without causes, which a failed `test` of a JSON patch returns.
+ * Whether a write failed because the object has changed since it was read. The server then answers 409, or
+ * 422 on the uid of a replaced object. For a failed `test` of a JSON patch it answers 422 without causes.
  */
 export function isStaleWrite(error: unknown): boolean {
   if (isConflict(error)) return true;

@@ -153,8 +153,9 @@ export interface RetryLimits {
 const curve = { baseMs: 100, maxMs: 2_000 };
 
 /**
- * Returns the delay before a refused request is sent again, in milliseconds: the server's, but after the
- * first retry at least the back-off, so that `Retry-After: 0` or a date in the past causes no hot loop.
+ * Returns the delay before a refused request is sent again, in milliseconds: the delay that the server
+ * requests. From the second retry on, it is at least the back-off, so that `Retry-After: 0` or a date in the
+ * past causes no hot loop.
  */
 export function refusalDelayMs(askedMs: number, retries: number): number {
   if (retries === 0) return askedMs;
@@ -185,8 +186,8 @@ const httpDate = /^\s*[A-Z][a-z]{2,8},? [\w :-]+$/;
 const longestRetryAfterMs = 3_600_000;
 
 /**
- * Returns the delay of a `Retry-After` header (RFC 9110, 10.2.3: seconds, or a date), in milliseconds, at
- * most an hour; undefined if the header is absent or invalid.
+ * Returns the delay of a `Retry-After` header (RFC 9110, 10.2.3: seconds, or a date) in milliseconds, at most
+ * an hour. Returns undefined if the header is absent or invalid.
  * @param nowMs - the local wall-clock time, used if the response has no date
  * @param date - the `Date` of the response: the server's clock
  */

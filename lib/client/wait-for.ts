@@ -25,7 +25,7 @@ export interface WaitForOptions<T> extends CallOptions {
 const reconnectMs = 500;
 
 /**
- * Waits until an object meets a condition, by a watch of this one object, without polling. It reconnects when
+ * Waits until an object meets a condition, by a watch of this one object, without polling. Reconnects when
  * the connection breaks.
  * @param object - identified by apiVersion, kind, namespace and name; other fields are ignored.
  * @returns the object that `until` accepted; undefined if it accepted that the object does not exist.

@@ -63,9 +63,9 @@ interface JsonLinesOptions<T> {
 
 /**
  * Yields the JSON values of a body, one per line. The values of a chunk come together, because a turn of the
- * event loop per value would cost as much as reading it; each is parsed when the caller takes it. Lines are
- * split as bytes, so that a character may span two chunks, and joined once, so that the cost of a line does
- * not depend on its chunks.
+ * event loop per value would cost as much as reading the value. Each value is parsed when the caller takes
+ * it. Lines are split as bytes, because a character may span two chunks. The parts of a line are joined once,
+ * so that its cost does not depend on the number of chunks.
  * @throws OperatorError `ConnectionFailed`: the last line is truncated, a line is not JSON, or is longer than
  * 64 MiB. The values before it were yielded.
  */
@@ -157,8 +157,8 @@ function managedFieldsAt(text: string, start: number, end: number): number {
 }
 
 /**
- * Returns how many objects and arrays that begin at or after `start` are open at `end`; -1 if one that
- * began earlier ends in between, or `end` is in a string.
+ * Returns how many objects and arrays that begin at or after `start` are open at `end`. Returns -1 if an
+ * earlier one ends in between, or if `end` is in a string.
  */
 function depthAt(text: string, start: number, end: number): number {
   let depth = 0;
@@ -215,8 +215,8 @@ function parseLine(line: string, call: Call): unknown {
  * Yields the items of `batches` one by one. Only the first item of a batch takes a turn of an async
  * generator.
  *
- * Behaves as an async generator: overlapping calls of `next` are answered in order, and an error of a batch
- * or of an item in it ends `batches`.
+ * Behaves as an async generator: overlapping calls of `next` are answered in order. An error of a batch or of
+ * an item in it ends `batches`.
  */
 export function flattened<T>(batches: AsyncGenerator<Iterable<T>>): AsyncGenerator<T> {
   return new Flattened(batches);

@@ -1,8 +1,8 @@
 import { heldBy } from './known-list.js';
 
 /**
- * Freezes `value` and everything in it, in place, so that a write to a shared object throws at once. It skips
- * frozen values: freezing twice costs nothing.
+ * Freezes `value` and everything in it, in place, so that a write to a shared object throws at once. Skips
+ * frozen values, so freezing twice costs nothing.
  * @returns `value`
  */
 export function deepFreeze<T>(value: T): T {

@@ -42,8 +42,8 @@ export const serverSetFields: readonly string[] = [
  * in only one of them is one change with its whole value.
  *
  * List entries are identified by the first of `name`, `type`, `key`, `mountPath`, `containerPort`, `port`,
- * `uid` that every entry has with a unique value, else by index. A change of the order alone has the path
- * `list[order]` and the keys as values.
+ * `uid` that is unique in the list and that every entry has. Without such a field, the index identifies an
+ * entry. A change of the order alone has the path `list[order]` and the keys as values.
  */
 export function diffObjects(from: unknown, to: unknown, options: DiffOptions = {}): FieldChange[] {
   const { ignore = [] } = options;

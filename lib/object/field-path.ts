@@ -112,8 +112,8 @@ export function isPlainElement(text: string): boolean {
 const plainKey = /^k:\{"\w+":(?:"[\w ./:-]*"|0|[1-9]\d{0,14})\}$/;
 
 /**
- * Compares elements in the server's order: fields, keys, values, indexes; texts by their bytes (but by UTF-16
- * units beyond the Basic Multilingual Plane), numbers by their value.
+ * Compares elements in the server's order: fields, keys, values, indexes. Numbers compare by value, texts by
+ * their bytes. Texts beyond the Basic Multilingual Plane compare by UTF-16 units.
  */
 export function comparePathElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;

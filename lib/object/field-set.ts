@@ -48,7 +48,7 @@ export class FieldSet {
   }
 
   /**
-   * Creates the set of a tree that is already in the server's form and order. It checks nothing, so it is
+   * Creates the set of a tree that is already in the server's form and order. Checks nothing, so the call is
    * free.
    */
   static ofRoot(root: FieldNode): FieldSet {
@@ -155,8 +155,8 @@ function nodeAt(root: FieldNode, path: FieldPath): FieldNode | undefined {
   return node;
 }
 
-// Not `FieldSet.ofRoot` within the private method: tsc 6.0 would replace every mention of the class in its
-// body by a variable that it sets after the class, too late for `static empty`.
+// `FieldSet.ofRoot` is not called in the private method itself. tsc 6.0 would replace every mention of the
+// class in its body by a variable that it sets after the class, too late for `static empty`.
 function setOfRoot(root: FieldNode): FieldSet {
   return FieldSet.ofRoot(root);
 }

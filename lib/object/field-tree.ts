@@ -4,12 +4,12 @@ import type { PathElement } from './field-path.js';
 import type { FieldsV1 } from './kubernetes-object.js';
 
 /**
- * A node of a field set. It is the wire format itself, so that reading and writing `managedFields` costs
+ * A node of a field set, in the wire format itself, so that reading and writing `managedFields` costs
  * nothing:
  *
- * - `{}`: the field is in the set, nothing below it is;
- * - `{".": {}, "f:a": {}}`: the field and its `a` are;
- * - `{"f:a": {}}`: only its `a` is.
+ * - `{}`: the field is in the set, and nothing below the field is;
+ * - `{".": {}, "f:a": {}}`: the field is in the set, and so is its member `a`;
+ * - `{"f:a": {}}`: only the member `a` of the field is in the set.
  *
  * Nodes are immutable and shared. `.` comes first, then the elements in the order of `comparePathElements`. A
  * root is not a field: there, `{}` is the empty set.

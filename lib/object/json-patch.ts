@@ -11,8 +11,8 @@ export type JsonPatchOperation =
 /** Options of {@link applyJsonPatch}. */
 export interface JsonPatchOptions {
   /**
-   * `kubernetes` reads patches like kube-apiserver, which is laxer than RFC 6902: `replace` adds an absent
-   * member, `test` treats it as null, an absent `value` is null, a list index may have leading zeros, and a
+   * `kubernetes` reads patches like kube-apiserver, which is laxer than RFC 6902. `replace` adds an absent
+   * member, and `test` treats it as null. An absent `value` is null. A list index may have leading zeros; a
    * negative one counts from the end. @defaultValue 'rfc6902'
    */
   readonly dialect?: 'rfc6902' | 'kubernetes' | undefined;
@@ -38,8 +38,8 @@ export class JsonPatchError extends OperatorError {
 }
 
 /**
- * Applies a JSON patch (RFC 6902) to `document`, all of it or nothing. It does not change the document; the
- * result shares unchanged parts with it and with the patch.
+ * Applies a JSON patch (RFC 6902) to `document`, all of it or nothing. The document stays unchanged; the
+ * result shares parts with the document and with the patch.
  *
  * `__proto__` and `constructor` are ordinary names and reach only the document's own members.
  * @throws JsonPatchError `InvalidPatch`

@@ -95,8 +95,9 @@ export interface AdoptOptions {
 }
 
 /**
- * Transfers fields that `managers` wrote by updates to the Apply entry of `into`, so that a field that is no
- * longer applied is removed (client-go's `csaupgrade`). Send the result as a JSON patch that replaces
+ * Transfers fields that `managers` wrote by updates to the Apply entry of `into` (client-go's `csaupgrade`).
+ * The next apply then removes fields that are no longer applied. Send the result as a JSON patch that
+ * replaces
  * `/metadata/managedFields`, together with the `resourceVersion` that was read. Entries of subresources stay.
  * An Update entry of another API version than the Apply entry is dropped, because its fields cannot be
  * expressed in the other version.

@@ -4,7 +4,7 @@ import { isJsonObject, memberOf, setMember } from './json.js';
 
 /**
  * Applies a JSON merge patch (RFC 7386): null removes a member, objects are merged, everything else is
- * replaced. It does not change the target; the result shares its unchanged parts.
+ * replaced. The target stays unchanged; the result shares the unchanged parts of the target.
  */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch;

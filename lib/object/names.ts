@@ -42,9 +42,9 @@ export function dns1035LabelProblem(text: string): string | undefined {
 }
 
 /**
- * Returns why `text` is not a qualified name, `name` or `example.com/name`, the format of a label or
- * annotation key, a finalizer and a reporting controller's name. (The prefix of an annotation key may have
- * capitals: pass it in lower case, as the API server does.)
+ * Returns why `text` is not a qualified name: `name` or `example.com/name`. Label and annotation keys,
+ * finalizers and names of reporting controllers have this format. The prefix of an annotation key may have
+ * capitals: pass the key in lower case, as the API server does.
  * @returns undefined if `text` is valid
  */
 export function qualifiedNameProblem(text: string): string | undefined {
@@ -107,9 +107,10 @@ function problem(text: string, { pattern, maxLength, rule }: NameRule): string |
 const hashLength = 10;
 
 /**
- * Returns a label value for `text`: `text` itself if valid, else its valid characters, cut, with a hash of
- * the whole text (the name of a custom resource may have 253 characters, a label value 63). The result is the
- * same in every release, and different for different texts.
+ * Returns a label value for `text`: `text` itself if valid. Otherwise invalid characters become `-`, and the
+ * text is cut and extended by a hash of the whole text. The name of a custom resource may have 253
+ * characters, a label value only 63. The result is the same in every release, and different for different
+ * texts.
  */
 export function labelValueOf(text: string): string {
   if (labelValueProblem(text) === undefined) return text;

@@ -27,8 +27,8 @@ const mostDigits = 1000;
 const quantityPattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?$/;
 
 /**
- * Parses a resource quantity: `500m`, `1.5Gi`, `12e6`. The result is exact, except that it is rounded up
- * (away from zero) to a billionth, and binary quantities are capped at 2⁶³-1, both as on the API server. See
+ * Parses a resource quantity: `500m`, `1.5Gi`, `12e6`. As on the API server, fractions below a billionth are
+ * rounded up (away from zero), and binary quantities are capped at 2⁶³-1. Otherwise the result is exact. See
  * "Quantity" in the Kubernetes API reference.
  * @throws OperatorError `InvalidValue`
  */
@@ -62,8 +62,8 @@ export function formatQuantity(quantity: Quantity): string {
 }
 
 /**
- * Returns the text that an API server returns for `value`. It keeps the text if the server's parser considers
- * it canonical (`1.500`, `+5`, `1e0`), else formats it like {@link formatQuantity}.
+ * Returns the text that an API server returns for `value`. A text that the server's parser considers
+ * canonical stays as it is (`1.500`, `+5`, `1e0`). Any other text is formatted like {@link formatQuantity}.
  * @throws OperatorError `InvalidValue`
  */
 export function canonicalQuantity(value: string | number): string {

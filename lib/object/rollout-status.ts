@@ -35,10 +35,11 @@ export type RolloutStatus =
 const complete: RolloutStatus = { complete: true };
 
 /**
- * Returns whether a workload's rollout is complete, by the criteria of `kubectl rollout status`, with these
- * differences: a StatefulSet without partition must have moved to its new revision, Pods count once they were
- * ready for `minReadySeconds`, and a Job is complete when it succeeded. Workloads with the update strategy
- * `OnDelete` and kinds without a rollout are complete.
+ * Returns whether a workload's rollout is complete, by the criteria of `kubectl rollout status`. Differences:
+ * - A StatefulSet without partition must have moved to its new revision.
+ * - Pods count once they were ready for `minReadySeconds`.
+ * - A Job is complete when it succeeded.
+ * - Workloads with the update strategy `OnDelete` and kinds without a rollout are complete.
  */
 export function rolloutStatus(object: KubernetesObject): RolloutStatus {
   switch (object.kind) {

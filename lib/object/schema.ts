@@ -1,7 +1,7 @@
 /**
  * A structural schema with every `$ref` resolved: the JSON Schema of OpenAPI v3 with Kubernetes' extensions.
- * Each type has one schema object however often it is used, so that computed data can be kept in a `WeakMap`;
- * recursive types form a cycle.
+ * Each type has one schema object however often the type is used, so that computed data can be kept in a
+ * `WeakMap`. Recursive types form a cycle.
  */
 export interface Schema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';

@@ -18,18 +18,18 @@ import type { KubernetesObject } from './kubernetes-object.js';
 /** Options of {@link uncoveredPaths}. */
 export interface UncoveredPathsOptions {
   /**
-   * The object with the entry. A field with nothing below it in the entry is an atomic list or map, or a
-   * granular map whose members all belong to other managers. Only the live object and its other managers show
-   * which. @defaultValue undefined: such fields count as atomic
+   * The object with the entry. If a field has nothing below it in the entry, it is an atomic list or map, or
+   * a granular map whose members all belong to other managers. Only the live object and its other managers
+   * show which of both. @defaultValue undefined: such fields count as atomic
    */
   readonly live?: KubernetesObject | undefined;
 }
 
 /**
- * Returns the fields of `desired` that are missing from `applied`, the Apply entry of its manager: other
- * managers changed or removed them since, or they were never applied. If the result is empty, an apply of
- * `desired` would change nothing. It compares no values, so defaults and notations (`1000m`) do not matter.
- * It needs no schema: the entry itself has the keys of lists.
+ * Returns the fields of `desired` that are missing from `applied`, the Apply entry of its manager. Other
+ * managers changed or removed these fields since, or they were never applied. If the result is empty, an
+ * apply of `desired` would change nothing. Values are not compared, so defaults and notations (`1000m`) do
+ * not matter. No schema is needed: the entry itself has the keys of lists.
  */
 export function uncoveredPaths(
   applied: FieldSet,

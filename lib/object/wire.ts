@@ -1,5 +1,5 @@
 /**
- * The wire format of a model of `@kubernetes/client-node`. Its models have `Date` where JSON has a string,
+ * The wire format of a model of `@kubernetes/client-node`. These models have `Date` where JSON has a string,
  * and rename fields that clash with JavaScript or contain dashes (`_from`, `x_kubernetes_list_type`). Objects
  * of this package always have the wire format.
  */

@@ -8,8 +8,8 @@ export type YamlOptions = Omit<ParseOptions & DocumentOptions & SchemaOptions, '
 /**
  * Parses the documents of a YAML text, each with its `errors`.
  *
- * It detects repeated keys itself, in linear time: the parser compares each key with all others of its map,
- * which takes minutes for a map of some megabytes.
+ * Repeated keys are detected here, in linear time. The parser would compare each key with all others of its
+ * map, which takes minutes for a map of some megabytes.
  * @param what - begins the message, for example the name of the file
  * @throws OperatorError `TooDeep`: it nests too deeply.
  */
@@ -52,9 +52,9 @@ function repeatedKeys({ items }: YAMLMap, lines: LineCounter): readonly YAMLPars
 }
 
 /**
- * Checks that a YAML text can be parsed: parsers recurse for each level, and V8 aborts the process if it
+ * Checks that a YAML text can be parsed. Parsers recurse for each level, and V8 aborts the process if it
  * compiles a regular expression near the end of the stack. The check reads the text's tokens without
- * recursion. It does not see the nesting of aliases: check the parsed value with `checkDepth`.
+ * recursion. The check does not see the nesting of aliases: check the parsed value with `checkDepth`.
  * @param what - begins the message, for example the name of the file
  * @returns `text`
  * @throws OperatorError `TooDeep`: it nests deeper than {@link maxDepth}.

@@ -80,7 +80,7 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 }
 
 /**
- * Resolves to true if `work`, which must not fail, ends within `ms` milliseconds. It leaves no timer behind.
+ * Resolves to true if `work`, which must not fail, ends within `ms` milliseconds. Leaves no timer behind.
  */
 export function endsWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve, reject) => {

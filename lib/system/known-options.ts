@@ -1,8 +1,8 @@
 import { OperatorError } from './operator-error.js';
 
 /**
- * An object with every member of an options type, so that the compiler reports a missing name: a list of the
- * names, or the resolved options.
+ * An object with every member of an options type, so that the compiler reports a missing name. It is a list
+ * of the names, or the options with their defaults.
  */
 export type OptionNames<T> = { readonly [Name in keyof Required<T>]: unknown };
 

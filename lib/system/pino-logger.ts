@@ -12,8 +12,8 @@ export interface PinoLoggerOptions {
   readonly destination?: DestinationStream | undefined;
   /**
    * Whether to write errors in full, with stacks and fields of any depth.
-   * @defaultValue true at the level `debug`; otherwise stacks only of errors whose message may not explain
-   * the failure, so not of an `OperatorError` caused by another error
+   * @defaultValue true at the level `debug`. At other levels, an error has a stack, unless it is an
+   * `OperatorError` with a cause, whose message explains the failure
    */
   readonly stacks?: boolean | undefined;
 }

@@ -44,7 +44,7 @@ export interface TransportResponse {
 
 /**
  * Sends requests to an API server: over pooled connections, or directly to an embedded server without a
- * socket. It is unaware of Kubernetes: the client handles credentials, retries and `Status`.
+ * socket. A transport knows nothing of Kubernetes: the client handles credentials, retries and `Status`.
  */
 export interface Transport {
   /** Host and port of the server, for metrics and messages; absent without a network. */

@@ -13,8 +13,8 @@ export interface UndiciTransportOptions {
   /** The URL of the API server, `https` or `http`; its path is prepended to every request's path. */
   readonly server: string;
   /**
-   * TLS settings. A function is called before each new connection, so that rotated files take effect. It
-   * should return the same object while nothing changed, so that TLS sessions are resumed.
+   * TLS settings. A function is called before each new connection, so that rotated files take effect. The
+   * function should return the same object while nothing changed, so that TLS sessions are resumed.
    */
   readonly tls?: TlsOptions | (() => TlsOptions | Promise<TlsOptions>) | undefined;
   /**
@@ -252,9 +252,9 @@ function resolveUndiciTransportOptions(options: UndiciTransportOptions): Resolve
 }
 
 /**
- * Wraps `dispatcher` so that `beforeSend` runs once the connection is open, its handshake is done and it is
- * the request's turn. undici writes the request to the socket right after it, in the same turn of the event
- * loop. If `beforeSend` throws, undici drops the unsent request and keeps the connection.
+ * Wraps `dispatcher` so that `beforeSend` runs once the connection is open, its handshake is done and the
+ * request is next. Right after `beforeSend`, in the same turn of the event loop, undici writes the request to
+ * the socket. If `beforeSend` throws, undici drops the unsent request and keeps the connection.
  */
 function askingFirst(dispatcher: Dispatcher, beforeSend: () => void): Dispatcher {
   return dispatcher.compose(

@@ -8,11 +8,11 @@ interface RequestHeaders {
 /**
  * Returns why a request may come from a website in a browser, or undefined. A server without passwords on
  * loopback needs this check, because any website can send requests there:
- * - The `Host` must be an IP address, `localhost` or an allowed name: a website that points its own name at
- *   this address (DNS rebinding) sends that name.
+ * - The `Host` must be an IP address, `localhost` or an allowed name. In an attack by DNS rebinding, a
+ *   website points its own name at this address, and the browser sends that name.
  * - `Sec-Fetch-Site` and `Origin` must not show a page of another origin.
- * @param options - `links`: allows the user to follow a link on a page of another origin, which cannot read
- * the response; only for a server without side effects.
+ * @param options - `links`: allows the user to follow a link on a page of another origin. That page cannot
+ * read the response, so this is safe only for a server without side effects.
  */
 export function websiteProblem(
   { headers }: RequestHeaders,

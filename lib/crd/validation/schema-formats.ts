@@ -127,8 +127,8 @@ export function hasFormat(text: string, format: string): boolean {
 }
 
 /**
- * Returns whether a text is a single RFC 5322 address as Go's `mail.ParseAddress` reads it: plain (`a@b.c`),
- * named (`Ann <a@b.c>`), or the only member of a group.
+ * Returns whether a text is a single RFC 5322 address, as Go's `mail.ParseAddress` reads it. The address is
+ * plain (`a@b.c`), named (`Ann <a@b.c>`), or the only member of a group.
  */
 function isEmailAddress(text: string): boolean {
   const reader = new AddressReader(text);

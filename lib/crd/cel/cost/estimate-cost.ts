@@ -23,8 +23,8 @@ import type { SizeRange } from './size-range.js';
 export type SizesByPath = (path: readonly string[]) => SizeRange | undefined;
 
 /**
- * Estimates the maximum cost of an expression as API servers do before they accept a rule: from maximum value
- * sizes, with the worst case of each branch and loop. At most 2⁶⁴.
+ * Estimates the maximum cost of an expression, at most 2⁶⁴, as API servers do before they accept a rule. The
+ * estimate assumes values of maximum size, and the worst case of each branch and loop.
  */
 export function estimateCost(checked: Checked, sizes: SizesByPath): number {
   return new Estimator(checked, sizes).cost(checked.expression);
