@@ -134,7 +134,6 @@ const uniqueFields: ReadonlySet<string> = new Set(['name', 'uid', 'resourceVersi
 
 type Members = Record<string, unknown>;
 
-/** Options of {@link Settling}. */
 interface SettlingOptions {
   readonly pool: StringPool;
   readonly freeze: boolean;

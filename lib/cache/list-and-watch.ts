@@ -182,7 +182,6 @@ export interface InitialList<T extends KubernetesObject> {
   readonly resourceVersion: string;
 }
 
-/** Options of {@link listPages}. */
 interface PagedListOptions<T extends KubernetesObject> {
   readonly client: Client;
   readonly type: TypeReference<T>;

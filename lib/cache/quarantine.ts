@@ -50,7 +50,6 @@ export class Quarantine<T extends KubernetesObject> {
     return this.#standIns.size;
   }
 
-  /** Returns true if `object` is a stand-in. */
   isStandIn(object: T): boolean {
     return this.#reasons.has(object);
   }

@@ -5,7 +5,6 @@ import type { Clock, Logger, Random } from '../system/index.js';
 import type { CacheMetrics } from './cache-metrics.js';
 import { isNotServed } from './missing.js';
 
-/** Options of {@link Setbacks}. */
 interface SetbacksOptions {
   readonly kind: string;
   readonly clock: Clock;

@@ -4,7 +4,6 @@ import { builtInIndexers, indexValues, metadataPartOf, unknownIndex } from './in
 import type { Indexer, MetadataPart } from './indexer.js';
 import type { CacheEvent } from './informer.js';
 
-/** Options of {@link ObjectStore}. */
 interface ObjectStoreOptions<T extends KubernetesObject> {
   /** Additional indexes by name, beside those by namespace and controller UID. */
   readonly indexers?: Readonly<Record<string, Indexer<T>>> | undefined;

@@ -39,7 +39,6 @@ export type Look<T extends KubernetesObject> =
 export interface Overlaid<T extends KubernetesObject> {
   /** Returns the stored object of a key. */
   stored(key: string): T | undefined;
-  /** Returns the quarantined object of a key. */
   quarantined(key: string): QuarantinedObject | undefined;
   /** Returns the version that the watch of a namespace has reached. */
   progress(namespace: string | undefined): string;

@@ -70,7 +70,6 @@ export function apiErrorOf(call: Call, answer: ErrorAnswer, retryAfterMs?: numbe
   return new ApiError({ code: status }, { ...context, text: cut === '' ? undefined : cut });
 }
 
-/** Whether `value` is a `Status`. */
 function isStatus(value: unknown): value is Status {
   if (typeof value !== 'object' || value === null) return false;
   const { kind, apiVersion } = value as Status;

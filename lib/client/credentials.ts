@@ -80,7 +80,6 @@ function unreadable(path: string, cause: unknown): OperatorError {
   return new OperatorError('InvalidKubeConfig', message, { cause });
 }
 
-/** Options of {@link withCertificateFiles}. */
 interface CertificateFilesOptions {
   /** Reads the files. Returns the same object while their content is unchanged. */
   readonly tls: () => Promise<TlsOptions>;

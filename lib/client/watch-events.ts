@@ -53,7 +53,6 @@ const newline = 0x0a;
  */
 const maxLineBytes = 64 * 2 ** 20;
 
-/** Options of {@link jsonLines}. */
 interface JsonLinesOptions<T> {
   /** Called for the value of each line when the caller takes it. */
   readonly valueOf: (json: unknown) => T;

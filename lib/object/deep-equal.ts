@@ -43,7 +43,7 @@ export function sameMembers(left: object, right: object, except = noNames): bool
   }
   const names = Object.keys(right);
   if (names.length === count && count > 0) return true;
-  // A Date has no members: compare what JSON makes of it.
+  // A Date has no members: compare the JSON texts.
   if (names.length === 0 && except.length === 0) {
     return count === 0 && JSON.stringify(left) === JSON.stringify(right);
   }

@@ -188,7 +188,7 @@ function isObserved(
   status: { readonly observedGeneration?: number | undefined } = {},
 ): boolean {
   const { observedGeneration = 0 } = status;
-  // 0: the controller has not observed the object, whatever generation a hand-made object has.
+  // 0 means that the controller has not observed the object, even if the object has no generation.
   return observedGeneration > 0 && observedGeneration >= (metadata.generation ?? 0);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Access to the outside: time, randomness, network, errors, logs, metrics and traces. Specs replace each of
- * them.
+ * Access to the world outside the program: time, randomness, network, errors, logs, metrics and traces. Specs
+ * replace each of them.
  *
  * Read `clock.ts` with `virtual-clock.ts`, `random.ts` and `operator-error.ts` first; all folders use them.
  * `transport.ts` is one HTTP request, sent by `undici-transport.ts` over the connections of `connector.ts`.

@@ -12,7 +12,6 @@ import type { Authorizer, ResolvedRules } from './authorizer.js';
 import { describeRules, quotedList, uncovered } from './policy-rule.js';
 import type { PolicyRule } from './policy-rule.js';
 
-/** Options of {@link AccessControl}. */
 interface AccessControlOptions {
   readonly log: MvccLog;
   readonly clock: Clock;

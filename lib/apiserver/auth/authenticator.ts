@@ -6,7 +6,6 @@ import type { UnstructuredObject } from '../../object/index.js';
 import type { Clock, Random, TransportRequest } from '../../system/index.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
 
-/** Options of an {@link Authenticator}. */
 interface AuthenticatorOptions {
   /** Bearer tokens and their users. */
   readonly users: Readonly<Record<string, string | UserOptions>>;

@@ -55,7 +55,6 @@ export function startAutoscalerController(host: ControllerHost): void {
   }
 }
 
-/** `status` of a HorizontalPodAutoscaler. */
 type AutoscalerStatus = NonNullable<HorizontalPodAutoscaler['status']>;
 type Condition = NonNullable<AutoscalerStatus['conditions']>[number];
 

@@ -31,7 +31,6 @@ export interface ObjectChange<T extends KubernetesObject> {
   readonly previous: T | undefined;
 }
 
-/** Options of {@link ControllerHost}. */
 interface ControllerHostOptions {
   readonly loopback: Loopback;
   readonly clock: Clock;

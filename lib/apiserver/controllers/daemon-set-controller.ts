@@ -325,7 +325,6 @@ function pinnedTo(nodeName: string, spec: PodSpec | undefined): PodSpec['affinit
   };
 }
 
-/** `status` of a DaemonSet. */
 type DaemonSetStatus = NonNullable<DaemonSet['status']>;
 
 /** A node and the pods of the DaemonSet on it that are not finished, oldest first. */

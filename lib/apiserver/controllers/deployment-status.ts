@@ -185,7 +185,6 @@ function sum(sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number | u
   return sets.reduce((total, set) => total + (count(set) ?? 0), 0);
 }
 
-/** `status` of a Deployment. */
 export type DeploymentStatus = NonNullable<Deployment['status']>;
 /** One of `status.conditions` of a Deployment. */
 type DeploymentCondition = NonNullable<DeploymentStatus['conditions']>[number];

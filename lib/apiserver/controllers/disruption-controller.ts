@@ -87,7 +87,6 @@ function topmost(host: ControllerHost, object: KubernetesObject): Scalable | und
   return owner && (topmost(host, owner) ?? owner);
 }
 
-/** `status` of a PodDisruptionBudget. */
 type DisruptionStatus = NonNullable<PodDisruptionBudget['status']>;
 
 /** Input of `disruptionStatus`. */

@@ -247,7 +247,6 @@ function missingPods(job: JobView): number {
   return Math.max(0, wanted - counted);
 }
 
-/** `status` of a Job. */
 export type JobStatus = NonNullable<Job['status']>;
 /** One of `status.conditions` of a Job. */
 type JobCondition = NonNullable<JobStatus['conditions']>[number];

@@ -301,7 +301,6 @@ function phaseOf(stage: PodStage): string {
   }
 }
 
-/** `status` of a Pod. */
 type PodStatus = NonNullable<Pod['status']>;
 /** One of `status.containerStatuses` of a Pod. */
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];

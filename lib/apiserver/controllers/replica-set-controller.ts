@@ -140,7 +140,6 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
   return 0;
 }
 
-/** `status` of a ReplicaSet. */
 type ReplicaSetStatus = NonNullable<ReplicaSet['status']>;
 
 /** Input of `replicaSetStatus`. */

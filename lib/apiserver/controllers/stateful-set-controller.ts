@@ -272,7 +272,6 @@ function viewOf({ set, current, update }: SetState): StatefulSetView {
   };
 }
 
-/** `status` of a StatefulSet. */
 type StatefulSetStatus = NonNullable<StatefulSet['status']>;
 
 /** Input of `statefulSetStatus`. */

@@ -82,7 +82,6 @@ export function statefulSetPlan(
   return [...actions, ...updateStep(set, byOrdinal)];
 }
 
-/** Returns the revision for a new pod. */
 export function revisionForNewPod(set: StatefulSetView, ordinal: number): string {
   const { partition, strategy, start, currentReplicas } = set;
   const kept =
@@ -203,7 +202,6 @@ export function ordinalOf(set: StatefulSet, podName: string): number | undefined
   return parts?.[1] === set.metadata.name ? Number(parts?.[2]) : undefined;
 }
 
-/** Returns the name of a pod of `set`. */
 export function podNameOf(set: StatefulSet, ordinal: number): string {
   return `${set.metadata.name ?? ''}-${ordinal}`;
 }

@@ -5,7 +5,6 @@ import type { Clock, Timer, Logger } from '../../system/index.js';
 /** Brings the object of `key` one step closer to its desired state. A rejection requeues the key. */
 export type Reconcile<Key> = (key: Key) => Promise<void>;
 
-/** Options of {@link WorkQueue}. */
 interface WorkQueueOptions<Key> {
   /** The name of the queue in the log. */
   readonly name: string;

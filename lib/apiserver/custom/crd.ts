@@ -21,7 +21,6 @@ export interface Crd {
   readonly status?: CrdStatus;
 }
 
-/** `spec` of a CRD. */
 interface CrdSpec {
   readonly group: string;
   readonly scope: 'Namespaced' | 'Cluster';
@@ -63,14 +62,12 @@ export interface CrdVersion {
   readonly selectableFields?: readonly { readonly jsonPath: string }[];
 }
 
-/** `status` of a CRD. */
 interface CrdStatus {
   readonly conditions?: readonly CrdCondition[] | null;
   readonly acceptedNames?: CrdNames;
   readonly storedVersions?: readonly string[] | null;
 }
 
-/** A condition of a CRD. */
 export interface CrdCondition {
   readonly type: string;
   readonly status: string;

@@ -291,7 +291,6 @@ function withoutStrategicPatch(key: string, value: unknown): unknown {
   return key === 'application/strategic-merge-patch+json' ? undefined : value;
 }
 
-/** Returns the paths of a custom kind. */
 function customPaths(kind: ServedKind): Paths {
   const { group, version, plural, kind: name } = kind.type;
   const template = kind.type.namespaced ? namespaced : clusterScoped;

@@ -28,7 +28,6 @@ type WebhookAnswer =
   /** The failure, with the real server's message. */
   | { readonly failure: string };
 
-/** A call of a webhook. */
 interface WebhookCall {
   readonly address: WebhookAddress;
   readonly body: unknown;

@@ -146,7 +146,6 @@ interface TableView {
   readonly includeObject: IncludeObject;
 }
 
-/** The content of a table. */
 interface TableContent {
   /** The objects, in the version of the request. */
   readonly items: readonly UnstructuredObject[];

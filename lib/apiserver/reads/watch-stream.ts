@@ -26,7 +26,6 @@ export interface WatchFormat {
   tooOld(): string;
 }
 
-/** Options of {@link WatchStream}. */
 interface WatchStreamOptions {
   readonly collection: Collection;
   readonly selection: Selection;

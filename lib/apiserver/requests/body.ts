@@ -144,7 +144,6 @@ export function textResponse(status: number, type: string, text: string): Transp
   return { status, headers: { 'content-type': type }, body: once(encoder.encode(text)) };
 }
 
-/** Returns a JSON response. */
 export function jsonResponse(status: number, value: unknown): TransportResponse {
   return jsonTextResponse(status, JSON.stringify(value));
 }

@@ -52,7 +52,6 @@ import {
 import { isTrue } from './request-info.js';
 import type { ResourceContext } from './resource-handler.js';
 
-/** Returns the write of a request. */
 export function writeOf(context: ResourceContext, options: WriteOptions): WriteRequest {
   const { kind, info, request, warn } = context;
   const { fieldManager, dryRun, fieldValidation } = options;

@@ -78,7 +78,6 @@ const counts = [
   'maxFailedIndexes',
 ] as const;
 
-/** Checks a Job. */
 function validateJob({ metadata, spec }: Wire<V1Job>, errors: FieldErrors): void {
   if (spec === undefined) return;
   if (spec.manualSelector !== true) validateGenerated(metadata, spec, errors);
@@ -161,7 +160,6 @@ function validateJobUpdate(job: Wire<V1Job>, old: Wire<V1Job>, errors: FieldErro
   }
 }
 
-/** Checks a CronJob. */
 function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
   const { spec, metadata } = cronJob;
   if (spec === undefined) return;

@@ -44,7 +44,6 @@ export function intOrPercentNumber(value: number | string): number {
   return /^[0-9]+%?$/.test(value) ? Number(value.replace('%', '')) : 0;
 }
 
-/** Checks that a percentage is at most 100%. */
 export function validateAtMost100Percent(
   value: number | string,
   field: string,

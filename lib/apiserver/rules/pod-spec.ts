@@ -45,7 +45,6 @@ export function validatePodTemplate(
   }
 }
 
-/** Checks the spec of a pod. */
 export function validatePodSpec(spec: PodSpec, field: string, errors: FieldErrors): void {
   const hasAccount = (spec.serviceAccountName ?? '') !== '';
   const check = { hasAccount, errors };

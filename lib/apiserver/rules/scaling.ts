@@ -99,7 +99,6 @@ function withDefaults(rules: ScalingRules | undefined, defaults: ScalingRules): 
 
 type AutoscalerSpec = Wire<V2HorizontalPodAutoscalerSpec>;
 
-/** Checks an `autoscaling/v2` HorizontalPodAutoscaler. */
 function validateAutoscaler({ spec }: Wire<V2HorizontalPodAutoscaler>, errors: FieldErrors): void {
   if (spec === undefined) return;
   validateBounds(spec, errors);

@@ -135,7 +135,6 @@ function ignoredWhenHeadless({
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const protocols = ['SCTP', 'TCP', 'UDP'];
 
-/** Checks a Service. */
 function validateService({ spec }: Service, errors: FieldErrors): void {
   if (spec === undefined) return;
   const { type = '', ports = [] } = spec;

@@ -276,7 +276,6 @@ const common: ReadonlySet<string> = new Set([
   'volumeMode',
 ]);
 
-/** Checks the spec of a PersistentVolume. */
 function validatePersistentVolume(spec: VolumeSpec, errors: FieldErrors): void {
   validateModes(spec, errors);
   validateCapacity(spec, errors);

@@ -29,7 +29,6 @@ import { validateClaimSpec } from './storage.js';
 type Template = Wire<V1PodTemplateSpec>;
 type Selector = Wire<V1LabelSelector>;
 
-/** Checks a Deployment. */
 export function validateDeployment({ spec }: Wire<V1Deployment>, errors: FieldErrors): void {
   if (spec === undefined) return;
   validateNonnegative(spec.replicas, 'spec.replicas', errors);
@@ -74,7 +73,6 @@ function validateStrategy(
   validateAtMost100Percent(maxUnavailable, `${path}.maxUnavailable`, errors);
 }
 
-/** Checks a ReplicaSet. */
 export function validateReplicaSet({ spec }: Wire<V1ReplicaSet>, errors: FieldErrors): void {
   if (spec === undefined) return;
   validateNonnegative(spec.replicas, 'spec.replicas', errors);
@@ -87,7 +85,6 @@ export function validateReplicaSet({ spec }: Wire<V1ReplicaSet>, errors: FieldEr
   }
 }
 
-/** Checks a StatefulSet. */
 export function validateStatefulSet(
   { spec }: Wire<V1StatefulSet>,
   errors: FieldErrors,
@@ -166,7 +163,6 @@ function withClaimVolumes(spec: StatefulSetSpec): Template {
   return { ...template, spec: { ...podSpec, volumes } };
 }
 
-/** Checks a DaemonSet. */
 export function validateDaemonSet({ spec }: Wire<V1DaemonSet>, errors: FieldErrors): void {
   if (spec === undefined) return;
   const { selector, template, updateStrategy = {} } = spec;

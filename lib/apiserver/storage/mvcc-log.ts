@@ -1,7 +1,6 @@
 import { deepFreeze } from '../../object/index.js';
 import type { UnstructuredObject } from '../../object/index.js';
 
-/** Options of {@link MvccLog}. */
 interface MvccLogOptions {
   /**
    * Maximum number of changes in the log, at least 1. Watches and continued lists that need older

@@ -100,7 +100,6 @@ export function shapeOf(atom: Atom, value: unknown): Shape | undefined {
   return atom.list === undefined ? undefined : 'list';
 }
 
-/** Returns the type of the field `name`. */
 export function fieldAtom(map: MapType, name: string): Atom {
   return (map.fields.get(name) ?? map.others)?.atom ?? noAtom;
 }

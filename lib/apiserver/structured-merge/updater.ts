@@ -30,13 +30,11 @@ interface UpdateRequest {
   readonly filter: FieldFilter;
 }
 
-/** Options of {@link applyUpdate}. */
 interface ApplyRequest extends UpdateRequest {
   readonly applied: unknown;
   readonly force: boolean;
 }
 
-/** Options of {@link trackUpdate}. */
 interface TrackRequest extends UpdateRequest {
   /** The object to store, without `managedFields`. */
   readonly next: unknown;

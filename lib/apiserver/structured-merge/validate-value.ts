@@ -94,7 +94,6 @@ function goPointer(value: unknown): string {
   return `&{${goText(value)}}`;
 }
 
-/** Options of {@link checkType}. */
 interface CheckTypeOptions extends ValidateOptions {
   /**
    * Returns the start of the error message.

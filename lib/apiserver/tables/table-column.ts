@@ -98,7 +98,6 @@ export interface ColumnSpec {
   readonly cell: TableColumn['cell'];
 }
 
-/** Returns the column of `spec`. */
 export function column(spec: ColumnSpec): TableColumn {
   const { name, type = 'string', doc, wide = false, format = '', cell } = spec;
   return {
@@ -113,7 +112,6 @@ export function column(spec: ColumnSpec): TableColumn {
   };
 }
 
-/** The age column. */
 export const ageColumn: TableColumn = {
   name: 'Age',
   type: 'string',

@@ -251,7 +251,6 @@ function restartsText({ status }: Pod, nowMs: number): string {
 const orNone = (text: string | undefined): string =>
   text === undefined || text === '' ? '<none>' : text;
 
-/** The columns of pods. */
 export const podColumns: readonly TableColumn[] = [
   nameColumn,
   {

@@ -21,7 +21,6 @@ interface Deletion {
   readonly hooks?: WriteHooks | undefined;
 }
 
-/** The result of a deletion. */
 export interface DeletionResult {
   /** The current or the last state of the object, in the version of the request. */
   readonly object: UnstructuredObject;

@@ -106,7 +106,6 @@ export function scaleKind(parent: ServedKind): ServedKind {
   return subresourceKind(parent, { group: 'autoscaling', version: 'v1', kind: 'Scale' });
 }
 
-/** A write of a Scale. */
 export interface ScaleWrite {
   /** The write request for the parent, with the `subresource` `scale`. */
   readonly request: WriteRequest;
