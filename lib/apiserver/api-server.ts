@@ -97,8 +97,8 @@ export interface EmbeddedApiServerOptions {
    */
   readonly looseCustomResources?: boolean;
   /**
-   * The number of changes that the log keeps, at least 1. A watch or a continued list that needs older ones
-   * gets 410.
+   * The number of changes that the log keeps, at least 1. A watch or a continued list that needs an older
+   * change gets 410.
    * @defaultValue 10_000
    */
   readonly logLength?: number;
@@ -402,7 +402,7 @@ export interface Entrance extends Pick<ListenSettings, 'admit'> {
 }
 
 interface ServerAsking extends Asking {
-  /** Discovery documents of the listener. @defaultValue those of all served groups */
+  /** Discovery documents of the listener. @defaultValue the documents of all served groups */
   readonly discovery?: DiscoveryHandler | undefined;
 }
 

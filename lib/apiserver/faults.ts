@@ -36,9 +36,9 @@ export type FaultEffect =
   /** Breaks the connection before or after the server handles the request. */
   | { readonly type: 'reset'; readonly when: 'before' | 'after' }
   /**
-   * Drops or repeats an event of a watch, open ones included. The rule matches the verb `watch`, and the name
-   * and namespace of the event's object; `times`, `probability` and `struck` count events. Events of the
-   * objects that exist when a watch starts are sent unchanged.
+   * Drops or repeats an event of a watch, also of a watch that is already open. The rule matches the verb
+   * `watch`, and the name and namespace of the event's object; `times`, `probability` and `struck` count
+   * events. Events of the objects that exist when a watch starts are sent unchanged.
    */
   | { readonly type: 'dropEvent' | 'duplicateEvent' };
 

@@ -17,7 +17,7 @@ export type RequestHandler = (request: TransportRequest) => Promise<TransportRes
 export interface Origin {
   /** Content of the client certificate; undefined without one. */
   readonly certified: CertifiedClient | undefined;
-  /** Result of {@link ListenSettings.admit}; undefined if it leaves the decision to the handler. */
+  /** Result of {@link ListenSettings.admit}; undefined if `admit` leaves the decision to the handler. */
   readonly visitor?: Visitor | undefined;
 }
 

@@ -36,7 +36,10 @@ export interface CachedClientOptions {
 
 /** A {@link Client} that reads from a cache. */
 export interface CachedClient extends Client {
-  /** Reads from the server as well. */
+  /**
+   * The wrapped client, for reads that bypass the cache. The cache does not record writes through this
+   * client.
+   */
   readonly live: Client;
   /** Synchronous reads from the cache. */
   readonly looks: CacheLooks;

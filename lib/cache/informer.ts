@@ -142,7 +142,7 @@ export class EventHandlers<T extends KubernetesObject> {
     const handlers = this.#handlers;
     for (const event of events) {
       for (const handler of handlers) {
-        // An earlier handler may have removed this one.
+        // An earlier handler may have removed this handler.
         const isThere = this.#handlers === handlers || this.#handlers.includes(handler);
         if (isThere) this.#tell(handler, event);
       }

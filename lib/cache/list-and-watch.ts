@@ -132,7 +132,7 @@ class SilenceLimit {
     heard: 'listing' | 'listed',
     nowMs: number,
   ): number {
-    // The bookmark that ends the initial events does not prove that periodic ones will follow.
+    // The bookmark that ends the initial events does not prove that periodic bookmarks will follow.
     if (event.type === 'BOOKMARK' && !event.initialEventsEnd) this.#bookmarked = true;
     if (heard === 'listing') return nowMs + stalledListMs;
     return this.#bookmarked ? Math.min(nowMs + silentWatchMs, this.#endMs) : this.#endMs;

@@ -1,6 +1,7 @@
 /**
- * Compares two resource versions of one resource type (KEP-5504; guaranteed by every server since Kubernetes
- * 1.35, and in practice by all earlier ones). Versions of different types are not comparable.
+ * Compares two resource versions of one resource type (KEP-5504). Every server since Kubernetes 1.35
+ * guarantees this order; in practice, all earlier servers have it too. Versions of different types are not
+ * comparable.
  * @returns less than 0 if `one` is older, 0 if both are equal, more than 0 if `one` is newer; undefined if
  *   either is not an integer
  */

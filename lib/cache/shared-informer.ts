@@ -297,7 +297,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#handlers.emit(events);
   }
 
-  /** Prepares a server object; returns a stand-in for one that can't be cached. */
+  /** Prepares a server object. Returns a stand-in for an object that can't be cached. */
   #taken(given: T): T {
     return this.#keyed(given).object;
   }

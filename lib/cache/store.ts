@@ -182,7 +182,7 @@ class Index<T extends KubernetesObject> {
   #remove(value: string, key: string): void {
     const keys = this.#keys.get(value);
     keys?.delete(key);
-    // Remove empty sets: owners come and go, and a set for each past owner would be a leak.
+    // Remove empty sets: a set for each past owner would be a leak.
     if (keys?.size === 0) this.#keys.delete(value);
   }
 }

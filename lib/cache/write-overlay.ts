@@ -112,7 +112,10 @@ export class WriteOverlay<T extends KubernetesObject> {
     this.#entries.set(key, { type: 'deleted', uid, version });
   }
 
-  /** Records that a deletion of many included `key` with this UID: it is deleted or terminating. */
+  /**
+   * Records that `deleteCollection` included the object `key` with this UID, which is now deleted or
+   * terminating.
+   */
   deletedWithOthers(key: string, uid: string | undefined): void {
     const known = this.#entries.get(key);
     this.#doubt(key, doubtMs, (stored) => {

@@ -183,7 +183,7 @@ const parents: Readonly<Record<string, TypeReference<KubernetesObject>>> = {
 };
 
 /**
- * Returns the kind whose path `object` is written to: its own, or that of the subresource's parent.
+ * Returns the kind whose path `object` is written to: its own kind, or the kind of the subresource's parent.
  * @throws OperatorError `InvalidOption`: a `Scale` can have many parents, so `parent` is required.
  */
 export function subresourceParent(

@@ -273,8 +273,8 @@ export interface Fence {
    */
   check(what: string): void;
   /**
-   * Aborted when no write may start again. Writes under way are aborted (the server may have carried them
-   * out), and waiting retries end at once. Absent: both continue.
+   * Aborted once no further write may start. The client then aborts writes under way, which the server may
+   * have carried out, and ends waiting retries at once. Absent: both continue.
    */
   readonly lost?: AbortSignal | undefined;
   /**

@@ -25,7 +25,7 @@ import { tokenFile } from './credentials.js';
 /**
  * Connects by controller-runtime's rules. Uses the first of these that exists: a given `path`, `text` or
  * `context`; the files of the variable `KUBECONFIG`; the service account of the Pod; `~/.kube/config`.
- * @throws OperatorError `InvalidKubeConfig`: none exists, or the first is broken.
+ * @throws OperatorError `InvalidKubeConfig`: no configuration exists, or the first one is broken.
  */
 export async function defaultClient(
   options: KubeConfigClientOptions = {},

@@ -123,7 +123,7 @@ export class Exchange {
     });
   }
 
-  /** A lost fence ends the request, whether it is sent or still waiting. */
+  /** Ends the request when a fence is lost, even if the request still waits to be sent. */
   async #exchange<T>(request: ApiRequest, streaming: boolean, receive: Receive<T>): Promise<T> {
     const { fences = [] } = request;
     if (fences.length === 0) return this.#repeat(request, streaming, receive);

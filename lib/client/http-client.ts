@@ -387,7 +387,7 @@ async function* mappedBatches<T>(
   valueOf: (value: unknown) => T,
 ): AsyncGenerator<Iterable<T>> {
   for await (const batch of batches) {
-    // Lazily, so that the events before one that throws still arrive.
+    // Lazily: if an event throws, the caller still receives the events before.
     yield (function* () {
       for (const value of batch) yield valueOf(value);
     })();

@@ -11,12 +11,12 @@ export type PageRequest = Query;
 export type FetchPage<T extends KubernetesObject> = (page: PageRequest) => Promise<ObjectList<T>>;
 
 const defaultLimit = 500;
-// API servers fill pages while objects remain; only aggregated ones may send empty pages.
+// API servers fill pages while objects remain; only aggregated API servers may send empty pages.
 const maxEmptyPages = 1_000;
 
 /**
  * Yields the pages of a collection, all of one resource version.
- * @throws ApiError 410: the server discarded that version meanwhile. The caller must start again, because
+ * @throws ApiError 410: the server discarded that version meanwhile. The caller must list again, because
  * pages were already yielded.
  * @throws ApiError: the server repeats a continue token, or sends endless empty pages.
  */

@@ -27,8 +27,8 @@ import type { CallOptions, Client, GetOptions, WriteOptions } from './client.js'
 /** Options of {@link createOrUpdate} and {@link createOrPatch}. */
 export interface CreateOrUpdateOptions<T> extends WriteOptions {
   /**
-   * Returns the desired object. Receives a copy of the live object, or of the given one if it does not exist;
-   * may change and return the copy.
+   * Returns the desired object. Receives a copy of the live object, or of the given object if no live object
+   * exists. May change and return the copy.
    */
   readonly mutate: (object: T) => T;
 }

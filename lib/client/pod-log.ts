@@ -4,7 +4,7 @@ import type { CallOptions, Client } from './client.js';
 import { refuseUnknownOptions } from '../system/index.js';
 import type { OptionNames } from '../system/index.js';
 
-/** Options of {@link podLog} and {@link podLogLines}. The server's defaults apply to absent ones. */
+/** Options of {@link podLog} and {@link podLogLines}. The server's defaults apply to absent options. */
 export interface PodLogOptions extends CallOptions {
   /** Required if the Pod has several containers. */
   readonly container?: string | undefined;

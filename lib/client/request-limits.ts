@@ -37,7 +37,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Adds a signal that aborts this one. */
+  /** Aborts this signal when `source` is aborted. */
   follow(source: AbortSignal | undefined): void {
     if (source === undefined || this.#sources.has(source)) return;
     const onAbort = (): void => this.#controller.abort(source.reason);
@@ -84,7 +84,7 @@ export class Deadline {
   }
 }
 
-/** Whether `signal` has Node's default listener limit, not one that the user set. */
+/** Whether `signal` has Node's default listener limit, not a limit that the user set. */
 function isLimited(signal: AbortSignal): boolean {
   try {
     return getMaxListeners(signal) === defaultMaxListeners;

@@ -81,7 +81,7 @@ export function ownerReferenceTo(
  * Returns a copy of `object` with `owner` as its controller and `blockOwnerDeletion` set; `object` itself if
  * it already has both. Other owners stay. The rules are those of "Owners and Dependents" in the Kubernetes
  * documentation: owner and object are in one namespace, or the owner is cluster-scoped.
- * @throws AlreadyOwnedError `AlreadyOwned`: the controller is another object, or an earlier one of the
+ * @throws AlreadyOwnedError `AlreadyOwned`: the controller is another object, or an earlier object of the
  * owner's name.
  * @throws OperatorError `InvalidOwner`: the reference is not allowed, or `owner` is not live.
  */

@@ -2,7 +2,7 @@ import { Lexer, LineCounter, YAMLParseError, isScalar, parseAllDocuments, visit 
 import type { Document, DocumentOptions, ParseOptions, SchemaOptions, YAMLMap } from 'yaml';
 import { maxDepth, tooDeep } from './depth.js';
 
-/** Options of {@link parseYamlDocuments}: those of the parser, except `uniqueKeys`. */
+/** Options of {@link parseYamlDocuments}: the options of the parser, except `uniqueKeys`. */
 export type YamlOptions = Omit<ParseOptions & DocumentOptions & SchemaOptions, 'uniqueKeys'>;
 
 /**

@@ -214,7 +214,7 @@ function prefixed(text: string): Uint8Array {
   return Buffer.concat([Uint8Array.of(bytes.length), bytes]);
 }
 
-/** Reads exactly `length` bytes: later ones belong to the tunnel. */
+/** Reads exactly `length` bytes: later bytes belong to the tunnel. */
 async function take(socket: Socket, length: number): Promise<Uint8Array> {
   let taken = Buffer.alloc(0);
   while (taken.length < length) {

@@ -97,7 +97,9 @@ export const errorCodes = [
   'LeaseForbidden',
   /** The operator's account lacks permissions that were checked at the start. */
   'MissingPermission',
-  /** An operator that was killed at some request ended in another state than one that was not. */
+  /**
+   * An operator that was killed at some request ended in another state than an operator that was not killed.
+   */
   'CrashPointFailed',
   /** An operator did not recover from a request that failed once. */
   'FaultSweepFailed',

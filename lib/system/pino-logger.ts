@@ -108,7 +108,7 @@ function written(error: unknown, { stacks, seen, said }: Writing): unknown {
 
 type ErrorLike = Error & { readonly errors?: unknown };
 
-/** Errors of another realm are not instances of this one's `Error`. */
+/** Errors of another realm are not instances of this realm's `Error`. */
 function isErrorLike(value: unknown): value is ErrorLike {
   if (typeof value !== 'object' || value === null) return false;
   return typeof (value as Partial<Error>).message === 'string';

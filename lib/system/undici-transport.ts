@@ -112,7 +112,7 @@ export class UndiciTransport implements Transport {
 
   /**
    * Makes later requests use new connections, for example because the client certificate changed. Requests
-   * under way finish on the old ones.
+   * under way finish on the old connections.
    */
   async reconnect(): Promise<void> {
     const old = await this.#connections;

@@ -42,7 +42,7 @@ export class Authenticator {
 
   /**
    * Returns the user of a token.
-   * @param audiences - the accepted audiences of the token; defaults to that of the server.
+   * @param audiences - the accepted audiences of the token; defaults to the audience of the server.
    */
   tokenUser(token: string, audiences: readonly string[] = [serverAudience]): TokenVerdict {
     const known = this.#users.get(token);

@@ -130,7 +130,7 @@ function rulesOf(needs: readonly Need[]): readonly PolicyRule[] {
   const verbs = new Map<string, { need: Need; verbs: Set<string> }>();
   for (const need of needs) {
     const { group, resource, name, path } = need;
-    // A rule without names covers this one.
+    // A rule without names covers this need.
     if (name !== '' && needs.some((one) => one.name === '' && covers(one, need))) continue;
     const key = JSON.stringify([path, group, resource, name]);
     const known = verbs.get(key) ?? { need, verbs: new Set() };

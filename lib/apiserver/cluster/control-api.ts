@@ -194,7 +194,7 @@ export class ControlApi {
     knownParameters('kubeconfig', query, ['user']);
     const { host } = request.headers;
     const { protocol } = new URL(this.#cluster.url);
-    // The client may reach the server by another name and port, such as those of a container.
+    // The client may reach the server by another name and port, for example from outside a container.
     const url = host === undefined ? this.#cluster.url : `${protocol}//${host}`;
     return this.#cluster.kubeConfig(query.get('user') ?? undefined, { url });
   }

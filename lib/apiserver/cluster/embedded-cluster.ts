@@ -130,7 +130,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     return cluster;
   }
 
-  /** Requests of clients; those of the cluster's own controllers are left out. */
+  /** The requests of clients, without the requests of the cluster's own controllers. */
   get requests(): RequestLog {
     return this.server.requests;
   }

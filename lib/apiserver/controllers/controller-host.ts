@@ -240,7 +240,7 @@ export class ObjectWriter {
       const settings = { ...options, preconditions: { uid } };
       await this.#loopback.delete(type as unknown as ResourceType, keyOf(object), settings);
     } catch (error) {
-      // Conflict: another object has this name, so the given one is gone.
+      // Conflict: another object has this name, so the given object is gone.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   }

@@ -143,7 +143,7 @@ function oldReplicaSetSteps(update: RollingUpdate): ScaleStep[] {
     .map(({ name, replicas }) => ({ name, replicas }));
 }
 
-/** Removes unavailable pods first. Otherwise a new rollout could never replace a broken one. */
+/** Removes unavailable pods first. Otherwise a new rollout could never replace a broken rollout. */
 function withoutUnavailable(old: readonly ReplicaSetSize[], limit: number): ReplicaSetSize[] {
   let left = limit;
   return old.map((set) => {
@@ -340,8 +340,8 @@ export function revisionOf(set: ReplicaSet): number {
 }
 
 /**
- * Returns the annotations for the newest ReplicaSet: `current`, those of the Deployment, and a revision of at
- * least `revision`.
+ * Returns the annotations for the newest ReplicaSet: `current`, the Deployment's annotations, and a revision
+ * of at least `revision`.
  */
 export function newReplicaSetAnnotations(
   deployment: Deployment,

@@ -146,7 +146,7 @@ function hasTimedOut(
   return timestampMs(progressing.lastUpdateTime) + deadlineMs < nowMs;
 }
 
-/** Returns the failure of a ReplicaSet. The new ReplicaSet takes precedence over old ones. */
+/** Returns a failure of one of the ReplicaSets. The new ReplicaSet takes precedence over old ReplicaSets. */
 function replicaFailure(
   current: ReplicaSet | undefined,
   old: readonly ReplicaSet[],

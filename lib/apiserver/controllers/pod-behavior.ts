@@ -203,7 +203,7 @@ export interface ResolvedPodOptions {
 
 /**
  * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: a time is negative, or shorter than one that it must follow.
+ * @throws OperatorError `InvalidOption`: a time is negative, or shorter than the time of an earlier step.
  */
 export function resolvePodOptions(options: PodOptions = {}): ResolvedPodOptions {
   const { runningAfterMs = 1, terminatedAfterMs = 2, restartAfterMs = 10_000 } = options;

@@ -17,7 +17,7 @@ export function validateConversion({ spec }: Crd, errors: FieldErrors): void {
   if (reviewVersions.length === 0) errors.required('spec.conversion.conversionReviewVersions');
 }
 
-/** Checks the fields of a CRD that its versions share, or those of one version. */
+/** Checks the fields that all versions of a CRD share, or the fields of one version. */
 export function validateVersionFields(
   version: CrdVersion,
   field: string,

@@ -56,7 +56,7 @@ function builtinPaths({ serves }: OpenApiSource): Readonly<Record<string, Paths>
 
 /**
  * Returns the group of `apis/apps/v1` or `api/v1`.
- * @returns undefined: the document is not that of a version
+ * @returns undefined: the document does not describe a version
  */
 function groupOfDocument(name: string): string | undefined {
   const [root, ...rest] = name.split('/');
@@ -284,8 +284,8 @@ const clusterScoped: Template = {
 };
 
 /**
- * Removes strategic merge patches: kubectl sends the types in the document, and custom resources do
- * not support this one.
+ * Removes strategic merge patches: kubectl sends the types in the document, and custom resources do not
+ * support strategic merge patches.
  */
 function withoutStrategicPatch(key: string, value: unknown): unknown {
   return key === 'application/strategic-merge-patch+json' ? undefined : value;

@@ -10,7 +10,7 @@ import { defaultColumns } from '../tables/table-column.js';
 import type { TableColumn } from '../tables/table-column.js';
 import { podColumns, workloadColumns } from '../tables/workload-columns.js';
 
-/** The form in which a request wants its objects. */
+/** The form of the objects in the answer to a request. */
 export interface View {
   readonly core: ServerCore;
   readonly kind: ServedKind;

@@ -168,8 +168,8 @@ export function objectResponse(
 }
 
 /**
- * Returns the `Status` of an error, with `Retry-After` if the error has it. `accept` is the header
- * of the request; an error comes in JSON if the client accepts no form of this server.
+ * Returns the `Status` of an error, with `Retry-After` if the error has it. `accept` is the header of the
+ * request; the answer is JSON if the client accepts no form of this server.
  */
 export function errorResponse(error: StatusError, accept?: string): TransportResponse {
   const encoding = preferred(accept, ({ as }) => as === undefined)?.encoding ?? 'json';

@@ -102,7 +102,7 @@ function validateJson(field: string, base64: string, errors: FieldErrors): void 
   try {
     JSON.parse(Buffer.from(base64, 'base64').toString('utf8'));
   } catch {
-    // Go's message includes a character of the secret; this one does not.
+    // Go's message includes a character of the secret; this message does not.
     errors.invalid(field, '<secret contents redacted>', 'invalid JSON');
   }
 }

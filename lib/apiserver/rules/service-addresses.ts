@@ -200,8 +200,8 @@ export class TakenAddresses {
   }
 
   /**
-   * Returns the addresses in use by all Services except one.
-   * @param own - `namespace/name` of that one
+   * Returns the addresses that all Services except `own` use.
+   * @param own - the key of the excepted Service, `namespace/name`
    */
   except(own: string): Taken {
     const isTaken = (address: string): boolean => {

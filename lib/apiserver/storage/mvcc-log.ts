@@ -3,8 +3,8 @@ import type { UnstructuredObject } from '../../object/index.js';
 
 interface MvccLogOptions {
   /**
-   * Maximum number of changes in the log, at least 1. Watches and continued lists that need older
-   * ones get a 410.
+   * Maximum number of changes in the log, at least 1. Watches and continued lists that need older changes get
+   * a 410.
    */
   readonly length: number;
   /**
@@ -366,7 +366,7 @@ export class SortedKeys {
     const sorted = this.#merged();
     const start = lowerBound(sorted, from > prefix ? from : prefix);
     if (prefix === '') return start === 0 ? sorted : sorted.slice(start);
-    // Keys are ASCII, so all code units are below this one.
+    // Keys are ASCII, so all their code units are below U+FFFF.
     const end = lowerBound(sorted, `${prefix}\uffff`);
     return sorted.slice(start, end);
   }

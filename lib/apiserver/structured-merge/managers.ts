@@ -80,7 +80,7 @@ export function ownersOfRequest(entries: readonly ManagedFieldsEntry[]): Owners 
 }
 
 /**
- * Checks the `managedFields` that a mutating webhook returned. The caller replaces invalid ones by
+ * Checks the `managedFields` that a mutating webhook returned. The caller replaces invalid `managedFields` by
  * the previous ones, with a warning.
  * @returns the problem with the server's message, or `undefined` if they are valid
  */
@@ -107,7 +107,7 @@ function checkEntry(entry: ManagedFieldsEntry, index: number): void {
     throw invalid('operation must be `Apply` or `Update`');
   }
   if (apiVersion === undefined || apiVersion === '') throw invalid('apiVersion must not be empty');
-  // A client may send any value, not only those of the type.
+  // A client may send any value, not only a value of the TypeScript type.
   const type: string = fieldsType ?? '';
   if (type === '') throw invalid(`missing fieldsType in managed fields entry ${index}`);
   if (type !== 'FieldsV1') {
@@ -219,7 +219,7 @@ function intoBucket(owners: Map<string, Owner>, { id, owner, first }: Ancient): 
   owners.set(bucketId, { ...bucket, set: owner.set.union(set), time: owner.time });
 }
 
-// Metadata that clients send, and that of a zero value, may break the type.
+// The metadata that clients send and the metadata of a zero value may violate the TypeScript type.
 interface Metadata extends Omit<ObjectMeta, 'managedFields'> {
   managedFields?: ManagedFieldsEntry[] | null;
 }
@@ -245,10 +245,9 @@ export function withManagedFields(
 }
 
 /**
- * Returns `next` with the `managedFields` of `live` if the two objects differ only in the times of
- * these entries, else `next` itself. A write without changes must not bump the `resourceVersion`.
- * Set the `resourceVersion` of `next` to that of `live` first. Call this function immediately
- * before the write.
+ * Returns `next` with the `managedFields` of `live` if the two objects differ only in the times of their
+ * `managedFields`, else `next` itself. A write without changes must not bump the `resourceVersion`. Set the
+ * `resourceVersion` of `next` to that of `live` first. Call this function immediately before the write.
  */
 export function keepManagedFieldsTimes(
   live: UnstructuredObject,

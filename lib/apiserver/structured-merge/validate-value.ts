@@ -14,7 +14,7 @@ import { metadataOf } from './managers.js';
 
 /** Options of {@link validateValue}. */
 interface ValidateOptions {
-  /** Allows several entries with one key. Live objects may have them, applied ones may not. */
+  /** Allows several entries with one key. Live objects may have such entries, applied objects may not. */
   readonly allowDuplicates: boolean;
 }
 

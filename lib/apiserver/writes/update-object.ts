@@ -257,8 +257,7 @@ function validate(core: ServerCore, { request, ruling, object, old }: Prepared):
   const errors = new FieldErrors();
   if (isLoose(core, ruling)) validateSameObject(object.metadata, old.metadata, errors);
   else {
-    // The real server checks metadata twice: with the checks for all kinds, then with those of the
-    // kind.
+    // The real server checks metadata twice: with the checks for all kinds, then with the checks of the kind.
     validateMetaUpdate(object.metadata, old.metadata, errors);
     validateMetaUpdate(object.metadata, old.metadata, errors);
   }

@@ -136,7 +136,7 @@ class Checker {
     return this.#issue(at, message);
   }
 
-  /** Returns the type that a name denotes: that of a variable, or a type itself. */
+  /** Returns the type of the variable or type that a name denotes. */
   #named(expression: Expression, name: string): CelType | undefined {
     for (let scope: Scope | undefined = this.#scope; scope !== undefined; scope = scope.outer) {
       const variable = scope.variables.get(name);

@@ -48,7 +48,7 @@ export interface VersionDefinition {
   readonly deprecated?: boolean | string | undefined;
   /** @defaultValue those of the resource */
   readonly printerColumns?: readonly PrinterColumn[] | undefined;
-  /** Paths that field selectors support, such as `.spec.node`. @defaultValue those of the resource */
+  /** Paths that field selectors support, such as `.spec.node`. @defaultValue the paths of the resource */
   readonly selectableFields?: readonly string[] | undefined;
   /** @defaultValue that of the resource */
   readonly scale?: ScaleDefinition | undefined;

@@ -74,8 +74,8 @@ const special: Readonly<Partial<Record<string, Schema>>> = {
 
 /**
  * Returns the structural schema of a built-in type for use in a CRD, with references resolved and
- * descriptions removed. Keeps only the defaults that Kubernetes intends: those of list map keys (a port's
- * `protocol`), which the API server requires. Drops Go's zero values.
+ * descriptions removed. Keeps only the defaults that Kubernetes intends: the defaults of list map keys (a
+ * port's `protocol`), which the API server requires. Drops Go's zero values.
  */
 function embeddedSchema(definition: string): Schema {
   const known = special[definition];

@@ -111,8 +111,8 @@ const numberFormats: Readonly<Partial<Record<string, readonly string[]>>> = {
 };
 
 /**
- * Returns whether the API server knows the schema's format, if it has one; the server warns about unknown
- * ones.
+ * Returns true if the schema has no format, or a format that the API server knows. The server warns about
+ * unknown formats.
  */
 export function isKnownFormat({ type = 'string', format = '' }: Schema): boolean {
   if (format === '') return true;
