@@ -155,8 +155,8 @@ function nodeAt(root: FieldNode, path: FieldPath): FieldNode | undefined {
   return node;
 }
 
-// `FieldSet.ofRoot` is not called in the private method itself. tsc 6.0 would replace every mention of the
-// class in its body by a variable that it sets after the class, too late for `static empty`.
+// `FieldSet.ofRoot` is not called in the private method itself. tsc 6.0 would then replace every mention of
+// the class in its body by a variable. The variable is set after the class, too late for `static empty`.
 function setOfRoot(root: FieldNode): FieldSet {
   return FieldSet.ofRoot(root);
 }

@@ -148,7 +148,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     if (this.#listener === undefined) {
       throw new OperatorError('Stopped', 'the cluster does not listen: call listen() first');
     }
-    // A client cannot connect to a wildcard address on every platform, and no certificate is for it.
+    // Not every platform lets a client connect to a wildcard address, and no certificate is valid for one.
     return this.#listener.url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   }
 

@@ -5,8 +5,8 @@ export type WireType = 0 | 1 | 2;
 const depthLimit = 1_000;
 
 /**
- * Reads the fields of a message one after another. The same reader reads nested messages: for the time of a
- * nested message, its end is the end of the reader.
+ * Reads the fields of a message one after another. The same reader reads nested messages: within a nested
+ * message, the reader ends where that message ends.
  */
 export class WireReader {
   readonly #bytes: Buffer;

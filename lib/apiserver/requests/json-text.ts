@@ -175,8 +175,8 @@ interface Level {
 }
 
 /**
- * Finds duplicate members and the depth of `text`, which must be JSON. Uses a stack of its own, because deep
- * nesting could overflow JavaScript's.
+ * Finds duplicate members and the depth of `text`, which must be JSON. Uses a stack of its own, because
+ * recursion into deep nesting could overflow JavaScript's stack.
  */
 export function scanJson(text: string): JsonScan {
   const duplicates: string[] = [];
