@@ -40,10 +40,10 @@ const crdHashAnnotation = 'operator-builder.io/definition-hash';
  *
  * ## Flow
  * 1. Read the definition. If the definition is being deleted, wait until it is gone.
- * 2. Apply the definition (server-side, `force`). If the live one is up to date and established, stop here: one
- *    read is all.
- * 3. Wait for the condition `Established`.
- * 4. Wait until discovery lists the kind in each served version, which happens a moment later.
+ * 2. If the live definition is up to date and established, stop: one read is all.
+ * 3. Apply the definition (server-side, `force`), unless the live one is up to date.
+ * 4. Wait for the condition `Established`.
+ * 5. Wait until discovery lists the kind in each served version, which happens a moment later.
  *
  * ## Guarantees
  * - It never deletes a definition or objects of its kind, not even at the time limit.
