@@ -97,10 +97,9 @@ export interface AdoptOptions {
 /**
  * Transfers fields that `managers` wrote by updates to the Apply entry of `into` (client-go's `csaupgrade`).
  * The next apply then removes fields that are no longer applied. Send the result as a JSON patch that
- * replaces
- * `/metadata/managedFields`, together with the `resourceVersion` that was read. Entries of subresources stay.
- * An Update entry of another API version than the Apply entry is dropped, because its fields cannot be
- * expressed in the other version.
+ * replaces `/metadata/managedFields`, together with the `resourceVersion` that was read. Entries of
+ * subresources stay. An Update entry of another API version than the Apply entry is dropped, because its
+ * fields cannot be expressed in the other version.
  * @returns the new list, or `undefined` if nothing changes.
  * @throws OperatorError `InvalidValue`: an entry is invalid.
  */
