@@ -53,12 +53,16 @@ export function appliedDifferences(
   const found = fieldDifferences(live, desired, part);
   const differing = found.filter((difference) => !isSameAmount(difference, desired));
   if (differing.length > 0) return differing;
-  // An update that takes over a map and keeps its values shows only in the fields of all managers together.
+  // If another manager's update took a map from `part.manager` and kept its values, the entry of
+  // `part.manager` looks complete. Only the fields of all managers together show it.
   const uncovered = uncoveredPaths(appliedIn(live, desired, part), desired, { live });
   return uncovered.map((path) => ({ path, type: 'missing' }));
 }
 
-/** {@link appliedDifferences}, as far as our entry alone shows them; equal quantities may differ. */
+/**
+ * Returns the {@link appliedDifferences} that the entry of `part.manager` in `managedFields` shows by itself.
+ * They include equal quantities that are written differently.
+ */
 export function fieldDifferences(
   live: UnstructuredObject,
   desired: UnstructuredObject,

@@ -15,7 +15,8 @@ export interface LiveAndDesired {
 
 /**
  * Applies one part of objects under one field manager, if the apply would change it. The desired object has
- * exactly the fields that the manager is to own: no labels, owner or hash of ours.
+ * exactly the fields that the manager is to own: the builder's labels, owner reference and hash are not
+ * added.
  */
 export class AppliedPart {
   readonly #part: ManagedPart;
@@ -52,8 +53,9 @@ export class AppliedPart {
   }
 
   /**
-   * Applies `desired`. Fields that were applied before and are not in it are removed. A late write of a former
-   * leader is a stale write, as is one of an object that was created meanwhile.
+   * Applies `desired`. Fields that were applied before and are not in it are removed. If the object was
+   * written or created since it was read, the apply is a conflict. This also stops the late write of a former
+   * leader.
    * @returns the resulting object: `live` itself if it is up to date
    * @throws ApiError `isStaleWrite`: the object was changed, created, or deleted since it was read
    */

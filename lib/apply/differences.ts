@@ -113,7 +113,8 @@ function isEmpty(value: unknown): boolean {
 }
 
 function isAmount(value: unknown): value is string | number {
-  // A failed parse is slow: hashes, versions and addresses begin like a quantity, too.
+  // Test with a pattern first: a failed parse is slow, and hashes, versions and addresses begin like
+  // quantities.
   return typeof value === 'number' || (typeof value === 'string' && amount.test(value));
 }
 
@@ -174,8 +175,8 @@ const filledIn =
   /^spec\.volumeClaimTemplates\[\d+\]\.(apiVersion|kind|status|metadata\.creationTimestamp|spec\.volumeMode)$/;
 
 /**
- * Returns true if `live` matches `desired`, without comparing values: we applied the same object before, and
- * still own each of its fields.
+ * Returns true if `live` matches `desired`, without comparing values: `manager` applied the same object
+ * before, and still owns each of its fields.
  */
 export function isUnchanged({ live, desired }: Pair, manager: string): boolean {
   if (!isSameDesire(live, desired)) return false;
@@ -187,7 +188,7 @@ function isSameDesire(live: UnstructuredObject, { hash }: DesiredObject): boolea
   return live.metadata.annotations?.[appliedHashAnnotation] === hash;
 }
 
-/** A field that another manager has taken from us. */
+/** A field that another manager has taken from the operator. */
 export interface Drift {
   readonly path: FieldPath;
   readonly from: unknown;
@@ -238,7 +239,7 @@ function newestWriter(live: UnstructuredObject, manager: string): string {
   return last === undefined || last === manager ? 'unknown' : last;
 }
 
-// Fields that the server sets, and our own bookkeeping.
+// Fields that the server sets, and the annotations in which the builder keeps its own records.
 const unasked = [...serverSetFields, 'status', `metadata.annotations["${appliedHashAnnotation}"]`];
 
 /** Returns the changes that an apply is expected to make, before the server has answered. */

@@ -15,7 +15,7 @@ import type { ApplyContext, ApplySettings } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { appliedHashAnnotation } from './ownership.js';
 
-/** Fields whose ownership we take over before an object is applied. */
+/** Fields that the operator takes over from other managers before it applies an object. */
 export interface Adoption {
   /** The managers after the adoption. */
   readonly managedFields: readonly ManagedFieldsEntry[];
@@ -28,9 +28,9 @@ export interface Adoption {
 }
 
 /**
- * Returns the fields to adopt: those that `adoptManagers` wrote by create and update, and those that were
- * ours before `managedFields` was cleared. A field that another manager owns too would stay forever once it
- * is no longer desired.
+ * Returns the fields that the operator has to own alone before it applies. These are fields that
+ * `adoptManagers` wrote by create and update, and fields that it applied before `managedFields` was cleared.
+ * If another manager still owned such a field, the field would stay after it is no longer desired.
  * @returns undefined if there is nothing to adopt
  */
 export function adoptionOf(pair: Pair, settings: ApplySettings): Adoption | undefined {
@@ -66,17 +66,20 @@ function adoptedRemovals(
 }
 
 const cleared = 'its managedFields had been cleared';
-// The manager that gets all fields of an object without managers, at its first apply.
+// The manager to which the server assigns all existing fields at the first apply to an object without
+// managers.
 const nobody = 'before-first-apply';
 const appliedHashPath = fieldPath('metadata', 'annotations', appliedHashAnnotation);
 
 /**
- * Returns the managers of `live` with the applied fields ours alone, if `managedFields` was cleared after we
- * had applied. At the next apply, the server assigns the existing fields to `before-first-apply`. That entry
- * keeps all other fields, because they may belong to other managers.
+ * Returns the managers of `live`, repaired after a user cleared `managedFields`. After that, the next apply
+ * assigns all existing fields to `before-first-apply`, including those that `manager` applied. The result
+ * removes the fields of `manager` from that entry, so that `manager` owns them alone. The entry keeps all
+ * other fields, because they may belong to other managers.
  *
- * The function reads the entry itself, not the result of a recent apply. A process that stops between the two
- * thus finds the entry after its restart.
+ * The function looks for the entry in every reconcile, not only after an apply. So a process that stopped in
+ * between repairs it after its restart.
+ * @returns undefined if there is nothing to repair
  */
 function releasedFields(
   live: UnstructuredObject,
@@ -91,7 +94,8 @@ function releasedFields(
   if (entry === undefined) return undefined;
   const ours = appliedFields(live, manager);
   const all = FieldSet.fromFieldsV1(entry.fieldsV1 ?? {});
-  // An object that was never applied before also has the entry, but without our annotation.
+  // The server also adds the entry to an object that `manager` has never applied; the annotation is missing
+  // then.
   if (ours === undefined || !all.has(appliedHashPath)) return undefined;
   const rest = all.difference(ours);
   const kept = rest.equals(FieldSet.empty) ? [] : [{ ...entry, fieldsV1: rest.toFieldsV1() }];
@@ -137,8 +141,8 @@ export function withManagedFields(
 const keeper = 'operator-builder-replicas';
 
 /**
- * Applies the live `replicas` under another field manager, before we stop setting them in favour of an
- * autoscaler. A field that only we own would fall back to its default, 1.
+ * Applies the live `replicas` under another field manager, before the operator leaves them to an autoscaler.
+ * If only the operator owned the field, its next apply would reset it to the default, 1.
  * @returns the object after the write
  */
 export async function handOverReplicas(

@@ -14,7 +14,8 @@ import type { Pair } from './desired-object.js';
 import { pending } from './results.js';
 import type { Outcome } from './results.js';
 
-// No watch reports a claim that outlives its owner.
+// Delay before the next attempt to grow an unbound claim, in milliseconds. A claim that outlives its owner
+// has no owner reference, so no watch event causes a reconcile.
 const unboundRetryMs = 30_000;
 
 /**
@@ -99,7 +100,8 @@ function templatesOf(object: UnstructuredObject): readonly PersistentVolumeClaim
 }
 
 /**
- * Decides that a claim that can't grow now stays as it is and does not block its dependents.
+ * Returns a waiting decision for a claim that can't grow now. The claim stays as it is, and does not block
+ * its dependents.
  * @returns undefined if the error has another cause
  */
 export function notGrown(

@@ -38,7 +38,7 @@ export const managedByLabel = 'app.kubernetes.io/managed-by';
 /** Ownership of a live object, from the view of one owner. */
 export type Ownership =
   | { readonly state: 'ours' }
-  /** Kept when an earlier owner of this kind and name was deleted; we may take it over. */
+  /** An earlier owner of this kind and name was deleted and left the object; the owner may take it over. */
   | { readonly state: 'retained' }
   /** An earlier owner of this kind and name controls it; garbage collection will delete it. */
   | { readonly state: 'earlier' }

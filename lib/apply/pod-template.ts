@@ -181,7 +181,8 @@ function appliedTemplate(live: UnstructuredObject, manager: string): PodTemplate
  */
 function ownPart(value: unknown, node: FieldNode): unknown {
   const elements = elementsOf(node);
-  // An empty node owns the field as a whole; a node with only itself owns it as an empty field.
+  // A node without members (`{}`) owns the value as a whole; `{".": {}}` owns the field itself, but no
+  // content.
   if (elements.length === 0 && Object.keys(node).length === 0) return value;
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;

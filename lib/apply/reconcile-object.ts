@@ -225,7 +225,7 @@ export async function decide(
   return decideUpdate(context, { desired, live }, gate);
 }
 
-/** Decides the next step after the fields of `adopting` have become ours. */
+/** Decides the next step after the operator has become the owner of the adopted fields. */
 export async function decideAdopted(
   context: ApplyContext,
   { desired, live, adoption }: Adopting,

@@ -55,10 +55,10 @@ export interface EmptiedField {
 }
 
 /**
- * Returns the maps and lists of a custom resource of which an apply of `desired` would remove everything,
- * while the field itself stays: it is desired empty, or another manager has set it. The apply would leave null
- * there (`{d: 3}`, then `{}`), which the schema refuses or the server stores. Built-in kinds read null as
- * empty.
+ * Returns the maps and lists of a custom resource that an apply of `desired` would empty, although the field
+ * itself stays: it is desired empty, or another manager has set it. The server would leave null in their
+ * place (after `d: 3` was removed from `{d: 3}`). The schema refuses null, or the server stores it. For
+ * built-in kinds null equals empty.
  */
 export function emptiedFields(
   live: UnstructuredObject,
@@ -95,7 +95,7 @@ class EmptiedFields {
   /** @param inner - the number of fields that were known before those below this one */
   add(field: EmptiedField, inner: number): void {
     const wanted = valueAtPath(this.#desired, field.path);
-    // The apply fills it again.
+    // The apply itself fills this map or list again.
     if (wanted !== undefined && !holdsNothing(wanted)) return;
     this.fields.splice(inner, this.fields.length, field);
   }
