@@ -75,7 +75,7 @@ export function kindName({ apiVersion, kind }: TypeMeta): string {
 
 function isDefinition(object: KubernetesObject): object is CustomResourceDefinition {
   if (!isKind(object, CustomResourceDefinition)) return false;
-  // The server reports errors in the definition.
+  // Ignore a malformed definition here: the server rejects it with the details when it is applied.
   const { spec } = object as Partial<CustomResourceDefinition>;
   const versions: unknown = spec?.versions;
   return Array.isArray(versions) && versions.every(isJsonObject) && isJsonObject(spec?.names);
@@ -114,8 +114,8 @@ export async function waitForDefinition(
   }
 }
 
-// Repairs of drift do not count: a writer that changes the definition all the time would block the object
-// forever.
+// The repair of drift (a change with a `manager`) does not count. Otherwise a writer that keeps changing the
+// definition would block the object forever.
 function isRedefined({ changes }: ObjectResult): boolean {
   return changes.some(({ path, manager }) => path.startsWith('spec') && manager === undefined);
 }

@@ -190,8 +190,8 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   /**
-   * Adds what `links` chains if `condition` is true. The types count those names as chained either way;
-   * `reconcile` finds a reference to one that is missing.
+   * Adds the objects that `links` chains if `condition` is true. The types count the names as chained in both
+   * cases. At run time, `reconcile` rejects a reference to a name that was not chained.
    */
   when<Next extends ChainNames>(
     condition: boolean,

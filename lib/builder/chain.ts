@@ -138,7 +138,7 @@ function checkReferences(links: readonly Link[], { namespace }: BuilderSettings)
   }
 }
 
-// A node type in the order that no workload has is allowed.
+// The order may contain node types that no workload has, but every node type must be in the order.
 function checkRolloutOrder(links: readonly Link[], order: readonly string[] | undefined): void {
   if (order === undefined) return;
   const stray = links.find(

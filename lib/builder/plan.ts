@@ -100,7 +100,10 @@ function isContainerToChange({ planned: { action, ref } }: PlannedStep): boolean
   return isContainer(ref) && ['create', 'configure', 'wait'].includes(action);
 }
 
-/** Returns a waiting step: the object may succeed once its Namespace or definition has changed. */
+/**
+ * Returns the step of an object whose dry run failed because its Namespace or definition is not yet as
+ * planned. The step waits: the object may succeed after that change.
+ */
 function untried({ chained }: PlannedStep, { ref }: PlannedObject): PlannedStep {
   const reason = `waits for ${describeObject(ref)}, which changes before`;
   const planned = { action: 'wait', ref: chained.ref, changes: [], approximate: true } as const;
@@ -242,7 +245,7 @@ export async function planStep(
   }
 }
 
-/** Returns the step of an object that is not changed. */
+/** Returns the step of an object that the plan does not change, because it fails or waits. */
 export function failedStep(chained: ChainedObject, planned: PlannedObject): PlannedStep {
   return { chained, causes: [], keepsPods: false, planned };
 }
@@ -270,7 +273,7 @@ export async function planPruning(
   context: RunContext,
   { chain, steps, planned }: PlannedSoFar,
 ): Promise<readonly PlannedObject[]> {
-  // Workloads are updated before anything is pruned, so their future references count.
+  // Pruning runs after the workloads are updated, so the references of the updated workloads count.
   const becoming = new Map<string, UnstructuredObject>();
   for (const { desired, planned: step } of steps) {
     const updated = step.action === 'configure' || step.action === 'recreate';

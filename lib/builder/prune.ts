@@ -153,8 +153,8 @@ async function listOfType(
     .map((object) => ({ type, object: { ...object, ...typeMeta(type) } }));
 }
 
-// Controlled objects may also come from elsewhere, so labels identify those of a chain. If the labels were
-// removed, `managedFields` still shows an object that this controller applied.
+// Other code may create objects with this owner as their controller, so labels identify the objects of a
+// chain. If a user removed the labels, `managedFields` still shows an object that this controller applied.
 function isOfChains(object: KubernetesObject, settings: BuilderSettings): boolean {
   const { controllerName, scope } = settings;
   const { labels = {}, annotations = {} } = object.metadata;
@@ -191,8 +191,9 @@ interface KnownKinds {
   readonly kinds: Map<string, Type>;
 }
 
-// Only chains create these objects, so a kind without objects has none until a chain adds it. Sweeps find
-// objects from another process, such as an earlier leader or version.
+// Interval of the sweeps that list all built-in kinds. Between sweeps, only kinds with known objects are
+// listed: only chains create these objects, so other kinds stay empty until a chain of this process adds one.
+// A sweep also finds objects of other processes, such as an earlier leader or version.
 const sweepEveryMs = 10 * 60_000;
 const mostOwners = 10_000;
 const known = new Map<string, KnownKinds>();
@@ -251,9 +252,9 @@ export interface Uses {
 }
 
 /**
- * Returns the orphans that are still in use, with the reason. A user is a live workload of the chain, or a
- * pod that it has not replaced yet. Without these objects a pod could not restart while its workload waits
- * for its update, or while a rollout is progressing or stuck.
+ * Returns the orphans that are still in use, with the reason. An orphan is in use if a live workload of the
+ * chain, or a pod that it has not replaced yet, refers to it. Without the orphan, such a pod could not
+ * restart while its workload waits for its update, or while a rollout is progressing or stuck.
  */
 export async function stillInUse(
   context: RunContext,

@@ -214,8 +214,9 @@ function isOutdated({ metadata }: Pod, updateRevision: string): boolean {
   return metadata.labels?.[revisionLabel] !== updateRevision;
 }
 
-// The kubelet first reports a pod as not ready when it accepts it. A later transition means that the pod was
-// ready.
+// Time after a pod's start within which a transition of its condition `Ready` does not count, in
+// milliseconds. The kubelet first reports a pod as not ready when it accepts it; a later transition means
+// that the pod was ready.
 const firstWordMs = 5_000;
 
 // Waiting does not help a container with one of these reasons.

@@ -126,7 +126,7 @@ export class Run {
     return makePlan(context, await resolveChain(planned, this.#links));
   }
 
-  // Resolves again after a failed look-up of a kind.
+  // Resolves the chain once; resolves it again only after the look-up of a kind failed.
   #resolve(): Promise<Chain> {
     const { settings } = this.#context;
     this.#chain ??= resolveChain(settings, this.#links).then(
@@ -182,7 +182,7 @@ export class Run {
     });
   }
 
-  // Cached: finding dependencies walks the whole object.
+  // Cached, because finding the dependencies of an object reads all of it.
   #dependenciesOf(chained: ChainedObject): readonly string[] {
     const known = this.#dependencies.get(chained) ?? dependenciesOf(chained);
     this.#dependencies.set(chained, known);

@@ -22,10 +22,10 @@ import type { ChainedLink } from './link.js';
 import { emitRollout, quietRollout } from './reconcile-workloads.js';
 
 /*
- * Most reconciles change nothing. Their results follow from the chain and from what they read, so the
- * results stay the same while both are unchanged. The check takes a digest of the chain and a look at each
- * object in the cache; it completes, hashes and compares no object. If only the status of a workload has
- * changed, only its rollout state is computed.
+ * Most reconciles change nothing. The result of a reconcile depends only on the chain and on the objects that
+ * it read. So the last result stays valid while both are unchanged. To find out, the check hashes the chain
+ * and looks up each object in the cache. It completes, hashes and compares no object. If only the status of a
+ * workload has changed, only its rollout state is computed again.
  */
 
 /** A read from the cache and its result. */
@@ -59,7 +59,7 @@ export class SettledCheck {
   readonly #looks: CacheLooks | undefined;
   readonly #seen: Look[] = [];
   #digest: string | undefined;
-  /** Number of calls that a look into the cache can't repeat. */
+  /** Number of calls whose results the cache can't confirm. A reconcile with such calls is not remembered. */
   #begun = 0;
   #hasWritten = false;
   readonly #ownerUid: string;
@@ -77,7 +77,8 @@ export class SettledCheck {
   }
 
   /**
-   * Returns the results of an earlier reconcile, with current rollout states, if nothing else has changed.
+   * Returns the results of an earlier reconcile, with current rollout states; undefined if anything else has
+   * changed.
    */
   results(): readonly ObjectResult[] | undefined {
     const looks = this.#looks;
@@ -93,11 +94,11 @@ export class SettledCheck {
     return now.results;
   }
 
-  /** Remembers the results of a reconcile after which nothing remains to be done but to wait for rollouts. */
+  /** Remembers the results of a reconcile if nothing remains to be done, except to wait for rollouts. */
   remember(results: readonly ObjectResult[] | undefined): void {
     const looks = this.#looks;
     if (looks === undefined || this.#begun > 0 || results?.every(isAsDesired) !== true) return;
-    // An object may have been written after it was first read.
+    // This reconcile may have written an object after it was first read: compare with the cache again.
     if (this.#hasWritten && !this.#seen.every((look) => isSeenAgain(looks, look))) return;
     this.#keep(looks, { digest: this.#digestOf(), looks: this.#seen, results });
   }
@@ -246,7 +247,7 @@ function lookAgain(
   { type, key, options }: Omit<Look, 'seen'>,
 ): readonly KubernetesObject[] | undefined {
   if (key === undefined) return looks.list(type, options);
-  // Options for a subresource or a specific version.
+  // Options select a subresource or a specific version, which the cache does not hold.
   if (Object.keys(options).length > 0) return undefined;
   const object = looks.get(type, key);
   return object === null ? [] : object && [object];
@@ -324,7 +325,7 @@ function digestOf(
     ...[own, workload, requires, selects, scaleTarget],
   ]);
   const texts = [JSON.stringify([options, rules, others]), ...links.map(({ json }) => json)];
-  // JSON contains no line breaks.
+  // No text contains a line break, so the joined text is unambiguous.
   return hash('sha256', texts.join('\n'), 'base64');
 }
 

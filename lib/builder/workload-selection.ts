@@ -124,7 +124,8 @@ function whatThereIs(name: string, workloads: readonly UnstructuredObject[]): st
   return nearest === undefined ? chained : `${chained}; did you mean ${nearest}?`;
 }
 
-// Pods outside the chain may carry the user's own labels, but not this one.
+// Checks only the builder's own label in a selector: with other labels, users may select pods outside the
+// chain.
 function checkLabels(
   object: UnstructuredObject,
   labels: unknown,
