@@ -28,7 +28,7 @@ interface Mark {
   readonly event: 'Normal' | 'Warning';
 }
 
-// The conditions that the cluster-wide owner knows, for each state of a system.
+// The values of the conditions `Available`, `Progressing` and `Degraded` for each state of a system.
 const healthy: Mark = {
   ...{ available: 'True', progressing: 'False', degraded: 'False' },
   ...{ on: 'Available', event: 'Normal' },

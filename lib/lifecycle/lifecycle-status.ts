@@ -15,10 +15,10 @@ export const phases = [
 /** The progress of an operator with the system that a configuration describes. */
 export type Phase = (typeof phases)[number];
 
-/** The conditions that a cluster-wide owner reads. */
+/** The types of conditions that OpenShift's `custom-resource-status` API defines. */
 export type LifecycleConditionType = 'Available' | 'Progressing' | 'Degraded' | 'Upgradeable';
 
-/** A condition, in the shape of the cluster-wide owner's own types. */
+/** A condition with the fields of OpenShift's `custom-resource-status` API. */
 export interface LifecycleCondition {
   /** A `LifecycleConditionType`, or a type that the operator defines. */
   readonly type: string;

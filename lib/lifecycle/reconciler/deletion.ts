@@ -47,8 +47,8 @@ export async function deleteSystem<CR extends LifecycleObject>(
   if (!isAnnounced) pass.failureReason = blocked;
   const { desired, owned, problem } = await announced(pass, watched, isAnnounced).catch(
     (error: unknown) => {
-      // Set even after an error that conditions do not report: the phase alone would imply that all callbacks
-      // were called.
+      // Set this even for an error that is not reported in conditions. Otherwise the phase alone would show
+      // that all callbacks were called.
       const message = `not all callbacks were called: ${failureText(error)}`;
       if (!isAnnounced) pass.explain({ reason: blocked, message });
       throw error;
@@ -106,7 +106,7 @@ async function knownObjects<CR extends LifecycleObject>(
       return await work();
     } catch (error) {
       pass.signal.throwIfAborted();
-      // A retry can list the objects: a busy server must not cost callbacks and order.
+      // A retry may succeed. Continuing without the list would skip callbacks and the order of deletion.
       if (isOfTheMoment(error) || isStaleWrite(error)) throw error;
       problems.push(`${what}: ${failureText(error)}`);
       return otherwise;
@@ -219,7 +219,7 @@ async function deleteOwned<CR extends LifecycleObject>(
   owned: readonly UnstructuredObject[],
 ): Promise<number | undefined> {
   const order = new Map(desired.map((object, place) => [identityOf(object), place]));
-  // Objects of earlier versions are deleted first.
+  // Delete objects that are not desired first, such as those of earlier versions.
   const place = (object: UnstructuredObject): number => order.get(identityOf(object)) ?? Infinity;
   const lastFirst = owned.toSorted((one, other) => compare(place(other), place(one)));
   for (const object of lastFirst) {
@@ -228,7 +228,7 @@ async function deleteOwned<CR extends LifecycleObject>(
       waitUntilGone(pass, object);
       return recheckMs;
     }
-    // A watch that has just started may have missed the deletion.
+    // Requeue soon: a watch that has just started may have missed the end of the deletion.
     if (await isLeft(pass, object)) return settleMs;
   }
   return undefined;

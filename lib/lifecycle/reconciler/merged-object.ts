@@ -55,7 +55,8 @@ export function appliedText<CR extends LifecycleObject>(
   return lastAppliedOf(ourPart(pass, desired), kindSchema(desired));
 }
 
-// The content of such an object belongs to others: we own only its labels and annotations.
+// If users or other controllers may change the content of the object (`isMutable`), the operator owns only
+// its labels and annotations.
 function ourPart<CR extends LifecycleObject>(
   { settings }: Pass<CR>,
   desired: UnstructuredObject,
@@ -79,15 +80,15 @@ function appliedFields<CR extends LifecycleObject>(
   return {};
 }
 
-// We own the lists that we set in a Pod template as a whole: otherwise an undeclared container or volume of
-// another manager would stay in the system's pods.
+// The operator owns each list in a Pod template as a whole. Otherwise a container or volume that another
+// manager added would stay in the system's pods.
 function isPodList(path: FieldPath): boolean {
   const at = path.lastIndexOf('f:template');
   return at >= 0 && path[at + 1] === 'f:spec';
 }
 
-// The port number is part of the key: a port whose number a user has changed is a different entry. Beside
-// ours, with the same name, the server would reject it forever.
+// The port number is part of the key of a port. If a user changed the number of one of our ports, that port
+// is another entry. Keeping it beside ours, with the same name, would make the server reject every update.
 function isServicePorts({ apiVersion, kind }: UnstructuredObject, path: FieldPath): boolean {
   return apiVersion === 'v1' && kind === 'Service' && path.join() === 'f:spec,f:ports';
 }
