@@ -233,7 +233,7 @@ class OperatorObjects {
     const { name = '' } = object.metadata;
     const status = continued(told, object.status);
     if (deepEqual(status, object.status)) return done();
-    // Most operators start at once: wait, so that one status is enough.
+    // Most operators start within moments: wait for that, so that one status write is enough.
     const waitMs = isStarting(told) ? this.#pace.calmMs(name) : this.#pace.waitMs(name);
     if (waitMs > 0) return requeueAfter(waitMs);
     await this.#write(object, status, context);

@@ -72,7 +72,8 @@ export class ControllerSet {
     await stopAll(leaving);
     for (const one of leaving.flatMap(writtenBy)) this.#handOver(one, plan, change);
     if (change.cleanUp === 'delete') {
-      // The views of an earlier process ended with it.
+      // The operator's own views of an earlier process were lost with that process: there is nothing to clean
+      // up.
       const others = change.former.filter(({ target }) => !isOwnView(target, operator));
       for (const one of others) this.#handOver(one, plan, change);
     }
@@ -104,7 +105,7 @@ export class ControllerSet {
    */
   async remove({ cleanUp, former }: ResolvedOperatorChange): Promise<void> {
     const { operator, manager } = this.#parts;
-    // First of all: a running controller would write the removed objects again.
+    // Stop first: a running controller would write the removed objects again.
     await this.end();
     const written = this.#slots.flatMap(writtenBy);
     this.#slots = [];
@@ -164,8 +165,8 @@ export class ControllerSet {
     // The target is unknown until the specification is corrected.
     if (heir !== undefined && heir.runnable === undefined) heir.inherited.push(target);
     else if (!sameTarget(heir?.planned.spec.target, target)) {
-      // Views without a writer would be gone after a restart too. An unreadable plan says nothing about
-      // which objects are obsolete.
+      // Always remove views that no controller writes now, as a restart would. An unreadable plan does not
+      // show which objects are obsolete, so keep them all.
       const isToGo = problems.length === 0 && (isView(target) || cleanUp === 'delete');
       if (isToGo) this.#cleanUps.add([former]);
     }

@@ -195,7 +195,10 @@ export class DeclarativeController {
     return this.#problem?.message ?? this.#running?.firstTrouble;
   }
 
-  /** Values stay hidden once hidden: data of a Secret may outlive its source. */
+  /**
+   * Returns true if documents may contain data of Secrets. Once true it stays true, because derived documents
+   * may outlive the Secret.
+   */
   #mayHoldSecrets(): boolean {
     const { operator, manager } = this.#options;
     this.#hidesValues ||= manager.viewWriters.mayHoldSecrets(operator);
@@ -305,7 +308,8 @@ export class DeclarativeController {
 
   /** @returns whether a condition has changed */
   #refresh(): boolean {
-    // Check now: the writer of Secret data may leave before the data derived from it.
+    // Update the flag now: the controller that writes Secret data may be removed before the data derived from
+    // it.
     this.#mayHoldSecrets();
     const running = this.#running;
     const [problem] = this.problems;
@@ -340,7 +344,7 @@ export class DeclarativeController {
     await this.#added?.remove();
     if (cleanUp === 'orphan') return;
     const { operator, spec, manager } = this.#options;
-    // Even if this controller never ran: an earlier process may have written.
+    // Clean up even if this controller never ran: an earlier process may have written objects.
     await cleanUpTarget(spec, { operator, manager });
   }
 }

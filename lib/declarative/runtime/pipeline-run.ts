@@ -225,7 +225,7 @@ export class PipelineRun implements StartedSource {
   }
 
   #passAgain(): void {
-    // The first full pass comes anyway.
+    // The first full pass is still to come, so no other one is needed.
     if (this.#state === undefined || this.#isStopped) return;
     this.#isPassWanted = true;
     if (isVolatile(this.#parts.plan)) this.#next ??= this.#newState();

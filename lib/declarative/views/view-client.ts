@@ -73,7 +73,7 @@ class ViewPaths {
     const operator = operatorOf(reference);
     const found = operator === undefined ? undefined : this.#kinds.find(operator, reference.kind);
     if (found === undefined) throw unknownView(reference);
-    // The caller chooses the type that belongs to the names.
+    // The compiler can't check that `T` is the type of the view's objects; the caller chooses it.
     const type: unknown = found;
     return type as ResourceType<T>;
   }

@@ -86,7 +86,7 @@ export class ViewKinds {
 
   #check(operator: string, kind: string): void {
     const what = `view ${kind} of operator ${operator}`;
-    // Lists have the longest name.
+    // The kind of a list, `<kind>List`, must be valid too.
     const problem =
       dns1123SubdomainProblem(viewGroupOf(operator)) ??
       dns1035LabelProblem(kind.toLowerCase()) ??

@@ -21,9 +21,9 @@ export function unsettable({ segments }: Path): string | undefined {
 }
 
 /**
- * Compiles what sets a value at a path. A name or an index that is missing is created, with its
- * parents; a list is filled with null up to an index. Wildcards, slices and filters set in what is
- * there. The setter throws DataError where a value stands in the way.
+ * Compiles a setter for a path. It creates a missing name or index, with its parents, and fills a list with
+ * null up to the index. Wildcards, slices and filters set only existing places. The setter throws DataError
+ * if a parent is neither missing nor of the required type, map or list.
  */
 export function compilePlaceSetter({ segments }: Path, operation: string): PlaceSetter {
   const last: PlaceSetter = (_node, value) => value;

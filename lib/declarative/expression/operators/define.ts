@@ -36,7 +36,7 @@ export function binary<A, B>(
   const [{ read: readLeft }, { read: readRight }] = settings.operands;
   const applyTo = (left: unknown, right: unknown, operation: string): unknown =>
     apply(readLeft(left, operation), readRight(right, operation), operation);
-  // Avoid a list between operands and operator: most evaluations are binary.
+  // Pass the two operands directly: most evaluations are binary, and a list for each would cost time.
   const chain = ([left, right]: readonly Expression[], operation: string): Expression =>
     left === undefined || right === undefined
       ? () => null

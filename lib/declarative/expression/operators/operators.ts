@@ -164,7 +164,7 @@ function compileHash(argument: unknown, site: Site): Compiled {
   const alone = Array.isArray(argument) && argument.length === 1;
   const run: Expression = (document, element) => {
     const value = evaluate(document, element);
-    // `["$.list"]` is that list, as everywhere.
+    // As for other operators, the argument `["$.list"]` means the list at `$.list`.
     const [only] = alone && Array.isArray(value) ? (value as unknown[]) : [];
     return shortHash(Array.isArray(only) ? only : value);
   };
