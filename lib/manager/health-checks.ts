@@ -211,7 +211,7 @@ export class EventLoopMonitor {
     return {
       name: 'event-loop',
       check: () => {
-        // A probe may arrive before the late timer.
+        // After a stall, the probe may be handled before the timer that measures it.
         const stall = this.#noteStall();
         if (stall === undefined || !stall.isRepeated) return;
         if (this.#options.clock.monotonicMs() - stall.overMs > stallMemoryMs) return;

@@ -99,7 +99,10 @@ export function mergedAccess(access: readonly RequiredAccess[]): readonly Requir
   return [...merged.values()];
 }
 
-/** Returns whether an entry declares writes of a kind; read access to some of its objects does not. */
+/**
+ * Returns true if an entry of `requires` replaces the write access to a kind. An entry that only allows to
+ * read some objects of the kind does not.
+ */
 function isMoreNarrow(
   { type, subresource, verbs, namespace, names }: RequiredAccess,
   write: RequiredAccess,

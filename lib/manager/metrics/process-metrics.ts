@@ -78,7 +78,7 @@ const gauges: readonly Described[] = [
   {
     name: 'process_open_fds',
     help: 'Open file descriptors.',
-    // Reading the folder opens it: one descriptor too many.
+    // The count includes the descriptor that reading this folder opens.
     read: async () => (await orUndefined(readdir('/proc/self/fd')))?.length,
   },
   {

@@ -34,9 +34,10 @@ export interface ShardLeaderOptions {
 
 /**
  * The leader's part of the protocol: it expels members with expired Leases and reassigns the slots that they
- * and others have released. The oldest member leads, without an election: each step is a compare-and-swap on
- * the object that it was derived from, so that of two leaders one fails. A due step does not happen while the
- * leader is paused and not yet expired. Then the next oldest member takes it after a retry period, and so on.
+ * and others have released. The oldest member leads, without an election. Each step is a compare-and-swap on
+ * the object that it was derived from, so of two concurrent leaders one fails. If the leader is paused but
+ * not yet expired, it does not take a due step. The next oldest member takes it one retry period later, and
+ * so on.
  */
 export class ShardLeader {
   readonly #options: ShardLeaderOptions;
@@ -168,7 +169,7 @@ export class ShardLeader {
       slotCount: this.#options.slotCount,
       standingOf: (member) => this.#standingOf(member, context),
       candidates: held.filter((name) => !isLeaving || name !== self),
-      // If it is alone, it need not wait for itself.
+      // A leader that is the only member need not wait for its own acknowledgement.
       mayHold: held.some((name) => name !== self) ? held : [],
     };
   }

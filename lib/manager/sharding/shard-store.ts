@@ -199,7 +199,8 @@ export class ShardStore {
         this.#options.logger.error(message, { error });
       }
       this.#unreadable = resourceVersion;
-      // A stale record cannot overwrite it: its resource version differs.
+      // Use the record that was read before. It can't overwrite the unreadable one: its resource version
+      // differs.
     }
     return this.#record;
   }

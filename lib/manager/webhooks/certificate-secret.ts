@@ -278,7 +278,10 @@ function isGood(
   return certificate !== undefined && endMs(certificate) > nowMs && !isEarly(certificate, nowMs);
 }
 
-/** Returns whether its issuer's clock is ahead of ours by more than the tolerated skew. */
+/**
+ * Returns whether the certificate is not valid yet even with the tolerated clock skew. The clock of the
+ * replica that issued it is ahead.
+ */
 function isEarly({ validFrom }: X509Certificate, nowMs: number): boolean {
   return Date.parse(validFrom) > nowMs + skewMs;
 }

@@ -137,7 +137,7 @@ function objectOf(request: Json, name: 'object' | 'oldObject'): KubernetesObject
   if (value === undefined || value === null) return undefined;
   if (isJsonObject(value)) {
     const object = value as unknown as KubernetesObject;
-    // A too deep old object is passed on, so that it can be repaired or deleted.
+    // An old object that nests too deeply is passed on, so that users can repair or delete it.
     return isDeeperThan(value, maxDepth) ? Object.freeze(object) : deepFreeze(object);
   }
   throw new BadRequestError(400, `request.${name}: no object`);
