@@ -166,7 +166,10 @@ export async function bundleOperator(root: string): Promise<OperatorBundle> {
   }
 }
 
-/** Defines the code's own location as in the deployed bundle, which is also beside the sources. */
+/**
+ * Replaces `import.meta` by the place that the deployed bundle has. That place is beside the sources, so
+ * relative paths stay valid.
+ */
 function placeOf(file: string): Readonly<Record<string, string>> {
   return {
     'import.meta.url': JSON.stringify(pathToFileURL(file).href),

@@ -57,7 +57,7 @@ export async function builtOverlay(
   return { folder, objects: await withNamespacedRoles({ folder, from: overlay, objects }) };
 }
 
-/** Gives the image to all containers that have the manager's. */
+/** Replaces the image of all containers that use the manager's image. */
 function replaceImage(objects: readonly BuiltObject[], image: string, from: string): void {
   const { container } = managerDeployment(objects, from);
   const old = container['image'];
@@ -118,7 +118,7 @@ interface OverlayObjects {
 /**
  * Adds the Roles in other namespaces to the objects of an overlay, before the Deployment. They have a
  * kustomization of their own, since `namespace` puts all objects into one. An overlay without the operator
- * stays unchanged, and so does a catalogue's: there a Role would apply to every namespace.
+ * stays unchanged. So does the overlay of an OLM bundle, in which a Role would apply to every namespace.
  */
 async function withNamespacedRoles(source: OverlayObjects): Promise<readonly BuiltObject[]> {
   const { folder, from, objects } = source;

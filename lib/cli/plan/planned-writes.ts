@@ -100,7 +100,7 @@ export class PlannedWrites {
     return { object: this.#note(state, together, options), created: false };
   }
 
-  /** Performs an apply that was a dry run in the first place: not recorded. */
+  /** Performs an apply that the operator itself sent as a dry run. The plan does not record it. */
   async tryApply<T extends KubernetesObject>(
     object: T,
     options: ApplyOptions,

@@ -105,7 +105,7 @@ async function runBeside(stage: Stage): Promise<void> {
     if (news !== undefined) lines.tell(news);
   });
   const onBegin = (run: OperatorRun): void => {
-    // Once: later changes and deletions of these objects stay.
+    // Apply the objects only after the first start: later changes and deletions by the user stay.
     begun ??= goOn({ ...stage, signal: both }, run)
       .then(() => stage.options.untilSettled === true && end.abort())
       .catch((error: unknown) => {

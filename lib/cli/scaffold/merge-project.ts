@@ -190,7 +190,10 @@ interface Merged {
   readonly isClean: boolean;
 }
 
-/** Undefined: the file stays unchanged, as the user deleted it or it has the change. */
+/**
+ * Returns the merged text; undefined if the file stays unchanged, because the user deleted it or it already
+ * has the change.
+ */
 async function mergedText({ ours, base, theirs }: Sides): Promise<Merged | undefined> {
   if (ours === undefined) return base === undefined ? { text: theirs, isClean: true } : undefined;
   const isWindows = ours.includes('\r\n');
