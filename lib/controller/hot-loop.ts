@@ -184,7 +184,7 @@ export class HotLoopDetector {
     return track;
   }
 
-  /** Records the time. Returns true if there were more than `most` within the window. */
+  /** Records the time of a write. Returns true if more than `most` writes are within the window. */
   #isOften(timesMs: number[], nowMs: number, most: number): boolean {
     timesMs.push(nowMs);
     if (timesMs.length > most + 1) timesMs.shift();

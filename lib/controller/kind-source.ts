@@ -114,7 +114,10 @@ function tell<T extends KubernetesObject>(
   void enqueueMapped((): Mapped => mapper(event.old, told), target, cause);
 }
 
-/** Wraps `context` for one event and drops duplicate keys: both states mostly map to the same ones. */
+/**
+ * Wraps `context` for one event and drops duplicate keys: the old and the new state of an object mostly map
+ * to the same keys.
+ */
 function eachOnce(context: SourceContext): MappedContext {
   const { cluster } = context;
   let first: ReconcileKey | undefined;

@@ -106,8 +106,8 @@ export class Outcomes {
   }
 
   /**
-   * Handles an exception of `#handle` itself: an unexpected kind of error, a logger, a metric. It requeues
-   * the key, which may not have been requeued yet.
+   * Handles an exception that `#handle` itself threw, for example in a logger or a metric. Requeues the key,
+   * in case `#handle` has not.
    */
   #survive({ item: { key, priority }, run, cluster }: EndedReconcile, thrown: unknown): Outcome {
     const { queue, mayQueue, logger } = this.#parts;

@@ -68,7 +68,7 @@ export class SeriesBook {
     this.#entries = new LruMap(options.capacity);
   }
 
-  /** Counts an event if a like one was recorded recently. */
+  /** Counts an event if one with the same key was recorded recently. */
   observe(key: string, now: Moment): Observation {
     const entry = this.#entries.get(key);
     if (entry === undefined || this.#isFinished(entry, now.monotonicMs)) return { type: 'first' };
@@ -88,7 +88,7 @@ export class SeriesBook {
     return { entry, replaced: [finished, evicted].filter((each) => each !== undefined) };
   }
 
-  /** Removes an entry, so that the next event like it starts a new one. */
+  /** Removes an entry, so that the next event with its key becomes a new Event. */
   forget(entry: SeriesEntry): void {
     if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
   }
@@ -151,9 +151,9 @@ export interface BatchItem {
 }
 
 /**
- * Collects the like events of one reconcile, which become one Event. A batch is due `delayMs` after its last
- * event, and takes events for ten delays. An object that comes again belongs to the next reconcile, so it
- * begins the next batch.
+ * Collects the events of one reconcile that differ only in their objects, so that they become one Event. A
+ * batch is due `delayMs` after its last event, and takes events for ten delays. If an object occurs again,
+ * the event belongs to the next reconcile and begins the next batch.
  */
 export class BatchBook {
   readonly #options: { readonly delayMs: number; readonly capacity: number };
@@ -271,8 +271,8 @@ interface Collected {
 }
 
 /**
- * Summarizes events that exceed an object's limits. A summary has the number of events, the kinds of the
- * related objects, and the last note. The limits lose no event.
+ * Summarizes the events of an object beyond its limits, so that none goes unreported. A summary has the
+ * number of events, the kinds of the related objects, and the last note.
  */
 export class SummaryBook {
   readonly #options: SummaryBookOptions;

@@ -142,7 +142,7 @@ export class WriteReport {
       emitter?.emit('failed', { ref, owner: this.#owner, verb, error });
       const action = actions[verb];
       const subject = describeObject({ ...ref, name: ref.name ?? '' });
-      // A server error starts with the call.
+      // The message of a server error begins with the call, which `subject` already names.
       const why = withoutStart(explanation(ref.kind, error), `${verb} ${subject}: `);
       const note = `${action} ${subject}: ${why}`;
       this.#record(ref, { type: 'Warning', reason: `${action}Failed`, action, note });
@@ -266,7 +266,10 @@ function collection(
   return { verb: 'deleteCollection', ref, selector };
 }
 
-/** Excludes Events, whose Events would never end, and Leases, which are renewed every few seconds. */
+/**
+ * Returns true for writes that are not recorded: dry runs and writes of subresources; Events, because each
+ * would cause another Event without end; Leases, because they are renewed every few seconds.
+ */
 function isSilent(
   type: TypeReference<KubernetesObject>,
   {

@@ -59,7 +59,7 @@ export class ObservedObjects {
     }
     if (known !== undefined) {
       const isKnown = isSame(object, known);
-      // An event from before the deletion, or the deletion itself.
+      // The event is the deletion itself, or older than it.
       if (isKnown && known.isGone === true) return;
       if (!isNewer(object, known) && !(isKnown && type === 'DELETED')) return;
     }

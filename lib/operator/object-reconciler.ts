@@ -111,7 +111,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
 
   async reconcile(context: ReconcileContext): Promise<Result> {
     const { client, key } = context;
-    // The client's reads end with the reconcile's signal, which a cached read need not create.
+    // The context's client ends this read with the reconcile's signal. Passing `context.signal` would create
+    // that signal even if the cache answers.
     const object = await getIfExists(client, this.#plan.type, key);
     if (object === undefined) return done();
     const pause = pauseOf(object, statusConditions(object), commonPauseAnnotations);

@@ -287,7 +287,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     const type = this.#type;
     return [
       ...(status === undefined ? [] : [{ type, subresource: 'status', verbs: ['patch'] } as const]),
-      // The finalizer of an earlier release must be removable too.
+      // Without `finalizes`, the operator needs `patch` to remove a finalizer that an earlier release added.
       ...(finalize === undefined && !('crd' in type) ? [] : [{ type, verbs: ['patch'] } as const]),
       ...builderAccess(this.#owns),
       ...eventAccess,
@@ -356,7 +356,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     return this.#checkStyle();
   }
 
-  /** Throws if a setting is given that the other style does not read. */
+  /** Throws if `uses` is combined with a setting that only `builds` and `reconciles` read. */
   #checkStyle(): this {
     if (this.#handling?.type !== 'uses') return this;
     if (this.#finalize !== undefined) {

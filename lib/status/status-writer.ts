@@ -40,7 +40,10 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
   readonly atomicConditions?: boolean | undefined;
   /** True if the status has the field `observedGeneration`. */
   readonly generation: boolean;
-  /** Fields, as `list[].field`, that a schema may lack; the others are written then. @defaultValue none */
+  /**
+   * Fields, as `list[].field`, that the schema of the kind may lack. If it does, the writer leaves them out.
+   * @defaultValue none
+   */
   readonly optional?: readonly string[] | undefined;
   /** The remedy in warnings about a contested condition. */
   readonly remedy: string;
@@ -180,7 +183,7 @@ export class StatusWriter<T extends KubernetesObject> {
       const next = statusFor(now);
       return next === undefined ? undefined : { status: next };
     };
-    // A pause condition depends on the object as it was read.
+    // An update that does not report a reconcile, such as a pause, holds only for the object as it was read.
     const stands = (): boolean => how.isObserved !== false;
     const merge = { type, patch, stands, subresource: 'status' };
     return { status, send: () => mergeStatus(object, merge, { client, signal }) };
@@ -222,8 +225,10 @@ export class StatusWriter<T extends KubernetesObject> {
   }
 
   /**
-   * Handles the error of a status write.
-   * @throws the error, or one that explains it, unless the status can do without the write.
+   * Handles the error of a status write. With the strategy `merge`, a status that the server can't store is
+   * logged and not written again.
+   * @throws the error, or one that explains it, in all other cases, except for a deleted object of the
+   *   strategy `apply`
    */
   async #explain(object: T, error: unknown, context: StatusWriting['context']): Promise<void> {
     const isOptional = this.#options.strategy === 'merge';
@@ -254,7 +259,8 @@ function messageWaitMs(
   const { conditions: sent } = (last.changed?.sent ?? {}) as { conditions?: readonly Condition[] };
   const updates = conditions.map((update) => {
     const current = findCondition(live, update.type);
-    // The schema may lack the field.
+    // The server drops the `observedGeneration` of a condition if the schema lacks it: compare with the sent
+    // one.
     const generation =
       current?.observedGeneration ?? findCondition(sent, update.type)?.observedGeneration;
     return { update, current, generation };

@@ -236,11 +236,11 @@ export interface StatusMerge<T extends KubernetesObject> {
 const maxAttempts = 3;
 
 /**
- * Writes a status by a merge patch, guarded by the uid and the resourceVersion of the object. If the object
- * changed meanwhile, but neither its spec nor its deletion, it reads the object from the server and retries.
+ * Writes a status by a merge patch, guarded by the uid and the resourceVersion of the object. After a
+ * conflict, it reads the object from the server. It retries if neither the spec nor the deletion has changed.
  * @returns the current object; the object last read if nothing was sent or another object has its name
  * @throws ApiError 409: the spec changed, the status no longer holds, or too many attempts failed; else the
- * server's error.
+ *   server's error.
  */
 export async function mergeStatus<T extends KubernetesObject>(
   object: T,

@@ -213,7 +213,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     const cache = new Cache({ client, clock, random, logger, metrics });
     const reader = cachedClient(client, cache, { clock });
     const parts = { client: reader, cache, clock, random, logger, metrics };
-    // For the watches that `configure` adds.
+    // The watches that `configure` adds need a running cache.
     cache.start();
     const running = this.#newController({ self: this.#told, others: [] }).start(parts);
     try {

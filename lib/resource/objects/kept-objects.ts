@@ -133,7 +133,7 @@ export class KeptObjects<
     _owner: T,
     { current }: States<K[]>,
   ): Patch<K[]> | undefined {
-    // Objects that are already being deleted are waited for.
+    // Include objects that are already being deleted, so that the chain waits for their end.
     const deleted = current.filter((object) => isLeaving(object) || goesWithOwner(object));
     if (deleted.length === 0) return undefined;
     context.set(removals, (context.get(removals) ?? new Set<string>()).add(this.name));

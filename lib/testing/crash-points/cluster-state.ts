@@ -80,7 +80,10 @@ async function listKind(
   }
 }
 
-/** Returns true if the kind has no objects: it is not served, or is only answered, as a review is (405). */
+/**
+ * Returns true if the kind has no stored objects: the server does not serve it, or only answers requests for
+ * it, as for reviews (405).
+ */
 function isWithoutObjects(error: unknown): boolean {
   if (isNotFound(error) || isOperatorError(error, 'UnknownKind')) return true;
   return isApiError(error) && error.status === 405;

@@ -104,7 +104,8 @@ export class Play<C extends CrashCluster> {
     const start = { name: startStep, change: async () => this.#live(), until: async () => true };
     for (const step of [start, ...steps]) {
       await this.#step(step);
-      // From an equal state, the rest is the same as in the uninterrupted run.
+      // End here: the state after this step is compared, and from an equal state the remaining steps would be
+      // the same as in the uninterrupted run.
       if (this.#trace.interruptedAt !== undefined) return;
     }
   }
