@@ -41,8 +41,8 @@ export interface AppliedDifference {
 
 /**
  * Returns the differences between `live` and an apply of `desired`. An empty list means that the apply would
- * change nothing. Values are compared as written. A value that the server spells differently, or a default
- * within an atomic list, therefore counts as a difference; the caller must know which differences remain
+ * change nothing. Values are compared as written. A value that the server spells differently therefore counts
+ * as a difference, and so does a default within an atomic list. The caller must know which differences remain
  * after an apply.
  */
 export function appliedDifferences(

@@ -211,9 +211,9 @@ export async function whileStale<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Returns true if the live object is not the one that was read. An apply with an old resource version is a
- * 409, and so is the creation of an object that exists. An apply with the uid of a replaced object is a 422,
- * and so is a second controller, if another one took the object since the read.
+ * Returns true if the live object is not the one that was read. The server answers 409 to an apply with an
+ * old resource version, and to the creation of an object that exists. It answers 422 to an apply with the uid
+ * of a replaced object, and if another controller owns the object since the read.
  */
 export function isStale(error: unknown): boolean {
   if (isStaleWrite(error) || isAlreadyExists(error)) return true;

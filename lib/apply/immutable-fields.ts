@@ -50,8 +50,8 @@ export function immutableChanges(
 }
 
 /**
- * Returns true if the server would accept the update without changing the live object: a Service that is no
- * longer to be headless stays headless, without an error.
+ * Returns true if the server would accept the update, but without effect on the live object. For example, a
+ * Service stays headless, without an error, if the update removes `clusterIP: None`.
  */
 export function isIgnoredChange(pair: Pair, manager: string): boolean {
   if (!isKind(pair.live, Service)) return false;
@@ -120,7 +120,7 @@ function grows({ from, to }: FieldChange): boolean {
  * Deletes `live` and creates the desired object in its place.
  *
  * ## Guarantees
- * A dry run has to show that the server accepts the new object before `live` is deleted, and only the object
+ * Before `live` is deleted, a dry run has to show that the server accepts the new object. Only the object
  * that was read is deleted. If finalizers delay the deletion, the outcome is pending, and a later reconcile
  * creates the object.
  * @throws OperatorError `Terminal`: the new object is invalid. Nothing was deleted.

@@ -8,7 +8,7 @@ import {
 import type { KubernetesObject, OwnerReference } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
 
-/** Annotation with the hash of the object that we last applied. */
+/** Annotation with the hash of the object that the operator last applied. */
 export const appliedHashAnnotation = 'operator-builder.io/applied-hash';
 
 /**
@@ -32,7 +32,7 @@ export const ownerKindAnnotation = 'operator-builder.io/owner-kind';
 /** Annotation of an object that outlives its owner: the owner's name. */
 export const ownerNameAnnotation = 'operator-builder.io/owner-name';
 
-/** Label with the tool that manages the object: our `controllerName`. */
+/** Label with the tool that manages the object: the `controllerName`. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';
 
 /** Ownership of a live object, from the view of one owner. */

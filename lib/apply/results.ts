@@ -35,7 +35,7 @@ export interface ObjectResult {
   /**
    * The fields that changed, for `configured` and `recreated`. For `pending`, the fields that did not have to
    * wait: if the pod template of a workload waits, its other fields are applied. `manager` names the manager
-   * that had taken a field from us (drift). Values of a Secret are not shown.
+   * that had taken a field from the operator (drift). Values of a Secret are not shown.
    */
   readonly changes: readonly FieldChange[];
   /** The reason; always present for `pending`. */
@@ -154,7 +154,7 @@ export function refWithUid(
 }
 
 /**
- * Some objects of a chain could not be reconciled. The others were. Dependents of a failed object were left
+ * Some objects of a chain could not be reconciled; all others were. Dependents of a failed object were left
  * unchanged, and nothing was pruned.
  */
 export class ReconcileFailedError extends OperatorError {
