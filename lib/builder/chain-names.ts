@@ -38,8 +38,8 @@ export type WithName<
 };
 
 /**
- * `Given` if it is one of `Known`, or a `string` that is known only at run time (`reconcile` checks it);
- * otherwise `Known`, so that a typo does not compile.
+ * Resolves to `Given` if it is one of `Known`, or a `string` that is known only at run time; `reconcile`
+ * checks such a name. Otherwise resolves to `Known`, so that a typo does not compile.
  */
 export type ChainedName<Known extends string, Given extends string> = string extends Given
   ? Given

@@ -199,9 +199,9 @@ const mostOwners = 10_000;
 const known = new Map<string, KnownKinds>();
 
 /**
- * Returns the kinds of the chain, the kinds that the controller owns, and the kinds of which the owner is
- * known to have objects, so that even the last ConfigMap is pruned. Without declared kinds, all built-in
- * kinds are swept periodically.
+ * Returns the kinds that one pruning lists: those of the chain, those that the controller owns, and those of
+ * which the owner is known to have objects. So even the last ConfigMap of an owner is pruned. Without
+ * declared kinds, all built-in kinds are swept periodically.
  */
 export async function visitedKinds(context: RunContext, chain: Chain): Promise<VisitedKinds> {
   const { settings, client } = context;

@@ -52,10 +52,10 @@ export async function reasonToStay(
 }
 
 /**
- * Returns the orphaned workloads that are still needed, with the reason: a chained Service selects their pods
- * or did so a moment ago, or a workload of another kind with the same name is not rolled out. An orphan that
- * holds what its successor needs (a claim or a host port) is pruned first, since the successor could never
- * roll out.
+ * Returns the orphaned workloads that are still needed, with the reason. A workload is needed while a chained
+ * Service selects its pods, or did so a moment ago. It is also needed until a workload of another kind with
+ * the same name is rolled out. An orphan that holds what its successor needs (a claim or a host port) is
+ * pruned first, since the successor could never roll out.
  */
 export async function workloadsInUse(
   context: RunContext,
