@@ -84,8 +84,8 @@ function shown(key: unknown): string {
  * - Every replica receives all source events, owned or not, since all replicas watch the kinds. If an event
  *   reaches only one replica (an HTTP callback), its receiver must forward it: best by changing the object,
  *   which all replicas watch.
- * - If a source other than a kind names a key that no replica owns at the time, every replica that receives
- *   the event remembers it, and the replica that acquires the key handles it. Each replica remembers up to
+ * - A source other than a kind may name a key that no replica owns at the time. Every replica that receives
+ *   the event remembers the key, and the replica that acquires it reconciles it. Each replica remembers up to
  *   10,000 keys that no cache shows.
  */
 export interface KeyOwnership {
@@ -104,8 +104,8 @@ export interface KeyOwnership {
 export interface KeyOwnershipListener {
   /**
    * Handles newly owned keys; `owns` already returns true for them. The controller enqueues from its caches
-   * as at a start: the objects of its kind, the objects that map to owned keys (their owner may be gone), and
-   * the keys whose objects were deleted under another owner.
+   * as at a start: the objects of its kind, and the keys to which other objects map (their owner may be
+   * gone). It also enqueues keys whose objects were deleted while another process owned them.
    * @param isNew - returns true for a newly owned key, so that others can be skipped; if absent, any key may
    *   be new
    */
@@ -125,8 +125,8 @@ const maxUnseen = 10_000;
 export class OwnedKeys {
   readonly #ownership: KeyOwnership | undefined;
   /**
-   * Keys that no cache will enqueue: keys whose objects are gone, which the previous owner may not have
-   * handled, and keys without an object that a source named while no replica owned them.
+   * Keys that no cache will enqueue. Either their objects are gone, and the previous owner may not have
+   * handled that. Or a source named a key without an object while no replica owned it.
    */
   readonly #unseen = new Set<string>();
   readonly #replays = new WeakMap<Trigger, (key: ReconcileKey) => boolean>();

@@ -14,10 +14,10 @@ interface Band {
  */
 
 /**
- * Keys that wait for a worker. The highest priority goes first. Within a priority, clusters take turns, and
- * within a cluster, namespaces, whatever the number of their keys. Within a namespace, the order of arrival
- * decides. Every `agingEvery`th turn goes to the key that has waited longest, so that no key starves: the nth
- * in line is handed out after at most `n * agingEvery` others.
+ * Keys that wait for a worker. The highest priority goes first. Within a priority, clusters take turns;
+ * within a cluster, namespaces do. The number of their keys does not matter. Within a namespace, the order of
+ * arrival decides. Every `agingEvery`th turn goes to the key that has waited longest, so that no key starves.
+ * The nth longest waiting key is handed out after at most `n * agingEvery` other keys.
  */
 export class ReadyList {
   readonly #agingEvery: number;

@@ -55,8 +55,8 @@ export interface Target {
 
 /**
  * Wraps `client` for one reconcile. Its calls end with the reconcile's signal. After that, or after the
- * handler has ended, it refuses to write, with the code of the signal's reason (`Timeout`, `Stopped`,
- * `Fenced`), so that a handler that continues does no harm. A write that is pending by then may still be
+ * handler has ended, it refuses to write, so that a handler that continues does no harm. The error has the
+ * code of the signal's reason (`Timeout`, `Stopped`, `Fenced`). A write that is pending by then may still be
  * carried out.
  */
 export function reconcileClient(client: CachingClient, guard: ReconcileGuard): ReconcileClient {

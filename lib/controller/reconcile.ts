@@ -317,7 +317,7 @@ function returned(result: unknown): Result {
 const unknownTrigger: Trigger = { type: 'source', source: 'unknown' };
 
 /**
- * The context of a reconcile. Its signal, logger, recorder and client are created on first access: together
+ * The context of a reconcile. Its signal, logger, recorder and client are created on first access. Together
  * they cost as much as the rest of a reconcile, and not every reconcile needs them. They are own properties
  * nonetheless, so that a context can be spread.
  */

@@ -253,8 +253,8 @@ export class ActiveRuns {
   }
 
   /**
-   * Waits until `runs` have ended, aborts them after the grace period, and resolves when none of them can
-   * still write: if a handler never ends, its writes are refused and its pending ones have ended.
+   * Waits until `runs` have ended, and aborts them after the grace period. Resolves when none of them can
+   * still write. If a handler never ends, its new writes are refused, and its pending ones are awaited.
    */
   async end(runs: readonly ReconcileRun[], options: EndOptions): Promise<void> {
     const aborted = await this.#endOrAbort(runs, options);
