@@ -62,10 +62,10 @@ export const operatorCrdAccess: readonly RequiredAccess[] = [
  * ## Guarantees
  * - A change of an object replaces only the changed controllers. The status names its generation. It is
  *   written only when it changes, at most once a second.
- * - With the annotation `operator-builder.io/clean-up: delete` the objects of removed controllers are
- *   deleted, and with an `Operator` object all objects of its controllers, even if the process was
- *   restarted meanwhile. A finalizer keeps the `Operator` object until then. Without the annotation there
- *   is no finalizer, and written objects stay.
+ * - With the annotation `operator-builder.io/clean-up: delete`, the objects of a removed controller are
+ *   deleted. The deletion of an `Operator` object deletes the objects of all its controllers. This also holds
+ *   if the process was restarted meanwhile. A finalizer keeps the `Operator` object until then. Without the
+ *   annotation there is no finalizer, and written objects stay.
  *
  * ## Caveats
  * - An operator that was added to the group by other means is left alone: the status of an `Operator`
@@ -122,7 +122,7 @@ class OperatorObjects {
   });
   /** Names of the operators that the group runs for an object. */
   readonly #own = new Set<string>();
-  /** Number of checks of each object that waits for others. */
+  /** Number of checks of each object that waits for other operators. */
   readonly #looks = new Map<string, number>();
 
   constructor(group: Group) {

@@ -32,8 +32,9 @@ export function unrecorded(
 }
 
 /**
- * Returns the entries of a new status, with recorded targets of the previous one: those of controllers
- * that cannot run now, and with `keepsFormer` also those of controllers that are not among the new ones.
+ * Returns the entries of a new status, with recorded targets of the previous one. It keeps the targets of
+ * controllers that cannot run now. With `keepsFormer`, it also keeps those of controllers that are no longer
+ * specified.
  */
 export function withRecords(
   controllers: readonly OperatorControllerStatus[],
@@ -71,8 +72,8 @@ function targetOf({ target }: OperatorControllerStatus): TargetSpec | undefined 
 }
 
 /**
- * Returns `next` with the unchanged parts of `live`, so that an unchanged status compares as equal: times
- * of conditions, the order of errors, and details that a new process does not know yet.
+ * Returns `next` with the unchanged parts of `live`, so that an unchanged status compares as equal. The parts
+ * are times of conditions, the order of errors, and details that a new process does not know yet.
  */
 export function continued(next: OperatorStatus, live: OperatorStatus | undefined): OperatorStatus {
   if (live === undefined) return next;

@@ -64,7 +64,7 @@ export function compileJoin(source: unknown, { names, context, options }: JoinIn
   };
 }
 
-/** Reports unknown sources in the condition: they would always be null. */
+/** Reports names in the condition that are not sources: their values would always be null. */
 function reportStrangers(source: unknown, names: readonly string[], context: CompileContext): void {
   for (const member of referencesOf(source).members) {
     if (names.includes(member)) continue;

@@ -193,9 +193,10 @@ export type Projection = (document: Document) => Document;
 
 /**
  * Compiles the argument of `@project`: an expression that yields a map, or a list of such expressions. Each
- * item of a list is evaluated on the same document. The maps are merged, later over earlier, and lists are
- * appended; the projection throws DataError for a value that is not a map. dcontroller's original form is
- * equivalent: `@merge` with a list is that list; with a map it merges the map over the document.
+ * item of a list is evaluated on the same document. The maps are merged: later values replace earlier ones,
+ * and lists are appended. The projection throws DataError for a value that is not a map. dcontroller's
+ * original form is equivalent: `@merge` with a list is that list; with a map it merges the map over the
+ * document.
  */
 export function compileProjection(
   source: unknown,

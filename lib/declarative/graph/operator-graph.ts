@@ -10,7 +10,7 @@ import type {
 } from '../spec/operator-spec.js';
 import { compileContext } from '../spec-problem.js';
 
-/** An operator and its name, by which others refer to its views. */
+/** An operator and its name, by which other operators refer to its views. */
 export interface NamedOperator {
   readonly name: string;
   readonly spec: OperatorSpec;

@@ -44,9 +44,10 @@ export interface StopControllerOptions {
  * writes the results.
  *
  * ## Flow
- * The controller resolves its kinds and adds itself to the manager, which provides leader election, queue,
- * back-off, hot-loop detector, metrics and inspector. Once all sources are synced, a full pass compares the
- * desired objects with the live ones. From then on the cost of a change is proportional to what it affects.
+ * The controller resolves its kinds and adds itself to the manager. The manager provides leader election,
+ * queue, back-off, hot-loop detector, metrics and inspector. Once all sources are synced, a full pass
+ * compares the desired objects with the live ones. From then on the cost of a change is proportional to what
+ * it affects.
  *
  * ## Guarantees
  * - The controller writes nothing before all sources are synced and all controllers that fill its source
@@ -288,7 +289,7 @@ export class DeclarativeController {
     this.#changed();
   }
 
-  /** While the controller waits for others, its condition names them. */
+  /** While the controller waits for other controllers, its condition names them. */
   #othersChanged(): void {
     if (this.#running?.isFollowing === true || this.#ending.signal.aborted) return;
     if (this.#refresh()) this.#tell(this.#options.onStatus);

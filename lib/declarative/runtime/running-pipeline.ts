@@ -105,7 +105,8 @@ export class RunningPipeline {
       changed: listener.changed,
     });
     const source = { name: 'pipeline', start: (context: SourceContext) => this.#start(context) };
-    // The target reconciler's own brake tells feedback from bursts of the sources.
+    // Disable the controller's check: the target reconciler's own brake distinguishes feedback from bursts of
+    // the sources.
     this.controller = controllerFor(kinds.target, { source })
       .withOptions({ name: controller, maxConcurrentReconciles, hotLoop: false })
       .complete(this.#reconciler.reconcile);

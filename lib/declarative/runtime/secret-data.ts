@@ -24,8 +24,9 @@ function decoded64(value: unknown): unknown {
 }
 
 /**
- * Encodes a Secret for the API server: the values of `data` in base64, with those of `stringData` merged over
- * them, because the server would never remove the latter. Numbers and booleans become texts.
+ * Encodes a Secret for the API server: the values of `data` in base64. Those of `stringData` are merged over
+ * them, because the server would never remove a key that was applied as `stringData`. Numbers and booleans
+ * become texts.
  * @throws OperatorError `InvalidObject`: a value is a list or a map. The message omits the value.
  */
 export function encodeSecret(document: Document): Document {

@@ -29,8 +29,8 @@ export interface ViewsOptions {
  *   in a path, for example `web-TCP-80`; labels may have any values.
  *
  * ## Caveats
- * - Views end with the process. A view that is created again has another `uid`: do not write the `uid` of
- *   a view into an object of a cluster, or each start changes that object.
+ * - Views end with the process, and a view that is created again has another `uid`. Do not write the `uid` of
+ *   a view into an object of a cluster: each start would change that object.
  * - kubectl shows views without a namespace in `get -A` only: it requests a name within a namespace.
  * - Views have no garbage collection: `ownerReferences` are stored and have no effect.
  */
