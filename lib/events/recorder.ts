@@ -117,8 +117,8 @@ export function referenceKey(reference: Event['related']): string {
 export const separator = '\0';
 
 /**
- * Returns the name of an Event about an object. A random `unique` makes it unique: replicas may report on one
- * object in the same microsecond, and an Event of the same name would count as already written.
+ * Returns the name of an Event about an object. A random `unique` makes it unique. Two replicas may report on
+ * one object in the same microsecond, and an Event of the same name would count as already written.
  * @param unique - hex digits and dashes, at least 16 digits
  */
 export function eventName(objectName: string, unique: string): string {

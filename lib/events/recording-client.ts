@@ -55,13 +55,14 @@ const optionNames: OptionNames<RecordingClientOptions> = {
 };
 
 /**
- * Returns a client that records every successful write (`Created`, `Configured`, `Deleted`) and every failed
- * one (`CreateFailed`, `UpdateFailed`, `PatchFailed`, `ApplyFailed`, `DeleteFailed`), as an Event and on the
- * emitter, with the `details` of the write. Results and errors are those of the inner client.
+ * Returns a client that records writes as Events and on the emitter, with the `details` of each write.
+ * Reasons of successful writes are `Created`, `Configured` and `Deleted`. Those of failed writes are
+ * `CreateFailed`, `UpdateFailed`, `PatchFailed`, `ApplyFailed` and `DeleteFailed`. Results and errors are
+ * those of the inner client.
  *
- * Not recorded: reads, dry runs, subresources (`status`), Events and Leases, updates that changed nothing,
- * and expected failures: a conflict, an object that already exists or is already gone, a namespace that is
- * being deleted, an aborted call.
+ * Not recorded: reads, dry runs, subresources (`status`), Events and Leases, and updates that changed
+ * nothing. Expected failures are not recorded either: a conflict, an object that already exists or is already
+ * gone, a namespace that is being deleted, an aborted call.
  */
 export function recordingClient(client: Client, options: RecordingClientOptions): Client {
   refuseUnknownOptions('recordingClient', options, optionNames);

@@ -21,8 +21,9 @@ interface KnownObject {
 }
 
 /**
- * Reports the changes of an operator's objects from the traffic of its client: its own writes, and watch
- * events of its custom resources, of the objects that they own, and of objects that it wrote.
+ * Reports the changes of an operator's objects from the traffic of its client. It reports the client's
+ * writes, and watch events of three kinds of objects: the operator's custom resources, the objects that they
+ * own, and the objects that the client wrote.
  *
  * ## Guarantees
  * - Each change is reported once: by the response to the write or by the watch event, whichever comes first.

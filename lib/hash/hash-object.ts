@@ -81,7 +81,7 @@ export function configMapHash(configMap: ConfigurationData): string {
 /**
  * Returns the hash of a Secret's data, keyed with a salt. Without the salt, a user who can read pods, and so
  * the hash, can't test guesses of a weak secret. The builder's salt is the UID of the owner with the Secret's
- * name: it survives a deletion of the Secret and hides that two Secrets are equal.
+ * name. It survives a deletion of the Secret, and equal Secrets get different hashes.
  */
 export function secretHash(secret: ConfigurationData, salt: string): string {
   return createHmac('sha256', salt)

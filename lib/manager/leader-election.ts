@@ -52,8 +52,8 @@ export interface LeaderCallbacks {
  *   last successful renewal. Time while the process is stopped or the machine sleeps counts.
  * - A replica takes the Lease only after it has seen no renewal for `leaseDurationMs`, on its own monotonic
  *   clock. Wall clocks do not matter.
- * - After the leader crashes, a replica that reaches the API server leads within `leaseDurationMs` and 2.2
- *   `retryPeriodMs`; after the leader releases the Lease, within 2.2 `retryPeriodMs`.
+ * - After the leader releases the Lease, a replica that reaches the API server leads within 2.2
+ *   `retryPeriodMs`. After the leader crashes, `leaseDurationMs` is added.
  *
  * ## Caveats
  * The server does not enforce a Lease: a write that was sent in time may take effect later.

@@ -158,7 +158,8 @@ export class LeaseClaim {
   #holding(): LeaseHolding {
     const { identity, leaseDurationMs: durationMs, clock } = this.#options;
     let nowMs = clock.now();
-    // Each time stamp must be unique even if the wall clock jumps: others detect renewals by its change.
+    // Each time stamp must be unique even if the wall clock jumps: other replicas detect renewals by its
+    // change.
     while (this.#marks.includes(formatMicroTime(nowMs))) nowMs += 0.001;
     return { identity, durationMs, nowMs };
   }

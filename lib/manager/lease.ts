@@ -166,7 +166,7 @@ export function releasedLease(lease: Lease, nowMs: number): Lease {
 }
 
 function renewal({ identity, durationMs }: LeaseHolding, renewTime: string) {
-  // Rounded up to whole seconds: others must not take the Lease early.
+  // Rounded up to whole seconds, so that no other replica takes the Lease early.
   const leaseDurationSeconds = Math.ceil(durationMs / 1_000);
   return { holderIdentity: identity, leaseDurationSeconds, renewTime };
 }

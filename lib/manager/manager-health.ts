@@ -130,8 +130,8 @@ const leaderlessMs = 15_000;
 
 /**
  * Passes on the leader and on standby replicas. Fails if RBAC forbids the Lease. Once a leader was seen, any
- * other problem is only a remark: an API server outage would otherwise make all replicas, and their cached
- * responses, unavailable at once.
+ * other problem is only a remark. Otherwise an outage of the API server would make all replicas unready at
+ * the same time.
  */
 function leaderElectionCheck(status: StatusSource): HealthCheck {
   return {

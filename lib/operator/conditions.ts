@@ -44,7 +44,7 @@ export function conditionsOf(end: ReconcileEnd): readonly ConditionUpdate[] {
   }));
 }
 
-/** Returns the conditions of an object that is being deleted while its clean-up goes on. */
+/** Returns the conditions of an object that is being deleted while its clean-up continues. */
 export function deletingConditions(message: string): readonly ConditionUpdate[] {
   return [
     { type: 'Ready', status: 'False', reason: 'Deleting', message },

@@ -23,12 +23,12 @@ export interface CrudResourceOptions<T extends KubernetesObject, State, Change> 
  * A resource made of steps: read the current state, compute the desired state and the patch, apply it.
  *
  * ## Flow
- * `ensureCreated` calls `getCurrentState`, `getDesiredState` and `newUpdatePatch`, then `applyCreateChange`,
- * `applyDeleteChange` and `applyUpdateChange` for the parts of the patch that were set. `ensureDeleted` does
- * the same with `newDeletePatch`. Without a patch, nothing is applied. Before each step, the resource checks
- * for cancellation of the chain or the resource, and for a time-out. If `getDesiredState` throws during a
- * deletion, the error is thrown when `newDeletePatch` reads `desired`. Only the last three steps may have
- * side effects; all others can run again.
+ * `ensureCreated` calls `getCurrentState`, `getDesiredState` and `newUpdatePatch`. Then it calls
+ * `applyCreateChange`, `applyDeleteChange` and `applyUpdateChange` for the parts of the patch that were set.
+ * `ensureDeleted` does the same with `newDeletePatch`. Without a patch, nothing is applied. Before each step,
+ * the resource checks for cancellation of the chain or the resource, and for a time-out. If `getDesiredState`
+ * throws during a deletion, the error is thrown when `newDeletePatch` reads `desired`. Only the last three
+ * steps may have side effects; all others can run again.
  */
 export class CrudResource<
   T extends KubernetesObject = KubernetesObject,

@@ -11,7 +11,7 @@ import type { Cancellation, ResourceContext } from './resource-context.js';
 export type PassMethod = 'ensureCreated' | 'ensureDeleted';
 
 /**
- * Brings the resources to their desired state; call it when an informer reports that `object` was created or
+ * Brings the resources to their desired state. Call it when an informer reports that `object` was created or
  * changed.
  *
  * ## Flow

@@ -12,8 +12,9 @@ import {
 } from './errors.js';
 
 /**
- * A link of a chain: brings one thing to its desired state, and deletes it. `T` is the reconciled object.
- * Both methods are called repeatedly and must be idempotent. An error ends the chain and requeues the object.
+ * A link of a chain. It brings what it manages, for example a Deployment or a bucket, to the desired state,
+ * and deletes it. `T` is the reconciled object. Both methods are called repeatedly and must be idempotent. An
+ * error ends the chain and requeues the object.
  */
 export interface Resource<T extends KubernetesObject = KubernetesObject> {
   /** Identifies the resource in its set, in logs, metrics and errors; not empty. */

@@ -63,7 +63,10 @@ export function pauseOf(
   return { by, update: isShown ? undefined : update, wasPaused };
 }
 
-/** Returns true if the condition still holds: it names an annotation of the object, or is not ours. */
+/**
+ * Returns true if the condition still holds: it names an annotation of the object, or another controller
+ * wrote it.
+ */
 function stillHolds(
   { reason, message = '' }: ShownCondition,
   { metadata }: KubernetesObject,

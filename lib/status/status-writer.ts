@@ -228,7 +228,7 @@ export class StatusWriter<T extends KubernetesObject> {
    * Handles the error of a status write. With the strategy `merge`, a status that the server can't store is
    * logged and not written again.
    * @throws the error, or one that explains it, in all other cases, except for a deleted object of the
-   *   strategy `apply`
+   * strategy `apply`
    */
   async #explain(object: T, error: unknown, context: StatusWriting['context']): Promise<void> {
     const isOptional = this.#options.strategy === 'merge';

@@ -240,7 +240,7 @@ const maxAttempts = 3;
  * conflict, it reads the object from the server. It retries if neither the spec nor the deletion has changed.
  * @returns the current object; the object last read if nothing was sent or another object has its name
  * @throws ApiError 409: the spec changed, the status no longer holds, or too many attempts failed; else the
- *   server's error.
+ * server's error.
  */
 export async function mergeStatus<T extends KubernetesObject>(
   object: T,

@@ -181,8 +181,8 @@ export interface TestClusterOptions<C extends Clock = VirtualClock> extends Omit
  * and stops after it. Call it in a `describe`. By default, workloads are simulated and random values are
  * seeded.
  *
- * After each test it asserts that every fault has occurred that the test added to `cluster().faults`, or gave
- * to `faulty` with a client of the cluster; see `assertFaultsInjected`.
+ * After each test it asserts that every fault of the test has occurred; see `assertFaultsInjected`. These are
+ * the faults in `cluster().faults`, and those of `faulty` clients on the cluster's clients.
  *
  * @example
  * ```ts

@@ -59,9 +59,9 @@ const mostSteps = 30;
 
 /**
  * Plans the effect of applying `object`. The operator's controllers reconcile it, and the objects they create
- * of their own kinds, with a dry-run client until nothing changes. Then the plan takes the workloads, Jobs,
- * Pods and claims that were written or read as rolled out, complete, ready and bound, and continues until the
- * operator settles. An error of the operator is part of the plan.
+ * of their own kinds, with a dry-run client until nothing changes. Then the plan simulates the cluster:
+ * workloads that were written or read count as rolled out, Jobs as complete, Pods as ready and claims as
+ * bound. It continues until the operator settles. An error of the operator is part of the plan.
  * @throws OperatorError `InvalidConfig`: no controller of the operator reconciles its kind
  * @throws OperatorError `UnknownKind`: the cluster does not serve its kind
  * @throws ApiError the cluster rejects the object

@@ -120,8 +120,8 @@ const irregularPlurals: readonly (readonly [ending: RegExp, plural: string])[] =
 ];
 
 /**
- * Returns the English plural of a kind in lower case. {@link pluralOf} has regular plurals only: it is the
- * default of definitions, whose names in clusters must not change.
+ * Returns the English plural of a kind in lower case. Definitions use {@link pluralOf} instead, which has
+ * regular plurals only: the names of definitions in clusters must not change.
  */
 export function englishPlural(singular: string): string {
   const irregular = irregularPlurals.find(([ending]) => ending.test(singular));

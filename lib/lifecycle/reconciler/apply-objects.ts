@@ -23,8 +23,8 @@ import { appliedText, mergedObject } from './merged-object.js';
 const settleMs = 1_000;
 
 /**
- * While others have work to do, the delay until the next reconcile in case no watch reports a change, in
- * milliseconds.
+ * While workloads roll out or objects are being deleted, the delay until the next reconcile in case no watch
+ * reports a change, in milliseconds.
  */
 const recheckMs = 10_000;
 
@@ -53,7 +53,7 @@ export async function carryOut<CR extends LifecycleObject>(
   if (going === undefined) pass.explain(troubleOf(pass, degraded));
   else pass.complain(going);
   const atMost = (ms: number): number => Math.min(ms, perishablesSyncIntervalMs);
-  // Objects that were just written have not been checked yet.
+  // The next reconcile checks the objects that were just written.
   if (changed || pass.hasBegun) return atMost(settleMs);
   if (degraded !== undefined || going !== undefined) return atMost(recheckMs);
   const isLeft = await prune(pass, surveyed);

@@ -121,8 +121,8 @@ function withoutLegacy<CR extends LifecycleObject>({ cr, settings }: Pass<CR>): 
   return finalizers.filter((name) => !settings.legacyFinalizers.includes(name));
 }
 
-// A merge patch replaces the whole list: without the resource version, it would drop finalizers that others
-// have added.
+// A merge patch replaces the whole list: without the resource version, it would drop finalizers that other
+// controllers have added.
 async function setFinalizers<CR extends LifecycleObject>(
   pass: Pass<CR>,
   finalizers: readonly string[],

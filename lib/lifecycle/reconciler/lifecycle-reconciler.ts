@@ -42,8 +42,9 @@ import { callUserCode } from './user-code.js';
  * - A reconcile of a healthy system writes nothing, and with a cache makes no read requests.
  *
  * ## Caveats
- * Callbacks and hooks are called at least once: again if a reconcile was interrupted. Those after a write
- * (`POST_CREATE`, `POST_UPDATE`, `POST_DELETE`) are not called if the process ends right after the write.
+ * Callbacks and hooks are called at least once: if a reconcile is interrupted, the next one calls them again.
+ * Those after a write (`POST_CREATE`, `POST_UPDATE`, `POST_DELETE`) are not called if the process ends right
+ * after the write.
  */
 export class LifecycleReconciler<CR extends LifecycleObject> {
   /** The kind of the configurations, from the CrManager. */

@@ -47,7 +47,7 @@ export function mergedObject<CR extends LifecycleObject>(
   return deepEqual(merged, current) ? current : merged;
 }
 
-/** Returns the value of the last-applied annotation: the paths that we own. */
+/** Returns the value of the last-applied annotation: the paths that the operator owns. */
 export function appliedText<CR extends LifecycleObject>(
   pass: Pass<CR>,
   desired: UnstructuredObject,

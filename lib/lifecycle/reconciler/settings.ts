@@ -57,8 +57,8 @@ export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
    */
   readonly finalizer?: string | undefined;
   /**
-   * Finalizers of a previous operator, for example one in Go. They are replaced by ours, and removed at the
-   * end of a deletion. @defaultValue no finalizers
+   * Finalizers of a previous operator, for example one in Go. The reconciler replaces them by its own, and
+   * removes them at the end of a deletion. @defaultValue no finalizers
    */
   readonly legacyFinalizers?: readonly string[] | undefined;
   /**
@@ -87,8 +87,9 @@ export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
    */
   readonly orphans?: 'wait' | 'adopt' | undefined;
   /**
-   * Whether others may change the content of an object after its creation: its labels and annotations are
-   * reconciled, its data is never overwritten. @defaultValue true for ConfigMaps and Secrets
+   * Whether users and other controllers may change the content of an object after its creation. If so, only
+   * its labels and annotations are reconciled; its data is never overwritten. @defaultValue true for
+   * ConfigMaps and Secrets
    */
   readonly isMutable?: ((object: KubernetesObject) => boolean) | undefined;
   /**
@@ -246,7 +247,9 @@ function resolveCrManager<CR extends LifecycleObject>(
   };
 }
 
-/** Whether others may change the content of the object: ConfigMaps and Secrets. */
+/**
+ * Whether users and other controllers may change the content of the object: true for ConfigMaps and Secrets.
+ */
 function isConfiguration({ apiVersion, kind }: KubernetesObject): boolean {
   return [ConfigMap, Secret].some(
     (type) => type.kind === kind && apiVersionOf(type) === apiVersion,

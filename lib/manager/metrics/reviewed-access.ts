@@ -60,7 +60,10 @@ export class ReviewedAccess {
   readonly #client: Client;
   readonly #clock: Clock;
   readonly #allowed = new Map<string, Decision>();
-  /** Refused or undecided. A separate map, so that a flood of these does not evict permissions. */
+  /**
+   * Refusals, and reviews that have not ended. They have their own map, so that a flood of them does not
+   * evict permissions.
+   */
   readonly #others = new Map<string, Decision>();
   #reviewing = 0;
 

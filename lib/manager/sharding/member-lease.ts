@@ -112,7 +112,7 @@ export class MemberObserver {
   #durationMs(lease: MemberLease | undefined, before: Seen | undefined): number {
     const own = this.#leaseDurationMs;
     if (lease === undefined) return before?.durationMs ?? own;
-    // Leases store whole seconds, rounded up; compare with ours in the same way.
+    // Leases store whole seconds, rounded up; round the own duration in the same way before the comparison.
     return lease.durationMs > Math.ceil(own / 1_000) * 1_000 ? lease.durationMs : own;
   }
 }

@@ -137,7 +137,9 @@ function placeOf(
   return place === '' ? refuse('set metadata.namespace, its owner is in none') : place;
 }
 
-/** Returns the labels of `allowed` that `desired` sets too. Others may have set them to another value. */
+/**
+ * Returns the labels of `allowed` that `desired` sets too. Another manager may have set them to other values.
+ */
 export function contestedLabels(
   desired: UnstructuredObject,
   allowed: readonly string[],
@@ -147,9 +149,9 @@ export function contestedLabels(
 }
 
 /**
- * Returns `desired` without the labels of `allowed` that others have set on the live object, so that applying
- * leaves them unchanged. The hash still covers the whole object, so that changes of these labels cause no
- * writes.
+ * Returns `desired` without the labels of `allowed` that another manager has set on the live object, so that
+ * applying leaves them unchanged. The hash still covers the whole object, so that changes of these labels
+ * cause no writes.
  */
 export function withoutOthersLabels(
   { desired, live }: Pair,

@@ -57,8 +57,8 @@ interface KeptOptions<
 }
 
 /**
- * The steps of a resource that keeps Kubernetes objects for its owner, on top of `lib/apply`, whose rules for
- * drift, fields of other managers and foreign objects apply here too.
+ * The steps of a resource that keeps Kubernetes objects for its owner. They use `lib/apply`, with the same
+ * rules for drift, for fields of other managers and for foreign objects.
  */
 export class KeptObjects<
   T extends KubernetesObject,
@@ -181,7 +181,7 @@ export class KeptObjects<
     return applyObject(run, await this.#applicable(run, object));
   }
 
-  /** Returns the object to apply, without the labels that others have set on the live object. */
+  /** Returns the object to apply, without the labels that another manager has set on the live object. */
   async #applicable(run: ApplyContext, object: UnstructuredObject): Promise<DesiredObject> {
     const desired = await asDesired(run, this.#keeper, object);
     if (contestedLabels(object, this.#allowedLabels).length === 0) return desired;

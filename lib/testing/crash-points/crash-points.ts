@@ -11,8 +11,8 @@ const allModes: readonly CrashMode[] = ['before', 'unanswered', 'answered'];
 
 /**
  * Checks that an operator can be killed at any moment. It plays `scenario` without a crash, to count the
- * operator's requests. Then it plays the scenario once for each request, each time on a fresh cluster: the
- * operator dies there, is restarted, and has to reach the same final state.
+ * operator's requests. Then it plays the scenario once for each request, each time on a fresh cluster. The
+ * operator dies at that request, is restarted, and has to reach the same final state.
  *
  * ## Checks
  * After the step of the crash, compared with the same moment of the uninterrupted run:
