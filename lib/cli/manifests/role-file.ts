@@ -9,7 +9,10 @@ export const roleMarker = '# +operator-builder:scaffold:rules';
 interface RoleFile {
   /** The generated rules. */
   readonly rules: readonly RoleRule[];
-  /** Returns the text with these rules; unchanged if they allow the same. Keeps the rest. */
+  /**
+   * Returns the text with `rules` above the marker and the user's rules below it. If the present rules allow
+   * the same, the text is unchanged.
+   */
   withRules(rules: readonly RoleRule[]): string;
 }
 
@@ -44,7 +47,10 @@ export function parseRoleFile(text: string, path: string): RoleFile {
   return { rules, withRules };
 }
 
-/** Returns the indentation of all rules; the user's may be unindented. */
+/**
+ * Returns the indentation of the present rules. The generated rules need the same one, because the user's
+ * rules follow in the same list.
+ */
 function indentationOf(lines: readonly string[], start: number, marker: number): string {
   const entry = lines.slice(start).find((line) => /^ *- /.test(line));
   const [indentation = ''] = /^ */.exec(entry ?? lines[marker] ?? '') ?? [];

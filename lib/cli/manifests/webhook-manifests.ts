@@ -106,8 +106,8 @@ export async function webhookManifestFiles(
 }
 
 /**
- * Returns the file of webhooks for a kind that gets a version without webhooks. Webhooks that matched only
- * their own version, as each version had one, match all versions again.
+ * Returns the file of webhooks for a kind that gets a version without webhooks. While each version had a
+ * webhook, each webhook matched only its own version. From now on they match all versions again.
  * @param kind - with its previous versions
  */
 export async function widenedWebhooks(

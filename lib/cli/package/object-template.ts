@@ -51,7 +51,7 @@ function templateBudget(spec: Json, text: TemplateText): void {
   spec['maxUnavailable'] = text.inline('.Values.podDisruptionBudget.maxUnavailable');
 }
 
-/** Makes the scheme and the token conditional on metrics over HTTPS. */
+/** Makes the scheme, the token and the TLS settings of a ServiceMonitor conditional on metrics over HTTPS. */
 function templateEndpoints(spec: Json, text: TemplateText): void {
   const ofHttps = new Set(['scheme', 'bearerTokenFile', 'tlsConfig']);
   const isConditional = (member: string): boolean => ofHttps.has(member);

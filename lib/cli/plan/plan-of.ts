@@ -52,12 +52,15 @@ function plannedObject(state: PlannedObjectState): PlannedObject {
   return { ...base, action: changes.length > 0 ? 'configure' : 'unchanged', changes };
 }
 
-/** Returns every field that is set: for a custom resource with defaults, for others the desired fields. */
+/**
+ * Returns the fields of a created object: all of them for a custom resource, only the desired ones for a
+ * built-in kind.
+ */
 function creationOf(
   { wanted }: PlannedObjectState,
   after: UnstructuredObject,
 ): readonly FieldChange[] {
-  // The many defaults of built-in kinds would hide the desired fields.
+  // Built-in kinds have many defaults, which would hide the desired fields.
   const shown = wanted === undefined || !isBuiltInGroup(groupOf(after.apiVersion)) ? after : wanted;
   const { metadata, ...fields } = withoutBookkeeping(shown);
   const { labels, annotations } = metadata;

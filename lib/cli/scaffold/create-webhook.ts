@@ -227,7 +227,7 @@ async function wantedOf(
   if (before !== undefined) return insertionsTo(before);
   const isThere = (await textIfExists(join(folder, path))) !== undefined;
   if (!isThere || force || conversionFile.test(path)) return [{ type: 'whole', path, text }];
-  // A file of another webhook: the common parts are the user's by now.
+  // An earlier webhook has created the file, and the user may have changed it: insert only above its markers.
   return text.includes('+operator-builder:scaffold:') ? insertionsTo(bare.get(path) ?? '') : [];
 }
 

@@ -57,7 +57,10 @@ function trimmedLines(text: string): readonly string[] {
   return text.split('\n').map((line) => line.trim());
 }
 
-/** Restores a marker whose place is known from the code: the conversion's is below the versions. */
+/**
+ * Restores the conversion's marker if it is missing: its place, below the list of versions, can be found in
+ * the code.
+ */
 function withMarker(text: string, { marker }: Insertion): string {
   const lines = text.split('\n');
   if (!marker.endsWith(':conversion') || trimmedLines(text).includes(marker)) return text;

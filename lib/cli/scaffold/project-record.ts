@@ -86,7 +86,8 @@ export async function recordFiles(
   { project, rendered, written }: RecordUpdate,
 ): Promise<readonly WantedFile[]> {
   const before = await readRecord(folder);
-  // With newer templates, the ancestors of existing files stay.
+  // If the templates are newer than the project, the recorded texts of existing files stay: they are the
+  // common ancestors for a later merge.
   const isSameVersion = project.cliVersion === packageVersion;
   const planned = new Map(written.map((file) => [file.path, file]));
   const paths = [...rendered.keys()].filter(isRecorded);
