@@ -54,11 +54,11 @@ export class LeaseClaim {
     return this.#isUnsettled;
   }
 
-  /** Takes the Lease if it is free, expired, or written by an own attempt without a response. */
+  /** Takes the Lease if it is free or expired, or if an earlier attempt wrote it but got no response. */
   async acquire(signal: AbortSignal): Promise<ClaimOutcome> {
     const lease = await this.#read(signal);
     if (lease === undefined) {
-      // The holder notices the deletion only at its next renewal.
+      // The holder of a deleted Lease may still write: it notices the deletion only at its next renewal.
       if (this.#observer.remainingMs > 0) return this.#foreign();
       return this.#create(signal);
     }

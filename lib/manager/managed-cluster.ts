@@ -137,7 +137,10 @@ export class ManagerClusters {
   readonly #leaving = new Map<string, Leaving>();
   readonly #indexes: ((cache: Cache) => void)[] = [];
 
-  /** Active clusters by name; the first is home. The map changes as clusters are added and removed. */
+  /**
+   * Active clusters by name. The first one also has the Leases and the manager's own objects. The map changes
+   * as clusters are added and removed.
+   */
   get byName(): ReadonlyMap<string, ManagedCluster> {
     return this.#clusters;
   }

@@ -27,7 +27,7 @@ export interface ManagerOptions {
   readonly client?: Client | undefined;
   /** Reporter of the Events of `manager.recorder`; a qualified name. @defaultValue 'operator-builder' */
   readonly name?: string | undefined;
-  /** Several clusters, at least one. The first is home: it has the Leases, Events and access reviews. */
+  /** Several clusters, at least one. The first one also has the Leases, Events and access reviews. */
   readonly clusters?: readonly ManagerCluster[] | undefined;
   /** Limits what is cached, by kind. @defaultValue all objects of the watched kinds */
   readonly cacheOptions?: ManagerCacheOptions | undefined;
@@ -94,7 +94,7 @@ export type ManagerWebhookOptions = Omit<WebhookServerOptions, 'clock' | 'logger
 /** {@link ManagerOptions}, resolved. */
 export interface ResolvedManagerOptions {
   readonly name: string;
-  /** The first cluster is home. */
+  /** The first cluster also has the Leases and the manager's own objects. */
   readonly clusters: readonly [ManagerCluster, ...ManagerCluster[]];
   readonly cacheOptions: ManagerCacheOptions;
   readonly leaderElection: LeaderElectionOptions | Leadership | undefined;

@@ -69,7 +69,7 @@ async function missingRules(
 /** Options of {@link reviewClusters}. */
 interface ReviewClustersOptions {
   readonly mode: PreflightMode;
-  /** The first cluster is home. */
+  /** The first cluster also has the Leases and the manager's own objects. */
   readonly clusters: Iterable<ManagedCluster>;
   /** Access needed in each cluster. */
   readonly required: readonly RequiredAccess[];

@@ -226,7 +226,8 @@ class HttpsListener {
     );
     this.#sockets = new OpenSockets(server);
     server.on('tlsClientError', (error) => {
-      // TLS already reports this to a client without TLS or without trust in the certificate.
+      // Log at debug level only: a client without TLS, or without trust in the certificate, reports the
+      // failure itself.
       this.#logger.debug('a TLS handshake failed', { error });
     });
     await new Promise<void>((resolve, reject) => {
