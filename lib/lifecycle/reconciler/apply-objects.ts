@@ -203,7 +203,7 @@ async function update<CR extends LifecycleObject>(
   { desired }: SurveyedObject,
   current: UnstructuredObject,
 ): Promise<UnstructuredObject> {
-  // It is created again once it is gone.
+  // Another reconcile creates the object again once it is gone.
   if (current.metadata.deletionTimestamp !== undefined) return current;
   const report = new Report(pass, desired, 'Update');
   try {
@@ -219,7 +219,8 @@ async function update<CR extends LifecycleObject>(
     if (deepEqual(next, current)) return current;
     const labels = { [updateVersionLabel]: versionLabelOf(pass.operatorVersion) };
     const written = await pass.live.update(withMetadata(next, { labels }), { signal: pass.signal });
-    // The server reverted the whole write, as a webhook can: reporting it would repeat forever.
+    // The server reverted the whole write, as a webhook can. Do not report a change: each reconcile would
+    // report it again.
     if (written.metadata.resourceVersion === current.metadata.resourceVersion) {
       putBacks.add(current, merged);
       return current;

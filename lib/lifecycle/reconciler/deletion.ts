@@ -186,7 +186,7 @@ async function announceOne<CR extends LifecycleObject>(
   await invokeCallbacks(pass, 'OPERATOR_DELETE', { desired, current });
 }
 
-/** Whether the kind is namespaced: an object without a namespace cannot exist then. */
+/** Whether the kind is namespaced. An object of such a kind cannot exist without a namespace. */
 async function needsNamespace<CR extends LifecycleObject>(
   { live }: Pass<CR>,
   object: UnstructuredObject,

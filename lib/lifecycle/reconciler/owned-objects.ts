@@ -47,7 +47,8 @@ async function superfluousObjects<CR extends LifecycleObject>(
 ): Promise<readonly UnstructuredObject[]> {
   const { crManager, createVersionLabel } = pass.settings;
   const desired = new Set(surveyed.map((one) => identityOf(one.desired)));
-  // An object that a stale cache hides is pruned later, but not after an upgrade was reported as complete.
+  // A stale cache may hide an object, which only delays pruning. But an upgrade must not be reported as
+  // complete before pruning, so read from the server until then.
   const client = pass.status.phase === 'Deployed' ? pass.client : pass.live;
   const types = crManager.getDependantResourceTypes();
   const owned = await ownedObjects(pass, { client, types });
@@ -100,7 +101,7 @@ async function remove<CR extends LifecycleObject>(
     await invokeAfter(pass, 'POST_DELETE', { current: object });
     return left !== undefined;
   } catch (error) {
-    // An object that changed after the verdict may be desired now: check it again.
+    // The object has changed since it was examined, and may be desired now: examine it again.
     if (isStaleWrite(error)) throw error;
     const source = pass.sourceOf(error);
     const why = `${source === undefined ? '' : `${source}: `}${failureText(error, object)}`;
