@@ -220,14 +220,14 @@ function withController(
   });
 }
 
-// A key that was once applied as `stringData` could never be removed.
+// Encodes `stringData` into `data`: the server would never remove a key that was applied as `stringData`.
 function encodeSecret(object: UnstructuredObject): UnstructuredObject {
   if (!isKind(object, Secret) || object['stringData'] === undefined) return object;
   const data = encodedData(object as ConfigurationData);
   return { ...withoutMember(object, 'stringData'), data };
 }
 
-// In a built-in kind null means the same as absence, but would be owned as a field.
+// Drops nulls: in a built-in kind null equals absence, but an apply would own the field.
 function withoutNulls(object: UnstructuredObject): UnstructuredObject {
   return dropNulls(object) as UnstructuredObject;
 }

@@ -109,7 +109,7 @@ export async function deleteOrphan(
     const attempted = await tryDelete(context, orphan, waits ? 'Foreground' : 'Background');
     remaining = attempted.remaining;
     if (attempted.isDeleted) break;
-    // Its controller may write its status continuously.
+    // Another controller may write the object's status continuously, so the attempts are limited.
     if (attempt >= maxAttempts) return pending(ref, 'changes while it is being pruned', retrySoon);
     const current = await judgedAgain(context, orphan);
     if (current === 'kept') return pending(ref, 'changed while it was being pruned', retrySoon);

@@ -106,8 +106,8 @@ export interface RunScene {
 }
 
 /**
- * One reconcile of one key: a handler, its signals, time-out, logger, client and writes. Everything that
- * costs is created on first access.
+ * One reconcile of one key: a handler, its signals, time-out, logger, client and writes. Expensive parts are
+ * created on first access.
  */
 export class ReconcileRun implements RunSubject, ReconcileGuard {
   readonly work: WorkKey;
@@ -122,7 +122,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
   /** The span of the run; its requests are child spans. */
   span: Span = noSpan;
   readonly #scene: RunScene;
-  // Each costs more than the rest of a run.
+  // Created on first access, because each costs more than the rest of a run.
   #client: ReconcileClient | undefined;
   #logger: Logger | undefined;
   #controller: AbortController | undefined;

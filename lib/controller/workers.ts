@@ -48,7 +48,7 @@ export class Workers {
       metrics.activeWorkers.add(1, this.#labels);
       await this.#reconcile(item);
       metrics.activeWorkers.add(-1, this.#labels);
-      // Reconciles that only read the cache never wait for the event loop by themselves.
+      // Let other work of the process run: reconciles that only read the cache never wait for the event loop.
       const turn = turnIfDue();
       if (turn !== undefined) await turn;
     }

@@ -12,7 +12,7 @@ import {
 } from './errors.js';
 
 /**
- * A link of a chain. It brings what it manages, for example a Deployment or a bucket, to the desired state,
+ * A link of a chain, which brings what it manages, such as a Deployment or a bucket, to its desired state,
  * and deletes it. `T` is the reconciled object. Both methods are called repeatedly and must be idempotent. An
  * error ends the chain and requeues the object.
  */

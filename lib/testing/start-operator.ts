@@ -120,7 +120,10 @@ function definitionOf(
   return typeof operator === 'function' ? { setup: operator } : operator;
 }
 
-/** Permissions that requests show late or never: repeated events are patched. */
+/**
+ * Permissions that requests do not show, or only late. The server checks `update` of finalizers without a
+ * request of its own, and an Event is patched only when it repeats.
+ */
 const unseen = /^(update \S+\/finalizers(\..*)?|patch events\.events\.k8s\.io)$/;
 
 function unusedOf(

@@ -2,15 +2,17 @@ import type { Clock, Timer } from '../../system/index.js';
 
 /** Longest chain of writes of one controller, each caused by the one before, that is never slowed. */
 const freeDepth = 50;
-/** Number of writes of longer chains that are free within a window, over all objects of a controller. */
+/**
+ * Number of writes beyond `freeDepth` that are not slowed within a window, over all objects of a controller.
+ */
 const freeWrites = 20;
 const windowMs = 60_000;
 const baseDelayMs = 1_000;
 const maxDelayMs = 60_000;
-/** Number of own writes in a chain from which the results count as growth. */
+/** Depth of a chain of own writes from which its objects count towards the growth limit. */
 const growthDepth = 3;
 
-/** Limit of what a controller makes of its own results. */
+/** Limits the objects, and their size, that a controller may create from its own results. */
 export interface GrowthLimit {
   readonly objects: number;
   readonly bytes: number;
@@ -36,9 +38,9 @@ export interface Braked {
 }
 
 /**
- * Slows a controller that feeds itself, and bounds what it makes of its own results. The brake counts per
- * controller, so it also detects a chain that writes ever new names. It never delays writes with other
- * causes.
+ * Slows a controller whose writes cause further writes of its own, and limits the objects that it creates
+ * from its own results. The brake counts per controller, so it also detects a chain that writes a new name
+ * each time. It never delays writes with other causes.
  */
 export class FeedbackBrake {
   readonly #clock: Clock;
@@ -46,7 +48,7 @@ export class FeedbackBrake {
   readonly #changed: () => void;
   /** Times of the last writes of long chains, oldest first. */
   readonly #timesMs: number[] = [];
-  /** Bytes of what feedback made, by object. */
+  /** Bytes of each object that the controller created from its own results. */
   readonly #grown = new Map<string, number>();
   #bytes = 0;
   #delayMs = 0;

@@ -42,8 +42,8 @@ export interface WriteContext {
 }
 
 /**
- * Brings objects of a target to the state that a pipeline desires. Its only state between calls is how the
- * server spells applied values that it changes (defaults within an atomic list). After a restart the writer
+ * Brings objects of a target to the state that a pipeline desires. Between calls it only keeps the spelling
+ * that the server gives to applied values, such as defaults within an atomic list. After a restart the writer
  * applies such an object again, which changes nothing.
  */
 export interface TargetWriter {

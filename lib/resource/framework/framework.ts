@@ -303,7 +303,7 @@ class DirectPasses {
     try {
       const pass = { key, cluster: '', client, signal, logger };
       const result = await this.#reconcile(pass);
-      // The finalizer was added. A queue would reconcile again next.
+      // The first reconcile added the finalizer: continue at once, as a queue would.
       if (result.type === 'requeueAfter' && result.afterMs <= 1) await this.#reconcile(pass);
     } catch (error) {
       logger.error('reconcile failed', { error });
