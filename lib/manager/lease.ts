@@ -177,7 +177,7 @@ function isPositive(value: number | undefined): value is number {
 
 /**
  * Decides from its own observations whether the holder of a Lease is alive. A holder counts as alive for its
- * lease duration after a new record is first seen. Only this process' monotonic clock counts, so clocks that
+ * lease duration after a new record is first seen. Only this process's monotonic clock counts, so clocks that
  * differ or jump do no harm.
  */
 export class LeaseObserver {

@@ -20,7 +20,7 @@ export interface ManagerAddOptions {
    */
   readonly shards?: boolean | undefined;
   /**
-   * Access that the item needs beside watching the kinds of a controller; checked by the RBAC preflight.
+   * Access that the item needs besides watching the kinds of a controller; checked by the RBAC preflight.
    * @defaultValue nothing
    */
   readonly requires?: readonly RequiredAccess[] | undefined;

@@ -60,7 +60,7 @@ export interface ManagerOptions {
    */
   readonly rbacPreflight?: PreflightMode | undefined;
   /**
-   * Access that the operator needs beside watching the kinds of its controllers, for the preflight. Also an
+   * Access that the operator needs besides watching the kinds of its controllers, for the preflight. Also an
    * option of `add`. @defaultValue nothing
    */
   readonly requires?: readonly RequiredAccess[] | undefined;

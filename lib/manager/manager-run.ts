@@ -29,7 +29,7 @@ interface ManagerRunParts {
   readonly clusters: ManagerClusters;
   readonly entries: ManagerEntries;
   readonly metrics: Metrics;
-  /** Returns this process' keys of sharded controllers; called when one is started. */
+  /** Returns this process's keys of sharded controllers; called when one is started. */
   readonly ownership: () => KeyOwnership | undefined;
   /** Notified of each change of phase and leadership. */
   readonly changes: ChangeNotifier;

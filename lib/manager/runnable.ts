@@ -25,7 +25,7 @@ export interface RunnableContext {
   readonly ready: () => void;
 }
 
-/** A component that a manager runs beside its controllers. */
+/** A component that a manager runs in addition to its controllers. */
 export interface Runnable {
   /** Name in logs, errors and readyz. */
   readonly name: string;

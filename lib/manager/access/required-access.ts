@@ -32,7 +32,7 @@ export interface RequiredAccess {
 /** Verbs that a cache needs for each kind. */
 export const watchVerbs: readonly AccessVerb[] = ['get', 'list', 'watch'];
 
-/** Verbs for applying and pruning objects, beside `watchVerbs`. */
+/** Verbs for applying and pruning objects, besides `watchVerbs`. */
 export const ownVerbs: readonly AccessVerb[] = ['create', 'patch', 'delete'];
 
 /** Verbs for writing owned objects; the handlers may use any of them. */
@@ -117,7 +117,7 @@ function isMoreNarrow(
 }
 
 /**
- * Returns the access that a `Builder` needs for its owned kinds, beside watching them; for `requires`. It
+ * Returns the access that a `Builder` needs for its owned kinds, besides watching them; for `requires`. It
  * applies and prunes objects, lists the Pods of workloads, and grows the claims of StatefulSets. Not
  * included: deleting Pods, which only the option `unblock` does.
  */

@@ -48,7 +48,7 @@ export interface InspectorOptions {
    */
   readonly host?: string | undefined;
   /**
-   * Allowed host names of requests, beside `localhost` and IP addresses. All others are refused: a website
+   * Allowed host names of requests, besides `localhost` and IP addresses. All others are refused: a website
    * could resolve its own name to this address and read the page in a browser.
    * @defaultValue none
    */

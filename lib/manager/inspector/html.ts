@@ -62,7 +62,7 @@ export interface Column<T> {
   readonly isNumber?: boolean | undefined;
 }
 
-/** Options of a table, beside its rows and columns. */
+/** Options of a table, besides its rows and columns. */
 interface TableOptions {
   /** Prefix of ids in the table; unique in the page. */
   readonly id: string;

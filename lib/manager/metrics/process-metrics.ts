@@ -108,7 +108,7 @@ const gauges: readonly Described[] = [
   },
 ];
 
-/** Adds the process' start in clock ticks to the machine's boot time; undefined without /proc. */
+/** Adds the process's start in clock ticks to the machine's boot time; undefined without /proc. */
 async function startedAt(): Promise<number | undefined> {
   const uptime = await fromProc('/proc/stat', /^btime (\d+)$/m, 1);
   const stat = await orUndefined(readFile('/proc/self/stat', 'utf8'));

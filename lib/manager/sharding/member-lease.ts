@@ -69,8 +69,8 @@ interface Seen {
 }
 
 /**
- * Decides by this process' own clock which Leases have expired: those seen unchanged for a whole lease
- * duration. The duration is this process' own, or a longer one in the Lease, as during the rollout of another
+ * Decides by this process's own clock which Leases have expired: those seen unchanged for a whole lease
+ * duration. The duration is this process's own, or a longer one in the Lease, as during the rollout of another
  * release. The holder is fenced before that: its fence starts when it sends a renewal, this duration when the
  * renewal is observed.
  */
@@ -112,7 +112,7 @@ export class MemberObserver {
   #durationMs(lease: MemberLease | undefined, before: Seen | undefined): number {
     const own = this.#leaseDurationMs;
     if (lease === undefined) return before?.durationMs ?? own;
-    // Leases store whole seconds, rounded up; round the own duration in the same way before the comparison.
+    // Leases store whole seconds, rounded up; round this process's duration in the same way before the comparison.
     return lease.durationMs > Math.ceil(own / 1_000) * 1_000 ? lease.durationMs : own;
   }
 }
@@ -135,7 +135,7 @@ export type WriteOutcome<T> =
   | { readonly type: 'stored'; readonly object: T }
   | { readonly type: 'conflict' | 'gone' | 'failed' };
 
-/** Input of the protocol; times are those of the process' own monotonic clock. */
+/** Input of the protocol; times are those of the process's own monotonic clock. */
 export type ShardEvent =
   | { readonly type: 'tick' }
   /** Stop requested: release all slots in order. */
@@ -158,13 +158,13 @@ export type ShardCommand =
   | { readonly type: 'list' }
   /** Create a Lease with this name. */
   | { readonly type: 'join'; readonly name: string }
-  /** Renew the own Lease if it still has this version, with the acknowledgement. */
+  /** Renew the Lease of this process if it still has this version, with the acknowledgement. */
   | {
       readonly type: 'renew';
       readonly lease: MemberLease;
       readonly acknowledged: Acknowledgement | undefined;
     }
-  /** Release the own Lease: no slot is held. */
+  /** Release the Lease of this process: no slot is held. */
   | { readonly type: 'resign'; readonly lease: MemberLease }
   /** Take the Lease from its member if it still has this version. */
   | { readonly type: 'expel'; readonly lease: MemberLease }

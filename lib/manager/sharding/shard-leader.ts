@@ -16,7 +16,7 @@ import type { Acknowledgement } from './possession.js';
 
 /** The state of a member that may lead. */
 export interface LeaderContext {
-  /** Name of the own Lease. */
+  /** Name of the Lease of this process. */
   readonly self: string;
   /** True while it releases its own slots. */
   readonly isLeaving: boolean;
@@ -53,7 +53,7 @@ export class ShardLeader {
     this.#options = options;
   }
 
-  /** The newest view, updated with this process' own writes. */
+  /** The newest view, updated with this process's own writes. */
   get view(): ShardView {
     return this.#view;
   }

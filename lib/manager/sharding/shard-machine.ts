@@ -53,7 +53,7 @@ export class ShardMachine {
   #term = 1;
   #name: string;
   #own: MemberLease | undefined;
-  /** Time at which the own Lease was known to exist; a list that began earlier may not contain it. */
+  /** Time at which the Lease of this process was known to exist; a list that began earlier may not contain it. */
   #ownSinceMs = Infinity;
   #renewedMs = -Infinity;
   /** Name of the Lease that is being written. */
@@ -63,7 +63,7 @@ export class ShardMachine {
   #isListing = false;
   #listAtMs = -Infinity;
   #listedMs = -Infinity;
-  /** Set while the version of the own Lease is unknown; a list that begins later determines it. */
+  /** Set while the version of the Lease of this process is unknown; a list that begins later determines it. */
   #unsureSinceMs: number | undefined;
 
   constructor(options: ShardMachineOptions) {
@@ -80,7 +80,7 @@ export class ShardMachine {
     return this.#phase;
   }
 
-  /** Name of the own Lease. */
+  /** Name of the Lease of this process. */
   get name(): string {
     return this.#name;
   }
@@ -199,7 +199,7 @@ export class ShardMachine {
     if (record !== undefined) this.#change(this.#possession.see(record), false);
   }
 
-  /** Handles the own Lease as listed. */
+  /** Handles the Lease of this process as listed. */
   #found(lease: MemberLease, startedMs: number, nowMs: number): void {
     if (this.#own === undefined) {
       // The response to its creation was lost. The list is not a renewal: the fence stays closed.
@@ -250,7 +250,7 @@ export class ShardMachine {
     }
   }
 
-  /** Handles the loss of the own Lease: other members may own its slots from now on. */
+  /** Handles the loss of the Lease of this process: other members may own its slots from now on. */
   #expelled(nowMs: number): void {
     this.#term++;
     this.#own = undefined;

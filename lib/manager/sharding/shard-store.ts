@@ -69,7 +69,7 @@ export class ShardStore {
     return this.#create({ name, spec }, memberLeaseOf);
   }
 
-  /** Renews the own Lease. */
+  /** Renews the Lease of this process. */
   renew(
     { name, uid, resourceVersion }: MemberLease,
     acknowledged: Acknowledgement | undefined,

@@ -21,7 +21,7 @@ import type { ResolvedShardingOptions, ShardingOptions } from './sharding-option
 /** Status of a {@link Sharding}, as this process sees it. */
 export interface ShardingStatus {
   readonly phase: MemberPhase;
-  /** Name of the own Lease. */
+  /** Name of the Lease of this process. */
   readonly member: string;
   /** The Lease of the replica that assigns the ranges; undefined if unknown. */
   readonly leader: string | undefined;
