@@ -10,7 +10,7 @@ import { isOperatorError } from '../system/index.js';
 export interface ReconcileEnd {
   /** Results of a builder. @defaultValue none */
   readonly results?: readonly ObjectResult[] | undefined;
-  /** Another reason to wait, beside the results. @defaultValue nothing */
+  /** Another reason to wait, besides the results. @defaultValue nothing */
   readonly waitsFor?: string | undefined;
   /** The error that ended the reconcile. @defaultValue none */
   readonly error?: unknown;

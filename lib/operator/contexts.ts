@@ -32,7 +32,7 @@ export type StatusFields<T> = T extends { status?: infer S }
   : never;
 
 /**
- * The status that this reconcile sets beside the operator's conditions. The operator writes both once, at the
+ * The status that this reconcile sets besides the operator's conditions. The operator writes both once, at the
  * end. A successful reconcile removes fields that it does not set. A reconcile that fails, waits or is paused
  * keeps the earlier ones.
  */

@@ -87,7 +87,7 @@ export function wrapSteps<T extends KubernetesObject>(
 
 const methods = ['ensureCreated', 'ensureDeleted'] as const;
 
-// Returns true if the resource does nothing beside its steps. A subclass may override the methods to do more.
+// Returns true if the resource does nothing besides its steps. A subclass may override the methods to do more.
 function hasOnlyItsSteps<T extends KubernetesObject>(
   resource: Resource<T>,
 ): resource is CrudResource<T> {

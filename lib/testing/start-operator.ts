@@ -26,7 +26,7 @@ export interface StartOperatorOptions extends Omit<
   /** Run the operator without a role, with all permissions. @defaultValue false */
   readonly asAdmin?: boolean | undefined;
   /**
-   * Rules of the role beside those that the operator declares, such as the rules below the marker in
+   * Rules of the role besides those that the operator declares, such as the rules below the marker in
    * `config/rbac/role.yaml`.
    * @defaultValue none
    */

@@ -16,7 +16,7 @@ export interface GroupRun {
   readonly viewServer: ViewServerOptions | undefined;
   /**
    * Adds the operators to the group.
-   * @returns the work that runs beside the group
+   * @returns the work that runs concurrently with the group
    */
   readonly fill: (group: Group, running: RunningGroup) => Promise<Beside | undefined>;
 }

@@ -155,7 +155,7 @@ const contents: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   StorageClass: { provisioner: 'example.com/sample' },
 };
 
-/** Returns the minimal content of a built-in kind beside its metadata. */
+/** Returns the minimal content of a built-in kind besides its metadata. */
 export function builtInContent(kind: string): Readonly<Record<string, unknown>> {
   return contents[kind] ?? {};
 }

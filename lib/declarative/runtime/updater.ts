@@ -120,7 +120,7 @@ export class Updater implements TargetWriter {
     }
   }
 
-  /** Removes fields that users or other managers have set beside the desired ones. */
+  /** Removes fields that users or other managers have set besides the desired ones. */
   async #replace(
     live: UnstructuredObject,
     wanted: TargetObject,

@@ -198,8 +198,8 @@ export interface CompiledController {
 }
 
 /**
- * Compiles the pipeline of a controller. A `Periodic` source beside other sources only triggers: it has no
- * document and no part in a join. Alone it has a document, as a `OneShot` source does.
+ * Compiles the pipeline of a controller. A `Periodic` source that is combined with other sources only triggers:
+ * it has no document and no part in a join. Alone it has a document, as a `OneShot` source does.
  * @param specPath - the path of `spec` in its file, for problems
  */
 export function compileController(

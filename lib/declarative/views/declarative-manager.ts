@@ -21,7 +21,7 @@ type CacheScope = Pick<
 >;
 
 /**
- * A `Manager` whose clients and caches also serve views, beside the objects of the cluster. The views end
+ * A `Manager` whose clients and caches also serve views, besides the objects of the cluster. The views end
  * with `run`.
  */
 export class DeclarativeManager extends Manager {

@@ -157,7 +157,7 @@ function viewType(operator: string, kind: string): ResourceType {
   return { group, version: viewVersion, kind, plural: kind.toLowerCase(), namespaced: true };
 }
 
-/** Fields that field selectors of views support, beside `metadata.name` and `metadata.namespace`. */
+/** Fields that field selectors of views support, besides `metadata.name` and `metadata.namespace`. */
 const selectableFields = [{ jsonPath: '.status.phase' }, { jsonPath: '.status.ready' }];
 
 /**

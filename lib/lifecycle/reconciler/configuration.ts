@@ -7,7 +7,7 @@ import type { Explanation } from '../conditions.js';
 import type { LifecycleCondition, LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { Pass } from './pass.js';
 
-/** Conditions beside `Available`, `Progressing` and `Degraded`. Each exists only while it is True. */
+/** Conditions besides `Available`, `Progressing` and `Degraded`. Each exists only while it is True. */
 export type OwnCondition = 'DowngradeRefused' | 'PruneRefused' | 'Paused';
 
 /** Sets a condition. @returns whether it is new or its message has changed */

@@ -61,7 +61,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
   }
 
   /**
-   * Returns the access that it needs beside watching the configurations, for `Manager.add`: to the kinds that
+   * Returns the access that it needs besides watching the configurations, for `Manager.add`: to the kinds that
    * the CrManager names, in any namespace. To create Roles, it also needs the permissions that they grant.
    */
   get requires(): readonly RequiredAccess[] {

@@ -24,7 +24,7 @@ import { Deletions } from './owned-objects.js';
 import { OwedCallbacks } from './user-code.js';
 import { PutBacks } from './merged-object.js';
 
-/** The context that a hook gets beside the configuration. */
+/** The context that a hook gets besides the configuration. */
 export interface HookContext {
   readonly client: Client;
   readonly logger: Logger;

@@ -72,7 +72,7 @@ export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {
   readonly operator: (stage: OperatorStage<C>) => Promise<void>;
   readonly steps: readonly CrashStep<C>[];
   /**
-   * Kinds whose objects have to be the same in the end, beside those that the operator writes.
+   * Kinds whose objects have to be the same in the end, besides those that the operator writes.
    * @defaultValue none
    */
   readonly kinds?: readonly TypeReference<KubernetesObject>[] | undefined;
