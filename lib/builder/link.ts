@@ -63,7 +63,7 @@ export interface ScaleTarget {
 
 /** A name to which a link refers. */
 export interface RequiredName {
-  /** The kinds of which one must be chained under the name. */
+  /** The possible kinds of the object: one of them must be chained under the name. */
   readonly kinds: readonly ('ConfigMap' | 'Secret' | 'Service' | 'PersistentVolumeClaim')[];
   readonly name: string;
   /** The option or function that uses the name, for the error message. */

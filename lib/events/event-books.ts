@@ -12,11 +12,11 @@ export function seriesKey({ type, reason, action, regarding, related }: Event): 
 }
 
 /*
- * States of an Event and the like ones that follow:
+ * States of a series, which begins with an Event and continues with events of the same key:
  *
- *   first ──> singleton ──like it within seriesFinishMs──> series ──more──> series
- *                 │                                           │
- *                 └───────── none for seriesFinishMs ─────────┴──> finished: the next event is a first
+ *   first ──> singleton ──same key within seriesFinishMs──> series ──more──> series
+ *                 │                                            │
+ *                 └───────── none for seriesFinishMs ──────────┴──> finished: the next event is a first
  *
  * The first event is written at once, and so is the second, which starts the series. After that only the
  * count grows; it is written every seriesRefreshMs and when the series is finished.
@@ -360,7 +360,7 @@ function summaryOf({ last, events, objects, kinds }: Collected): EventSummary {
 
 /** Options of {@link SpamFilter}. */
 export interface SpamFilterOptions {
-  /** Events that one object may have at once, at least 1. */
+  /** Events that one object may have in one burst, at least 1. */
   readonly burst: number;
   /** Milliseconds until an object may have another event, more than 0. */
   readonly refillMs: number;

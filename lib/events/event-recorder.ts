@@ -60,7 +60,7 @@ export interface EventRecorderOptions {
   /** Longest delay between two attempts, in milliseconds, before jitter. @defaultValue 30_000 */
   readonly maxDelayMs?: number | undefined;
   /**
-   * Events of one type, Normal or Warning, that one object may have at once, at least 1. At most 10 of them
+   * Events of one type, Normal or Warning, that one object may have in one burst, at least 1. At most 10 of them
    * may have the same reason and action. Further events are summarized.
    * @defaultValue 25
    */
@@ -87,7 +87,7 @@ export interface EventRecorderOptions {
 // Maximum number of objects and Events to remember; the same as in client-go.
 const capacity = 4_096;
 
-/** Events of one type, reason and action that one object may have at once. */
+/** Events of one type, reason and action that one object may have in one burst. */
 const topicBurst = 10;
 
 /**

@@ -73,7 +73,7 @@ const ping: HealthCheck = { name: 'ping', check: () => undefined };
 
 /**
  * Fails until every cache has synced, and while a kind is unserved or may not be read. An interrupted watch
- * does not fail it: the cache still serves, and otherwise all replicas would fail at once. Only the first
+ * does not fail it: the cache still serves, and otherwise all replicas would fail at the same time. Only the first
  * cluster counts: a failure of another one must not take down this cluster's webhooks. Quarantined objects of
  * all clusters are reported as a remark.
  */

@@ -185,9 +185,9 @@ export interface JoinSide {
   /** Evaluates a document `{ [name]: object }`. */
   readonly expression: Expression;
   readonly path: SpecPath;
-  /** Whether it yields a list of which one item must be equal: the second operand of `@in`. */
+  /** Whether the side is the second operand of `@in`: a list of which one item must equal the other side. */
   readonly list: boolean;
-  /** Whether null equals null, as in `@in`; in `@eq`, null equals nothing. */
+  /** Whether null equals null on this side, as in `@in`. In `@eq`, null equals nothing. */
   readonly nullCounts: boolean;
 }
 

@@ -54,7 +54,7 @@ export interface StopControllerOptions {
  *   views have written once. If one of them cannot run, the controller waits and reports which. It never
  *   removes an object because of incomplete information, and does not write objects that are up to date.
  * - It reverts foreign changes and deletions in the target at once. A steady state makes no calls.
- * - It retries a failed write with the then desired state.
+ * - A retry of a failed write uses the state that is desired by then.
  * - A data error excludes and reports its document; all other documents continue.
  *
  * ## Caveats

@@ -179,7 +179,7 @@ async function announceOne<CR extends LifecycleObject>(
   if (object.metadata.namespace === undefined && (await needsNamespace(pass, object))) return;
   const found = isDesired ? await find(pass, object) : object;
   if (found?.metadata.deletionTimestamp !== undefined) return;
-  // It belongs to another owner, and stays.
+  // Another owner controls the object, so it stays.
   if (found !== undefined && !isOurs(pass, found)) return;
   const current = structuredClone(found);
   const desired = isDesired ? structuredClone(object) : undefined;

@@ -164,7 +164,7 @@ interface SelfSubjectAccessReview extends KubernetesObject {
   readonly status?: { readonly allowed?: boolean };
 }
 
-// Concurrent reviews. Reviews are cheap, but many operators may start at once.
+// Concurrent reviews. Reviews are cheap, but many operators may start at the same time.
 const maxAtOnce = 10;
 
 /**
