@@ -59,7 +59,8 @@ export function isIgnoredChange(pair: Pair, manager: string): boolean {
   return dropped.some(({ path }) => isFrozen(pair.live, path));
 }
 
-// A Service without a desired address accepts any assigned one; being headless is a different state.
+// Returns true if the server fills in the dropped field of a Service again, for example its address. It never
+// fills in `None`, the mark of a headless Service.
 function isFilledAnew({ desired, live }: Pair, { from }: FieldChange): boolean {
   if (!isKind(live, Service)) return false;
   const { type } = (desired.object['spec'] ?? {}) as { readonly type?: string };
@@ -190,7 +191,8 @@ async function probe(
   }
 }
 
-// The old Service still holds its address and ports, which alone would fail the dry run.
+// The dry run must not ask for the address and the ports that the old Service still holds: the server would
+// reject it for that reason alone.
 function probeObject(object: UnstructuredObject): UnstructuredObject {
   if (!isKind(object, Service)) return object;
   const given = object['spec'] as NonNullable<Service['spec']>;

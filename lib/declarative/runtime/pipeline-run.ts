@@ -55,7 +55,10 @@ export interface PipelineRunListener {
   readonly changed: () => void;
 }
 
-/** Key of a full pass. Its reconcile enqueues the objects to write or to remove. */
+/**
+ * Key of a full pass, which processes everything again, like a resync. Its reconcile enqueues the objects to
+ * write or to remove.
+ */
 export const fullPassKey: ObjectKey = { name: '(full pass)' };
 
 /** Number of documents processed before other work of the process has its turn. */
