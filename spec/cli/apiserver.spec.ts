@@ -47,7 +47,7 @@ describe('operator-builder apiserver', () => {
     const kustomization = 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization';
     await writeFile(file('crds/kustomization.yaml'), kustomization);
     const paths = [file('crds'), file('crds/kustomization.yaml')];
-    const own = await start('--crds', ...paths, '--workloads', '--rbac', '--tls');
+    const own = await start('--crds', ...paths, '--workloads', '--rbac');
     expect(own.written().stdout).to.match(/^the API server is at https:\/\/127\.0\.0\.1:\d+,/);
     const client = await clientFromKubeConfig({ path: file('kubeconfig') });
     try {

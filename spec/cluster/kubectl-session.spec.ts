@@ -19,7 +19,7 @@ describe('a kubectl session', () => {
 
   before(async () => {
     const { kubeConfigPath } = await sharedControlPlane();
-    embedded = await EmbeddedCluster.start({ simulateWorkloads: true, rbac: true, tls: true });
+    embedded = await EmbeddedCluster.start({ simulateWorkloads: true, rbac: true });
     await embedded.listen();
     sides = [
       await Kubectl.create((path) => copyFile(kubeConfigPath, path)),

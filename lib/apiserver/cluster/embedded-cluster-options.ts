@@ -65,8 +65,8 @@ export interface EmbeddedClusterOptions {
   readonly control?: boolean | string | undefined;
   /**
    * Serve HTTPS with an own certificate authority. Kubeconfigs contain it, and clients can use certificates
-   * (`EmbeddedCluster.clientCertificate`).
-   * @defaultValue false: plain HTTP
+   * (`EmbeddedCluster.clientCertificate`). Go clients, kubectl among them, send tokens over HTTPS only.
+   * @defaultValue the value of `rbac`, which needs tokens
    */
   readonly tls?: boolean | undefined;
   /**
@@ -132,7 +132,7 @@ export function resolveEmbeddedClusterOptions(
   options: EmbeddedClusterOptions,
 ): ResolvedEmbeddedClusterOptions {
   const { simulateWorkloads = false, controllers = {}, users = {}, logLength } = options;
-  const { rbac = false, services = {}, tls = false, allowedHosts } = options;
+  const { rbac = false, services = {}, tls = rbac, allowedHosts } = options;
   const { random = systemRandom, logger, pods, nodes, jobPodBackoffMs } = options;
   const { bookmarkEveryMs, host, control = false } = options;
   refuseUnknownOptions('EmbeddedCluster', options, embeddedClusterOptionNames);

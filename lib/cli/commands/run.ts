@@ -101,10 +101,10 @@ export function apiServerCommand(context: CommandContext): Command {
     .option('--workloads', 'simulate pods, so that Deployments and the like become ready', false)
     .option(
       '--rbac',
-      'let roles decide who may do what; the kubeconfig is the administrator (kubectl needs --tls)',
+      'let roles decide who may do what; the kubeconfig is the administrator',
       false,
     )
-    .option('--tls', 'serve over HTTPS; the kubeconfig knows whom to trust', false)
+    .option('--tls', 'serve over HTTPS; the kubeconfig knows whom to trust (default: with --rbac)')
     .option('--virtual-clock', 'start with a clock that only the control API advances', false)
     .option(
       '--ready-file <file>',

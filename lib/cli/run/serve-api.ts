@@ -18,7 +18,7 @@ export interface ApiServerOptions extends LogOptions {
   readonly crds?: readonly string[] | undefined;
   readonly workloads: boolean;
   readonly rbac: boolean;
-  readonly tls: boolean;
+  readonly tls?: boolean | undefined;
   readonly host: string;
   readonly virtualClock: boolean;
   readonly readyFile?: string | undefined;

@@ -7,7 +7,7 @@ describe('kubectl on an embedded cluster', () => {
   let kubectl: Kubectl;
 
   before(async () => {
-    cluster = await EmbeddedCluster.start({ port: 0, rbac: true, tls: true });
+    cluster = await EmbeddedCluster.start({ port: 0, rbac: true });
     kubectl = await Kubectl.create((path) => cluster.writeKubeConfig(path));
     await kubectl.print(['create', 'namespace', 'shop']);
   });
