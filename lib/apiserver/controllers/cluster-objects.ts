@@ -1,5 +1,18 @@
-import { formatTime, isAlreadyExists, Namespace, ServiceAccount } from '../../object/index.js';
-import type { Node, StorageClass, ObjectKey } from '../../object/index.js';
+import {
+  describeObject,
+  formatTime,
+  isAlreadyExists,
+  Namespace,
+  ServiceAccount,
+} from '../../object/index.js';
+import type {
+  EndpointSlice,
+  KubernetesObject,
+  Node,
+  ObjectKey,
+  Service,
+  StorageClass,
+} from '../../object/index.js';
 import { kubelet, manager } from './controller-host.js';
 import type { ControllerHost } from './controller-host.js';
 import { defaultClassAnnotation } from './volume-controller.js';
@@ -87,12 +100,48 @@ const standard: StorageClass = {
 
 /** Creates the default StorageClass, `standard`, unless it exists. */
 export function startDefaultStorageClass(host: ControllerHost): void {
-  const create = async (): Promise<void> => {
+  createOnce(host, [standard]);
+}
+
+const apiServer = { name: 'kubernetes', namespace: 'default' };
+/** An address of the block for documentation: simulated pods reach no server. */
+const apiServerAddress = '192.0.2.1';
+const apiServerPort = { name: 'https', port: 6443, protocol: 'TCP' };
+
+const apiServerService: Service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { ...apiServer, labels: { component: 'apiserver', provider: 'kubernetes' } },
+  spec: {
+    clusterIP: '10.96.0.1',
+    ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 6443 }],
+  },
+};
+
+const apiServerEndpoints: EndpointSlice = {
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  addressType: 'IPv4',
+  metadata: { ...apiServer, labels: { 'kubernetes.io/service-name': apiServer.name } },
+  endpoints: [{ addresses: [apiServerAddress], conditions: { ready: true } }],
+  ports: [apiServerPort],
+};
+
+/** Creates the Service `kubernetes` of the API server and its endpoints, unless they exist. */
+export function startKubernetesService(host: ControllerHost): void {
+  createOnce(host, [apiServerService, apiServerEndpoints]);
+}
+
+/** Creates objects at the start, unless they exist. */
+function createOnce(host: ControllerHost, objects: readonly KubernetesObject[]): void {
+  const writer = host.writer(manager);
+  const create = async (object: KubernetesObject): Promise<void> => {
     try {
-      await host.writer(manager).create(standard);
+      await writer.create(object);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }
   };
-  host.queue('storage-class', create, (name: string) => name).add('standard');
+  const queue = host.queue('cluster-objects', create, describeObject);
+  for (const object of objects) queue.add(object);
 }

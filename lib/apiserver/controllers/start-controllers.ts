@@ -10,6 +10,7 @@ import type { Loopback } from '../loopback.js';
 import { startAutoscalerController } from './autoscaler-controller.js';
 import {
   startDefaultStorageClass,
+  startKubernetesService,
   startServiceAccountController,
   startSimulatedNodes,
 } from './cluster-objects.js';
@@ -102,12 +103,14 @@ function starters(
     disruptionBudgets: startDisruptionController,
     autoscalers: startAutoscalerController,
     quotas: startQuotaController,
+    kubernetesService: startKubernetesService,
   };
 }
 
 /**
  * Names of the controllers inside the server. `nodes` creates the Nodes of the simulated pods, `pods`
- * simulates the scheduler and the kubelets, and `volumes` binds claims and creates the default StorageClass.
+ * simulates the scheduler and the kubelets, `volumes` binds claims and creates the default StorageClass, and
+ * `kubernetesService` creates the Service of the API server in the namespace `default`.
  */
 export const controllerNames = [
   'garbageCollector',
@@ -126,6 +129,7 @@ export const controllerNames = [
   'disruptionBudgets',
   'autoscalers',
   'quotas',
+  'kubernetesService',
 ] as const;
 
 /** One of {@link controllerNames}. */

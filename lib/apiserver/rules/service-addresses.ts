@@ -184,6 +184,7 @@ interface Taken {
 
 /** The address of the Service `kubernetes`. */
 const ipOfServer = '10.96.0.1';
+const serviceOfServer = 'default/kubernetes';
 
 /**
  * Index of the cluster IPs and node ports of all Services, updated on each change, so that an allocation does
@@ -208,7 +209,8 @@ export class TakenAddresses {
       const holders = this.#holders.get(address);
       return holders !== undefined && (holders.size > 1 || !holders.has(own));
     };
-    return { hasIp: (ip) => ip === ipOfServer || isTaken(ip), hasPort: isTaken };
+    const isReserved = (ip: string): boolean => ip === ipOfServer && own !== serviceOfServer;
+    return { hasIp: (ip) => isReserved(ip) || isTaken(ip), hasPort: isTaken };
   }
 
   #follow({ type, key, object, previous }: LogEntry): void {
