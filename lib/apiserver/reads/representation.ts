@@ -5,6 +5,7 @@ import { listToProtobuf, objectToProtobuf } from '../protobuf/objects.js';
 import type { Encoding, Representation } from '../requests/body.js';
 import type { ServerCore } from '../server-core.js';
 import { clusterColumns, networkColumns } from '../tables/cluster-columns.js';
+import { extensionColumns } from '../tables/extension-columns.js';
 import { storageColumns } from '../tables/storage-columns.js';
 import { defaultColumns } from '../tables/table-column.js';
 import type { TableColumn } from '../tables/table-column.js';
@@ -200,6 +201,7 @@ function rowObject({ includeObject }: TableView, item: UnstructuredObject): unkn
 const columns: Readonly<Partial<Record<string, readonly TableColumn[]>>> = {
   '/Pod': podColumns,
   ...clusterColumns,
+  ...extensionColumns,
   ...networkColumns,
   ...storageColumns,
   ...workloadColumns,

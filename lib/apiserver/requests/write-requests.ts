@@ -117,12 +117,27 @@ export function handleUpdate(context: ResourceContext): TransportResponse {
 function checkUid({ kind, info }: ResourceContext, given = '', live: string): void {
   if (given === '' || given === live) return;
   const { namespace, name } = info;
-  const key = ['/registry', kind.collection, namespace, name].filter((part) => part !== '');
+  const key = ['/registry', storedFolder(kind), namespace, name].filter((part) => part !== '');
   throw conflict(
     subjectOf(kind, name),
     `StorageError: invalid object, Code: 4, Key: ${key.join('/')}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${live}`,
   );
 }
+
+/** Returns where the real server's etcd keeps a kind: built-in kinds have no group there, and a few old names. */
+function storedFolder({ custom, collection, type }: ResourceContext['kind']): string {
+  const inherited = ['apiextensions.k8s.io', 'apiregistration.k8s.io'].includes(type.group);
+  if (custom !== undefined || inherited) return collection;
+  return oldFolders[type.plural] ?? type.plural;
+}
+
+const oldFolders: Readonly<Partial<Record<string, string>>> = {
+  services: 'services/specs',
+  endpoints: 'services/endpoints',
+  replicationcontrollers: 'controllers',
+  nodes: 'minions',
+  ingresses: 'ingress',
+};
 
 /** Handles PATCH of an object or its status. */
 export function handlePatch(context: ResourceContext): TransportResponse {

@@ -1,9 +1,11 @@
 import type {
   V1CSIDriver,
+  V1FlowSchema,
   V1Lease,
   V1Node,
   V1PodTemplate,
   V1PriorityClass,
+  V1PriorityLevelConfiguration,
   V1ReplicationController,
   V1RuntimeClass,
 } from '@kubernetes/client-node';
@@ -200,9 +202,43 @@ const namespace: KindRules = {
   },
 };
 
+const flowSchema = typedRules<Wire<V1FlowSchema>>(
+  {
+    defaults: ({ spec }) => {
+      // The server cannot distinguish 0 from an absent number.
+      if (spec !== undefined) spec.matchingPrecedence ||= 1_000;
+    },
+  },
+  { specChanged },
+);
+
+const priorityLevel = typedRules<Wire<V1PriorityLevelConfiguration>>(
+  {
+    defaults: ({ spec }) => {
+      const { limited, exempt } = spec ?? {};
+      if (exempt !== undefined) {
+        exempt.nominalConcurrencyShares ??= 0;
+        exempt.lendablePercent ??= 0;
+      }
+      if (limited === undefined) return;
+      limited.nominalConcurrencyShares ??= 30;
+      limited.lendablePercent ??= 0;
+      const { queuing } = limited.limitResponse ?? {};
+      if (queuing === undefined) return;
+      queuing.queues ||= 64;
+      queuing.handSize ||= 8;
+      queuing.queueLengthLimit ||= 50;
+    },
+  },
+  { specChanged },
+);
+
 /** The rules of leases, nodes, namespaces and other kinds that the cluster itself uses. */
 export const clusterRules: Readonly<Record<string, KindRules>> = {
   'coordination.k8s.io/v1/Lease': lease,
+  'flowcontrol.apiserver.k8s.io/v1/FlowSchema': flowSchema,
+  'flowcontrol.apiserver.k8s.io/v1/PriorityLevelConfiguration': priorityLevel,
+  'resource.k8s.io/v1/DeviceClass': { specChanged },
   'scheduling.k8s.io/v1/PriorityClass': priorityClass,
   'storage.k8s.io/v1/CSIDriver': csiDriver,
   'node.k8s.io/v1/RuntimeClass': runtimeClass,

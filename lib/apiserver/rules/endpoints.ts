@@ -4,6 +4,7 @@ import type {
   V1EndpointSubset,
   V1Endpoints,
 } from '@kubernetes/client-node';
+import { deepEqual } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { validateEndpointIp, validatePortNumber } from './field-values.js';
 import type { FieldErrors } from '../../crd/internal.js';
@@ -87,7 +88,11 @@ export const endpointSliceRules: KindRules = typedRules<Slice>(
     warnings: ({ addressType }) =>
       addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [],
   },
-  { specChanged: contentChanged },
+  {
+    // Labels count: they name the Service.
+    specChanged: (object, old) =>
+      contentChanged(object, old) || !deepEqual(object.metadata.labels, old.metadata.labels),
+  },
 );
 
 function validateSubset(

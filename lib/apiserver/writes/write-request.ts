@@ -1,5 +1,5 @@
 import { FieldErrors } from '../../crd/internal.js';
-import { isJsonObject, apiVersionOf } from '../../object/index.js';
+import { apiVersionOf, groupOf, isJsonObject } from '../../object/index.js';
 import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -210,7 +210,8 @@ function checkKind({ type, custom }: ServedKind, value: Readonly<Record<string, 
       `the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing in '${json}' (${json.slice(0, 30)})`,
     );
   }
-  if (apiVersion !== expected && (apiVersion !== '' || custom !== undefined)) {
+  const isOtherGroup = custom === undefined && groupOf(apiVersion) !== type.group;
+  if (apiVersion !== expected && (apiVersion !== '' || custom !== undefined) && !isOtherGroup) {
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
@@ -218,10 +219,11 @@ function checkKind({ type, custom }: ServedKind, value: Readonly<Record<string, 
   if (kind !== '' && kind !== type.kind && custom !== undefined) {
     throw wrongCustomKind(type, value, kind);
   }
-  if (kind !== '' && kind !== type.kind) {
-    const message = `${kind} in version "${type.version}" cannot be handled as a ${type.kind}`;
+  if ((kind !== '' && kind !== type.kind) || (apiVersion !== '' && isOtherGroup)) {
+    const given = kind === '' ? type.kind : kind;
+    const message = `${given} in version "${type.version}" cannot be handled as a ${type.kind}`;
     throw badRequest(
-      `${message}: no kind "${kind}" is registered for version "${expected}" in scheme "pkg/runtime/scheme.go:111"`,
+      `${message}: no kind "${given}" is registered for version "${apiVersion === '' ? expected : apiVersion}" in scheme "pkg/runtime/scheme.go:111"`,
     );
   }
 }

@@ -1,0 +1,307 @@
+import type { UnstructuredObject } from '../../object/index.js';
+import {
+  ageColumn,
+  column,
+  columnsOf,
+  listAt,
+  nameColumn,
+  numberAt,
+  textAt,
+  valueAt,
+} from './table-column.js';
+import type { ColumnSpec, TableColumn } from './table-column.js';
+import { selectorText } from './workload-columns.js';
+
+const none = '<none>';
+const unset = '<unset>';
+
+/** A column that shows the value of one field; `doc` is the type with the field's description. */
+function field(
+  name: string,
+  doc: string,
+  path: string,
+  { type = 'string', absent = '' }: { type?: TableColumn['type']; absent?: unknown } = {},
+): ColumnSpec {
+  const last = path.slice(path.lastIndexOf('.') + 1);
+  return { name, type, doc: [doc, last], cell: (object) => valueAt(object, path) ?? absent };
+}
+
+function lengthOf(
+  name: string,
+  doc: readonly [type: string, field: string],
+  path: string,
+): ColumnSpec {
+  return { name, type: 'integer', doc, cell: (object) => listAt(object, path).length };
+}
+
+function joined(object: UnstructuredObject, path: string, member: string): string {
+  return listAt(object, path)
+    .map((item) => textAt(item, member))
+    .join(',');
+}
+
+const shownEndpoints = 3;
+
+function endpointAddresses(object: UnstructuredObject): string {
+  const found = listAt(object, 'subsets').flatMap((subset) => {
+    const ips = listAt(subset, 'addresses').map((address) => textAt(address, 'ip'));
+    const ports = listAt(subset, 'ports').map((port) => numberAt(port, 'port'));
+    if (ports.length === 0) return ips;
+    return ports.flatMap((port) => ips.map((ip) => `${ip}:${port}`));
+  });
+  if (found.length === 0) return none;
+  const shown = found.slice(0, shownEndpoints).join(',');
+  return found.length > shownEndpoints
+    ? `${shown} + ${found.length - shownEndpoints} more...`
+    : shown;
+}
+
+function controllerName({ metadata }: UnstructuredObject): string {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner === undefined) return none;
+  const [version = '', group = ''] = owner.apiVersion.split('/').reverse();
+  const kind = owner.kind.toLowerCase();
+  return `${kind}${group === '' || version === '' ? '' : `.${group}`}/${owner.name}`;
+}
+
+function parametersName(object: UnstructuredObject): string {
+  const parameters = valueAt(object, 'spec.parameters');
+  if (parameters === undefined) return none;
+  const [group, kind] = [textAt(parameters, 'apiGroup'), textAt(parameters, 'kind')];
+  return `${kind}${group === '' ? '' : `.${group}`}/${textAt(parameters, 'name')}`;
+}
+
+function kindText(object: UnstructuredObject, path: string): string {
+  const kind = valueAt(object, path);
+  return kind === undefined ? unset : `${textAt(kind, 'apiVersion')}/${textAt(kind, 'kind')}`;
+}
+
+function paramReference(object: UnstructuredObject): string {
+  const reference = valueAt(object, 'spec.paramRef');
+  if (reference === undefined) return unset;
+  const [namespace, name] = [textAt(reference, 'namespace'), textAt(reference, 'name')];
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+function availability(object: UnstructuredObject): string {
+  const found = listAt(object, 'status.conditions').find(
+    (condition) => textAt(condition, 'type') === 'Available',
+  );
+  const status = textAt(found, 'status', 'Unknown');
+  return status === 'True' ? status : `${status} (${textAt(found, 'reason')})`;
+}
+
+function apiServiceBackend(object: UnstructuredObject): string {
+  const service = valueAt(object, 'spec.service');
+  if (service === undefined) return 'Local';
+  return `${textAt(service, 'namespace')}/${textAt(service, 'name')}`;
+}
+
+function claimState(object: UnstructuredObject): string {
+  const states = [
+    valueAt(object, 'status.allocation') !== undefined && 'allocated',
+    listAt(object, 'status.reservedFor').length > 0 && 'reserved',
+    object.metadata.deletionTimestamp !== undefined && 'deleted',
+  ].filter((state) => state !== false);
+  return states.length === 0 ? 'pending' : states.join(',');
+}
+
+/** A number that is 0 if absent. */
+const count = { type: 'integer', absent: 0 } as const;
+const yes = (absent: boolean) => ({ type: 'boolean', absent }) as const;
+
+const template = 'template.spec.containers';
+const replicationController = 'core.v1.ReplicationController';
+const admission = 'admissionregistration.v1';
+const flow = 'flowcontrol.v1';
+const storage = 'storage.v1';
+const limited = 'spec.limited.limitResponse.queuing';
+
+const webhooks = (kind: string): readonly TableColumn[] =>
+  columnsOf([lengthOf('Webhooks', [`${admission}.${kind}`, 'webhooks'], 'webhooks')]);
+
+/** The columns of kinds that few clients list: extensions, admission, flow control, drivers. */
+export const extensionColumns: Readonly<Record<string, readonly TableColumn[]>> = {
+  '/Endpoints': columnsOf([
+    { name: 'Endpoints', doc: ['core.v1.Endpoints', 'subsets'], cell: endpointAddresses },
+  ]),
+  '/PodTemplate': [
+    nameColumn,
+    ...[
+      {
+        name: 'Containers',
+        doc: 'Names of each container in the template.',
+        cell: (object: UnstructuredObject) => joined(object, template, 'name'),
+      },
+      {
+        name: 'Images',
+        doc: 'Images referenced by each container in the template.',
+        cell: (object: UnstructuredObject) => joined(object, template, 'image'),
+      },
+      {
+        name: 'Pod Labels',
+        doc: 'The labels for the pod template',
+        cell: (object: UnstructuredObject) => {
+          const matchLabels = valueAt(object, 'template.metadata.labels') ?? {};
+          return selectorText({ s: { matchLabels } }, 's');
+        },
+      },
+    ].map(column),
+  ],
+  '/ReplicationController': columnsOf([
+    field('Desired', `${replicationController}Spec`, 'spec.replicas', count),
+    field('Current', `${replicationController}Status`, 'status.replicas', count),
+    field('Ready', `${replicationController}Status`, 'status.readyReplicas', count),
+    {
+      name: 'Containers',
+      doc: 'Names of each container in the template.',
+      wide: true,
+      cell: (object) => joined(object, `spec.${template}`, 'name'),
+    },
+    {
+      name: 'Images',
+      doc: 'Images referenced by each container in the template.',
+      wide: true,
+      cell: (object) => joined(object, `spec.${template}`, 'image'),
+    },
+    {
+      name: 'Selector',
+      doc: [`${replicationController}Spec`, 'selector'],
+      wide: true,
+      cell: (object) => {
+        const matchLabels = valueAt(object, 'spec.selector') ?? {};
+        return selectorText({ s: { matchLabels } }, 's');
+      },
+    },
+  ]),
+  'apps/ControllerRevision': columnsOf([
+    { name: 'Controller', doc: 'Controller of the object', cell: controllerName },
+    field('Revision', 'apps.v1.ControllerRevision', 'revision', { absent: 0 }),
+  ]),
+  'node.k8s.io/RuntimeClass': columnsOf([
+    { name: 'Handler', doc: '', cell: (object) => textAt(object, 'handler') },
+  ]),
+  'networking.k8s.io/IngressClass': columnsOf([
+    {
+      name: 'Controller',
+      doc: 'Controller that is responsible for handling this class',
+      cell: (object) => textAt(object, 'spec.controller'),
+    },
+    {
+      name: 'Parameters',
+      doc: 'A reference to a resource with additional parameters',
+      cell: parametersName,
+    },
+  ]),
+  'flowcontrol.apiserver.k8s.io/FlowSchema': [
+    ...columnsOf([
+      {
+        name: 'PriorityLevel',
+        doc: [`${flow}.PriorityLevelConfigurationReference`, 'name'],
+        cell: (object) => textAt(object, 'spec.priorityLevelConfiguration.name'),
+      },
+      field('MatchingPrecedence', `${flow}.FlowSchemaSpec`, 'spec.matchingPrecedence'),
+      {
+        name: 'DistinguisherMethod',
+        doc: [`${flow}.FlowSchemaSpec`, 'distinguisherMethod'],
+        cell: (object) => textAt(object, 'spec.distinguisherMethod.type', none),
+      },
+    ]),
+    column({
+      name: 'MissingPL',
+      doc: 'references a broken or non-existent PriorityLevelConfiguration',
+      cell: (object) => {
+        const dangling = listAt(object, 'status.conditions').find(
+          (condition) => textAt(condition, 'type') === 'Dangling',
+        );
+        return textAt(dangling, 'status', '?');
+      },
+    }),
+  ],
+  'flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration': columnsOf([
+    field('Type', `${flow}.PriorityLevelConfigurationSpec`, 'spec.type'),
+    {
+      name: 'NominalConcurrencyShares',
+      doc: [`${flow}.LimitedPriorityLevelConfiguration`, 'nominalConcurrencyShares'],
+      cell: (object) =>
+        valueAt(object, 'spec.limited.nominalConcurrencyShares') ??
+        valueAt(object, 'spec.exempt.nominalConcurrencyShares') ??
+        none,
+    },
+    field('Queues', `${flow}.QueuingConfiguration`, `${limited}.queues`, { absent: none }),
+    field('HandSize', `${flow}.QueuingConfiguration`, `${limited}.handSize`, { absent: none }),
+    field('QueueLengthLimit', `${flow}.QueuingConfiguration`, `${limited}.queueLengthLimit`, {
+      absent: none,
+    }),
+  ]),
+  'storage.k8s.io/CSIDriver': columnsOf([
+    field('AttachRequired', `${storage}.CSIDriverSpec`, 'spec.attachRequired', yes(true)),
+    field('PodInfoOnMount', `${storage}.CSIDriverSpec`, 'spec.podInfoOnMount', yes(false)),
+    field('StorageCapacity', `${storage}.CSIDriverSpec`, 'spec.storageCapacity', yes(false)),
+    {
+      name: 'TokenRequests',
+      doc: [`${storage}.CSIDriverSpec`, 'tokenRequests'],
+      cell: (object) => joined(object, 'spec.tokenRequests', 'audience') || unset,
+    },
+    field('RequiresRepublish', `${storage}.CSIDriverSpec`, 'spec.requiresRepublish', yes(false)),
+    {
+      name: 'Modes',
+      doc: [`${storage}.CSIDriverSpec`, 'volumeLifecycleModes'],
+      cell: (object) => listAt(object, 'spec.volumeLifecycleModes').join(',') || unset,
+    },
+  ]),
+  'storage.k8s.io/CSINode': columnsOf([
+    lengthOf('Drivers', [`${storage}.CSINodeSpec`, 'drivers'], 'spec.drivers'),
+  ]),
+  'storage.k8s.io/VolumeAttachment': columnsOf([
+    field('Attacher', `${storage}.VolumeAttachmentSpec`, 'spec.attacher'),
+    field('PV', `${storage}.VolumeAttachmentSource`, 'spec.source.persistentVolumeName'),
+    field('Node', `${storage}.VolumeAttachmentSpec`, 'spec.nodeName'),
+    field('Attached', `${storage}.VolumeAttachmentStatus`, 'status.attached', yes(false)),
+  ]),
+  'storage.k8s.io/VolumeAttributesClass': columnsOf([
+    field('DriverName', `${storage}.VolumeAttributesClass`, 'driverName'),
+  ]),
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': webhooks(
+    'ValidatingWebhookConfiguration',
+  ),
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration': webhooks(
+    'MutatingWebhookConfiguration',
+  ),
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicy': columnsOf([
+    lengthOf(
+      'Validations',
+      [`${admission}.ValidatingAdmissionPolicySpec`, 'validations'],
+      'spec.validations',
+    ),
+    {
+      name: 'ParamKind',
+      doc: [`${admission}.ValidatingAdmissionPolicySpec`, 'paramKind'],
+      cell: (object) => kindText(object, 'spec.paramKind'),
+    },
+  ]),
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': columnsOf([
+    field('PolicyName', `${admission}.ValidatingAdmissionPolicyBindingSpec`, 'spec.policyName'),
+    {
+      name: 'ParamRef',
+      doc: [`${admission}.ValidatingAdmissionPolicyBindingSpec`, 'paramRef'],
+      cell: paramReference,
+    },
+  ]),
+  'apiregistration.k8s.io/APIService': columnsOf([
+    {
+      name: 'Service',
+      doc: 'The reference to the service that hosts this API endpoint.',
+      cell: apiServiceBackend,
+    },
+    { name: 'Available', doc: 'Whether this service is available.', cell: availability },
+  ]),
+  'resource.k8s.io/DeviceClass': [nameColumn, ageColumn],
+  'resource.k8s.io/ResourceClaim': columnsOf([
+    {
+      name: 'State',
+      doc: 'A summary of the current state (allocated, pending, reserved, etc.).',
+      cell: claimState,
+    },
+  ]),
+};
