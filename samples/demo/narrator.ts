@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
 
-/** Marks a line by what happened. */
+/** Kind of event that a line reports, shown as a symbol. */
 export type Mark = 'created' | 'changed' | 'rolled' | 'removed' | 'noted' | 'well' | 'wrong';
 
 type Colors = ReturnType<typeof picocolors.createColors>;
@@ -15,7 +15,7 @@ const marksOf = (colors: Colors): Readonly<Record<Mark, string>> => ({
   wrong: colors.red('✗'),
 });
 
-/** Where a {@link Narrator} writes. */
+/** Output stream of a {@link Narrator}, such as `process.stdout`. */
 export interface NarratorOutput {
   write(text: string): unknown;
   readonly isTTY?: boolean;
@@ -23,11 +23,11 @@ export interface NarratorOutput {
 }
 
 /**
- * Tells the story line by line. On a terminal the last line shows what is being waited for; elsewhere
- * only what happened is written, one plain line each.
+ * Prints the events of a demo, one line each. On a terminal, a last line shows what the demo waits for.
+ * Other outputs get plain lines, without colours and without that line.
  */
 export class Narrator {
-  /** Whether colours are shown: on a terminal that has them. */
+  /** Whether the output has colours: only a terminal that supports them. */
   readonly color: boolean;
   readonly #output: NarratorOutput;
   readonly #colors: Colors;
@@ -57,7 +57,7 @@ export class Narrator {
     this.#print(`   ${this.#marks[mark]} ${text}${why === '' ? '' : `  ${this.#colors.dim(why)}`}`);
   }
 
-  /** Text as it is, indented under the chapter. */
+  /** Prints text unchanged except for the indent of the chapter. */
   block(text: string): void {
     this.#print(
       text
@@ -68,16 +68,16 @@ export class Narrator {
     );
   }
 
-  /** Shows what is being waited for, on a terminal only; the next line replaces it. */
+  /** Shows what the demo waits for, on a terminal only; the next line replaces it. */
   wait(text: string): void {
     if (this.#output.isTTY !== true) return;
     this.#clear();
-    // A line that wraps could not be taken back.
+    // `#clear` erases only one line of the terminal, so this one must not wrap.
     this.#waiting = `   … ${text}`.slice(0, (this.#output.columns ?? 80) - 1);
     this.#output.write(this.#colors.dim(this.#waiting));
   }
 
-  /** Takes back what {@link wait} showed. */
+  /** Erases the line of {@link wait}. */
   done(): void {
     this.#clear();
   }

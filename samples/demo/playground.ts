@@ -8,7 +8,7 @@ import { Narrator } from './narrator.js';
 /** Options of {@link play}. */
 export interface Play {
   readonly title: string;
-  /** The story's own namespace, made for it: nothing is played in one that exists. @defaultValue none */
+  /** Namespace to create for the story; it must not exist. @defaultValue none */
   readonly namespace?: string;
   readonly pods?: EmbeddedClusterOptions['pods'];
   readonly story: (playground: Playground) => Promise<void>;
@@ -16,9 +16,9 @@ export interface Play {
 
 /** Everything that a story needs. */
 export interface Playground {
-  /** The client of the person at the keyboard: not the operator's. */
+  /** Client of the user of the story; on an embedded cluster, the operator is another user. */
   readonly client: Client;
-  /** Empty: the story has none. */
+  /** Namespace of the story; empty if it has none. */
   readonly namespace: string;
   readonly narrator: Narrator;
   /** Aborted by Ctrl-C. */
@@ -38,7 +38,10 @@ interface Stage {
 const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const;
 const options = { kubeconfig: text, namespace: text, keep: flag, help: flag };
 
-/** Plays a story, on a cluster in this process or on a real one; a failure sets the exit code. */
+/**
+ * Runs a story on an embedded or a real cluster, as the command line says. A failure is printed and sets the exit
+ * code.
+ */
 export async function play(it: Play): Promise<void> {
   // A reader may close the pipe early (`| head`): that is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -124,7 +127,7 @@ async function runDuring(operator: Operator, stage: Stage, work: () => Promise<u
   }
 }
 
-/** Keeps an embedded server up for kubectl, and says how to reach it. */
+/** Keeps an embedded server running for kubectl until a signal, and prints the command to use. */
 async function keepServing(cluster: EmbeddedCluster, namespace: string): Promise<void> {
   await cluster.listen();
   await cluster.writeKubeConfig('kubeconfig');

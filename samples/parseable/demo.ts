@@ -6,7 +6,7 @@ import { tenantOperator } from './operator.js';
 await play({
   title: 'operator-builder: the Parseable operator',
   namespace: 'parseable-demo',
-  // Slow enough to watch the pods follow each other.
+  // Slow enough to see the pods roll one after the other.
   pods: { runningAfterMs: 60, readyAfterMs: 180, terminatedAfterMs: 80 },
   story: async (playground) => {
     const operator = tenantOperator([playground.namespace]);

@@ -1,5 +1,5 @@
-// The operator alone, as one deploys it: `--help` shows its options. WATCH_NAMESPACE limits it to the
-// tenants of some namespaces, as a list with commas.
+// Entry point of the deployed operator; `--help` shows its options. The environment variable WATCH_NAMESPACE
+// limits it to the tenants of some namespaces, separated by commas.
 import { tenantOperator } from './operator.js';
 
 const { WATCH_NAMESPACE = '' } = process.env;

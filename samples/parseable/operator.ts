@@ -26,7 +26,7 @@ export const operatorName = 'parseable-operator';
 
 /**
  * Returns an operator that installs its custom resource, and reconciles every tenant.
- * @param namespaces - only the tenants of these; none: of all
+ * @param namespaces - the namespaces to watch; empty for all
  */
 export function tenantOperator(namespaces: readonly string[] = []): Operator {
   const operator = new Operator(operatorName, {
@@ -50,7 +50,7 @@ export function tenantOperator(namespaces: readonly string[] = []): Operator {
         await chain.reconcileDeployOrSts();
         await chain.reconcileStore();
       } finally {
-        // A tenant that fails shows its nodes, too.
+        // Also after a failure: the status then shows which nodes are not ready.
         await showNodes(tenant, client, status);
       }
     });
@@ -87,7 +87,7 @@ async function nodeStatus(
   const type = workloadKinds.get(node.kind) === 'StatefulSet' ? StatefulSet : Deployment;
   const key = { name, namespace: tenant.metadata.namespace };
   const found = await getIfExists<Deployment | StatefulSet>(client, type, key);
-  // Another tenant's workload of that name is no node of this one.
+  // A workload of that name may belong to another tenant.
   const own = found !== undefined && isControlledBy(found, tenant) ? found : undefined;
   const { readyReplicas = 0, updatedReplicas = 0 } = own?.status ?? {};
   const variable = `CONFIGMAP_HASH_${configMap.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;

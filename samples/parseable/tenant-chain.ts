@@ -3,20 +3,20 @@ import { labelValueOf } from 'operator-builder';
 import type { Builder, Container, OperatorBuilderOptions, PodSpec } from 'operator-builder';
 import type { K8sConfig, NodeSpec, ParseableTenant, TenantSpec } from './tenant.js';
 
-/** `true` on a tenant: the claims of nodes that are no longer in the list go. */
+/** Annotation of a tenant: `true` deletes the claims of nodes that were removed from the spec. */
 export const pruneClaimsAnnotation = 'parseable.io/prune-claims';
-/** On a tenant: what is done about a workload whose immutable fields differ, one of {@link policies}. */
+/** Annotation of a tenant: policy for a workload whose immutable fields differ, one of {@link policies}. */
 export const onImmutableAnnotation = 'parseable.io/on-immutable';
 export const policies = ['fail', 'recreate', 'recreateOrphan'] as const;
 
-/** The kinds of workload that a node can be, by the spellings that tenants use. */
+/** Kind of the workload of a node, by the spelling in the tenant. */
 export const workloadKinds: ReadonlyMap<string, 'Deployment' | 'StatefulSet'> = new Map([
   ['Deployment', 'Deployment'],
   ['Statefulset', 'StatefulSet'],
   ['StatefulSet', 'StatefulSet'],
 ]);
 
-/** The names of a node's objects. */
+/** Returns the names of a node's objects. */
 export function namesOf({ name, type, k8sConfig, parseableConfig }: NodeSpec) {
   return {
     configMap: `${name}-${parseableConfig}`,
@@ -26,22 +26,22 @@ export function namesOf({ name, type, k8sConfig, parseableConfig }: NodeSpec) {
   };
 }
 
-/** The ConfigMap of `external`. */
+/** Returns the name of the ConfigMap for `spec.external`. */
 export function externalNameOf(tenant: string): string {
   return `${tenant}-ext`;
 }
 
-/** The labels of every object of a tenant. */
+/** Returns the labels of every object of a tenant. */
 function tenantLabels({ metadata: { name = '' } }: ParseableTenant) {
   return { app: 'parseable', custom_resource: labelValueOf(name) };
 }
 
-/** The nodes of a tenant: types in `deploymentOrder`, nodes in list order. */
+/** Returns the nodes of a tenant: types in `deploymentOrder`, nodes of a type in list order. */
 export function orderedNodes({ deploymentOrder, nodes }: TenantSpec): readonly NodeSpec[] {
   return [...new Set(deploymentOrder)].flatMap((type) => nodes.filter((one) => one.type === type));
 }
 
-/** The wishes of a tenant, as they are now: not as they were when an object was made. */
+/** Returns the options of the builder from the current tenant. They apply to objects that exist already, too. */
 export function builderOptions(tenant: ParseableTenant): OperatorBuilderOptions {
   const { annotations = {} } = tenant.metadata;
   return {
@@ -49,12 +49,12 @@ export function builderOptions(tenant: ParseableTenant): OperatorBuilderOptions 
     pruneClaims: annotations[pruneClaimsAnnotation] === 'true',
     onImmutable: policies.find((policy) => policy === annotations[onImmutableAnnotation]),
     rolloutOrder: tenant.spec.deploymentOrder,
-    // The original operator wrote by updates, as controller-runtime's default manager.
+    // The original Go operator wrote by updates; its field manager was the name of its program, `manager`.
     adoptManagers: ['manager'],
   };
 }
 
-/** Chains everything that a tenant without problems becomes. */
+/** Returns `builder` with all desired objects of a tenant. Call it only if {@link tenantProblems} finds none. */
 export function tenantChain(builder: Builder, tenant: ParseableTenant): Builder {
   const external = externalConfigMap(tenant);
   const first: Builder = external === undefined ? builder : builder.configMap(external);
@@ -65,8 +65,8 @@ function withNode(chain: Builder, tenant: ParseableTenant, node: NodeSpec): Buil
   const names = namesOf(node);
   const k8s = named(tenant.spec.k8sConfig, node.k8sConfig);
   const { env = {} } = named(tenant.spec.parseableConfig, node.parseableConfig);
-  // Only what the workload's name has, too: a selector can never change, but a node's type and
-  // configuration may.
+  // Only values that are part of the workload's name: a selector is immutable, but a node's type and
+  // parseableConfig may change.
   const selector = {
     ...tenantLabels(tenant),
     k8sConfigGroup: labelValueOf(node.k8sConfig),
@@ -77,14 +77,14 @@ function withNode(chain: Builder, tenant: ParseableTenant, node: NodeSpec): Buil
     nodeType: labelValueOf(node.type),
     parseableConfig: labelValueOf(node.parseableConfig),
   };
-  // A node without a `service` is reached on the port that Parseable listens on.
+  // The default of a node without a `service`: Parseable listens on port 8000.
   const service = k8s.service ?? { ports: [{ port: 80, targetPort: 8000, protocol: 'TCP' }] };
   let next: Builder = chain
     .configMap({ name: names.configMap, labels, data: env })
     .service({ name: names.service, labels, spec: { ...service, selector } });
   for (const { name, spec } of k8s.storageConfig ?? []) {
     const claim = { name: claimName(node, name), labels, spec };
-    // As the original: the claims of a deleted tenant go with it.
+    // Like the original operator: the claims are deleted with the tenant.
     next = next.persistentVolumeClaim({ ...claim, whenOwnerDeleted: 'delete' });
   }
   const workload = {
@@ -115,7 +115,7 @@ function podSpecOf(tenant: ParseableTenant, node: NodeSpec, k8s: K8sConfig): Pod
   };
 }
 
-/** The hashes of the ConfigMaps that it takes its environment from are added to it by the builder. */
+/** Returns the container of a node. The builder adds the hashes of the ConfigMaps in `envFrom`. */
 function containerOf(tenant: ParseableTenant, node: NodeSpec, k8s: K8sConfig): Container {
   const names = namesOf(node);
   const { cliArgs = [] } = named(tenant.spec.parseableConfig, node.parseableConfig);
@@ -135,8 +135,8 @@ function containerOf(tenant: ParseableTenant, node: NodeSpec, k8s: K8sConfig): C
 }
 
 /**
- * `<tenant>-ext`: the text under `data`, as the original has it, and each of its `NAME=value` lines
- * as an entry of its own, so that the pods have it in their environment.
+ * Returns the ConfigMap `<tenant>-ext`. Its entry `data` is the whole text, as in the original operator. Each
+ * `NAME=value` line is also an entry of its own, so that the pods have it as an environment variable.
  */
 function externalConfigMap({ metadata: { name = '' }, spec }: ParseableTenant) {
   const text = spec.external?.objectStore?.spec.data;

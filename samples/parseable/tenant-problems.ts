@@ -17,14 +17,14 @@ import {
 import { ParseableTenant } from './tenant.js';
 import type { NodeSpec, TenantSpec } from './tenant.js';
 
-/** Something in a tenant that can't be carried out, and where it stands. */
+/** An invalid field of a tenant. */
 export interface TenantProblem {
   /** For example `spec.nodes[1].k8sConfig`. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Everything that is wrong with a tenant, which is then left as it is: nothing half made, nothing deleted. */
+/** Returns all problems of a tenant. The operator changes and deletes no object of a tenant with problems. */
 export function tenantProblems(tenant: ParseableTenant): TenantProblem[] {
   const { nodes, k8sConfig, parseableConfig } = tenant.spec;
   return [
@@ -35,7 +35,7 @@ export function tenantProblems(tenant: ParseableTenant): TenantProblem[] {
   ];
 }
 
-/** Problems in one line, for conditions and Events. */
+/** Returns the problems in one line, for conditions and Events. */
 export function problemText(problems: readonly TenantProblem[]): string {
   return problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
 }
@@ -45,7 +45,7 @@ export const tenantWebhook = validatingWebhook(ParseableTenant, ({ object, oldOb
   const problems = object === undefined ? [] : tenantProblems(object);
   if (problems.length === 0) return allowed();
   const text = problemText(problems);
-  // A tenant that was bad before can still be labelled, and its finalizers can still be taken away.
+  // Allow writes that keep an invalid spec, such as new labels or the removal of a finalizer.
   if (oldObject !== undefined && isEqual(oldObject.spec, object?.spec)) return allowed([text]);
   return denied(text, {
     causes: problems.map(({ path: field, message }) => ({ field, message })),
@@ -88,7 +88,7 @@ const nameRules = [
   ['container', 'container', dns1123LabelProblem],
 ] as const;
 
-/** Names that Kubernetes does not take, and different nodes whose objects would have one name. */
+/** Returns names that Kubernetes refuses, and nodes whose objects would have the same name. */
 function nameProblems({ metadata, spec }: ParseableTenant): TenantProblem[] {
   const { name: tenant = '' } = metadata;
   const taken = new Map<string, { readonly path: string; readonly node: string | undefined }>();
@@ -104,7 +104,7 @@ function nameProblems({ metadata, spec }: ParseableTenant): TenantProblem[] {
       if (problem !== undefined) return [{ path: `${path}.name`, message: `${id}: ${problem}` }];
       const other = role === 'container' ? undefined : taken.get(id);
       taken.set(id, { path, node: node.name });
-      // Two nodes of one name are a problem of their own.
+      // `duplicates` reports two nodes with the same name.
       if (other === undefined || other.node === node.name) return [];
       return [{ path, message: `its ${id} has the name of that of ${other.path}` }];
     });

@@ -5,7 +5,7 @@ const text = s.string();
 const textMap = s.map(text);
 const count = s.integer({ format: 'int32', minimum: 0 });
 
-// No enums: the operator accepts two spellings of a kind, and shows all problems at once in the conditions.
+// No enums: the operator accepts two spellings of a kind, and reports all problems at once in the conditions.
 const node = s.object({
   name: s.string({ description: 'Names the node among those of the tenant.' }),
   type: s.string({ description: 'One of deploymentOrder.' }),
@@ -17,7 +17,7 @@ const node = s.object({
   }),
 });
 
-// API servers estimate what rules cost from the limits of the lists and texts that they look at.
+// API servers estimate the cost of CEL rules from the limits of the lists and strings that the rules read.
 const storageConfig = s.object({
   name: s.string({ maxLength: 253 }),
   mountPath: s.string({ maxLength: 255, description: 'Where the pods see it.' }),

@@ -17,11 +17,11 @@ import { StatusResource } from './status-resource.js';
 /** Options of a chain. */
 export interface ChainOptions {
   readonly registry: Registry;
-  /** The name of the only site that it looks after. @defaultValue all */
+  /** Name of the only site that the chain reconciles. @defaultValue all sites of its version */
   readonly site?: string | undefined;
 }
 
-/** In what one chain is not as another. */
+/** The parts that differ between the chains. */
 export interface ChainParts {
   readonly version: 'v1' | 'v2';
   readonly services: (site: Site) => readonly Service[];
@@ -29,20 +29,20 @@ export interface ChainParts {
   readonly mail: (context: ResourceContext, site: Site) => readonly (ConfigMap | Deployment)[];
 }
 
-/** Whether a site is the affair of the chain of this version. */
+/** Returns a predicate: whether the chain of this version reconciles a site. */
 export function isOfChain(version: 'v1' | 'v2', { site: only }: ChainOptions) {
   return (site: Site): boolean =>
     site.metadata.labels?.[chainLabel] === version && (only ?? nameOf(site)) === nameOf(site);
 }
 
-/** Returns the sender of a site whose spec names none. */
+/** Returns the default sender address of a site. */
 export function defaultSender({ spec }: Site): string {
   return `mail@${spec.domain}`;
 }
 
 /**
- * The resources of a chain, in their order. They have the same names in each chain: what a chain finds
- * under a name and does not want goes, whichever chain has made it.
+ * Returns the resources of a chain, in the order in which they are reconciled. All chains use the same resource
+ * names: a resource deletes the objects of its name that its chain does not desire, also those of another chain.
  */
 export function siteResources(
   { registry }: ChainOptions,
@@ -71,7 +71,7 @@ export function siteResources(
       name: 'services',
       getDesiredState: (_context, site: Site) => services(site),
     }),
-    // The same in each chain, so that a migration does not touch its pods.
+    // The same in each chain, so that a migration does not replace its pods.
     objectsResource({
       name: 'web',
       types: [Deployment],
@@ -79,8 +79,8 @@ export function siteResources(
         deployment(site, { name: 'web', replicas: site.spec.replicas, configMap: 'pages' }),
       ],
     }),
-    // What is superfluous goes in the order of the kinds, once what is missing is there: nothing that
-    // runs lacks its settings.
+    // Obsolete objects are deleted in the order of `types`, after missing ones are created. So a running
+    // Deployment always has its ConfigMap.
     objectsResource({
       name: 'mail',
       types: [Deployment, ConfigMap],

@@ -4,7 +4,7 @@ import type { ChainOptions } from './chain-parts.js';
 import { deployment, service, settings } from './site-objects.js';
 import type { Site } from './site.js';
 
-/** The first chain: one Deployment takes mails in and sends them. */
+/** The first chain: one Deployment receives mails and sends them. */
 export function chainV1(options: ChainOptions): ResourceSet<Site> {
   const resources = siteResources(options, {
     version: 'v1',

@@ -4,7 +4,7 @@ import type { ChainOptions } from './chain-parts.js';
 import { deployment, service, settings } from './site-objects.js';
 import type { MailSpec, Site } from './site.js';
 
-/** How the site sends mails, with what it does not say filled in. */
+/** The site's mail settings, with the defaults filled in. */
 const mailSpec = contextKey<MailSpec>('how mails are sent');
 
 /**

@@ -5,7 +5,7 @@ import type { Registry } from './registry.js';
 import { nameOf } from './site.js';
 import type { Site } from './site.js';
 
-/** The token of the site's registration, for the resources that come after. */
+/** Token of the site's registration, for later resources of the chain. */
 export const registrationToken = contextKey<string>('the token of the registration');
 
 /** State of a domain in the registry; undefined if it is not registered. */
@@ -14,8 +14,8 @@ export type DomainState = { readonly site: string; readonly leaving: boolean } |
 const lookAgainMs = 1_000;
 
 /**
- * The site's domain in the registry: a thing that is no object of the cluster. Giving it back takes
- * a while, and until then the site keeps its finalizer, so that it is never forgotten half-way.
+ * Returns the resource of the site's domain in the registry, which is outside the cluster. Releasing a domain
+ * takes a while. Until then the site keeps its finalizer, so that the release is never left unfinished.
  */
 export function domainResource(registry: Registry): CrudResource<Site, DomainState, string> {
   return new CrudResource({ operations: new DomainOperations(registry) });
@@ -76,6 +76,6 @@ class DomainOperations implements CrudOperations<Site, DomainState, string> {
   }
 
   applyUpdateChange(): void {
-    // A domain is registered or it is not.
+    // Never called: a domain is registered or released, never updated.
   }
 }

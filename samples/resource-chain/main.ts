@@ -6,7 +6,7 @@ import { Story } from './demo/story.js';
 import { siteOperator } from './operator.js';
 import { FakeRegistry } from './registry.js';
 
-// Long enough to see that the site waits for it.
+// Long enough to see that the deletion of the site waits for the release.
 const releaseMs = 1_500;
 
 await play({

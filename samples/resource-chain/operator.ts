@@ -5,10 +5,10 @@ import { chainV1 } from './chain-v1.js';
 import { chainV2 } from './chain-v2.js';
 import { Site } from './site.js';
 
-/** Names the operator's finalizer, and the manager of the fields that it applies. */
+/** Name in the operator's finalizer, and its field manager. */
 export const operatorName = 'site-operator';
 
-/** Returns an operator that installs its custom resource, and reconciles every site by its chain. */
+/** Returns an operator that installs its custom resource, and reconciles every site with its chain. */
 export function siteOperator(options: ChainOptions): Operator {
   const operator = new Operator(operatorName, { installCrds: true });
   operator

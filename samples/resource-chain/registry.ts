@@ -1,39 +1,39 @@
 import { OperatorError } from 'operator-builder';
 import type { Clock } from 'operator-builder';
 
-/** A domain that was registered for a site. */
+/** A domain registered for a site. */
 export interface Registration {
   readonly domain: string;
   /** The name of the site. */
   readonly site: string;
-  /** With it the site's mails are signed. */
+  /** Signs the site's mails. */
   readonly token: string;
-  /** Once it was given back it is still there for a while. */
+  /** `leaving` while the registry releases the domain. */
   readonly state: 'active' | 'leaving';
 }
 
-/** A service outside of the cluster in which each site must be registered. */
+/** A service outside the cluster that registers the domain of each site. */
 export interface Registry {
   find(domain: string): Promise<Registration | undefined>;
-  /** Registers it, or returns what the site has registered before. @throws it is another site's. */
+  /** Registers a domain, or returns the site's existing registration. @throws another site has the domain */
   register(domain: string, site: string): Promise<Registration>;
-  /** Begins to give it back; `find` tells when it is gone. */
+  /** Starts to release a domain; `find` returns undefined once it is released. */
   release(domain: string): Promise<void>;
 }
 
-/** A registry within this process, which takes its time to give a domain back. */
+/** A registry within this process. Releasing a domain takes a while, as with a real one. */
 export class FakeRegistry implements Registry {
   readonly #clock: Clock;
   readonly #releaseMs: number;
   readonly #registrations = new Map<string, { kept: Registration; goneAtMs: number }>();
 
-  /** @param releaseMs - how long a domain is still there after it was given back, in milliseconds */
+  /** @param releaseMs - how long `find` returns a domain after its release started, in milliseconds */
   constructor(clock: Clock, releaseMs: number) {
     this.#clock = clock;
     this.#releaseMs = releaseMs;
   }
 
-  /** Domains that are registered. */
+  /** Registered domains, including those being released. */
   get domains(): readonly string[] {
     return [...this.#registrations.keys()].filter((domain) => this.#look(domain) !== undefined);
   }

@@ -4,12 +4,12 @@ import type { Site } from './site.js';
 
 const image = 'registry.example/site:1';
 
-/** The namespace of all the rest; it has the name of the site. */
+/** Returns the namespace of the site's other objects, with the name of the site. */
 export function siteNamespace(site: Site): Namespace {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: nameOf(site) } };
 }
 
-/** A ConfigMap of the site. */
+/** Returns a ConfigMap of the site. */
 export function settings(site: Site, name: string, data: Record<string, string>): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: nameOf(site) }, data };
 }
@@ -20,7 +20,7 @@ export function credentials(site: Site, token: string): Secret {
   return { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { TOKEN: token } };
 }
 
-/** Where one of the site's Deployments is reached. */
+/** Returns the Service of one of the site's Deployments. */
 export function service(site: Site, app: string): Service {
   const metadata = { name: app, namespace: nameOf(site) };
   const spec = { selector: { app }, ports: [{ port: 80, targetPort: 8080 }] };
@@ -31,13 +31,13 @@ export function service(site: Site, app: string): Service {
 export interface Workload {
   readonly name: string;
   readonly replicas: number;
-  /** The ConfigMap in its environment. */
+  /** ConfigMap whose entries are its environment variables. */
   readonly configMap: string;
-  /** Whether the credentials are there, too. @defaultValue false */
+  /** Whether its environment has the credentials, too. @defaultValue false */
   readonly signs?: boolean;
 }
 
-/** A Deployment of the site. */
+/** Returns a Deployment of the site. */
 export function deployment(site: Site, workload: Workload): Deployment {
   const { name, replicas, configMap, signs = false } = workload;
   const labels = { app: name };

@@ -23,7 +23,7 @@ const status = s.object({
   conditions: s.conditions(),
 });
 
-/** A site: its own namespace, with a web server for the pages and a sender of mails. */
+/** A site: a namespace with a web server for its pages and a mail sender. */
 export const Site = defineResource({
   group: 'sites.example.com',
   kind: 'Site',
@@ -36,15 +36,15 @@ export const Site = defineResource({
   ],
 });
 
-/** A site: its own namespace, with a web server for the pages and a sender of mails. */
+/** A site: a namespace with a web server for its pages and a mail sender. */
 export type Site = ObjectOf<typeof Site>;
-/** How a site sends mails, as chain v2 has it. */
+/** Mail settings of a site for chain v2. */
 export type MailSpec = ValueOf<typeof mail>;
 
-/** Says which chain a site is reconciled by: `v1` or `v2`. One without it is left alone. */
+/** Label that selects the chain of a site: `v1` or `v2`. Without it, no chain reconciles the site. */
 export const chainLabel = 'sites.example.com/chain';
 
-/** The name of a site; the server has given every object one. */
+/** Returns the name of a site; every object from the server has one. */
 export function nameOf({ metadata: { name = '' } }: Site): string {
   return name;
 }

@@ -4,7 +4,10 @@ import type { Resource, ResourceContext } from 'operator-builder/resource';
 import { nameOf } from './site.js';
 import type { Site } from './site.js';
 
-/** The last of a chain: says on the site how far it is. A resource without steps, by hand. */
+/**
+ * Writes the site's status, as the last resource of a chain. Implements `Resource` directly, to show how: the
+ * other resources use the helpers of the package.
+ */
 export class StatusResource implements Resource<Site> {
   readonly name = 'status';
   readonly #chain: string;
@@ -28,7 +31,7 @@ export class StatusResource implements Resource<Site> {
     const applied = {
       apiVersion: site.apiVersion,
       kind: site.kind,
-      // With the UID, one that was deleted and made again is not written for the old one.
+      // The UID makes the apply fail if the site was deleted and created again meanwhile.
       metadata: { name: nameOf(site), uid },
       status: { observedGeneration, chain: this.#chain, ready },
     };
@@ -37,9 +40,9 @@ export class StatusResource implements Resource<Site> {
   }
 
   async ensureDeleted(): Promise<void> {
-    // It goes with the site.
+    // The status is deleted with the site.
   }
 }
 
-// The items of a list do not say their kind.
+// The server omits apiVersion and kind in the items of a list.
 const deploymentType = { apiVersion: 'apps/v1', kind: 'Deployment' };

@@ -1,7 +1,7 @@
 import type { ObjectReference, OperatorEvents } from 'operator-builder';
 import type { Narrator } from '../../demo/narrator.js';
 
-/** Shows each write of an operator, and keeps them for the summary. */
+/** Prints each write of an operator, and records the writes for the summary. */
 export class Feed {
   readonly created: string[] = [];
   readonly pruned: string[] = [];
@@ -26,7 +26,7 @@ export class Feed {
     });
     events.on('rollout', ({ ref, cause }) => {
       const workload = nameOf(ref);
-      // Without a cause it is the first of a new workload: nothing is replaced.
+      // The first rollout of a new workload has no cause, and replaces no pods.
       if (cause === undefined || this.rolls.get(workload) === cause) return;
       this.rolls.set(workload, cause);
       narrator.line('rolled', `${workload} rolls its pods`, `because of ${cause}`);
@@ -37,7 +37,7 @@ export class Feed {
   }
 }
 
-/** Without the namespace: a story has only one. */
+/** Returns kind and name. Omits the namespace, as a story has only one. */
 function nameOf({ kind, name }: ObjectReference): string {
   return `${kind} ${name}`;
 }

@@ -21,7 +21,7 @@ export class Story {
   /** Pods replaced, by node. */
   readonly #replaced = new Map<string, number>();
 
-  /** @param events - of the operator, which runs already */
+  /** @param events - events of the operator, which is running */
   constructor(playground: Playground, events: OperatorEvents) {
     this.#playground = playground;
     this.#feed = new Feed(playground.narrator, events);
@@ -53,7 +53,7 @@ export class Story {
     const options = { ...builderOptions(owner), client, owner, controllerName: operatorName };
     const plan = await tenantChain(new Builder(options), owner).plan();
     const text = renderPlan(plan, { color: narrator.color });
-    // Sixty-four digits twice in a line hide what it says.
+    // Shortens the SHA-256 hashes, which would take most of a line.
     narrator.block(text.replaceAll(/([0-9a-f]{10})[0-9a-f]{54}/g, '$1…'));
   }
 
@@ -135,7 +135,7 @@ export class Story {
     await Promise.all(gone);
   }
 
-  /** As `kubectl edit`: a patch of what changed, whatever the operator writes meanwhile. */
+  /** Patches only the changed fields, as `kubectl edit` does, so that writes of the operator cause no conflict. */
   async #edit(spec: Partial<TenantSpec>): Promise<void> {
     const { client, namespace } = this.#playground;
     const patch = { type: 'merge', body: { spec } } as const;
@@ -148,7 +148,7 @@ export class Story {
     return client.get(ParseableTenant, { name: 'ordered', namespace });
   }
 
-  /** Waits until the newest spec is carried out. */
+  /** Waits until the operator has reconciled the newest spec. */
   async #ready(): Promise<void> {
     const { narrator } = this.#playground;
     const isReady = (found: ParseableTenant | undefined): boolean => {

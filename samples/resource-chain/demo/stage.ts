@@ -9,7 +9,7 @@ import type {
 import { siteNamespace } from '../site-objects.js';
 import { Site, chainLabel, nameOf } from '../site.js';
 
-/** A live object of a site: `Deployment web`, and what tells it from another of that name. */
+/** A live object of a site, for example `Deployment web`. Its UID changes when it is created again. */
 export interface Seen {
   readonly name: string;
   readonly uid: string;
@@ -20,7 +20,7 @@ const longestMs = 60_000;
 
 /** Actions of a person on a site, and the objects that the person sees. */
 export class SiteStage {
-  /** As it is created. */
+  /** The site as {@link create} sends it. */
   readonly site: Site;
   readonly #client: Client;
   readonly #signal: AbortSignal;
@@ -40,7 +40,7 @@ export class SiteStage {
     return this.#client.create(this.site);
   }
 
-  /** As one patch: the label that says which chain, and the spec that goes with it. */
+  /** Moves the site to chain v2: one patch sets the chain label and the mail settings of that chain. */
   async migrate(): Promise<void> {
     const mail = { from: 'hello@example.com', queueLimit: 50 };
     const body = {
@@ -54,13 +54,16 @@ export class SiteStage {
     await this.#client.delete(Site, this.#key);
   }
 
-  /** Waits until the newest spec is carried out by `chain`, and all its Deployments are rolled out. */
+  /**
+   * Waits until `chain` has reconciled the newest spec and all Deployments are rolled out.
+   * @returns the number of ready Deployments of all, for example `2/2`
+   */
   async settled(chain: string): Promise<string> {
     const site = await this.#waitFor((found) => found !== undefined && isSettled(found, chain));
     return site?.status?.ready ?? '';
   }
 
-  /** Waits until the site has been given up for deletion, and is held. */
+  /** Waits until the site has a deletion timestamp or is gone. @returns the finalizers that remain */
   async held(): Promise<readonly string[]> {
     const site = await this.#waitFor(
       (found) => found === undefined || found.metadata.deletionTimestamp !== undefined,

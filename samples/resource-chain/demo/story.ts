@@ -17,7 +17,7 @@ export class Story {
     this.#options = options;
   }
 
-  /** @throws Error an object that should stay was changed or deleted. */
+  /** @throws Error a pod was replaced by the migration, or the domain outlived the site. */
   async tell(): Promise<void> {
     await this.#create();
     await this.#migrate();
