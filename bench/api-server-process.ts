@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 
 /** An API server to measure clients against. */
 export interface MeasuredServer {
-  /** `the embedded server over HTTP`, … */
+  /** For the title of a result, for example `the embedded server over HTTP`. */
   readonly description: string;
   /** A kubeconfig as text. */
   readonly kubeConfig: string;
   stop(): void;
 }
 
-/** The server that `KUBECONFIG` names, else an embedded one in a process of its own. */
+/** Returns the server of `KUBECONFIG`; if it is not set, starts an embedded server in a separate process. */
 export async function startMeasuredServer(): Promise<MeasuredServer> {
   const path = process.env['KUBECONFIG'];
   if (path !== undefined && path !== '') {
@@ -32,12 +32,12 @@ export async function startMeasuredServer(): Promise<MeasuredServer> {
   };
 }
 
-/** A kubeconfig for a server that asks for no credentials. */
+/** Returns a kubeconfig for a server that requires no credentials. */
 export function kubeConfigOf(server: string): string {
   return JSON.stringify({
     'current-context': 'bench',
     contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
-    // client-node speaks plain HTTP only to servers that need not be verified.
+    // client-node uses plain HTTP only if TLS verification is disabled.
     clusters: [{ name: 'bench', cluster: { server, 'insecure-skip-tls-verify': true } }],
     users: [{ name: 'bench', user: {} }],
   });

@@ -16,7 +16,7 @@ export interface BenchResult {
   readonly ratio?: BenchRow;
 }
 
-/** The middle and the ends of `values`. */
+/** Returns the median, the minimum and the maximum of `values`. */
 export function rowOf(label: string, values: readonly number[]): BenchRow {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -30,7 +30,7 @@ export function rowOf(label: string, values: readonly number[]): BenchRow {
   };
 }
 
-/** Each of the first divided by its counterpart of the second. */
+/** Returns the ratios of values of the same round: each of `first` divided by its counterpart of `second`. */
 export function ratioOf(
   label: string,
   first: readonly number[],

@@ -1,4 +1,4 @@
-// The built package's embedded cluster, apart: an operator does not load it.
+// The embedded cluster of the built package. Separate from `built.ts`, since operators do not load it.
 import type * as embeddedModule from '../lib/apiserver/index.js';
 import { built } from './built.js';
 

@@ -1,4 +1,4 @@
-// The built package, as users run it: tsx would wrap functions to keep their names, which costs.
+// The built package, as users run it. The sources would be slower: tsx wraps functions to keep their names.
 import type * as crdModule from '../lib/crd/index.js';
 import type * as publicModule from '../lib/index.js';
 

@@ -18,14 +18,18 @@ interface Followed {
 const objects = 1_000;
 
 /**
- * Changes of 1,000 small ConfigMaps, 10,000 a second, and of 1,000 Pods, 2,500 a second, to a plain handler of
- * an informer on both sides; then, those of ConfigMaps, through queue and four workers to a reconcile on our
- * side. They come over TCP from a process that does nothing else, for no other server would be quick enough;
- * with `KUBECONFIG`, those of ConfigMaps come from that server, as quick as it can. The first fifth warms each side up and is not measured. Compare the medians of the ratios: each
- * round measures one side right after the other.
+ * Measures throughput, latency and CPU time of watch events, beside client-node's informer.
  *
- * Set the number of events by `--cache-events=50000`, the rate by `--cache-rate=10000`, and the number of
- * rounds by `--cache-rounds=5`. A busy machine needs a lower rate and more rounds.
+ * - Changes of 1,000 small ConfigMaps, 10,000 per second, to an informer's handler on both sides.
+ * - The same to a reconcile on our side, through the queue and four workers; to a handler on the other side.
+ * - Changes of 1,000 Pods, 2,500 per second, to an informer's handler on both sides.
+ *
+ * The events come over TCP from `event-feed.ts`, as other servers are too slow. With `KUBECONFIG`, those of
+ * ConfigMaps come from that server, which may not reach the rate, and Pods are not measured. The first fifth of
+ * the events is the warm-up. Each round measures one side right after the other: compare the medians of the ratios.
+ *
+ * Options: `--cache-events=50000`, the number of events; `--cache-rate=10000`, events per second;
+ * `--cache-rounds=5`, the number of rounds. A busy machine needs a lower rate and more rounds.
  */
 export async function benchCacheEvents(): Promise<readonly BenchResult[]> {
   const count = Number(flag('cache-events') ?? '50000');
@@ -42,7 +46,7 @@ export async function benchCacheEvents(): Promise<readonly BenchResult[]> {
       ...resultsOf(`${count} events of ConfigMaps to a reconcile, to a handler there`, toReconcile),
     ];
   });
-  // A Pod is eight times as large.
+  // A Pod is eight times as large as a ConfigMap here.
   const pods = { kind: 'Pod', namespace, count: count / 2, rate: rate / 4 };
   if (isReal()) return results;
   const ofPods = await withFeed(pods, async (follow, offered) => {
@@ -69,7 +73,7 @@ function isReal(): boolean {
   return (process.env['KUBECONFIG'] ?? '') !== '';
 }
 
-/** Starts a feed. `offered` is how many events a second it sent for each call of `follow`. */
+/** Starts a feed, and calls `run`. `offered` has the events per second that each call of `follow` sent. */
 async function withFeed<R>(
   { kind, namespace, count, rate }: Offer,
   run: (follow: Follow, offered: readonly number[]) => Promise<R>,
@@ -97,7 +101,7 @@ async function withFeed<R>(
   }
 }
 
-/** Has the feed send events to a worker that is filled and ready. @returns how many a second */
+/** Makes the feed send events once the worker has synced and is ready. @returns events sent per second */
 async function offer(feed: LineProcess, worker: LineProcess, churn: object): Promise<number> {
   await worker.next();
   worker.send('events');
@@ -106,7 +110,7 @@ async function offer(feed: LineProcess, worker: LineProcess, churn: object): Pro
 }
 
 function offeredOf({ kind, count, rate }: Offer, offered: readonly number[]): BenchResult {
-  // A feed that is a hundredth slower than asked has not limited anything.
+  // A feed that is up to 3% slower than requested has not limited the result.
   const reached = Math.min(...offered) >= rate * 0.97;
   const limits = reached ? '' : ' (NOT REACHED: the feed is what limits)';
   const name = `${count} events of ${kind}s offered at ${rate}/s`;

@@ -1,6 +1,6 @@
-// Holds the ConfigMaps of the cache bench, in a process of its own: an embedded server, or the one of
-// KUBECONFIG. Commands on stdin, a line of JSON each; an answer on stdout for each. It ends with its
-// parent.
+// Serves the ConfigMaps of the cache bench from an embedded server, or creates them on the server of
+// KUBECONFIG. It prints its kubeconfig, then an answer for each command on stdin; each is a line of JSON.
+// It exits when stdin closes.
 import { createInterface } from 'node:readline';
 import { readFile } from 'node:fs/promises';
 import { EmbeddedApiServer } from '../lib/apiserver/internal.js';
@@ -13,7 +13,7 @@ interface Command {
   readonly do: 'fill' | 'churn' | 'clean';
   readonly namespace: string;
   readonly count: number;
-  /** Over so many objects. @defaultValue 1 */
+  /** Number of objects that a churn changes in rotation. @defaultValue 1 */
   readonly objects?: number;
   /** Events per second. */
   readonly rate?: number;
@@ -24,7 +24,7 @@ const writers = 16;
 interface Connected {
   readonly client: Client;
   readonly kubeConfig: string;
-  /** The quickest way to create an object. */
+  /** Creates an object; on the embedded server directly, without HTTP. */
   readonly create: (object: ConfigMap) => Promise<unknown>;
 }
 
@@ -50,7 +50,7 @@ function configMap(namespace: string, n: number): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
 }
 
-/** Calls `run` for 0 to `count` - 1, by several at once. */
+/** Calls `run` with 0 to `count` - 1, {@link writers} calls at a time. */
 async function each(count: number, run: (n: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -73,7 +73,7 @@ async function carryOut({ client, create }: Connected, command: Command): Promis
       await each(count, async (n) => {
         const earlyMs = startMs + (n / rate) * 1_000 - performance.now();
         if (earlyMs > 1) await new Promise((resolve) => setTimeout(resolve, earlyMs));
-        // A turn for the sockets: an embedded server is in this process, and its writes never wait.
+        // Lets the sockets of an embedded server send: its writes in this process involve no I/O.
         else await new Promise(setImmediate);
         const body = { data: configMap(namespace, 0).data };
         const name = `c-${n % objects}`;

@@ -1,25 +1,25 @@
-// One informer in a process of its own: `cache-worker.ts <ours|theirs> <namespace> <objects>
-// [handler|reconcile] [warm-up events] [ConfigMap|Pod]`, the kubeconfig in BENCH_KUBECONFIG. Prints what filling it
-// cost; then, for a line on stdin, what following the events that come cost, and how late each was.
+// Measures one informer: `cache-worker.ts <ours|theirs> <namespace> <objects> [handler|reconcile]
+// [warm-up events] [ConfigMap|Pod]`, with the kubeconfig in BENCH_KUBECONFIG. Prints the cost of the initial
+// list. A line on stdin makes it handle watch events; it then prints their number, latencies and cost.
 import { createInterface } from 'node:readline';
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
 import type { KubernetesObject, TypeReference } from '../lib/object/index.js';
 import { Cache, ConfigMap, Pod, clientFromKubeConfig, controllerFor, done } from './built.js';
 
-/** Told of the name of each object that changed, and of the time that stands in it. */
+/** Called with the name of each changed object, and the time of the write that the object contains. */
 type OnChange = (name: string | undefined, writtenAt: string | undefined) => void;
 
 interface Followed {
-  /** How many objects it has. */
+  /** Returns the number of cached objects. */
   readonly size: () => number;
   /**
-   * Gets ready to follow changes: `arrived` is called for each event, `handled` when a reconcile
-   * or the handler deals with an object.
+   * Prepares for changes. The informer then calls `arrived` for each event; the reconciler or the handler
+   * calls `handled` for an object.
    */
   readonly begin: (arrived: OnChange, handled: (name: string | undefined) => void) => Promise<void>;
 }
 
-/** An informer that is ready to be started: code is loaded, connections are made. */
+/** Starts a prepared informer: its code is loaded, and its connections are open. */
 type Start = () => Promise<Followed>;
 
 const [
@@ -32,7 +32,7 @@ const [
 ] = process.argv.slice(2);
 const type: TypeReference<Readable & KubernetesObject> = kind === 'Pod' ? Pod : ConfigMap;
 
-/** The time of the write stands in an annotation of a Pod, and in the data of a ConfigMap. */
+/** Returns the time of the write, which is in an annotation of a Pod and in the data of a ConfigMap. */
 function writtenAtOf({ metadata, data }: Readable): string | undefined {
   return kind === 'Pod' ? metadata?.annotations?.['at'] : data?.['at'];
 }
@@ -72,7 +72,7 @@ async function prepareOurs(): Promise<Start> {
           return done();
         })
         .start({ cache, client });
-      // First those that are there already.
+      // Waits for the reconciles of the existing objects.
       await until(() => reconciles >= Number(objects));
     };
     return { size: () => informer.status().objects, begin };
@@ -103,7 +103,7 @@ async function prepareTheirs(): Promise<Start> {
 }
 
 function heap(): number {
-  // Twice: what finalizers let go of goes the second time.
+  // Twice: the second run collects objects that finalizers released in the first.
   for (let n = 0; n < 2; n++) globalThis.gc?.();
   return process.memoryUsage().heapUsed;
 }
@@ -117,7 +117,7 @@ function cpuSeconds(since: NodeJS.CpuUsage | undefined): number {
   return (user + system) / 1e6;
 }
 
-/** Measures the cost of following, until no event arrives for a while. */
+/** Measures the handling of events, until none arrives for 1.5 s. */
 async function follow(followed: Followed): Promise<object> {
   const latenciesMs: number[] = [];
   const firstUnhandled = new Map<string, bigint>();
@@ -133,7 +133,7 @@ async function follow(followed: Followed): Promise<object> {
   await followed.begin(arrived, (name = '') => {
     const at = firstUnhandled.get(name);
     if (at === undefined) return;
-    // One reconcile deals with all events of an object: it is as late as the first of them says.
+    // One reconcile handles all earlier events of an object; its latency counts from the first of them.
     firstUnhandled.delete(name);
     if (measured.since === undefined) return;
     latenciesMs.push(Number(process.hrtime.bigint() - at) / 1e6);
@@ -169,7 +169,7 @@ const ms = performance.now() - startMs;
 const filled = {
   perSecond: Number(objects) / (ms / 1_000),
   cpuSeconds: cpuSeconds(cpu),
-  // Of all that filling it left behind.
+  // The growth of the heap, including everything that the initial list left behind.
   bytesPerObject: (heap() - heapBefore) / Number(objects),
 };
 process.stdout.write(`${JSON.stringify(filled)}\n`);

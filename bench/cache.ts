@@ -10,9 +10,9 @@ interface Filled {
 }
 
 /**
- * A cache beside client-node's informer, each in a process of its own, in turn, on one server:
- * filling it with many ConfigMaps (objects/s, heap per object, CPU). Sizes by
- * `--cache-sizes=10000,100000`; the server of `KUBECONFIG`, else an embedded one.
+ * Measures the initial list of many ConfigMaps: objects per second, heap per object and CPU time. Compares our
+ * cache with client-node's informer, in separate processes, alternately, on one server. That is the server of
+ * `KUBECONFIG`, or an embedded one. Option: `--cache-sizes=10000,100000`, the numbers of objects.
  */
 export async function benchCache(): Promise<readonly BenchResult[]> {
   const sizes = (flag('cache-sizes') ?? '10000,100000').split(',').map(Number);
@@ -32,7 +32,7 @@ export async function benchCache(): Promise<readonly BenchResult[]> {
   }
 }
 
-/** Has a feed do something. */
+/** Sends a command to a feed, and returns its answer. */
 export async function asked<T>(feed: LineProcess, command: object): Promise<T> {
   feed.send(JSON.stringify(command));
   return feed.next<T>();

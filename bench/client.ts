@@ -9,7 +9,7 @@ const rounds = 9;
 const namespace = 'bench-client';
 const objects = 500;
 
-/** Something that both clients do. */
+/** Requests that both clients send. */
 interface Workload {
   readonly label: string;
   /** Requests of one round. */
@@ -20,8 +20,8 @@ interface Workload {
 }
 
 /**
- * Requests per second of our client and of client-node's `CoreV1Api`, in turn, each first every
- * other round. Against an embedded server, or the real one that `KUBECONFIG` names.
+ * Measures requests per second of our client and of client-node's `CoreV1Api`, in alternating order. Uses
+ * the real server of `KUBECONFIG`, or an embedded one if it is not set.
  */
 export async function benchClient(): Promise<BenchResult> {
   const server = await startMeasuredServer();
@@ -97,11 +97,11 @@ async function compare(workload: Workload): Promise<{
   for (let round = 0; round <= rounds; round++) {
     const measureOurs = async () => void ours.push(await perSecond(workload, workload.ours));
     const measureTheirs = async () => void theirs.push(await perSecond(workload, workload.theirs));
-    // Who goes first changes, so that a drift hits both alike.
+    // The order alternates, so that a change in the machine's speed affects both alike.
     const order = round % 2 === 0 ? [measureOurs, measureTheirs] : [measureTheirs, measureOurs];
     for (const step of order) await step();
   }
-  // The first round warms both up.
+  // The first round is the warm-up.
   return { label: workload.label, ours: ours.slice(1), theirs: theirs.slice(1) };
 }
 

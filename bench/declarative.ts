@@ -5,12 +5,12 @@ import { evaluateWhole } from '../spec/declarative/engine/evaluate-whole.js';
 import { OutputCollector, Pipeline, compilePlan } from '../lib/declarative/engine/index.js';
 
 const rounds = 9;
-/** How many pods there are; of services a tenth. */
+/** Numbers of pods; there are a tenth as many services. */
 const sizes = [1_000, 10_000, 100_000] as const;
 const deltasARound = 2_000;
 const podsAService = 10;
 
-/** Pods by namespace and label to their services, and the addresses of each service in a list. */
+/** A pipeline that joins pods with their services by namespace and label, and lists the addresses of each service. */
 const stages = [
   {
     '@join': {
@@ -25,8 +25,8 @@ const stages = [
 ];
 
 /**
- * Microseconds for a pod's new address to reach the object of its service, through a join of two and a
- * gather: should not depend on the number of objects. Compared with a full recomputation.
+ * Measures the microseconds from a pod's new address to the changed object of its service, through a join of
+ * two sources and a gather. They should not depend on the number of objects. The peer is a full recomputation.
  */
 export async function benchDeclarative(): Promise<BenchResult[]> {
   const plan = planned();
@@ -34,7 +34,7 @@ export async function benchDeclarative(): Promise<BenchResult[]> {
   const costs = sizes.map((): number[] => []);
   // The first two rounds warm up.
   for (let round = -2; round < rounds; round++) {
-    // Who goes first changes, so that a drift hits all alike.
+    // The order alternates, so that a change in the machine's speed affects all sizes alike.
     const order = [...runs.keys()];
     if (round % 2 === 0) order.reverse();
     for (const number of order) {
@@ -54,7 +54,7 @@ export async function benchDeclarative(): Promise<BenchResult[]> {
   ];
 }
 
-/** Recomputes everything by comparing each pair: for 100,000 pods that would be 1,000,000,000 pairs. */
+/** Recomputes everything by comparing each pair. Omits 100,000 pods, which would be 1,000,000,000 pairs. */
 function naive(plan: ReturnType<typeof planned>, runs: readonly Run[]): BenchResult {
   const measured = [3, 1].map((times, number) =>
     Array.from({ length: times }, () => runs[number]?.microsecondsAnew(plan) ?? NaN),
@@ -85,7 +85,7 @@ class Run {
   microsecondsADelta(): number {
     const startMs = performance.now();
     for (let n = 0; n < deltasARound; n++) {
-      // A prime step: pods from everywhere, none twice.
+      // A prime step spreads the changes over all pods, without a repetition.
       const number = (n * 7_919) % this.#pods.length;
       const pod = this.#pod(number);
       const old = { document: this.#pods[number] ?? {}, weight: -1 };
@@ -156,7 +156,7 @@ function service(number: number): Document {
   };
 }
 
-/** A namespace has ten services; their apps are called alike in each. */
+/** Returns the namespace of a pod. Each has ten services; all namespaces use the same app names. */
 function namespaceOf(pod: number): string {
   return `ns-${Math.floor(pod / (podsAService * 10))}`;
 }

@@ -1,7 +1,8 @@
-// An API server that has only the ConfigMaps or the Pods of one namespace, in a process of its own:
-// `event-feed.ts <namespace> <objects> <kind>`. It lists and watches, and for a line `{"count","rate"}` on
-// stdin sends so many changes, so many a second: a real server would be what limits. It prints its
-// kubeconfig, then for each command how many it sent a second. It ends with its parent.
+// A minimal API server, fast enough not to limit the clients under test:
+// `event-feed.ts <namespace> <objects> <ConfigMap|Pod>`. It serves lists and watches of one kind in one
+// namespace. A line `{"count","rate"}` on stdin makes it send `count` changes, `rate` per second.
+// It prints a line of JSON with its kubeconfig, then one for each command with the changes sent per second.
+// It exits when stdin closes.
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +13,7 @@ const [namespace = '', objects = '0', kind = 'ConfigMap'] = process.argv.slice(2
 const watchers = new Set<ServerResponse>();
 let version = 1_000;
 
-/** As a server sends it: `managedFields` and all, in Go's order. */
+/** Returns a ConfigMap as kube-apiserver sends it: with `managedFields`, and members in the order of Go. */
 function configMap(n: number): string {
   const uid = `0048f18e-bd83-44fc-837e-${String(n).padStart(12, '0')}`;
   const creationTimestamp = '2026-01-01T00:00:00Z';
@@ -27,7 +28,7 @@ function configMap(n: number): string {
   return JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', metadata, data });
 }
 
-/** A Pod of a Deployment with one container, as a cluster of version 1.33 has it. */
+/** Returns a Pod of a Deployment with one container, as kube-apiserver 1.33 sends it. */
 function pod(n: number): string {
   const uid = `0048f18e-bd83-44fc-837e-${String(n).padStart(12, '0')}`;
   const time = '2026-01-01T00:00:00Z';
@@ -138,7 +139,7 @@ function added(text: string): string {
   return `{"type":"ADDED","object":${text}}\n`;
 }
 
-/** Sends what is due each millisecond. */
+/** Sends `count` changes to all watchers; about every millisecond, those due by then. */
 async function send({ count, rate }: { readonly count: number; readonly rate: number }) {
   const startMs = performance.now();
   for (let sent = 0; sent < count;) {
@@ -147,7 +148,7 @@ async function send({ count, rate }: { readonly count: number; readonly rate: nu
     for (; sent < due; sent++) {
       chunk += `{"type":"MODIFIED","object":${object(sent % Number(objects))}}\n`;
     }
-    // Events wait here for a slow reader, so that the rate of new events does not depend on it.
+    // Ignores back-pressure: events for a slow reader are buffered here, so that it cannot lower the rate.
     if (chunk !== '') for (const watcher of watchers) watcher.write(chunk);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }

@@ -18,14 +18,14 @@ const modules = [
 
 type Label = (typeof modules)[number]['label'];
 
-/** Costs of an import in one fresh process. */
+/** Costs of an import in a fresh process. */
 interface Cost {
   readonly ms: number;
   /** Growth of resident memory, in 1,000,000 bytes. */
   readonly megabytes: number;
 }
 
-/** How long `import` takes in a fresh process. Needs the built package. */
+/** Measures the time of `import` in a fresh process. Needs the built package. */
 export async function benchImportTime(): Promise<BenchResult> {
   return resultOf('import', 'ms', (cost) => cost.ms);
 }

@@ -1,6 +1,7 @@
-// Two things measured in one run, pair by pair: `npm run bench`. With KUBECONFIG the client is
-// measured against that cluster, else against an embedded server. `--baseline=FILE` compares with the
-// results of an earlier run.
+// Runs the benches: `npm run bench -- [NAME]…`. Each measures this package and a peer or a baseline in
+// alternation, in one run. Most benches that need a server use the cluster of KUBECONFIG, or an embedded server
+// if it is not set. `--baseline=FILE` compares with the results of an earlier run; a run writes its results to
+// `bench/results/latest.json`.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { benchCache } from './cache.js';
 import { benchCacheEvents } from './cache-events.js';
@@ -30,9 +31,9 @@ const benches = {
   },
   benchViews,
 };
-/** Benches that take many minutes or a real control plane: run where they are named. */
+/** Benches that take many minutes or need a real control plane. They run only if named. */
 const onRequest = ['benchFleet', 'benchNoOp', 'benchServerWrites'];
-/** Several by one word: `npm run bench -- runtime`. */
+/** Names for several benches, for example `npm run bench -- runtime`. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   import: ['benchImportTime', 'benchImportMemory'],
   runtime: ['benchQueue', 'benchCache', 'benchCacheEvents'],
@@ -68,7 +69,7 @@ async function main(): Promise<void> {
   await writeFile('bench/results/latest.json', `${JSON.stringify(results, null, 2)}\n`);
 }
 
-/** `queue`, or `benchQueue` in full. */
+/** Whether `word` is the name of the bench, in full (`benchQueue`) or short (`queue`). */
 function isNamed(name: string, word: string): boolean {
   return [name, name.slice('bench'.length)].some(
     (each) => each.toLowerCase() === word.toLowerCase(),

@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** A script in a process of its own, that speaks a line of JSON at a time. */
+/** A script in a separate process, which reads commands and prints answers as lines of JSON. */
 export interface LineProcess {
-  /** The next line that it prints. @throws Error: it ended before. */
+  /** Waits for the next printed line, and returns it parsed. @throws Error the process ended before */
   next<T>(): Promise<T>;
   send(line: string): void;
-  /** Closes its stdin, and waits for its end. */
+  /** Closes stdin of the process, and waits until it exits. */
   end(): Promise<void>;
 }
 
-/** Starts `script`, a file beside this one. */
+/** Starts `script`, a file in this folder. */
 export function startLineProcess(
   script: string,
   args: readonly string[] = [],

@@ -1,5 +1,6 @@
-// An operator whose objects are all as wanted: `no-op-worker.ts OWNERS OBJECTS`, the kubeconfig in
-// BENCH_KUBECONFIG. Prints the CPU time of one reconcile in milliseconds, a line a round.
+// Measures an operator that has nothing to change: `no-op-worker.ts OWNERS OBJECTS`, with the kubeconfig in
+// BENCH_KUBECONFIG. OBJECTS is the number per owner. Prints the CPU time of one reconcile in milliseconds, a
+// line of JSON for each round.
 import { setTimeout as delay } from 'node:timers/promises';
 import { clientFromKubeConfig, ensureCrd, pinoLogger, StatefulSet, streamSource } from './built.js';
 import { shipOperator } from './fleet/ship-operator.js';
@@ -8,7 +9,7 @@ import { Ship } from './fleet/ship.js';
 const [owners = 100, objects = 4] = process.argv.slice(2).map(Number);
 const namespace = `no-op-${owners}-${objects}-${process.pid}`;
 const rounds = 5;
-/** A round wakes every owner so often: what a process does by itself must not count. */
+/** Reconciles of every owner in a round: enough that the background work of the process hardly counts. */
 const repeats = Math.ceil(4_000 / owners);
 
 const client = await clientFromKubeConfig({ text: process.env['BENCH_KUBECONFIG'] ?? '' });
@@ -49,11 +50,11 @@ const logger = pinoLogger({ level: 'error' });
 const cacheOptions = { namespaces: [namespace] };
 const running = operator.run({ client, logger, cacheOptions, signal: stop.signal });
 
-/** Waits until each object of each owner was looked at. */
+/** Waits until the operator has compared every object of every owner since the count `from`. */
 async function lookedAt(from: number): Promise<void> {
   while (results - from < owners * objects) await delay(10);
 }
-/** Waits until nothing is looked at any longer. */
+/** Waits until no object has been compared for 500 ms. */
 async function quiet(): Promise<void> {
   let before = -1;
   while (before !== results) {
@@ -63,7 +64,7 @@ async function quiet(): Promise<void> {
 }
 await lookedAt(0);
 await quiet();
-// An embedded server without controllers lets no rollout end.
+// An embedded server without controllers completes no rollout, so the status is set here.
 for (const { metadata } of (await client.list(StatefulSet, { namespace })).items) {
   const { name = '', generation: observedGeneration } = metadata;
   const body = { status: { observedGeneration, replicas: 0 } };

@@ -7,8 +7,8 @@ import { flag } from './sides.js';
 const rounds = 5;
 
 /**
- * The CPU time of a reconcile that has nothing to do, by the number of owners with four objects each and
- * by the number of objects of one owner. `--no-op=100x4,1x800`: owners and objects of each.
+ * Measures the CPU time of a reconcile without changes, for several numbers of owners and of objects per owner.
+ * Option: `--no-op=100x4,1x800`, each size as owners x objects per owner.
  */
 export async function benchNoOp(): Promise<readonly BenchResult[]> {
   const sizes = (flag('no-op') ?? '100x4,1000x4,10000x4,10x100,10x800').split(',');

@@ -1,6 +1,6 @@
 import type { BenchResult, BenchRow } from './bench-result.js';
 
-/** A table of the rows, and the ratio below it. */
+/** Prints a table of the rows, and the ratio below it. */
 export function printResult({ name, unit, rows, ratio }: BenchResult): void {
   const width = Math.max(...rows.map(({ label }) => label.length));
   console.log(`\n${name} (${unit}): median, min to max`);
@@ -16,7 +16,7 @@ function shown(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
 
-/** The medians of `results`, each divided by the one of the same name in `baseline`. */
+/** Prints the medians of `results`, each divided by the one of the same name in `baseline`. */
 export function printComparison(
   results: readonly BenchResult[],
   baseline: readonly BenchResult[],

@@ -5,7 +5,7 @@ import type { BenchResult } from './bench-result.js';
 const rounds = 9;
 const keys = Array.from({ length: 50_000 }, (_, n) => `ns-${n % 50}/object-${n}`);
 
-/** Operations of a queue on one key: add, hand out, done. */
+/** Operations that the bench measures: `get` returns the next key, `done` ends its processing. */
 interface Queue {
   add(key: string): void;
   get(): Promise<{ readonly key: string } | undefined>;
@@ -13,10 +13,10 @@ interface Queue {
 }
 
 /**
- * Keys per second through the work queue: added, handed out, done. Node has no keyed work queue to
- * compare with (p-queue runs functions, and knows no keys), so the baseline is the least that could
- * do: an array, and sets for what waits and what is worked on; without priorities, turns, delays,
- * aging or metrics.
+ * Measures keys per second through the work queue, each by `add`, `get` and `done`. Node has no keyed work
+ * queue to compare with: p-queue queues functions, not keys. The baseline is a minimal queue: an array, and
+ * sets of the waiting and of the processed keys. It has no priorities, delays, aging, metrics, or fairness
+ * between namespaces.
  */
 export async function benchQueue(): Promise<BenchResult> {
   const ours: number[] = [];
@@ -25,11 +25,11 @@ export async function benchQueue(): Promise<BenchResult> {
     const measureOurs = async () =>
       void ours.push(await perSecond(new WorkQueue({ name: 'bench' })));
     const measureLeast = async () => void least.push(await perSecond(plainQueue()));
-    // Who goes first changes, so that a drift hits both alike.
+    // The order alternates, so that a change in the machine's speed affects both alike.
     const order = round % 2 === 0 ? [measureOurs, measureLeast] : [measureLeast, measureOurs];
     for (const step of order) await step();
   }
-  // The first round warms both up.
+  // The first round is the warm-up.
   const [mine, plain] = [ours.slice(1), least.slice(1)];
   return {
     name: `work queue, ${keys.length} keys of 50 namespaces`,
@@ -45,7 +45,7 @@ export async function benchQueue(): Promise<BenchResult> {
 async function perSecond(queue: Queue): Promise<number> {
   const startMs = performance.now();
   for (const key of keys) queue.add(key);
-  // Half of them again: most additions of a busy controller are of keys that wait.
+  // Half of the keys are added again: a busy controller mostly adds keys that are already waiting.
   for (let n = 0; n < keys.length; n += 2) queue.add(keys[n] ?? '');
   for (let left = keys.length; left > 0; left--) {
     const item = await queue.get();

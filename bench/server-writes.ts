@@ -15,7 +15,7 @@ const sides = [
   'kube-apiserver and etcd',
 ] as const;
 
-/** ConfigMaps that a server creates in a second: the embedded one, and the real one. */
+/** Measures creates of ConfigMaps per second on the embedded server and on a real one. */
 export async function benchServerWrites(): Promise<BenchResult> {
   const cluster = await EmbeddedCluster.start();
   const server = await startMeasuredServer();
@@ -25,7 +25,7 @@ export async function benchServerWrites(): Promise<BenchResult> {
   const clients = [cluster.client(), overHttp, real];
   const measured: number[][] = clients.map(() => []);
   try {
-    // The first round warms up.
+    // The first round is the warm-up.
     for (let round = 0; round <= rounds; round++) {
       for (const [side, client] of clients.entries()) {
         const perSecond = await createdPerSecond(client, `writes-${process.pid}-${round}`);

@@ -12,7 +12,10 @@ const names: Readonly<Record<Side, string>> = {
   theirs: 'client-node informer',
 };
 
-/** Measures one after the other; who goes first changes, so that a drift hits both alike. */
+/**
+ * Measures both sides in each round. The order alternates, so that a change in the machine's speed affects both
+ * alike.
+ */
 export async function inTurn<T>(
   rounds: number,
   measure: (side: Side) => Promise<T>,
@@ -25,7 +28,7 @@ export async function inTurn<T>(
   return measured;
 }
 
-/** Both rows and their ratio, of one of the numbers that were measured. */
+/** Returns the rows of both sides and their ratio, for the number that `value` picks. */
 export function compared<T>(
   name: string,
   unit: string,
@@ -39,7 +42,7 @@ export function compared<T>(
   };
 }
 
-/** The value of `--name=value` of the command line. */
+/** Returns the value of `--name=value` on the command line; undefined if absent. */
 export function flag(name: string): string | undefined {
   const prefix = `--${name}=`;
   return process.argv.find((arg) => arg.startsWith(prefix))?.slice(prefix.length);

@@ -8,13 +8,13 @@ const sizes = [1_000, 10_000] as const;
 const groupSizes = [1_000, 10_000, 50_000] as const;
 const rounds = 3;
 const writesARound = 1_000;
-/** So many changes come together. */
+/** Changes that are sent at once. */
 const burst = 100;
 
 const group = 'bench.view.dcontroller.io';
 const apiVersion = `${group}/v1alpha1`;
 
-/** A view of each ConfigMap, as an operator would make it. */
+/** A pipeline that writes a view for each ConfigMap. */
 const eachInView = {
   '@project': {
     metadata: { name: '$.metadata.name', namespace: '$.metadata.namespace' },
@@ -23,15 +23,16 @@ const eachInView = {
   },
 };
 
-/** One view of all ConfigMaps, with a list of what is in each. */
+/** A pipeline that writes one view, with a list of a value from every ConfigMap. */
 const allInOne = [
   { '@project': { metadata: { name: 'all', namespace: 'bench' }, at: '$.data.at' } },
   { '@gather': ['$.metadata.namespace', '$.at'] },
 ];
 
 /**
- * CPU of a view that is written end to end: an event of a ConfigMap, through a pipeline, to the view and
- * to a watcher of it; beside it, the same view by server-side apply. Then one view with a list of all.
+ * Measures the CPU time from an event of a ConfigMap, through a pipeline, to the written view and its watcher.
+ * The peer is a client that writes the same view by server-side apply. Then measures one view that lists a value
+ * of every ConfigMap.
  */
 export async function benchViews(): Promise<BenchResult[]> {
   const single = await measured(sizes, [eachInView]);
@@ -120,7 +121,7 @@ class ViewRun {
     );
     try {
       for await (const event of events) {
-        // What it begins with is there already.
+        // Skips the existing views at the start of the watch.
         if (event.type !== 'MODIFIED') continue;
         this.#seen++;
         this.#last = event.object;
@@ -137,7 +138,7 @@ class ViewRun {
     for (let written = 0; written < writes;) {
       const together = this.#isOne ? 1 : burst;
       const wanted = this.#seen + together;
-      // No turning in circles, for that would count as CPU.
+      // Waits for a callback: polling would count as CPU time.
       await new Promise<void>((resolve) => {
         this.#onSeen = () => {
           if (this.#seen >= wanted) resolve();
@@ -158,7 +159,7 @@ class ViewRun {
   }
 }
 
-/** A cluster of ConfigMaps, which costs nothing: changes go to its watch as they are. */
+/** A client of a simulated cluster of ConfigMaps with negligible cost: it passes changes directly to the watch. */
 class Feed {
   readonly client: Client;
   readonly #objects: KubernetesObject[];
@@ -186,7 +187,7 @@ class Feed {
 
   change(first: number, count: number): void {
     for (let n = first; n < first + count; n++) {
-      // A prime step: from everywhere, none twice in a burst.
+      // A prime step spreads the changes over all objects, without a repetition in a burst.
       const at = (n * 7_919) % this.#objects.length;
       const object = this.#object(at);
       this.#objects[at] = object;
@@ -210,7 +211,7 @@ class Feed {
       if (this.#queue.length > 0) continue;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        // It may have been aborted while events were read.
+        // The signal may have aborted while the events were consumed.
         if (signal.aborted) resolve();
       });
     }
@@ -226,7 +227,7 @@ class Feed {
   }
 }
 
-/** The same views by server-side apply, as a client of the views would write them. */
+/** Measures the CPU time of a client that writes the same views by server-side apply. */
 async function appliedCosts(): Promise<number[]> {
   const manager = await Manager.create({ client: new Feed(1).client });
   const { client } = manager.views;

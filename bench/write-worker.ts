@@ -1,5 +1,5 @@
-// Server-side applies of one client: `write-worker.ts <ours|theirs|http> APPLIES`, the kubeconfig in
-// BENCH_KUBECONFIG. For each line on stdin, prints the CPU time of an apply in microseconds.
+// Measures server-side applies of one client: `write-worker.ts <ours|theirs|http> APPLIES`, with the kubeconfig
+// in BENCH_KUBECONFIG. For each line on stdin, prints the CPU time of an apply in microseconds.
 import { createInterface } from 'node:readline';
 import { KubeConfig, KubernetesObjectApi, PatchStrategy } from '@kubernetes/client-node';
 import { Agent, request } from 'undici';
@@ -45,7 +45,7 @@ async function applyOf(): Promise<Apply> {
 const admin = await clientFromKubeConfig({ text });
 await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
 const apply = await applyOf();
-/** Applies each ConfigMap once. @returns CPU time of one in microseconds */
+/** Applies each ConfigMap once. @returns the CPU time of one apply in microseconds */
 async function measure(round: number): Promise<number> {
   const since = process.cpuUsage();
   let next = 0;

@@ -11,7 +11,7 @@ const sides = {
   http: 'undici and JSON alone',
 } as const;
 
-/** The CPU time of a server-side apply: our client, client-node's, and HTTP with nothing around it. */
+/** Measures the CPU time of a server-side apply: by our client, by client-node, and by plain HTTP requests. */
 export async function benchApply(): Promise<BenchResult> {
   const applies = flag('applies') ?? '1000';
   const server = await startMeasuredServer();

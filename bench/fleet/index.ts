@@ -1,6 +1,6 @@
-// A fleet of custom resources under several operators, one after the other, on a real control plane:
+// Compares operators that reconcile many custom resources, one operator at a time, on a real control plane:
 // `npm run bench -- fleet [--fleet-sizes=100,1000] [--fleet-peers=operator-builder,controller-runtime]`.
-// `--fleet-profile=FOLDER` puts a CPU profile of each Node operator there.
+// `--fleet-profile=FOLDER` writes a CPU profile of each Node operator to the folder.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { startControlPlane } from '../../spec/cluster/control-plane/index.js';
@@ -23,7 +23,7 @@ export interface FleetResult {
 
 /** Content of `bench/results/fleet.json`. */
 export interface FleetReport {
-  /** RFC 3339. */
+  /** Time of the run in RFC 3339. */
   readonly date: string;
   readonly machine: string;
   readonly node: string;

@@ -27,14 +27,14 @@ export interface Usage {
   readonly peakRssBytes: number;
 }
 
-/** Where and as whom an operator runs. */
+/** Namespace, kubeconfig and leader election of an operator. */
 export interface OperatorPlace {
   readonly namespace: string;
   readonly kubeConfigPath: string;
   readonly elect: boolean;
 }
 
-/** An operator in a process of its own. */
+/** An operator in a separate process. */
 export class OperatorProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
@@ -54,7 +54,7 @@ export class OperatorProcess {
     const flags = ['--namespace', namespace, '--workers', '8', ...(elect ? ['--elect'] : [])];
     const [program = '', ...args] = [...command, ...flags];
     const env = { ...process.env, KUBECONFIG: kubeConfigPath };
-    // Conflicts are in the logs of the Go operators by the hundred.
+    // Logs go to a file: the Go operators log hundreds of conflicts.
     await mkdir(resultsFolder, { recursive: true });
     const log = openSync(join(resultsFolder, `fleet-${peer}.log`), 'a');
     return new OperatorProcess(spawn(program, args, { env, stdio: ['ignore', log, log] }));
@@ -69,7 +69,7 @@ export class OperatorProcess {
     return usageOf(this.#child.pid ?? 0);
   }
 
-  /** Sends SIGTERM, and SIGKILL where that does not end it. */
+  /** Sends SIGTERM, and SIGKILL if the process still runs after 15 s. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
     const gone = await Promise.race([this.#ended, delay(15_000, undefined, { ref: false })]);
@@ -79,16 +79,16 @@ export class OperatorProcess {
   }
 }
 
-// Linux counts CPU time in hundredths of a second, whatever its timer does.
+// Linux reports CPU time in /proc in hundredths of a second, whatever the frequency of its timer is.
 const ticksPerSecond = 100;
 
-/** CPU time and peak memory of a process, as /proc has them. */
+/** Returns CPU time and peak memory of a process from /proc. */
 export async function usageOf(pid: number): Promise<Usage> {
   const [stat, status] = await Promise.all([
     readFile(`/proc/${pid}/stat`, 'utf8'),
     readFile(`/proc/${pid}/status`, 'utf8'),
   ]);
-  // The second field, the name, may hold spaces. `utime` and `stime` are 14 and 15 of all fields.
+  // The second field, the name, may contain spaces. `utime` and `stime` are fields 14 and 15, counted from 1.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = Number(fields[11]) + Number(fields[12]);
   const peakKiB = Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? NaN);
@@ -97,10 +97,10 @@ export async function usageOf(pid: number): Promise<Usage> {
 
 const resultsFolder = join(import.meta.dirname, '..', 'results');
 
-// As plain JavaScript: a loader of TypeScript in the process would count as memory of the operator.
+// Bundles to plain JavaScript: a TypeScript loader in the process would count as memory of the operator.
 async function nodeScript(script: string): Promise<readonly string[]> {
   const root = join(import.meta.dirname, '..', '..');
-  // `dist/`, which it imports, is beside the folder.
+  // The bundle imports `../dist/`, so it must be in a folder beside `dist/`.
   const outfile = join(root, '.cache', `bench-${basename(script, '.ts')}.mjs`);
   await build({
     entryPoints: [join(import.meta.dirname, '..', 'peers', script)],
@@ -109,7 +109,7 @@ async function nodeScript(script: string): Promise<readonly string[]> {
   });
   const folder = flag('fleet-profile');
   const profile = folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
-  // As images of generated projects start an operator.
+  // The same flags as in the images of generated projects.
   return [process.execPath, '--max-semi-space-size=4', ...profile, outfile];
 }
 

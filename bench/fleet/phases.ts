@@ -9,17 +9,17 @@ import { ownedPaths } from './ship.js';
 export interface PhaseResult {
   readonly phase: string;
   readonly seconds: number;
-  /** CPU time of the operator, until it was idle. */
+  /** CPU time of the operator until it was idle again. */
   readonly cpuSeconds: number;
   /** CPU time of kube-apiserver in the same period. */
   readonly serverCpuSeconds: number;
-  /** Peak of the operator since it started. */
+  /** Peak resident memory of the operator since its start. */
   readonly peakRssBytes: number;
-  /** Requests of the operator by verb; those for Events and Leases by themselves. */
+  /** Requests of the operator by verb; those for Events and Leases are counted separately. */
   readonly requests: Readonly<Record<string, number>>;
 }
 
-/** A fleet of one operator. */
+/** Options of {@link Fleet}. */
 export interface FleetOptions {
   readonly controlPlane: ControlPlane;
   readonly peer: Peer;
@@ -32,7 +32,7 @@ const concurrency = 16;
 const timeoutMs = 30 * 60_000;
 const mergePatch = 'application/merge-patch+json';
 
-/** The ships of one namespace, and the operator that serves them. */
+/** The Ships of one namespace, and the operator that reconciles them. */
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #namespace: string;
@@ -46,7 +46,7 @@ export class Fleet {
     this.#namespace = this.#user;
   }
 
-  /** Makes the namespace, and starts the operator; returns once it watches. */
+  /** Creates the namespace, and starts the operator; resolves once the operator watches. */
   async start(): Promise<void> {
     const { controlPlane, elects } = this.#options;
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.#namespace } };
@@ -81,17 +81,17 @@ export class Fleet {
     });
   }
 
-  /** Ten seconds in which nothing is asked of it. */
+  /** Measures ten seconds without changes. */
   idle(): Promise<PhaseResult> {
     return this.#measure('idle, 10 s', () => delay(10_000));
   }
 
-  /** Changes each ship in a way that changes nothing of what it owns. */
+  /** Changes a field of each Ship that none of its owned objects depends on. */
   touch(): Promise<PhaseResult> {
     return this.#measure('no-op', () => this.#patchEach({ spec: { note: `${Date.now()}` } }));
   }
 
-  /** Changes the settings of each ship: its ConfigMap and its StatefulSet. */
+  /** Changes the settings of each Ship, and thus its ConfigMap and its StatefulSet. */
   roll(): Promise<PhaseResult> {
     return this.#measure('roll', async (since) => {
       await this.#patchEach({ spec: { settings: settingsOf('2') } });
@@ -105,7 +105,7 @@ export class Fleet {
     });
   }
 
-  /** Ends the leader while another process waits; the time until that one has done something. */
+  /** Stops the leader while a standby waits; measures the time until the standby has reconciled a change. */
   async failOver(): Promise<PhaseResult> {
     const place = this.#place;
     const leader = this.#operator;
@@ -168,8 +168,8 @@ export class Fleet {
   }
 
   /**
-   * Waits until the operator and the server use almost no CPU time for two seconds. An operator alone may seem to
-   * be at rest while the cluster still changes what it watches.
+   * Waits until the operator and the server use almost no CPU time for two seconds. The operator alone may be
+   * idle while the cluster still changes objects that it watches.
    */
   async #atRest(): Promise<void> {
     let last = await this.#usage();
@@ -205,7 +205,7 @@ export class Fleet {
     await api.json({ method, path, body, ...(contentType !== undefined && { contentType }) });
   }
 
-  /** How many objects of each kind there are: a list of one says how many remain. */
+  /** Returns the number of owned objects of each kind, from `remainingItemCount` of a list with one item. */
   #owned(): Promise<readonly number[]> {
     const kinds = Object.entries(ownedPaths);
     return Promise.all(
@@ -216,7 +216,7 @@ export class Fleet {
         });
         const { remainingItemCount = 0 } = metadata;
         const count = items.length + remainingItemCount;
-        // The control plane puts a ConfigMap of its own into each namespace.
+        // Kubernetes creates the ConfigMap kube-root-ca.crt in each namespace.
         return plural === 'configmaps' ? count - 1 : count;
       }),
     );

@@ -6,17 +6,17 @@ import { Ship } from './ship.js';
 /** Options that differ between the benches of our operator. */
 export interface ShipOperatorOptions {
   readonly workers: number;
-  /** ConfigMaps of each ship beside the one of its settings. @defaultValue 0 */
+  /** ConfigMaps of each Ship in addition to the one of its settings. @defaultValue 0 */
   readonly moreConfigMaps?: number;
-  /** Queues ships that did not change. */
+  /** Event source that enqueues Ships without a change. */
   readonly source?: Source;
-  /** Called for each object that was looked at. */
+  /** Called for the result of each object in each reconcile. */
   readonly onResult?: () => void;
 }
 
 type Ship = ObjectOf<typeof Ship>;
 
-/** Our operator of ships: a ConfigMap, a Service, a claim and a StatefulSet each. */
+/** Returns our operator of Ships: each gets a ConfigMap, a Service, a claim and a StatefulSet. */
 export function shipOperator(options: ShipOperatorOptions): OperatorType {
   const { workers, moreConfigMaps = 0, source, onResult = () => undefined } = options;
   const operator = new Operator('bench');

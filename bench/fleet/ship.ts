@@ -1,6 +1,6 @@
 import { defineResource, s } from '../built.js';
 
-/** The custom resource of the fleet bench; `peers/go/fleet` has it in Go. */
+/** The custom resource of the fleet bench; `peers/go/fleet` defines the same in Go. */
 export const Ship = defineResource({
   group: 'bench.example.com',
   kind: 'Ship',

@@ -1,5 +1,5 @@
-// An operator as a Node developer writes it with client-node alone: informers, a set as the queue, and
-// create or replace for each object. `client-node.ts --namespace NS [--workers N]`.
+// A typical operator on client-node alone: informers, a set as the queue, and create or replace for each
+// object. `client-node.ts --namespace NS [--workers N]`.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import {

@@ -1,4 +1,4 @@
-// Our operator of the fleet bench, as a program: `operator-builder.ts --namespace NS [--elect] [--workers N]`.
+// Our operator of the fleet bench as a program: `operator-builder.ts --namespace NS [--elect] [--workers N]`.
 import { parseArgs } from 'node:util';
 import { shipOperator } from '../fleet/ship-operator.js';
 

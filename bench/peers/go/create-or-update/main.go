@@ -1,4 +1,4 @@
-// An operator as most are written: controller-runtime's CreateOrUpdate for each object.
+// A typical operator on controller-runtime: CreateOrUpdate for each object.
 package main
 
 import (
@@ -60,7 +60,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{}, nil
 }
 
-// The fields that the server fills in stay as they are, or each reconcile would write.
+// Keeps the fields that the server defaults; otherwise each reconcile would write.
 func (r *reconciler) change(statefulSet *appsv1.StatefulSet, ship *fleet.Ship) {
 	labels := fleet.Labels(ship)
 	pod := fleet.PodSpec(ship)

@@ -1,4 +1,4 @@
-// Package fleet has the custom resource of the fleet bench, and the objects that each operator makes of one.
+// Package fleet defines the custom resource of the fleet bench, and the objects that each operator creates for one.
 package fleet
 
 import (
@@ -26,7 +26,7 @@ import (
 // GroupVersion of the custom resource.
 var GroupVersion = schema.GroupVersion{Group: "bench.example.com", Version: "v1"}
 
-// ShipSpec is what a user wants.
+// ShipSpec is the desired state of a Ship.
 type ShipSpec struct {
 	Replicas int32             `json:"replicas"`
 	Settings map[string]string `json:"settings"`
@@ -51,7 +51,7 @@ func (s *Ship) DeepCopyObject() runtime.Object {
 	return &copied
 }
 
-// ShipList is a list of them.
+// ShipList is a list of Ships.
 type ShipList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
@@ -68,17 +68,17 @@ func (l *ShipList) DeepCopyObject() runtime.Object {
 	return &copied
 }
 
-// Labels of everything that a Ship has.
+// Labels returns the labels of every object of a Ship.
 func Labels(ship *Ship) map[string]string {
 	return map[string]string{"app.kubernetes.io/instance": ship.Name, "custom_resource": ship.Name}
 }
 
-// ServiceSpec of the Service, without its selector.
+// ServiceSpec returns the spec of the Service, without its selector.
 func ServiceSpec() corev1.ServiceSpec {
 	return corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(8080)}}}
 }
 
-// ClaimSpec of the claim.
+// ClaimSpec returns the spec of the PersistentVolumeClaim.
 func ClaimSpec() corev1.PersistentVolumeClaimSpec {
 	return corev1.PersistentVolumeClaimSpec{
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
@@ -86,7 +86,7 @@ func ClaimSpec() corev1.PersistentVolumeClaimSpec {
 	}
 }
 
-// PodSpec of the StatefulSet: it rolls when the settings change.
+// PodSpec returns the pod spec of the StatefulSet; it contains a hash of the settings, so that changes roll the pods.
 func PodSpec(ship *Ship) corev1.PodSpec {
 	return corev1.PodSpec{
 		Containers: []corev1.Container{{
@@ -114,7 +114,8 @@ func hash(settings map[string]string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// NewManager of one namespace, with leader election where it is asked for, and without a limit on requests.
+// NewManager returns a manager of one namespace without client-side rate limits, and the number of workers. The
+// flag --elect enables leader election.
 func NewManager() (ctrl.Manager, int) {
 	namespace := flag.String("namespace", "default", "the namespace to watch")
 	workers := flag.Int("workers", 8, "reconciles at a time")
@@ -144,19 +145,19 @@ func NewManager() (ctrl.Manager, int) {
 	return manager, *workers
 }
 
-// Run builds the controller of Ships and everything they own, and runs the manager until a signal.
+// Run runs the manager until a signal.
 func Run(manager ctrl.Manager) {
 	if err := manager.Start(ctrl.SetupSignalHandler()); err != nil {
 		Fail(err)
 	}
 }
 
-// Owned are the kinds of which a Ship has objects.
+// Owned makes the builder watch Ships and the kinds that they own.
 func Owned(builder *ctrl.Builder) *ctrl.Builder {
 	return builder.For(&Ship{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&appsv1.StatefulSet{}).Owns(&corev1.PersistentVolumeClaim{})
 }
 
-// Fail ends the process.
+// Fail prints the error and exits with an error code.
 func Fail(err error) {
 	_, _ = os.Stderr.WriteString(err.Error() + "\n")
 	os.Exit(1)
