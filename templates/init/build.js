@@ -1,4 +1,4 @@
-// Bundles the operator with all that it needs into dist/: what the image holds, and nothing else.
+// Bundles the operator with all its dependencies into dist/. The image contains only this bundle.
 import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
@@ -13,11 +13,11 @@ await build({
   entryPoints: ['src/main.ts'],
   outdir: 'dist',
   bundle: true,
-  // No splitting: of a package that is no ES module, a file of its own exports nothing by name.
+  // Without splitting: a CommonJS package in a chunk of its own would have no named exports.
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  // For `npm start` and debuggers. The image goes without: Node.js would hold 60 MB for it.
+  // For `npm start` and debuggers. The image omits the source map, which would take Node.js 60 MB of memory.
   sourcemap: true,
   sourcesContent: false,
   banner: { js: banner.trim() },

@@ -56,7 +56,7 @@ test('KindName: an object becomes a Deployment, and says whether it is ready', a
     assert.equal(ready?.status, 'True', ready?.message);
   });
 
-  // Another client owns a Deployment of that name.
+  // A Deployment of that name belongs to another client.
   const refused = { ...key, name: 'taken' };
   await client.create(KindName.object({ metadata: refused, spec }));
   await eventually(async () => {

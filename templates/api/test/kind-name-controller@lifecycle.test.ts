@@ -38,7 +38,7 @@ test('KindName: a configuration is deployed, says so, and takes all with it', as
     assert.equal(status?.phase, 'Deployed');
   });
 
-  // A Service can't have such a name.
+  // A Service cannot have a name with a dot.
   const refused = { ...key, name: 'with.dot' };
   await client.create(KindName.object({ metadata: refused, spec }));
   await eventually(async () => {

@@ -1,4 +1,4 @@
-// The operator as it is deployed: JSON lines on the standard output, a clean stop on SIGTERM.
+// Entry point of the deployed operator: logs JSON lines to standard output, and stops cleanly on SIGTERM.
 import { operator } from './operator.js';
 
 await operator.main();

@@ -3,7 +3,7 @@ import type { KubernetesObject, Operator } from 'operator-builder';
 import { ResourceBuilder, lifecycle } from 'operator-builder/lifecycle';
 import { KindName } from '../api/v99alpha99/kind-name@lifecycle.js';
 
-/** Raise it with each release that changes the objects below. */
+/** Version of the system: increase it with each release that changes the objects below. */
 const version = '0.1.0';
 const make = new ResourceBuilder({ commonLabels: { 'app.kubernetes.io/name': 'kindname' } });
 
@@ -20,7 +20,7 @@ function resources(object: KindName): KubernetesObject[] {
   ];
 }
 
-/** Describes how an object is reconciled: its whole system is installed, upgraded and removed. */
+/** Describes how an object is reconciled: the operator installs, upgrades and removes its whole system. */
 export function setupKindNameController(operator: Operator): void {
   operator.for(KindName).owns(Deployment, Service).uses(lifecycle({ version, resources }));
 }

@@ -1,4 +1,4 @@
-// Deploys the operator to a kind cluster of its own, which goes afterwards: `npm run test:e2e`.
+// Deploys the operator to a new kind cluster, tests it, and deletes the cluster: `npm run test:e2e`.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';

@@ -30,7 +30,7 @@ export const KindName = defineResource({
     // +operator-builder:scaffold:versions
   ],
   // +operator-builder:if conversion
-  // Objects of the other versions become ones of the version that is stored, and back.
+  // Converts objects between the stored version and each other version.
   conversion: {
     hub: 'v98alpha98',
     spokes: {

@@ -1,3 +1,3 @@
-// Not of this template: another one makes it.
+// Placeholder for type checks: another template generates this file.
 export { kindNameV99alpha99 } from '../../../../version/src/api/v99alpha99/kind-name.js';
 export type { KindNameV99alpha99 } from '../../../../version/src/api/v99alpha99/kind-name.js';

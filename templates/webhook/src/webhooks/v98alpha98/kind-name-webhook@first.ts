@@ -9,13 +9,13 @@ import { denied, validatingWebhook } from 'operator-builder';
 // +operator-builder:end
 // +operator-builder:scaffold:imports
 
-// Checks that a schema or its rules can express belong there. They can't see the requesting user.
+// Express checks in the schema or its rules if possible. Only a webhook knows the requesting user.
 const createdBy = 'groupname.domain.example/created-by';
 
 /** Admission webhooks for objects of KindName. */
 export const kindNameV98alpha98Webhooks: readonly Webhook[] = [
   // +operator-builder:if defaulting
-  // Completes an object before it is validated and stored; it may be asked twice about one.
+  // Completes an object before it is validated and stored. It may be called twice for one write.
   mutatingWebhook(KindName, ({ object, operation, user }) => {
     if (object === undefined || operation !== 'CREATE') return allowed();
     const annotations = { ...object.metadata.annotations, [createdBy]: user.username };
@@ -23,7 +23,7 @@ export const kindNameV98alpha98Webhooks: readonly Webhook[] = [
   }),
   // +operator-builder:end
   // +operator-builder:if validation
-  // Decides whether an object may be stored. It changes nothing, and is quick: a user waits.
+  // Decides whether an object may be stored. It must not have side effects, and must be quick: a user waits.
   validatingWebhook(KindName, ({ object, oldObject }) => {
     const before = oldObject?.metadata.annotations?.[createdBy];
     const after = object?.metadata.annotations?.[createdBy];

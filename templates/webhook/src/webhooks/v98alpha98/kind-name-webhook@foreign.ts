@@ -20,7 +20,7 @@ const options: AdmissionWebhookOptions = {
 /** Webhooks for objects of KindName. */
 export const kindNameV98alpha98Webhooks: readonly Webhook[] = [
   // +operator-builder:if defaulting
-  // Completes an object before it is validated and stored; it may be called twice for one.
+  // Completes an object before it is validated and stored. It may be called twice for one write.
   mutatingWebhook(
     KindName,
     ({ object, operation, user }) => {
@@ -32,7 +32,7 @@ export const kindNameV98alpha98Webhooks: readonly Webhook[] = [
   ),
   // +operator-builder:end
   // +operator-builder:if validation
-  // Decides whether an object may be stored. It changes nothing, and is quick: a user waits.
+  // Decides whether an object may be stored. It must not have side effects, and must be quick: a user waits.
   validatingWebhook(
     KindName,
     ({ object, oldObject }) => {

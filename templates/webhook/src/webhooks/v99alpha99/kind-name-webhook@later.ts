@@ -11,7 +11,7 @@ import { denied, validatingWebhook } from 'operator-builder';
 // +operator-builder:end
 // +operator-builder:scaffold:imports
 
-// Checks that a schema or its rules can express belong there. They can't see the requesting user.
+// Express checks in the schema or its rules if possible. Only a webhook knows the requesting user.
 const createdBy = 'groupname.domain.example/created-by';
 
 const type = versionOfResource<KindNameV99alpha99>(KindName, 'v99alpha99');
@@ -19,7 +19,7 @@ const type = versionOfResource<KindNameV99alpha99>(KindName, 'v99alpha99');
 /** Admission webhooks for objects of KindName v99alpha99; the API server converts other versions first. */
 export const kindNameV99alpha99Webhooks: readonly Webhook[] = [
   // +operator-builder:if defaulting
-  // Completes an object before it is validated and stored; it may be asked twice about one.
+  // Completes an object before it is validated and stored. It may be called twice for one write.
   mutatingWebhook(
     type,
     ({ object, operation, user }) => {
@@ -31,7 +31,7 @@ export const kindNameV99alpha99Webhooks: readonly Webhook[] = [
   ),
   // +operator-builder:end
   // +operator-builder:if validation
-  // Decides whether an object may be stored. It changes nothing, and is quick: a user waits.
+  // Decides whether an object may be stored. It must not have side effects, and must be quick: a user waits.
   validatingWebhook(
     type,
     ({ object, oldObject }) => {
