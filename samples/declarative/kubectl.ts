@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** Calls kubectl for one server, without touching the user's own configuration. */
+/** Runs kubectl against one server, without the user's own configuration. */
 export class Kubectl {
   readonly #folder: string;
   readonly #server: string;
@@ -18,25 +18,25 @@ export class Kubectl {
   /** @param server - for example `http://127.0.0.1:18443` */
   static async for(server: string): Promise<Kubectl> {
     const folder = await mkdtemp(join(tmpdir(), 'declarative-'));
-    // An empty one: that of the user may name another server and its namespace.
+    // An empty kubeconfig, since the one of the user may name another server and namespace.
     await writeFile(join(folder, 'config'), 'apiVersion: v1\nkind: Config\n');
     return new Kubectl(folder, server);
   }
 
-  /** Returns the output of a command. @throws Error: it failed, or there is no kubectl. */
+  /** Returns the output of a command. @throws Error the command failed, or kubectl is not installed. */
   async run(...args: readonly string[]): Promise<string> {
     const lines: string[] = [];
     for await (const line of this.follow(new AbortController().signal, ...args)) lines.push(line);
     return lines.join('\n');
   }
 
-  /** The lines that a command prints, until it ends or `signal` is aborted. @throws as `run` */
+  /** Yields the lines that a command prints, until it ends or `signal` is aborted. @throws like `run` */
   async *follow(signal: AbortSignal, ...args: readonly string[]): AsyncGenerator<string, void> {
     const child = spawn('kubectl', [...this.#options(), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ended = once(child, 'close') as Promise<[number | null]>;
-    // It is awaited below; until then a missing program must not count as an unhandled rejection.
+    // `ended` is awaited below. Until then, a missing kubectl must not be an unhandled rejection.
     ended.catch(() => undefined);
     let problem = '';
     child.stderr.on('data', (part: Buffer) => (problem += part.toString()));

@@ -1,5 +1,5 @@
-// A declarative operator at work, seen through kubectl: `npm run declarative -- service-health`. No
-// cluster is needed, but kubectl is.
+// Runs a declarative operator, and shows its views by kubectl: `npm run declarative -- service-health`. Needs
+// kubectl, but no cluster.
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { pinoLogger } from 'operator-builder';
@@ -15,7 +15,7 @@ import { Kubectl } from './kubectl.js';
 import { applyAll, loadSample, sampleNames } from './sample.js';
 import type { Sample, SampleName, SampleView } from './sample.js';
 
-/** How long the watch of views goes on before the change, and after it. */
+/** Time for which the views are watched before the change, and again after it. */
 const watchedMs = 1_500;
 
 async function main(): Promise<void> {
@@ -106,13 +106,13 @@ async function tell({ sample, cluster, operator, kubectl }: Scene): Promise<void
 }
 
 function getting(sample: Sample, { kind, columns }: SampleView): string[] {
-  // With its group: another operator may have views of the kind.
+  // Includes the group, since another operator may have views of the same kind.
   const resource = `${kind.toLowerCase()}.${sample.name}.view.dcontroller.io`;
   return ['get', resource, '-A', '--output', `custom-columns=${columns}`];
 }
 
 async function changed(you: Client, sample: Sample, cluster: EmbeddedCluster): Promise<void> {
-  // First what there is, so that one sees what changes.
+  // Shows the initial state first, so that the reader sees the difference.
   await delay(watchedMs);
   await applyAll(you, sample.change, 'change');
   await cluster.settled();

@@ -4,17 +4,17 @@ import type { Client, UnstructuredObject } from 'operator-builder';
 import { loadOperators } from 'operator-builder/declarative';
 import { parseAllDocuments } from 'yaml';
 
-/** The samples: folders beside this file. */
+/** Names of the samples, which are folders beside this file. */
 export const sampleNames = [
   'config-rollout',
   'service-health',
   'endpoint-slices',
   'gateway-routes',
 ] as const;
-/** A sample. */
+/** Name of a sample. */
 export type SampleName = (typeof sampleNames)[number];
 
-/** Custom columns of kubectl, by kind of view. */
+/** Columns for `kubectl get --output custom-columns`, by kind of view. */
 const columnsOf: Readonly<Record<string, string>> = {
   RolloutTie: 'DEPLOYMENT:.deployment,HASH:.configHash',
   AppHealth: 'PODS:.pods[*].name,READY:.pods[*].ready',
@@ -24,22 +24,22 @@ const columnsOf: Readonly<Record<string, string>> = {
   RouteAttachment: 'ROUTE:.route,LISTENER:.listener',
 };
 
-/** Views of one kind. */
+/** A kind of views that the demo shows. */
 export interface SampleView {
   readonly kind: string;
   /** For `kubectl get --output custom-columns=…`. */
   readonly columns: string;
 }
 
-/** A declarative operator, and what it works on. */
+/** A declarative operator with the objects of its demo. */
 export interface Sample {
   readonly name: SampleName;
   /** The file of its `Operator` object, which has the sample's name. */
   readonly path: string;
-  /** The kinds that it wants, as CustomResourceDefinitions. */
+  /** The CustomResourceDefinitions that the operator needs. */
   readonly definitions: readonly UnstructuredObject[];
   readonly objects: readonly UnstructuredObject[];
-  /** Changes of some of `objects`, to be applied over them. */
+  /** Changed versions of some of `objects`, applied during the demo. */
   readonly change: readonly UnstructuredObject[];
   readonly views: readonly SampleView[];
 }
@@ -64,7 +64,10 @@ function viewOf(kind: string): SampleView {
   return { kind, columns: `${places},${columnsOf[kind] ?? ''}` };
 }
 
-/** Applies objects, in their order. @param as - the field manager: what it applied before, it may drop */
+/**
+ * Applies objects in their order.
+ * @param as - the field manager; omitted fields that it applied before are removed
+ */
 export async function applyAll(
   client: Client,
   objects: readonly UnstructuredObject[],
@@ -75,7 +78,7 @@ export async function applyAll(
   }
 }
 
-/** The objects of a YAML file; none where there is no file. */
+/** Returns the objects of a YAML file; an empty list if the file does not exist. */
 async function readObjects(path: string): Promise<UnstructuredObject[]> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';

@@ -6,19 +6,19 @@ import type { Deploying } from './release.js';
 export const serverName = 'http-server';
 
 /**
- * On the pods of every release, and what the Service selects by: not by the labels of a Deployment's
- * selector, which belong to that Deployment, and go with it. So traffic flows through each upgrade.
+ * Label of the pods of every release, by which the Service selects them. The labels in a Deployment's selector
+ * would not do: they differ between releases, so that an upgrade would interrupt the traffic.
  */
 export const endpointLabel = { 'lifecycle.example.com/endpoint': serverName };
 
-/** In what the Deployment of one release is not as that of another. */
+/** The parts of the Deployment that differ between releases. */
 export interface ServerRelease {
   readonly name: string;
   readonly image: string;
   readonly matchLabels: Readonly<Record<string, string>>;
 }
 
-/** Returns the ServiceAccount of the server and its rights: it may only read its own page. */
+/** Returns the ServiceAccount of the server, with a role that may only read the page. */
 export function identity(
   builder: ResourceBuilder,
   { namespace }: Deploying,
@@ -69,7 +69,7 @@ export function server(
   });
 }
 
-/** Returns the Service that leads to the pods from outside the cluster; the API server chooses the node port. */
+/** Returns the Service for access from outside the cluster. The API server allocates the node port. */
 export function nodePort(builder: ResourceBuilder, { namespace }: Deploying): Service {
   return builder.service({
     ...{ name: serverName, namespace, matchLabels: endpointLabel },
@@ -77,7 +77,7 @@ export function nodePort(builder: ResourceBuilder, { namespace }: Deploying): Se
   });
 }
 
-/** The builder has no method for its kind: any plain object will do. */
+/** Returns a PodDisruptionBudget as a plain object, since the builder has no method for the kind. */
 export function disruptionBudget(
   builder: ResourceBuilder,
   { namespace }: Deploying,

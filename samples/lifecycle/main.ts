@@ -1,5 +1,5 @@
-// The operator alone, as one deploys it: `--help` shows its options. The variables RELEASE and
-// POD_NAMESPACE say which release it is, and where it is and deploys; see the README.
+// Entry point of the deployed operator; `--help` shows its options. The environment variable RELEASE selects the
+// release. POD_NAMESPACE is the namespace of the operator, in which it also deploys. See the README.
 import { sampleOperator } from './operator.js';
 import { releases } from './release.js';
 

@@ -14,7 +14,7 @@ import type { LifecycleOptions } from 'operator-builder/lifecycle';
 import { releaseOf } from './release.js';
 import { SampleConfig } from './sample-config.js';
 
-/** Every kind that a release has objects of, or had: they are pruned when no release desires them. */
+/** Kinds of all objects of all releases. The operator prunes objects of these kinds that are no longer desired. */
 export const ownedTypes: readonly ResourceType<KubernetesObject>[] = [
   ...[ServiceAccount, Role, RoleBinding, ConfigMap, PodDisruptionBudget, Deployment, Service],
 ];
@@ -23,12 +23,12 @@ export const ownedTypes: readonly ResourceType<KubernetesObject>[] = [
 export interface SampleOperatorOptions extends Pick<LifecycleOptions<SampleConfig>, 'onEvent'> {
   /** The release of the operator, for example `1.0.0`. */
   readonly release: string;
-  /** Where the operator is, and what it deploys. */
+  /** Namespace of the operator, and of the objects that it deploys. */
   readonly namespace: string;
 }
 
 /**
- * Returns a release of the operator: it installs its custom resource, and looks after every SampleConfig.
+ * Returns a release of the operator, which installs its custom resource and reconciles every SampleConfig.
  * @throws TypeError there is no such release.
  */
 export function sampleOperator({ release, namespace, onEvent }: SampleOperatorOptions): Operator {
@@ -40,7 +40,7 @@ export function sampleOperator({ release, namespace, onEvent }: SampleOperatorOp
     .uses(
       lifecycle({
         ...{ version: deployed.version, namespace, onEvent },
-        // That of the first releases of this operator.
+        // The first releases of this operator used this finalizer, so it must not change.
         finalizer: 'operator-builder.io/lifecycle',
         resources: (config) => deployed.objects({ config, namespace }),
       }),

@@ -2,7 +2,7 @@ import { ResourceBuilder } from 'operator-builder/lifecycle';
 import { endpointLabel, identity, nodePort, page, server, serverName } from './http-server.js';
 import type { Release } from './release.js';
 
-/** The labels of every object of the releases 1.x; those by which their Deployment selects, too. */
+/** Labels of every object of the releases 1.x, and the selector of their Deployment. */
 export const labels1x = { app: serverName };
 
 /** The first release. */

@@ -3,7 +3,7 @@ import { disruptionBudget, identity, nodePort, page, server, serverName } from '
 import { labels1x } from './release-1.0.js';
 import type { Release } from './release.js';
 
-/** Another image; a PodDisruptionBudget is new, the Service for inside the cluster is no more. */
+/** Changes the image, adds a PodDisruptionBudget, and removes the Service for clients inside the cluster. */
 export const release11: Release = {
   version: '1.1.0',
   objects: (deploying) => {

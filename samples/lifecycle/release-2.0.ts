@@ -6,9 +6,9 @@ const selected = { 'app.kubernetes.io/name': serverName };
 const labels2x = { ...selected, 'app.kubernetes.io/managed-by': 'sample-operator' };
 
 /**
- * Another scheme of labels. Those of an object are changed where it is; but what a Deployment selects
- * by can't be changed, so this release has a Deployment of another name. It is made first; the old one
- * is pruned when the new one's pods are ready, and the Service selects the pods of both.
+ * Changes the labels of all objects. The selector of a Deployment is immutable, so this release has a Deployment
+ * with another name. The operator creates it first, and prunes the old one when the new pods are ready. The
+ * Service selects the pods of both.
  */
 export const release20: Release = {
   version: '2.0.0',

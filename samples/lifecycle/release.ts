@@ -7,21 +7,21 @@ import type { SampleConfig } from './sample-config.js';
 /** Inputs from which a release computes its objects. */
 export interface Deploying {
   readonly config: SampleConfig;
-  /** Where the objects are to be. */
+  /** Namespace of the objects. */
   readonly namespace: string;
 }
 
-/** A release of the operator: in life, each is an image of its own. */
+/** A release of the operator. In production, each would be a separate image. */
 export interface Release {
   readonly version: string;
-  /** Every object that there should be, in the order in which they are made. */
+  /** Returns all desired objects, in the order of their creation. */
   objects(deploying: Deploying): readonly KubernetesObject[];
 }
 
 /** Every release, the oldest first. */
 export const releases: readonly Release[] = [release10, release11, release20];
 
-/** @throws TypeError there is no release of that version. */
+/** Returns the release of a version. @throws TypeError there is no such release. */
 export function releaseOf(version: string): Release {
   const found = releases.find((release) => release.version === version);
   if (found !== undefined) return found;

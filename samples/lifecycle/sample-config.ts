@@ -18,7 +18,7 @@ const spec = s.object({
   nodePlacement: s.optional(nodePlacement),
 });
 
-/** Asks for the whole system: an HTTP server, with all that it needs. */
+/** Configuration of the whole system: an HTTP server and everything that it needs. */
 export const SampleConfig = defineResource({
   group: 'lifecycle.example.com',
   kind: 'SampleConfig',
@@ -27,7 +27,7 @@ export const SampleConfig = defineResource({
     {
       name: 'v1alpha1',
       schema: s.object({ spec }),
-      // What a cluster-wide owner reads: phase, conditions, versions.
+      // Phase, conditions and versions, in the format that the owner of several such operators reads.
       status: s.object(lifecycleStatusProperties),
     },
   ],
@@ -38,5 +38,5 @@ export const SampleConfig = defineResource({
   ],
 });
 
-/** Asks for the whole system: an HTTP server, with all that it needs. */
+/** Configuration of the whole system: an HTTP server and everything that it needs. */
 export type SampleConfig = ObjectOf<typeof SampleConfig>;

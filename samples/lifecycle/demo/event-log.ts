@@ -8,7 +8,7 @@ const marks: Readonly<Record<string, Mark>> = {
   DeployCompleted: 'well',
 };
 
-/** Tells each event of the operator, and counts them by their reason. */
+/** Prints each event of the operator, and counts the events by reason. */
 export class EventLog {
   readonly counts = new Map<string, number>();
   readonly #narrator: Narrator;

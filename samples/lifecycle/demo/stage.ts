@@ -5,14 +5,14 @@ import { serverName } from '../http-server.js';
 import { SampleConfig } from '../sample-config.js';
 import { ownedTypes } from '../operator.js';
 
-/** A live object of the system: `Deployment http-server`, and what tells one state of it from another. */
+/** A live object of the system, for example `Deployment http-server`, with its identity and version. */
 export interface Seen {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
 }
 
-/** State of the fields that {@link SampleStage.editByHand} changes. */
+/** Values of the fields that {@link SampleStage.editByHand} changes. */
 export interface HandEdits {
   readonly image: string | undefined;
   readonly containers: number;
@@ -34,7 +34,7 @@ export class SampleStage {
     this.#signal = signal;
   }
 
-  /** As `kubectl apply`. */
+  /** Creates the configuration, as a user would by `kubectl apply`. */
   create(): Promise<SampleConfig> {
     return this.#client.create<SampleConfig>({
       ...{ apiVersion: 'lifecycle.example.com/v1alpha1', kind: 'SampleConfig' },
@@ -51,7 +51,7 @@ export class SampleStage {
     return this.#client.get(SampleConfig, { name: 'sample' });
   }
 
-  /** Waits until `version` is deployed, and well. */
+  /** Waits until `version` is deployed and healthy. */
   async deployed(version: string): Promise<SampleConfig> {
     const phase: Phase = 'Deployed';
     return this.until(({ status }) => {
@@ -59,7 +59,7 @@ export class SampleStage {
     });
   }
 
-  /** Waits until the configuration is as `wanted` says. */
+  /** Waits until `wanted` returns true for the configuration. */
   async until(wanted: (config: SampleConfig) => boolean): Promise<SampleConfig> {
     const config = await this.config();
     const until = (found: SampleConfig | undefined): boolean =>
@@ -73,7 +73,7 @@ export class SampleStage {
     await waitFor(this.#client, config, this.#patiently(until));
   }
 
-  /** Edits objects by hand: the operator reverts some of the changes, and keeps the others. */
+  /** Edits objects like a user. The operator reverts some of the changes, and keeps the others. */
   async editByHand(): Promise<void> {
     const deployment = await this.#client.get(Deployment, this.#server);
     const body = {
@@ -117,7 +117,7 @@ export class SampleStage {
     return lists.flat();
   }
 
-  /** Whether a pod is there and ready to which the Service leads. */
+  /** Whether the Service selects at least one ready pod. */
   async serves(): Promise<boolean> {
     const { spec } = await this.#client.get(Service, this.#server);
     const labelSelector = Object.entries(spec?.selector ?? {}).map(
@@ -151,7 +151,7 @@ function isHealthy({ conditions = [] }: NonNullable<SampleConfig['status']>): bo
   return of('Available') === 'True' && of('Progressing') === 'False' && of('Degraded') === 'False';
 }
 
-/** Whether a Deployment has been edited, and is again as it was. */
+/** Whether a Deployment was edited and then reverted to its previous state. */
 function isAsBefore(before: Deployment, now: Deployment | undefined): boolean {
   if (now?.metadata.generation === before.metadata.generation) return false;
   const images = (object: Deployment | undefined): string =>

@@ -37,7 +37,7 @@ export class Story {
     for (const [reason, count] of this.#log.counts) narrator.line('noted', `${count} x ${reason}`);
   }
 
-  /** One operator at a time: another release takes the place of the one that ran. */
+  /** Runs the operator of a release during `work`. Only one release runs at a time. */
   #during(release: string, work: () => Promise<void>): Promise<void> {
     const { namespace } = this.#playground;
     const onEvent = this.#log.tell;
