@@ -1,5 +1,5 @@
 // Writes the API report of each entry of package.json to api/, from the built types: `npm run api`. With
-// `--check`, fails where a report is not current. A report shows each change of a public name in review.
+// `--check`, fails if a report is outdated. The reports show changes of the public API in reviews.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { URL, fileURLToPath } from 'node:url';
 import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
@@ -11,7 +11,7 @@ const compilerOptions = {
   ...{ target: 'es2023', module: 'nodenext', moduleResolution: 'nodenext' },
   ...{ types: ['node'], strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
 };
-// Types that are not exported are meant: what users need not name has no name.
+// Silences warnings about types that are not exported: users need not name them, so that is intended.
 const silent = { default: { logLevel: 'none' } };
 mkdirSync(`${root}/api`, { recursive: true });
 mkdirSync(`${root}/.cache/api`, { recursive: true });

@@ -1,4 +1,4 @@
-// Builds lib/ into dist/: the types of each module by tsc, and the modules that package.json names by
+// Builds lib/ into dist/: the types of each module with tsc, and the modules that package.json names with
 // esbuild.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';

@@ -1,10 +1,10 @@
-// Bundles modules of lib/ into dist/, with what they share in chunks. Five hundred small files take a third
-// longer to import.
+// Bundles modules of lib/ into dist/, with shared code in chunks. Importing five hundred small files instead takes
+// a third longer.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { build } from 'esbuild';
 
-/** Bundles the modules as the package has them; `options` go to esbuild. */
+/** Bundles the modules as in the published package; `options` are passed to esbuild. */
 export function bundle(entryPoints, options = {}) {
   return build({
     entryPoints,
@@ -12,14 +12,14 @@ export function bundle(entryPoints, options = {}) {
     outbase: 'lib',
     bundle: true,
     splitting: true,
-    // Two folders deep, like the module that reads templates/ by a path relative to its own.
+    // Two folders deep, like the source of the module that finds templates/ relative to its own path.
     chunkNames: 'chunks/js/[name]-[hash]',
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
     packages: 'external',
     plugins: [{ name: 'past-doors', setup: importPastDoors }],
-    // Bundlers of operators must see its `require`.
+    // Not bundled, so that the bundler of an operator sees the `require` in re2.cjs.
     external: ['#re2'],
     sourcemap: true,
     sourcesContent: false,
@@ -29,8 +29,8 @@ export function bundle(entryPoints, options = {}) {
 }
 
 /**
- * Replaces imports from the door of a folder by imports from the files that define the names. To esbuild an
- * entry that imports one name of a door uses all files behind it, and would load the whole folder.
+ * Replaces imports from the door of a folder by imports from the files that define the names. For esbuild, an
+ * import of one name from a door uses all files behind it, so that an entry would load the whole folder.
  */
 function importPastDoors({ onLoad }) {
   const names = String.raw`\{([^{}]*)\}`;
@@ -45,7 +45,7 @@ function importPastDoors({ onLoad }) {
           const binding = own === '*' ? `* as ${alias}` : `{ ${own} as ${alias} }`;
           return `${keyword} ${binding} from ${JSON.stringify(file)};`;
         });
-        // As many lines as before, for the source map.
+        // Keeps the number of lines for the source map.
         return imports.join(' ') + whole.replace(/[^\n]/g, '');
       })
       .replace(dynamic, (whole, start, list, from) => {
@@ -62,7 +62,7 @@ function importPastDoors({ onLoad }) {
   });
 }
 
-/** Returns the file that defines a name which `module` exports, and the name there, `*` for the file as a whole. */
+/** Returns the file that defines an exported name of `module`, and its name there; `*` for a whole namespace. */
 function definitionOf(module, name) {
   const file = module.replace(/\.js$/, '.ts');
   const reExport = /^export (?:\{([^{}]*)\}|\* as (\w+)) from '(\.[^']*)';/gm;
@@ -75,7 +75,7 @@ function definitionOf(module, name) {
   return [file, name];
 }
 
-/** Pairs of name and alias in a list of an import or export, without types. */
+/** Returns pairs of name and alias from the list of an import or export, without types. */
 function namesIn(list) {
   return list
     .split(',')

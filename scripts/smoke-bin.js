@@ -1,5 +1,5 @@
-// Uses the built program as a shell does: what it prints, what it ends with, and that SIGTERM is a good
-// end. Specs run the same commands in their own process; only here there is one.
+// Runs the built program from a shell, and checks its output, its exit codes, and the exit on SIGTERM. Specs run the
+// same commands within their own process.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,6 +1,6 @@
-// Bundles a scaffolded operator with the built package, as a project's `npm run build` does, and runs it on
-// the embedded server as its image does. The bundle and the process must stay small: the requests of the
-// Deployment and the time to pull the image follow from them.
+// Bundles a scaffolded operator with the built package, like `npm run build` of a project. Runs it on the embedded
+// server with the flags of its image. Checks the sizes of bundle and process, on which the resource requests of the
+// Deployment and the time to pull the image depend.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs';
@@ -22,7 +22,7 @@ function cli(...args) {
   execFileSync(process.execPath, [join(root, 'dist/cli/main.js'), ...args, '-C', folder]);
 }
 
-/** All packages that an installation has, but the one that operators go without. */
+/** Installs the package with its dependencies, except client-node, which operators must not need. */
 function installPackages() {
   const modules = join(folder, 'node_modules');
   const own = join(modules, 'operator-builder');
@@ -48,7 +48,7 @@ function checkBundle() {
   assert.ok(size < sizeLimit, `dist/main.js: want less than ${sizeLimit} bytes, got ${size}`);
 }
 
-/** Resident memory of a process, in bytes; undefined: this system does not say. */
+/** Returns the resident memory of a process in bytes; undefined if the system does not report it. */
 function memoryOf(pid) {
   const file = `/proc/${pid}/status`;
   if (!existsSync(file)) return undefined;
@@ -56,7 +56,7 @@ function memoryOf(pid) {
   return Number(kibibytes) * 1024;
 }
 
-/** The project's CustomResourceDefinition and sample. */
+/** Reads the project's CustomResourceDefinition and sample object. */
 function manifests() {
   const read = (path) => parse(readFileSync(join(folder, path), 'utf8'));
   const [crd] = readdirSync(join(folder, 'config/crd/bases'));
@@ -74,7 +74,7 @@ function start(kubeconfig) {
   return spawn(process.execPath, args, { cwd: folder, stdio });
 }
 
-/** Lets the operator reconcile the sample, then looks at its memory. */
+/** Runs the operator until it has reconciled the sample, then checks its memory. */
 async function checkMemory() {
   const { crd, sample } = manifests();
   const cluster = await EmbeddedCluster.start({ crds: [crd], port: 0, tls: true });
@@ -87,7 +87,7 @@ async function checkMemory() {
     await client.create(sample);
     const made = async () => assert.equal((await client.list(Deployment)).items.length, 1);
     await eventually(made, { timeoutMs: 60_000 });
-    // Garbage of the start is collected in time.
+    // Waits for the garbage collection after the start.
     await eventually(
       () => {
         const memory = memoryOf(operator.pid) ?? 0;

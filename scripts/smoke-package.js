@@ -1,6 +1,5 @@
-// Uses the built package as a user who installed it: by import and by require, and lets a manager
-// reconcile a custom resource on the embedded server. What tsc and the packing get wrong, specs on the
-// sources can't see.
+// Uses the built package like an installed one, by import and by require. A manager reconciles a custom resource on
+// the embedded server. This finds errors of the build and the packaging, which specs on the sources cannot see.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { Builder, Manager, controllerFor, done } from 'operator-builder';

@@ -1,5 +1,5 @@
-// Compiles a package that exports what functions of the built package return, with its declarations. The
-// compiler must be able to name each type by an entry: otherwise users get TS2883, TS4023 or TS2742.
+// Compiles a package that exports results of functions of the built package, and emits its declarations. The
+// compiler must find a name for each type in an entry; otherwise users get TS2883, TS4023 or TS2742.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Exports what functions of the other entries return, without annotations, as `root.ts` does. Never run.
+// Exports results of functions of the other entries without type annotations, for the reason that `root.ts` gives.
+// Never run.
 import { ConfigMap } from 'operator-builder';
 import { EmbeddedApiServer, EmbeddedCluster, startControllers } from 'operator-builder/apiserver';
 import { defineResource, s } from 'operator-builder/crd';
@@ -8,7 +9,7 @@ import { promMetrics } from 'operator-builder/prometheus';
 import * as resource from 'operator-builder/resource';
 import * as testing from 'operator-builder/testing';
 
-/** Fits every parameter. */
+/** An argument that is assignable to every parameter. */
 declare const value: never;
 declare const chain: readonly resource.Resource[];
 

@@ -1,5 +1,5 @@
-// Exports what functions of the entry `operator-builder` return, without annotations: the compiler must be
-// able to name all types in the declarations of a package that uses this one. Never run.
+// Exports results of functions of the entry `operator-builder` without type annotations. The compiler must be able
+// to name all their types in the declarations of a package that uses this one. Never run.
 import {
   and,
   annotationChanged,
@@ -54,7 +54,7 @@ import type { Client, Metrics, ReconcileContext, Reconciler } from 'operator-bui
 declare const client: Client;
 declare const metrics: Metrics;
 declare const owner: ConfigMap;
-/** Fits every parameter. */
+/** An argument that is assignable to every parameter. */
 declare const value: never;
 
 export const clients = {

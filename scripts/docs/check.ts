@@ -1,5 +1,5 @@
-// Type-checks every TypeScript block of the README and docs/, runs those fenced `ts run`, and checks that
-// docs/reference.md lists every exported name. Pages as arguments, such as docs/builder.md, limit it to these.
+// Type-checks every TypeScript block of the README and docs/, and runs those fenced `ts run`. Checks that
+// docs/reference.md lists every exported name. Arguments such as docs/builder.md limit it to these pages.
 import { spawn } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { committedNames, reference } from './reference.js';
@@ -36,7 +36,7 @@ function fileOf({ page, line }: Snippet): string {
   return `${folder}/${page.replaceAll(/[^a-zA-Z0-9]+/g, '-')}-${line}.ts`;
 }
 
-/** A block without imports is a module all the same: its names stay its own. */
+/** Returns the code as a module, even without imports, so that its names do not conflict with other blocks. */
 function moduleOf({ code }: Snippet): string {
   return `${code}\nexport {};\n`;
 }

@@ -6,7 +6,7 @@ import { systemClock } from '../../lib/system/index.js';
 
 const page = 'docs/command-line.md';
 
-/** The page with the help of every command. */
+/** Returns the page with the help of every command. */
 export async function commandLinePage(): Promise<string> {
   const commands = commandsOf(programThatDoesNothing()).map(
     ({ words, help }) => `## \`${words}\`\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\``,
@@ -15,12 +15,12 @@ export async function commandLinePage(): Promise<string> {
   return format([introduction, ...commands].join('\n\n'), { ...options, filepath: page });
 }
 
-/** The page as it is committed. */
+/** Returns the committed page. */
 export async function committedCommandLinePage(): Promise<string> {
   return readFile(page, 'utf8');
 }
 
-/** Writes the page again. */
+/** Rewrites the page. */
 export async function writeCommandLinePage(): Promise<void> {
   await writeFile(page, await commandLinePage());
 }
@@ -55,7 +55,7 @@ interface CommandHelp {
   readonly help: string;
 }
 
-/** Every command that does something. */
+/** Returns the help of every command that has no subcommands. */
 function commandsOf(command: Command, parents: readonly string[] = []): readonly CommandHelp[] {
   const words = [...parents, command.name()];
   if (command.commands.length > 0) {

@@ -11,7 +11,7 @@ import type { StageReference } from './reference/stage-reference.js';
 
 const page = 'docs/declarative-reference.md';
 
-/** The page that has every stage and every operator of declarative operators. */
+/** Returns the page with every stage and every expression operator. */
 export async function declarativeReference(): Promise<string> {
   const parts = [
     introduction(),
@@ -30,7 +30,7 @@ export async function declarativeReference(): Promise<string> {
   return format(parts.join('\n\n'), { ...options, filepath: page });
 }
 
-/** The page as it is committed. */
+/** Returns the committed page. */
 export async function committedReference(): Promise<string> {
   return readFile(page, 'utf8');
 }
@@ -51,7 +51,7 @@ evaluated on (absent: any), and the result; with \`@now\` it is evaluated at ${t
 of a stage has the documents of each source, the pipeline, and the documents that come out.`;
 }
 
-/** All operators in a table, with the groups that they are explained in. */
+/** Returns a table of all operators, with links to the groups that explain them. */
 function contents(): string {
   const rows = expressionReference.map(({ title, operators }) => {
     const names = operators.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
@@ -88,7 +88,7 @@ function section(title: string, texts: readonly string[], examples: readonly obj
   return [`### ${title}`, ...texts, ...examples.map(yamlBlock)].join('\n\n');
 }
 
-/** An example as YAML: sources, stages and what comes out line by line, what is in them in flow. */
+/** Returns an example as YAML. Sources, stages and results take a line each; their contents are in flow style. */
 function yamlBlock(example: object): string {
   const document = new Document(example, { aliasDuplicateObjects: false });
   const members = isMap(document.contents) ? document.contents.items : [];

@@ -1,4 +1,5 @@
-// Writes what the docs have from the code and from measurements, diagrams and references: `npx tsx scripts/docs/draw.ts`.
+// Rewrites the generated parts of the docs: references, diagrams and tables of measurements.
+// `npx tsx scripts/docs/draw.ts`
 import { transitions } from '../../lib/lifecycle/reconciler/phases.js';
 import { writeCommandLinePage } from './command-line.js';
 import { writeDeclarativeReference } from './declarative-reference.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** Pages that belong together, in the order in which they are read. */
+/** Related pages, in reading order. */
 export interface Section {
   readonly title: string;
   /** Files, for example `docs/builder.md`. */
@@ -58,7 +58,7 @@ export const sections: readonly Section[] = [
 /** All pages of the navigation, in its order. */
 export const pages: readonly string[] = sections.flatMap((section) => section.pages);
 
-/** The first heading of `page`, by which the navigation calls it. */
+/** Returns the first heading of `page`, which is its title in the navigation. */
 export async function titleOf(page: string): Promise<string> {
   const [, title] = /^# (.+)$/m.exec(await readFile(page, 'utf8')) ?? [];
   if (title === undefined) throw new Error(`${page} has no heading of the first level`);

@@ -15,7 +15,7 @@ export interface PerformancePage {
   readonly expected: readonly [page: string, chart: string];
 }
 
-/** Reads the committed numbers, and makes the page's tables and chart of them. */
+/** Reads the committed numbers, and generates the tables and the chart of the page. */
 export async function performancePage(): Promise<PerformancePage> {
   const [text, svg, json] = await Promise.all(
     [page, chart, numbers].map((path) => readFile(path, 'utf8')),
@@ -28,7 +28,7 @@ export async function performancePage(): Promise<PerformancePage> {
   return { committed: [text ?? '', svg ?? ''], expected: [formatted, chartOf(report)] };
 }
 
-/** Writes the tables and the chart of the committed numbers. */
+/** Rewrites the tables and the chart from the committed numbers. */
 export async function writePerformancePage(): Promise<void> {
   const { expected } = await performancePage();
   await writeFile(page, expected[0]);
@@ -108,7 +108,7 @@ const panelWidth = 250;
 const labelWidth = 130;
 const colours = ['#2f6feb', '#8a8f98', '#b4b9c1', '#d0a03a'];
 
-/** Bars of the largest fleet that every operator was measured with, a panel for each number. */
+/** Returns a bar chart for the largest fleet that was measured with every operator, with a panel for each number. */
 function chartOf({ results }: FleetReport): string {
   const peers = [...new Set(results.map(({ peer }) => peer))];
   const isShared = (size: number): boolean =>

@@ -4,7 +4,7 @@ import type { Transition } from '../../lib/lifecycle/reconciler/phases.js';
 
 const page = 'docs/lifecycle.md';
 
-/** The table of phases as a diagram of Mermaid: every arrow of it, and no other. */
+/** Returns the transitions between phases as a Mermaid diagram. */
 export function phaseDiagram(transitions: readonly Transition[]): string {
   const arrows = transitions.flatMap(({ from, on, to }) =>
     from.map((phase) => `  ${stateOf(phase)} --> ${stateOf(to)}: ${on}`),
@@ -18,7 +18,7 @@ export function phaseDiagram(transitions: readonly Transition[]): string {
   ].join('\n');
 }
 
-/** The diagram that the page has. */
+/** Returns the diagram in the committed page. */
 export async function diagramOfPage(): Promise<string> {
   return (await partsOfPage()).diagram;
 }

@@ -6,7 +6,7 @@ import { pages, titleOf } from './pages.js';
 
 const page = 'docs/reference.md';
 
-/** The page about each folder of `lib/`; a longer path counts more. */
+/** The page about each folder of `lib/`; the longest matching path applies. */
 const folderPages: Readonly<Record<string, string>> = {
   apiserver: 'docs/embedded-cluster.md',
   apply: 'docs/builder.md',

@@ -11,7 +11,7 @@ export interface SampleGraph {
   readonly svg: string;
 }
 
-/** The graph of every operator in `samples/declarative/`. */
+/** Draws the graph of every operator in `samples/declarative/`. */
 export async function sampleGraphs(): Promise<readonly SampleGraph[]> {
   const entries = await readdir(samples, { withFileTypes: true });
   const names = entries.filter((each) => each.isDirectory()).map(({ name }) => name);
@@ -25,7 +25,7 @@ export async function sampleGraphs(): Promise<readonly SampleGraph[]> {
   );
 }
 
-/** The pictures as they are committed. */
+/** Returns the committed pictures. */
 export async function committedGraphs(): Promise<readonly SampleGraph[]> {
   const names = (await readdir(folder)).toSorted();
   const read = (name: string): Promise<string> => readFile(`${folder}/${name}`, 'utf8');
@@ -34,7 +34,7 @@ export async function committedGraphs(): Promise<readonly SampleGraph[]> {
   );
 }
 
-/** Redraws all pictures. */
+/** Rewrites all pictures. */
 export async function drawSampleGraphs(): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const { path, svg } of await sampleGraphs()) await writeFile(path, svg);

@@ -1,6 +1,5 @@
-// Makes the site of the docs: the pages, and the reference of the API from the comments of what the
-// package exports, with the types that these mention. Anything that TypeDoc
-// warns of is an error, such as a link that leads nowhere.
+// Generates the documentation site with TypeDoc: the pages, and the API reference from the doc comments of
+// exported names and the types that they mention. Warnings of TypeDoc, such as broken links, fail the run.
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Application, Converter, KindRouter, ReflectionKind, UnionType } from 'typedoc';
@@ -40,14 +39,14 @@ const app = await Application.bootstrapWithPlugins({
   router: 'pages',
   groupOrder: [...sections.map(({ title }) => title), 'Modules', '*'],
   navigation: { includeGroups: true },
-  // Those that the pages use.
+  // The languages of code blocks in the pages.
   highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'mermaid', 'diff'],
   markdownItLoader: keepCodeOfHeadings,
   disableSources: true,
   excludeInternal: true,
   excludePrivate: true,
   includeVersion: true,
-  // `npm run typecheck` is for that.
+  // `npm run typecheck` checks the types.
   skipErrorChecking: true,
 });
 app.renderer.defineRouter('pages', PageRouter);
@@ -81,7 +80,7 @@ interface MarkdownParser {
   };
 }
 
-/** TypeDoc makes the anchors and the contents of headings from their text alone, without code. */
+/** Keeps code in headings. TypeDoc would drop it from the anchors and the table of contents. */
 function keepCodeOfHeadings(parser: MarkdownParser): void {
   parser.core.ruler.push('code-of-headings', ({ tokens }) => {
     for (const [index, token] of tokens.entries()) {
@@ -104,7 +103,7 @@ function pageOf(document: DocumentReflection): string {
   return relative('.', app.files.getReflectionPath(document) ?? '');
 }
 
-/** Calls a module what it is imported by, not by its file. */
+/** Names a module by its import specifier instead of its file. */
 function nameModule(context: Context, reflection: DeclarationReflection): void {
   if (!reflection.kindOf(ReflectionKind.Module)) return;
   const file = context.getSymbolFromReflection(reflection)?.declarations?.[0]?.getSourceFile();
@@ -112,8 +111,8 @@ function nameModule(context: Context, reflection: DeclarationReflection): void {
 }
 
 /**
- * Shows the type of a property as it was written. TypeDoc writes an alias that is part of a union out,
- * and a Pod's specification is 100 kB long.
+ * Shows the type of a property as written in the source. TypeDoc would expand an alias in a union, and the expanded
+ * type of a Pod spec is 100 kB long.
  */
 function keepWrittenType(context: Context, reflection: DeclarationReflection): void {
   if (!reflection.kindOf(ReflectionKind.Property)) return;
@@ -130,7 +129,7 @@ function keepWrittenType(context: Context, reflection: DeclarationReflection): v
   if (first !== undefined) reflection.type = types.length === 1 ? first : new UnionType(types);
 }
 
-/** Files of `lib/` by which each module of the package is made, and what it is imported by. */
+/** Returns the import specifier of each entry, by its file in `lib/`. */
 function entriesOf({ exports }: PackageFile): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(exports).flatMap(([path, target]) =>

@@ -1,5 +1,5 @@
-// Does, in an empty folder, what the pages have their readers do, with the package as it is published:
-// every command, every file, and what the page shows of the output. Needs the built package.
+// Follows the instructions of the pages in an empty folder, with the package as published. Runs every command,
+// writes every file, and compares the output with the one on the page. Needs the built package.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ try {
     const terminal = new Terminal({ folder, env: environmentIn(root) });
     return walkPage(page, { terminal, onStep: (text) => console.log(text) });
   };
-  // The first one installs the program; each of the others has a folder of its own.
+  // The first page installs the program. Each other page has a folder of its own.
   const [first = '', ...others] = pages;
   await walk(first);
   const ends = await Promise.allSettled(others.map(walk));

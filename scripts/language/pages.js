@@ -1,4 +1,4 @@
-// Fails on the words of `words.js` in the pages, outside of their code blocks.
+// Fails if a page contains a word of `words.js` outside its code blocks.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { problemsIn } from './words.js';
@@ -13,7 +13,7 @@ const problems = pages.flatMap((page) => {
   const blank = (text) => text.replace(/[^\n]/g, ' ');
   const text = readFileSync(page, 'utf8').replace(code, blank);
   return text.split('\n').flatMap((line, at, lines) =>
-    // With the next line, because a phrase may be wrapped.
+    // Includes the next line, because a phrase may be wrapped.
     problemsIn(`${line} ${lines[at + 1]?.trim() ?? ''}`)
       .filter(({ index }) => index < line.length)
       .map(({ found, better }) => `${page}:${at + 1}: "${found}": write ${better}`),

@@ -1,6 +1,6 @@
 import { opening, problemsIn } from './words.js';
 
-/** An ESLint rule: plain words in comments, and in texts of more than one word. */
+/** ESLint rule that reports avoided words in comments and in strings of more than one word. */
 export const plainWords = {
   meta: {
     type: 'suggestion',

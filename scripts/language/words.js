@@ -1,6 +1,6 @@
 /**
- * Words that the project does not use in comments, messages, titles of specs and pages, each with what to
- * write in its place. `rule.js` checks them in code and `pages.js` in pages; both run in `npm run lint`.
+ * Words that comments, messages, titles of specs and pages avoid, each with a replacement. `rule.js` checks code,
+ * and `pages.js` checks pages; both run in `npm run lint`.
  */
 export const avoided = [
   { pattern: /\banew\b|\bonce more\b/i, better: 'again' },
@@ -22,7 +22,7 @@ export const avoided = [
   { pattern: /\b(?:each|every|this|next|last|one) pass\b/i, better: 'reconcile' },
 ];
 
-/** First words of a doc comment that do not say what the thing is. */
+/** Pattern of unsuitable first words of a doc comment. */
 export const opening = {
   pattern: /^(?:What|Who|Whom|Whose|Whoever|Of|That|Those)\b/,
   better: 'a verb ("Returns …") or the noun of the thing ("Options of …")',

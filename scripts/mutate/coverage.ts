@@ -1,7 +1,7 @@
 /**
- * Which blocks of lib/ each spec file runs. Every block of a copy of the project counts that it ran; a run
- * of the specs records the counts of each spec file. Cached by the commit of lib/: a changed spec file is
- * measured alone.
+ * Measures which blocks of lib/ each spec file runs. Every block in a copy of the project has a counter, and a run
+ * of the specs records the counters of each spec file. The results are cached by the sources of lib/. Only changed
+ * spec files are measured again.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -90,7 +90,7 @@ export function mochaArguments(files: readonly string[], ...more: readonly strin
   return ['--import', 'tsx', ...mocha, ...required, ...more, ...files];
 }
 
-/** The same seeds at every run, so that a mutant has the same outcome. */
+/** Environment of spec runs, with fixed seeds so that a mutant always has the same outcome. */
 export const specEnvironment = { ...process.env, PROPERTY_SEED: '1', SAMPLE_SEED: '1' };
 
 function recorded(files: readonly string[], jobs: number): RecordedSpec[] {
@@ -98,7 +98,7 @@ function recorded(files: readonly string[], jobs: number): RecordedSpec[] {
   fs.rmSync(folder, { recursive: true, force: true });
   fs.mkdirSync(folder, { recursive: true });
   const hooks = ['--require', 'scripts/mutate/record-hits.ts', '--timeout', '60000'];
-  // In parallel mode each file has root hooks of its own; fewer than two jobs would not be parallel.
+  // Parallel mode runs the root hooks for each file. mocha requires at least two jobs for it.
   const parallel = ['--parallel', '--jobs', String(Math.max(2, jobs))];
   spawnSync(process.execPath, mochaArguments(files, ...hooks, ...parallel), {
     cwd: copy,

@@ -16,7 +16,7 @@ import type { Outcome } from './run-mutant.js';
 interface Result {
   readonly mutant: Mutant;
   readonly outcome: Outcome;
-  /** How many spec files cover the mutant. */
+  /** Number of spec files that cover the mutant. */
   readonly covering: number;
 }
 

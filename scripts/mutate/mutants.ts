@@ -1,6 +1,6 @@
 /**
- * Mutants of a source text: small changes, one at a time, that a spec should notice. All of them are
- * written into one text, each behind a switch, so that nothing is compiled again for the next one.
+ * Generates mutants of a source text: single small changes that a spec should notice. All mutants are in one text,
+ * each behind a switch, so that switching to another one needs no compilation.
  */
 import { createHash } from 'node:crypto';
 import ts from 'typescript';
@@ -108,7 +108,7 @@ function edited(text: string, edits: readonly Edit[], from: number, to: number):
   let written = '';
   let at = from;
   for (const [index, edit] of edits.entries()) {
-    // Its outer edit wrote it.
+    // The outer edit around this one has written it.
     if (edit.start < at) continue;
     const within = edits.slice(index + 1).filter(({ start }) => start < edit.end);
     written += text.slice(at, edit.start) + edit.write(edited(text, within, edit.start, edit.end));

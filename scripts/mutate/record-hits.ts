@@ -1,4 +1,4 @@
-/** Root hooks of mocha: after each spec file, write which blocks of lib/ ran, and how long the file took. */
+/** Root hooks of mocha that record, after each spec file, the blocks of lib/ that ran and the duration. */
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -17,7 +17,7 @@ export const mochaHooks: Mocha.RootHookObject = {
     if (root === undefined || file === undefined) return;
     const blocks = Object.entries(hits).flatMap(([source, ran]): [string, number[]][] => {
       const numbers = [...ran.keys()].filter((block) => ran[block] === 1);
-      // Blocks that ran while modules were loaded count for the first spec only, so all is forgotten.
+      // Resets all counters, including those of module loading, which count only for the first spec file.
       ran.fill(0);
       return numbers.length === 0 ? [] : [[source, numbers]];
     });

@@ -1,4 +1,4 @@
-/** Runs the specs that cover one mutant, the likeliest first, until one of them fails. */
+/** Runs the specs that cover one mutant, those most likely to fail first, until one fails. */
 import { spawn } from 'node:child_process';
 import { copy, mochaArguments, specEnvironment } from './coverage.js';
 import type { RecordedSpec } from './coverage.js';
@@ -15,10 +15,10 @@ export type Outcome =
 const startMs = 60_000;
 const slowdown = 8;
 
-/** Specs of one process: the first ones are few, as they notice most mutants. */
+/** Numbers of spec files in successive processes. The first batches are small, as they notice most mutants. */
 const batchSizes = [4, 16, 64];
 
-/** Milliseconds of specs for one mutant: further ones, most of them of other folders, are left out. */
+/** Limit of the total duration of the specs for a mutant, in milliseconds. Less likely specs are skipped. */
 const longestMs = 60_000;
 
 /** Returns whether `specs` notice mutant number `number` of the copy. */
@@ -48,7 +48,7 @@ function* batchesOf(specs: readonly RecordedSpec[], file: string): Generator<Rec
   }
 }
 
-/** Small for specs near the file, with its name, and for those that run little else. */
+/** Returns a rank: lower the more of its path a spec shares with the mutated file, and the less other code it runs. */
 function distance({ file, blocks }: RecordedSpec, source: string): number {
   const specPath = file
     .replace(/\.spec\.ts$/, '')

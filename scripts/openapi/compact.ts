@@ -1,8 +1,8 @@
 // Compacts a dump of a real server's discovery and OpenAPI documents into the modules
 // lib/apiserver/data/documents.ts and lib/crd/data/definitions.ts:
 //   tsx scripts/openapi/compact.ts <dump-dir>
-// What OpenAPI does not say (pointers, omitempty, the names of Go's types) is read from the Go
-// modules of the same release, which must be in the module cache.
+// Facts that OpenAPI lacks (pointers, omitempty, names of Go types) come from the Go modules of the same
+// release, which must be in the module cache.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ interface Role {
   };
 }
 
-/** The roles that people and operators are given; those of the cluster's own programs are left out. */
+/** Returns the default roles for users and operators, without those of the cluster's own programs. */
 function bootstrapRoles(read: (file: string) => unknown): unknown {
   const items = ['clusterroles', 'clusterrolebindings'].map((plural) =>
     (read(`${plural}.json`) as { items: readonly Role[] }).items
@@ -136,7 +136,7 @@ function goTypes(
   return { types, numbers: Object.fromEntries(kept) };
 }
 
-/** Drops what no served definition leads to (internal lists, options of other packages). */
+/** Drops types that no served definition refers to, such as internal lists and options of other packages. */
 function withoutUnreachable(all: GoTypes, definitions: readonly string[]): GoTypes {
   const kept: GoTypes = {};
   const visit = (name: string): void => {

@@ -5,7 +5,7 @@ import { startControlPlane } from '../../spec/cluster/control-plane/index.js';
 import type { ApiConnection } from '../../spec/cluster/control-plane/index.js';
 
 /**
- * Writes what a real API server says about itself into a folder, as the server sent it:
+ * Writes the discovery and OpenAPI documents of a real API server into a folder, unchanged:
  *
  * - `v3/index.json`, `v3/<path>.json`: `/openapi/v3` and each document that it lists, with `_` for
  *   each `/` of the path (`v3/apis_apps_v1.json`)
@@ -81,7 +81,7 @@ class Dump {
     }
   }
 
-  /** The roles that a new cluster has. */
+  /** Writes the roles of a new cluster. */
   async roles(): Promise<void> {
     for (const plural of ['clusterroles', 'clusterrolebindings']) {
       await this.save(`/apis/rbac.authorization.k8s.io/v1/${plural}`, `${plural}.json`);
@@ -97,7 +97,7 @@ class Dump {
     this.files++;
   }
 
-  /** The server fills its index in after it is ready. */
+  /** Waits for the complete index, which the server fills only after it is ready. */
   async #completeIndex(): Promise<OpenApiIndex> {
     const index = await this.#api.json<OpenApiIndex>({ path: '/openapi/v3' });
     const groups = await this.#groups();

@@ -12,8 +12,8 @@ export type GoStruct = Readonly<Record<string, string>>;
 export type GoTypes = Record<string, GoStruct | string>;
 
 /**
- * The numbers that Kubernetes' protobuf form gives the fields of a struct, in the order of the struct's
- * fields; 0: it is not in that form. Structs whose fields are numbered from 1 on are left out.
+ * Protobuf field numbers of each struct, in the order of its fields; 0 for a field that protobuf omits. Structs
+ * whose fields are numbered consecutively from 1 are left out.
  */
 export type FieldNumbers = Record<string, readonly number[]>;
 
@@ -77,13 +77,13 @@ function readFile(source: string, reading: Reading): void {
   }
 }
 
-/** Whether a reader can compute the numbers: they count from 1, without the type's own fields. */
+/** Whether the numbers are consecutive from 1, apart from TypeMeta, so that a reader can compute them. */
 function isInOrder(fields: readonly string[], numbers: readonly number[]): boolean {
   const own = fields[0] === '.TypeMeta' ? 1 : 0;
   return numbers.every((number, at) => number === at + 1 - own);
 }
 
-/** @returns the name of the field; undefined: the line has none */
+/** Reads a line of a struct. @returns the name of the field; undefined if the line has no field */
 function readField(
   line: string,
   fields: Record<string, string>,

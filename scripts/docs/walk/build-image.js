@@ -1,6 +1,6 @@
-// Carries out a Dockerfile in empty folders, one for each stage, as `docker build -t <name> .` does, and
-// starts the program of the last one with --help. No engine: base images are this machine. It shows
-// whether the steps work with what the context has and nothing else.
+// Simulates `docker build -t <name> .` without a container engine. Runs the steps of the Dockerfile on this
+// machine, in an empty folder for each stage, then starts the resulting program with --help. This shows whether
+// the steps work with only the files of the build context.
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
@@ -77,7 +77,7 @@ function copyMatches(folder, pattern, { target, source }) {
   const found = readdirSync(parent).filter(
     (name) => wanted.test(name) && filter(join(parent, name)),
   );
-  // As an engine does: only a pattern may match nothing.
+  // Like a container engine: only a pattern may match no file.
   if (found.length === 0 && !pattern.includes('*')) throw new Error(`COPY: there is no ${pattern}`);
   for (const name of found) {
     const isFolder = !whole && statSync(join(parent, name)).isDirectory();
@@ -95,7 +95,7 @@ function run(script) {
   execFileSync('sh', ['-c', script], { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
-/** Keywords with what follows; comments are left out, continued lines are joined. */
+/** Returns the instructions as pairs of keyword and arguments, without comments, with continued lines joined. */
 function instructions(text) {
   const lines = text
     .replaceAll(/^\s*#.*$/gm, '')
@@ -113,7 +113,7 @@ function patterns(file) {
   return lines.filter((line) => line !== '' && !line.startsWith('#')).map(glob);
 }
 
-/** A pattern of paths from the context's folder; `**` stands for any folders, also for none. */
+/** Returns a regular expression for a path pattern. `**` matches any number of folders, including none. */
 function glob(pattern) {
   const words = { '**/': '(?:.*/)?', '*': '[^/]*' };
   const parts = pattern.replace(/\/$/, '').split(/(\*\*\/|\*)/);

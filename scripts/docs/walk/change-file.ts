@@ -5,7 +5,7 @@ import type { EditStep, WriteStep } from './page-steps.js';
 
 /**
  * Writes or changes a file in `folder`.
- * @throws Error a file to change is not there, or has not what is to be changed
+ * @throws Error the file to change does not exist, or does not contain the lines to change
  */
 export async function changeFile(step: WriteStep | EditStep, folder: string): Promise<void> {
   const path = join(folder, step.path);

@@ -1,7 +1,7 @@
 /**
- * `text` with the changes of `diff`: lines that begin with a space stay, with `-` go, with `+` come.
- * Places are parted by lines that begin with `@@`, and come in the order of the text.
- * @throws Error a place is not there, or more than once: then a reader could not find it either
+ * Returns `text` with the changes of `diff`. Lines that begin with a space are context, `-` marks removed lines and
+ * `+` added ones. Lines that begin with `@@` separate the places, which are in the order of the text.
+ * @throws Error a place is missing or ambiguous, so that a reader could not find it either
  */
 export function editText(text: string, diff: string): string {
   const places = diff.split(/^@@.*\n/m).filter((place) => place.trim() !== '');

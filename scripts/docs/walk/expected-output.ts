@@ -3,8 +3,8 @@ import { stripVTControlCharacters } from 'node:util';
 const anything = '…';
 
 /**
- * Returns the problem with the output of a command; undefined if it is as the page shows it.
- * @param expected - lines; `…` in one stands for any text, and alone for any number of lines
+ * Returns how the output of a command differs from the page; undefined if it matches.
+ * @param expected - the lines of the page; `…` within a line matches any text, and alone any number of lines
  */
 export function outputProblem(expected: string, actual: string): string | undefined {
   const [wanted, got] = [linesOf(expected), linesOf(actual)];

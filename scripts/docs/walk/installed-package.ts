@@ -15,8 +15,8 @@ export async function packPackage(folder: string): Promise<string> {
 }
 
 /**
- * An environment as a newcomer's: nothing of the `npm run` that this process is a part of, and what
- * `npm install --global` installs stays within `folder`.
+ * Returns the environment of a new user, without the variables of the `npm run` around this process.
+ * `npm install --global` installs into `folder`.
  */
 export function environmentIn(folder: string): NodeJS.ProcessEnv {
   const ours = /^(npm_(package|lifecycle|config_(local|global)_prefix|command|execpath)|INIT_CWD)/;
@@ -26,7 +26,7 @@ export function environmentIn(folder: string): NodeJS.ProcessEnv {
     ...Object.fromEntries(kept),
     PATH: [
       join(folder, 'global', 'bin'),
-      // `docker build` without an engine.
+      // Contains a `docker` that simulates builds: see build-image.js.
       join(import.meta.dirname, 'bin'),
       ...paths.filter((path) => !path.includes('node_modules')),
     ].join(delimiter),

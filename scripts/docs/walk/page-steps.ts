@@ -1,17 +1,17 @@
-/** Something that a reader of a page does. */
+/** An action of a reader who follows a page. */
 export type Step = RunStep | WriteStep | EditStep | StopStep;
 
 /** Commands of a shell. */
 export interface RunStep {
   readonly type: 'run';
-  /** Line in the page, as in all steps. */
+  /** Line of the page; the same in all steps. */
   readonly line: number;
   readonly script: string;
   /** Expected exit code of the last command. */
   readonly exitCode: number;
-  /** In a terminal of its own: it goes on until the page has it stopped. */
+  /** Whether the command keeps running in a terminal of its own, until a {@link StopStep}. */
   readonly isLeftRunning: boolean;
-  /** `cluster`: on one that is no part of the page; `nowhere`: nothing checks it. */
+  /** `cluster`: needs a cluster, which the page does not create; `nowhere`: not run by this check. */
   readonly where: 'here' | 'cluster' | 'nowhere';
   /** Output that the page shows; undefined if it shows none. */
   readonly output: string | undefined;
@@ -25,32 +25,32 @@ export interface WriteStep {
   readonly text: string;
 }
 
-/** A file that is changed in some lines. */
+/** Changes of some lines of a file. */
 export interface EditStep {
   readonly type: 'edit';
   readonly line: number;
   readonly path: string;
-  /** Lines that begin with a space stay, with `-` go, with `+` come; `@@` stands between places. */
+  /** Lines that begin with a space are context, `-` marks removed and `+` added lines; `@@` separates places. */
   readonly diff: string;
 }
 
-/** Stops the command that was left running, as Ctrl-C does. */
+/** Stops the running command, like Ctrl-C. */
 export interface StopStep {
   readonly type: 'stop';
   readonly line: number;
 }
 
 /**
- * Returns the steps of a page for its readers, in order. Words after the language of a fence, which
- * readers do not see, define its block:
+ * Returns the steps of a page, in order. The words after the language of a code fence, which readers do not see,
+ * define the step:
  *
- * - `sh`: commands; `exit=2`: they end with that code; `start`: they go on until `<!-- walk: stop -->`;
- *   `cluster`: they want a cluster; `unchecked`: nothing here can carry them out.
- * - `text output`: what the commands before it write; `…` stands for any text, alone for any lines.
- * - `ts file=src/main.ts`: a whole file, of whatever language. `diff file=…`: changes of a file.
- * - All others are only shown.
+ * - `sh`: commands. `exit=2`: they exit with that code. `start`: they run until `<!-- walk: stop -->`.
+ *   `cluster`: they need a cluster. `unchecked`: this check cannot run them.
+ * - `text output`: the output of the commands before it. `…` matches any text, and alone any number of lines.
+ * - `ts file=src/main.ts`: a whole file, in any language. `diff file=…`: changes of a file.
+ * - Blocks without such words are ignored.
  *
- * @throws Error words that mean nothing; output without commands
+ * @throws Error a word is unknown, or output has no commands before it
  */
 export function stepsOf(page: string): readonly Step[] {
   const parts = /^```(\S+)([^\n]*)\n(.*?)^```$|^<!-- walk: (.*?) -->$/gms;

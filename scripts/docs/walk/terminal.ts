@@ -9,14 +9,14 @@ const { signals } = constants;
 
 /** Options of {@link Terminal}. */
 export interface TerminalOptions {
-  /** Where it begins. */
+  /** Initial working directory. */
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** How long commands may take, in milliseconds. @defaultValue 180_000 */
+  /** Time limit of the commands of one call, in milliseconds. @defaultValue 180_000 */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Result of commands. */
+/** Exit code and output of commands. */
 export interface Ended {
   readonly code: number;
   /** Text of standard output and standard error, as a terminal shows them. */
@@ -24,8 +24,8 @@ export interface Ended {
 }
 
 /**
- * Runs commands one after the other as bash in a terminal does: they stay where the ones before them went,
- * and the first one that fails ends them.
+ * Runs commands in sequence like bash in a terminal. The working directory is kept between calls. The first failing
+ * command ends a call.
  */
 export class Terminal {
   readonly #env: NodeJS.ProcessEnv;
@@ -41,12 +41,12 @@ export class Terminal {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Where it is: absolute. */
+  /** Absolute path of the working directory. */
   get folder(): string {
     return this.#folder;
   }
 
-  /** @throws Error they take too long */
+  /** Runs commands, and kills them at the time limit: their exit code is then 137. */
   async run(script: string): Promise<Ended> {
     const place = this.#place;
     const text = `set -euo pipefail\n${script}\npwd > '${place}'\n`;
@@ -59,9 +59,9 @@ export class Terminal {
   }
 
   /**
-   * Starts commands that go on, in a terminal of their own.
-   * @param isEnough - whether they have written what is waited for
-   * @throws Error they end, or do not write it
+   * Starts commands that keep running, in a terminal of their own.
+   * @param isEnough - returns true once the output shows that they have started
+   * @throws Error the commands end before that, or take too long
    */
   async start(script: string, isEnough: (output: string) => boolean): Promise<string> {
     if (this.#running !== undefined) throw new Error('something is left running already');
@@ -87,7 +87,7 @@ export class Terminal {
     return output.text();
   }
 
-  /** Ends what goes on, as Ctrl-C does. */
+  /** Ends the running commands; by default like Ctrl-C. */
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<Ended> {
     const running = this.#running;
     if (running === undefined) throw new Error('nothing is left running');
@@ -98,7 +98,7 @@ export class Terminal {
     return { code, output: running.output.text() };
   }
 
-  /** Ends whatever goes on, if anything does. */
+  /** Kills the running commands, if there are any. */
   async close(): Promise<void> {
     if (this.#running !== undefined) await this.stop('SIGKILL');
   }
@@ -107,7 +107,7 @@ export class Terminal {
     return spawn('bash', ['-c', script], {
       cwd: this.#folder,
       env: this.#env,
-      // A group of its own: a signal reaches all of it, as from a terminal, and nothing else.
+      // A process group of its own, so that a signal reaches all its processes and no others.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -137,7 +137,7 @@ function collect(shell: ChildProcess): Collected {
   return collected;
 }
 
-/** Once all that has its outputs has ended, not the shell alone. */
+/** Resolves with the exit code once all processes with the shell's outputs have ended, not only the shell. */
 function ended(shell: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     shell.on('error', reject);
@@ -149,7 +149,7 @@ function end({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal);
   } catch (error) {
-    // It has ended meanwhile.
+    // ESRCH: the process group has ended already.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -8,14 +8,14 @@ import type { Terminal } from './terminal.js';
 /** Options of {@link walkPage}. */
 export interface WalkOptions {
   readonly terminal: Terminal;
-  /** Told of each step that is done. */
+  /** Called with a description of each completed step. */
   readonly onStep?: ((text: string) => void) | undefined;
 }
 
 /**
- * Does what a page has its readers do, in its order.
- * @param page - a file
- * @throws Error a step fails, or does not show what the page shows; the message names its line
+ * Runs the steps of a page in order.
+ * @param page - path of the page
+ * @throws Error a step fails, or its output differs from the page; the message names the line
  */
 export async function walkPage(page: string, options: WalkOptions): Promise<void> {
   const { terminal, onStep = () => undefined } = options;
@@ -33,7 +33,7 @@ export async function walkPage(page: string, options: WalkOptions): Promise<void
   }
 }
 
-/** @returns what was done, in a line */
+/** Runs a step. @returns a description of it in one line */
 async function doStep(step: Step, terminal: Terminal): Promise<string> {
   switch (step.type) {
     case 'run':
@@ -41,7 +41,7 @@ async function doStep(step: Step, terminal: Terminal): Promise<string> {
       return step.isLeftRunning ? start(step, terminal) : run(step, terminal);
     case 'stop': {
       const { code, output } = await terminal.stop();
-      // npm ends by the signal, however well what it started has ended.
+      // npm exits with 130 after SIGINT, even if the program that it started exited with 0.
       if (code !== 0 && code !== 130)
         throw new Error(`on Ctrl-C it ended with ${code}; it wrote:\n${output}`);
       return 'Ctrl-C';
