@@ -2,14 +2,14 @@ import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { isSampled, sampleSeed, tries } from './sample.js';
 
-/** Repeats the property tests of a run that failed: the seed that its failures tell. */
+/** Seed of a failed run, to repeat its property tests. The failures of a run print its seed. */
 const given = process.env['PROPERTY_SEED'];
 const seed = given === undefined ? randomInt(2 ** 31) : Number(given);
 
-// One for all property tests of this process, so that it is known when one of them never ends.
+// All property tests of this process share the seed, so that it is known even if a test times out.
 fc.configureGlobal({ seed, numRuns: tries(100) });
 
-/** Root hooks of mocha: fast-check tells the seed of what fails, but not of what runs out of time. */
+/** Root hooks of mocha that add seeds to failures. fast-check reports the seed of a failure, but not of a timeout. */
 export const mochaHooks: Mocha.RootHookObject = {
   afterEach(this: Mocha.Context) {
     const error: (Error & { code?: unknown }) | undefined = this.currentTest?.err;

@@ -77,7 +77,7 @@ describe('Quarantine of a cache', () => {
     });
   }
 
-  it('skips such an object in a watch event, and continues after it', async () => {
+  it('skips an object that nests too deeply in a watch event, and continues after it', async () => {
     const { server, clock, cache, events, quarantined, lines, gauge } = newCache();
     await clock.advance(0);
     server.put('before', { spec: { size: 1 } });
@@ -97,7 +97,7 @@ describe('Quarantine of a cache', () => {
     expect(await gauge()).to.equal(0);
   });
 
-  it('rejects reads that would include the object, and no others', async () => {
+  it('rejects reads that would include a quarantined object, and no others', async () => {
     const { server, clock, cache, client, informer } = newCache();
     server.put('good', { spec: { size: 1 } });
     server.put('poison', { spec: deep });
@@ -195,7 +195,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('takes objects for which a transform or an index throws', async () => {
+  it('skips objects for which a transform or an index throws', async () => {
     const failOn = (bad: number, object: Thing): void => {
       if (object.spec?.size === bad) throw new Error(`bug ${bad}`);
     };
@@ -230,7 +230,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('takes values without a name and non-objects, and the watch continues', async () => {
+  it('skips values without a name and non-objects, and continues the watch', async () => {
     const { server, clock, cache, events, quarantined } = newCache();
     await clock.advance(0);
     for (const object of [{ metadata: { uid: 'u' } }, { metadata: null }, null, 'text', 7]) {
@@ -243,7 +243,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('spares an object whose transform drops the deeply nested part', async () => {
+  it('accepts an object whose transform drops the deeply nested part', async () => {
     const type = cachedType<Thing>({
       type: Thing,
       transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }),

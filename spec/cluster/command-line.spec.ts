@@ -51,7 +51,7 @@ describe('the command line on a real API server', () => {
     }
   });
 
-  it('exits with 0', async () => {
+  it('exits with 0 and logs no error when it is stopped', async () => {
     running?.stop();
     const { code, stderr = '' } = (await running?.ended) ?? {};
     expect(code, stderr).to.equal(0);

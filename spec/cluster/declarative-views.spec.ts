@@ -138,7 +138,7 @@ describe('views in kubectl', () => {
         );
       });
 
-      it('are the only resources', async () => {
+      it('are the only resources of their server', async () => {
         const { stderr } = await (await open()).run(['get', 'secrets']);
         expect(stderr).to.contain('the server doesn\'t have a resource type "secrets"');
       });

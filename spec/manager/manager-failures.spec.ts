@@ -19,7 +19,7 @@ async function endWith(runnable: Runnable): Promise<{ error: unknown; log: strin
 }
 
 describe('Manager with bad input', () => {
-  it('ends in order when a runnable throws instead of rejecting', async () => {
+  it('stops in order when a runnable throws instead of rejecting', async () => {
     const failure = new Error('no luck');
     const run = (): Promise<void> => {
       throw failure;
@@ -99,7 +99,7 @@ describe('Manager with bad input', () => {
     await setup.end();
   });
 
-  it('starts nothing if it is stopped before', async () => {
+  it('starts nothing if its signal is aborted before it runs', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ health: { host: '127.0.0.1', port: 0 } });
     const log: string[] = [];
@@ -112,7 +112,7 @@ describe('Manager with bad input', () => {
     expect(started).to.have.property('code', 'Stopped');
   });
 
-  it('stops in the middle of a start', async () => {
+  it('stops during its start, and ends only what it has started', async () => {
     const setup = await ManagerSetup.start();
     const match = { resource: 'configmaps', user: 'operator' };
     setup.cluster.faults.add({ match, effect: { type: 'status', code: 403 } });

@@ -12,7 +12,7 @@ import { onLoopback } from './served.js';
 const servers = { health: onLoopback, metrics: onLoopback, inspector: onLoopback };
 const usual = { ...servers, rbacPreflight: 'off' as const };
 
-/** With a Lease and the RBAC preflight, which takes ten times as many requests. */
+/** Options with a Lease and the RBAC preflight, for which a start takes ten times as many requests. */
 const elected = {
   ...servers,
   leaderElection: { name: 'operator', namespace: 'default' },

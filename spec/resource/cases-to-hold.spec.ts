@@ -7,7 +7,7 @@ import { unwrap } from '../../lib/resource/wrap.js';
 import { withRetry } from '../../lib/resource/with-retry.js';
 import { Notes, deleteSteps, failureOf, newPass, tenant, updateSteps } from './chain-setup.js';
 
-// Upstream deletes in list order; ours starts with the last resource.
+// The cases delete in list order, but processDelete starts with the last resource.
 const deleteReversed: typeof processDelete = (context, object, resources) =>
   processDelete(context, object, resources.toReversed());
 
@@ -71,9 +71,9 @@ class LoopLink implements Resource {
   }
 }
 
-// In the order of the page. The page's last cases, on finalizers, pause, parallel controllers and
-// status, are in framework/suite: finalizers.ts, pausing.ts, parallel.ts, passes.ts.
-describe('cases to hold', () => {
+// The cases about finalizers, pauses, parallel controllers and status are in framework/suite: finalizers.ts,
+// pausing.ts, parallel.ts, passes.ts.
+describe('cancellation, flags, unwrapping and retries in a resource chain', () => {
   for (const { name, process, method, steps } of passes) {
     describe(name, () => {
       let notes: Notes;
@@ -147,7 +147,7 @@ describe('cases to hold', () => {
     for (const times of [0, 1, 3]) {
       const told = times === 0 ? 'unset' : `set ${times === 1 ? 'once' : 'three times'}`;
       for (const { name, set, isSet } of flags) {
-        it(`${name} ${told}`, () => {
+        it(`the flag "${name}" affects no other flag when ${told}`, () => {
           const context = newPass();
           for (let n = 0; n < times; n++) set(context);
           expect(isSet(context)).to.equal(times > 0);

@@ -31,7 +31,7 @@ describe('CrudResource', () => {
     const outcome = reads
       ? 'fails if its patch reads the state'
       : 'continues if its patch does not read the state';
-    it(`a deletion whose desired state cannot be computed ${outcome}`, async () => {
+    it(`without a computable desired state, a deletion ${outcome}`, async () => {
       const operations = {
         ...notes.operations('r', {
           getDesiredState: () => {

@@ -14,7 +14,7 @@ const entry: Schema = {
   },
 };
 
-/** A schema with every kind of list and map. */
+/** Schema of the kind Thing, with every type of list and map that structured merge distinguishes. */
 export const thingSchema: Schema = {
   type: 'object',
   properties: {
@@ -77,7 +77,10 @@ const spec = some({
   free: some({ p: word, q: words, r: few(word) }),
 });
 
-/** Things without empty maps or lists and without nulls. */
+/**
+ * Arbitrary objects of the kind Thing. They contain no null, empty map or empty list, so that an object owns every
+ * field in its text. Keys and values are few, so that two objects often overlap.
+ */
 export const thing: fc.Arbitrary<UnstructuredObject> = fc
   .record({ spec, labels: words }, { requiredKeys: ['spec'] })
   .map(({ labels, ...rest }) => ({

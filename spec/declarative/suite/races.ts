@@ -62,7 +62,7 @@ export function racesSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('is a conflict for an Updater that removes foreign fields', async () => {
+  it('causes a conflict for an Updater that removes fields of others', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     await updater.write({ data: { a: '1' } });
@@ -112,7 +112,7 @@ export function racesSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2', c: '3' });
   });
 
-  it('is a conflict if it creates the object before the first write; the next write takes it over', async () => {
+  it('causes a conflict if it creates the object first; the next write takes the object over', async () => {
     const scene = await open();
     const { client } = scene.context;
     const late: Client = {

@@ -17,7 +17,7 @@ export function deletingSuite(open: OpenStage): void {
     },
   };
   for (const [name, begin] of Object.entries(beginnings)) {
-    it(`deletes ${name}: Deleting, Deleted, gone; versions unchanged, never healthy`, async () => {
+    it(`deletes ${name} through the phases Deleting and Deleted, never healthy, with unchanged versions`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       await begin(stage);
@@ -275,7 +275,7 @@ export function deletingSuite(open: OpenStage): void {
     expect((await stage.config()).metadata.finalizers).to.have.length(1);
   });
 
-  it('can be done by an older operator too', async () => {
+  it('can be completed by an older version of the operator', async () => {
     const stage = await open();
     await stage.deploy('1.1.0');
     expect((await stage.pass('1.0.0')).conditions).to.include('Downgrade');

@@ -20,7 +20,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(metadata.finalizers).to.deep.equal(['operator-builder.io/lifecycle']);
   });
 
-  it('is Deployed, T/F/F, in all versions once rolled out, and reports it once', async () => {
+  it('sets phase, conditions and all versions once the pods are rolled out, and reports it once', async () => {
     const stage = await open();
     await stage.pass('1.0.0');
     await stage.rolledOut();

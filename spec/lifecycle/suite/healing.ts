@@ -28,7 +28,7 @@ export function healingSuite(open: OpenStage): void {
     'containers removed': (stage: Stage) => patchContainer(stage, { name: 'other' }),
   };
   for (const [name, edit] of Object.entries(edits)) {
-    it(`reverts: ${name}`, async () => {
+    it(`reverts drift: ${name}`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       await edit(stage);
@@ -64,7 +64,7 @@ export function healingSuite(open: OpenStage): void {
     expect((await stage.pass('1.0.0')).events).to.deep.equal(['CreateResourceSuccess Service web']);
   });
 
-  it('stays Deployed while it heals: Degraded by the workload, then healthy', async () => {
+  it('keeps the phase Deployed during a repair, and is Degraded until the workload is ready', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await patchContainer(stage, { image: 'nginx:evil' });
@@ -250,7 +250,7 @@ export function healingSuite(open: OpenStage): void {
     });
   });
 
-  it('records no values: the annotation contains no secrets', async () => {
+  it('records no values in the last-applied annotation, so that it contains no secrets', async () => {
     const stage = await open({ isMutable: () => false });
     const metadata = { name: 'token', namespace: stage.namespace };
     stage.resources = () => [

@@ -27,7 +27,7 @@ export function keepingSuite(open: OpenStage): void {
     'controllerConfigUpdater throws': (broken) => void (broken.hook = 'controllerConfigUpdater'),
   };
   for (const [name, fail] of Object.entries(failures)) {
-    it(`renews perishables once per reconcile though ${name}, and reports the failure`, async () => {
+    it(`runs once per reconcile although ${name}, and reports the failure`, async () => {
       const broken = await deployed(open);
       fail(broken);
       for (let pass = 0; pass < 2; pass++) {
@@ -39,7 +39,7 @@ export function keepingSuite(open: OpenStage): void {
     });
   }
 
-  it('reports both failures, of an object and of the synchronizer', async () => {
+  it('reports its own failure and that of an object together', async () => {
     const broken = await deployed(open);
     for (const name of ['an object is refused', 'an object can not be described']) {
       failures[name]?.(broken);
@@ -53,7 +53,7 @@ export function keepingSuite(open: OpenStage): void {
     }
   });
 
-  it('does not renew before the first deployment, or when the sanity check ends the reconcile', async () => {
+  it('does not run before the first deployment, or when the sanity check ends the reconcile', async () => {
     const broken = newBroken();
     const stage = await open(optionsOf(broken, { sanityChecker: async () => ({}) }));
     stage.resources = () => undefined;

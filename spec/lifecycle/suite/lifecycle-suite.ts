@@ -23,18 +23,18 @@ export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
 
   describe('deploying', () => deployingSuite(open));
   describe('upgrading', () => upgradingSuite(open));
-  describe('healing', () => healingSuite(open));
-  describe('settling', () => settlingSuite(open));
+  describe('repair of drift', () => healingSuite(open));
+  describe('a system without changes', () => settlingSuite(open));
   describe('deleting', () => deletingSuite(open));
   describe('callbacks', () => callingBackSuite(open));
-  describe('keeping', () => keepingSuite(open));
-  describe('guarding', () => guardingSuite(open));
-  describe('taking over', () => takingOverSuite(open));
-  describe('waiting', () => waitingSuite(open));
-  describe('watching over', () => watchingOverSuite(open));
-  describe('a phase without a version', () => contradictingSuite(open));
+  describe('perishablesSynchronizer', () => keepingSuite(open));
+  describe('protection of user data', () => guardingSuite(open));
+  describe('pausing and taking over', () => takingOverSuite(open));
+  describe('conditions during a wait', () => waitingSuite(open));
+  describe('health checks and hooks', () => watchingOverSuite(open));
+  describe('an inconsistent status', () => contradictingSuite(open));
   describe('bad input', () => badInputSuite(open));
   describe('definitions', () => definingSuite(open));
-  describe('driven', () => drivingSuite(open));
+  describe('a reconciler driven by watch events', () => drivingSuite(open));
   describe('in a Manager', () => managingSuite(open));
 }

@@ -119,7 +119,7 @@ export function managingSuite(open: OpenStage): void {
     await stage.edit({ spec: { changed: 'yes' } });
     const find = () => stage.get('Role', 'web', role.apiVersion);
     const uid = await until(stage, async () => (await find()).metadata.uid);
-    // No timer of the reconcile that created it is left.
+    // Waits until no timer of the reconcile that created it is left.
     await pass(stage, 3_000);
     const { apiVersion, kind } = role;
     await stage.admin.delete({ apiVersion, kind }, role.metadata);

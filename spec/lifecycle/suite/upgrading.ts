@@ -14,7 +14,7 @@ export function upgradingSuite(open: OpenStage): void {
     { from: '', to: '1.9.5' },
   ];
   for (const { from, to } of upgrades) {
-    it(`goes from ${from === '' ? 'no version' : from} to ${to}: observed stays old, then all are new`, async () => {
+    it(`from ${from === '' ? 'no version' : from} to ${to} changes the observed version last`, async () => {
       const stage = await open();
       await stage.deploy(from === '' ? '1.0' : from);
       if (from === '') await stage.setStatus({ observedVersion: '' });
@@ -124,7 +124,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(await stage.pass('1.9.4')).to.not.have.property('error');
   });
 
-  it('prunes unused objects at its end: present while Upgrading, gone after', async () => {
+  it('prunes unused objects only at its end, after the rollout', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), deployment(namespace)];

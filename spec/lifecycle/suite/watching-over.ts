@@ -9,7 +9,7 @@ import type { Config, OpenStage } from './stage.js';
 export function watchingOverSuite(open: OpenStage): void {
   const broken = { pod: nowhere, image: 'nginx:2' };
 
-  it('stays Deployed when degraded, with a reason that names the workload, and recovers', async () => {
+  it('stays in phase Deployed when degraded, and names the failed workload until it recovers', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => system(stage.namespace, broken);

@@ -77,7 +77,7 @@ export function judge(log: readonly LoggedRequest[], lease: string, facts: Round
     if (user !== former && receivedAtMs > sinceMs) gapMs = Math.min(gapMs, receivedAtMs - sinceMs);
     const lateMs = receivedAtMs - (renewedMs.get(user) ?? -Infinity) - renewDeadlineMs;
     const isUsurped = holder.user !== user && receivedAtMs - holder.sinceMs > wayMs;
-    // Until all processes are up, the machine is too busy to tell what is late.
+    // Ignores the start of the processes, during which the machine is too busy for a verdict on times.
     if (receivedAtMs < sinceMs || (lateMs <= wayMs && !isUsurped)) continue;
     if (user === former && overtaken-- > 0) continue;
     violations.push(`${user} wrote ${lateMs} ms too late, when ${holder.user} held the Lease`);

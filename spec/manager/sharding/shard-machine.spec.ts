@@ -83,7 +83,7 @@ describe('ShardMachine in a simulation', function () {
     }
   }
 
-  it('reassigns the slots of a dead replica in that time although the leader is paused when it should act', () => {
+  it('reassigns the slots of a dead replica in the promised time although the leader is paused', () => {
     for (const seed of seeds) {
       const group = startedGroup(seed, 4);
       const leader = group.leader();

@@ -114,7 +114,7 @@ export function readmeSuite(newTarget: NewTarget): void {
       ({ verb, resource }) => verb !== 'watch' && resource !== 'events',
     );
 
-  it('has at most 25 lines', async () => {
+  it('is at most 25 lines long', async () => {
     expect((await readmeExample()).trimEnd().split('\n')).to.have.length.at.most(25);
   });
 

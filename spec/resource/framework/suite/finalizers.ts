@@ -40,7 +40,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(writes).to.deep.equal([]);
   });
 
-  it('appends it to the finalizers of others', async () => {
+  it('appends its finalizer to those of others', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [foreign] } });
     scene.run();
@@ -48,7 +48,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(finalizersOf(await scene.get('a'))).to.deep.equal([foreign, ours]);
   });
 
-  it('adds none to an object in deletion, and does not reconcile it', async () => {
+  it('adds no finalizer to an object in deletion, and does not reconcile the object', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [foreign] } });
     await scene.delete('a');
@@ -94,7 +94,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(scene.lines.join('\n')).to.include(`Gadget ${scene.namespace}/a: ${note}`);
   });
 
-  it('keeps it while a resource requests that, reports it once, and retries until released', async () => {
+  it('keeps the finalizer while a resource requests that, reports this once, and retries', async () => {
     const scene = await open();
     let left = 3;
     const r1 = scene.resource('r1', {
@@ -153,7 +153,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.edit('a', { metadata: { finalizers: null } });
   });
 
-  it('keeps it when a delete cancels the reconciliation, and reports why', async () => {
+  it('keeps the finalizer when a delete cancels the reconciliation, and reports why', async () => {
     const scene = await open();
     let isReady = false;
     const r2 = scene.resource('r2', {
@@ -189,7 +189,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(deletes).to.deep.equal(['r1 deleted a', 'r2 deleted a']);
   });
 
-  it('does not keep it when only a resource is canceled', async () => {
+  it('removes the finalizer when a delete cancels only its resource', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', { deleted: (context) => context.cancelResource('skip') });
     scene.run({ resources: [r1, scene.resource('r2')] });
@@ -216,7 +216,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('removes it although a resource and another client wrote to the object', async () => {
+  it('removes the finalizer although a resource and another client wrote to the object', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       deleted: async (context, object) => {

@@ -16,7 +16,7 @@ export function frameworkSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('pausing', () => pausingSuite(open));
   describe('readiness', () => readinessSuite(open));
   describe('routing', () => routingSuite(open));
-  describe('reconciles', () => passesSuite(open));
+  describe('a reconcile', () => passesSuite(open));
   describe('parallel controllers', () => parallelSuite(open));
   describe('in a manager that is restarted', () => drivingSuite(newTarget));
 }

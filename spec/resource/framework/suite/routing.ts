@@ -70,7 +70,7 @@ export function routingSuite(open: OpenScene): void {
     expect(scene.calls).to.include('v1-r1 deleted a');
   });
 
-  it('releases it once a set handles it again, even if the object does not change', async () => {
+  it('removes the finalizer once a set handles the object again, even if the object does not change', async () => {
     const scene = await open();
     let isBack = true;
     const resourceRouter = routerOf(scene, () => (isBack ? ['v1'] : []));
@@ -84,7 +84,7 @@ export function routingSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('warns of each such object, even if it has the name of an earlier one', async () => {
+  it('warns of each object that no set handles, even if it has the name of an earlier one', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene) });
     for (const warnings of [1, 2]) {

@@ -83,7 +83,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
       await scene.eventually(async () => expect(await readyOf(scene)).to.equal('5/5'));
     });
 
-    it('removes the count with the last pod', async () => {
+    it('removes the count of a Service with its last pod', async () => {
       const scene = await open('service-health');
       await scene.eventually(async () => expect(await readyOf(scene)).to.equal('3/3'));
       const key = { name: 'shop', namespace: scene.namespace() };
@@ -155,7 +155,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
       );
     });
 
-    it('detaches them when the namespace loses its label, and with the gateway', async () => {
+    it('detaches routes when their namespace loses its label, and when the gateway is deleted', async () => {
       const scene = await open('gateway-routes');
       await scene.eventually(async () =>
         expect(await attachedTo(scene, 'cart', 'shop')).to.have.length(2),

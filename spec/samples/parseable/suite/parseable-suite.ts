@@ -136,7 +136,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(left).to.include.members(['Deployment stateless-querier', 'ConfigMap querier-back']);
   });
 
-  it('prunes the claims too if the tenant requests it', async () => {
+  it('prunes the claims of a removed node if the tenant requests it', async () => {
     await stage.start();
     const { metadata } = await stage.create('ordered', (spec) => withClaim(spec, 'staged'));
     await stage.available('ordered');
