@@ -46,7 +46,7 @@ describe('The entry points', () => {
     });
   }
 
-  it('cli/main.js loads no package before it knows which version of the program is to run', () => {
+  it('cli/main.js loads no package before it has chosen the version of the program', () => {
     const packages = [...packagesLoadedBy('cli/main.js')];
     expect(packages.filter((name) => !name.startsWith('node:'))).to.deep.equal([]);
   });

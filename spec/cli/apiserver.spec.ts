@@ -18,7 +18,7 @@ const web: Deployment = {
   },
 };
 
-/** The line that tells a program that the server is ready. */
+/** The line that the server prints when it is ready. */
 interface Ready {
   readonly url: string;
   readonly kubeconfig: string;

@@ -124,7 +124,7 @@ describe('a new user with the packed package and a real API server', () => {
     return changeFile({ type: 'edit', line: 0, path, diff: text }, terminal.folder);
   }
 
-  /** Types a command until it prints all `texts`. */
+  /** Repeats a command until it prints all `texts`. */
   function shows(script: string, ...texts: readonly (string | RegExp)[]): Promise<string> {
     return eventually(async () => {
       operator?.check();

@@ -71,14 +71,14 @@ describe('Operator', () => {
       ]);
     });
 
-    it('rejects installCrds with a conversion webhook, whose address only the manifests know', () => {
+    it('rejects installCrds with a conversion webhook, whose address is only in the manifests', () => {
       const webhooks = [{ type: 'conversion', name: 'tenants.front.example' } as never];
       expect(() => new Operator('tenants', { installCrds: true, webhooks })).to.throw(
         'Operator: installCrds does not know where the conversion webhook is; install the CRDs that `operator-builder manifests` writes',
       );
     });
 
-    it('makes a link of an unowned kind a type error', () => {
+    it('rejects a link of an unowned kind at compile time', () => {
       const operator = new Operator('tenants');
       operator
         .for(Tenant)

@@ -12,12 +12,12 @@ describe('objects inside custom resources', () => {
   const pod = { apiVersion: 'v1', kind: 'Pod' };
   const refused: readonly (readonly [string, object, string])[] = [
     [
-      'metadata that is no object',
+      'metadata that is not an object',
       { ...pod, metadata: 'A_B' },
       'spec.template.metadata: Invalid value: "A_B": json: cannot unmarshal string into Go value of type v1.ObjectMeta',
     ],
     [
-      'an apiVersion that is no string',
+      'an apiVersion that is not a string',
       { ...pod, apiVersion: 5 },
       'spec.template.apiVersion: Invalid value: 5: must be a string',
     ],

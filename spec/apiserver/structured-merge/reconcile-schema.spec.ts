@@ -36,7 +36,7 @@ const set = FieldSet.fromFieldsV1({
 });
 
 describe('reconcileWithSchema', () => {
-  it('makes an owner of parts the owner of the whole if it has become atomic', () => {
+  it('turns owners of members into owners of the whole value once it has become atomic', () => {
     const reconciled = reconcileWithSchema(set, atomOf(schema(true)));
     expect(String(reconciled)).to.equal('.list\n.map\n.free.a.b');
   });

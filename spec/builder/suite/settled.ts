@@ -225,7 +225,7 @@ export function settledSuite(open: OpenScene): void {
     expect(watched.reads).to.deep.equal([]);
   });
 
-  it('prunes an object that another process made for the owner', async () => {
+  it('prunes an object that another process created for the owner', async () => {
     await watched.settle();
     const elsewhere = watched.scene.builder().configMap({ name: 'other' });
     await elsewhere.reconcileConfigMap();

@@ -51,7 +51,7 @@ function estimated(expression: string): number {
 }
 
 /**
- * Returns a number of values with a cost 20 % above the limit, so that messages show each digit.
+ * Returns a number of values whose cost is 20% above the limit. Messages then show all digits of the cost.
  */
 export function tellingCount(expression: string): number {
   return Math.max(1, Math.ceil(12_000_000 / Math.max(1, estimated(expression))));

@@ -55,7 +55,7 @@ describe('validateSchema', () => {
     );
   });
 
-  it('says that no schema of allOf accepts a value', () => {
+  it('reports that no schema of allOf accepts a value', () => {
     expect(said('x', { allOf: [{ pattern: '^a' }, { maxLength: 0 }] })[0]).to.equal(
       'Invalid value: "": "a" must validate all the schemas (allOf). None validated',
     );

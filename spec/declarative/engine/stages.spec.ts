@@ -69,7 +69,7 @@ describe('@project', () => {
 
 for (const stage of ['@unwind', '@demux']) {
   describe(stage, () => {
-    it('makes a document of each element, with its index in the name', () => {
+    it('creates a document for each element, with its index in the name', () => {
       const document = object('default/name', { spec: { list: [1, 'a', true], more: 1 } });
       expect(resultOf([{ [stage]: '$.spec.list' }], document)).to.deep.equal([
         object('default/name-0', { spec: { list: 1, more: 1 } }),
@@ -98,7 +98,7 @@ for (const stage of ['@unwind', '@demux']) {
     });
 
     for (const spec of [{}, { list: [] }, { list: null }]) {
-      it(`makes no documents from ${JSON.stringify(spec)}`, () => {
+      it(`creates no documents for ${JSON.stringify(spec)}`, () => {
         const pipeline = pipelineOf([{ [stage]: '$.spec.list' }]);
         expect(pipeline.push('Pod', added(object('default/name', { spec })))).to.deep.equal([]);
         expect(pipeline.failures()).to.deep.equal([]);
@@ -136,7 +136,7 @@ for (const stage of ['@unwind', '@demux']) {
 
 for (const stage of ['@gather', '@mux']) {
   describe(stage, () => {
-    it('makes a document per key, with the sorted values as a list', () => {
+    it('creates a document for each key, with the sorted values as a list', () => {
       const gather = [{ [stage]: ['$.metadata.namespace', '$.spec.a'] }];
       const other = object('other/c', { spec: { a: 3 } });
       expect(resultOf(gather, b, other, a)).to.deep.equal([

@@ -146,7 +146,7 @@ type ControllerDocument = OperatorDocument['controllers'][number];
 
 const sameName = { name: '$.metadata.name', namespace: '$.metadata.namespace' };
 
-/** A controller that makes a view of each ConfigMap in a namespace with the label `of: <kind>`. */
+/** A controller that writes a view for each ConfigMap in a namespace with the label `of: <kind>`. */
 export function viewOf(
   kind: string,
   namespace: string,
@@ -161,7 +161,7 @@ export function viewOf(
   };
 }
 
-/** A controller that makes a ConfigMap `<prefix>-<name>` of each view of a kind. */
+/** A controller that writes a ConfigMap `<prefix>-<name>` for each view of a kind. */
 export function configMapOf(
   kind: string,
   prefix: string,

@@ -4,7 +4,7 @@ import { ControllerScene, configMap, sameName, view, views } from './controller-
 const keyOfA = { namespace: 'default', name: 'a' };
 const Copies = { apiVersion: views, kind: 'Copy' };
 
-/** A controller that makes a view Copy of each ConfigMap its source selects. */
+/** A controller that writes a view Copy for each ConfigMap that its source selects. */
 function copies(source: object = {}): object {
   return {
     name: 'copies',

@@ -6,14 +6,14 @@ const Copies = { apiVersion: views, kind: 'Copy' };
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
 const Secrets = { apiVersion: 'v1', kind: 'Secret' };
 
-/** A controller that makes a ConfigMap of each view Wanted. */
+/** A controller that writes a ConfigMap for each view Wanted. */
 const wanted = {
   ...{ name: 'wanted', sources: [{ kind: 'Wanted' }] },
   pipeline: [{ '@project': { metadata: sameName, data: '$.data' } }],
   target: { apiGroup: '', version: 'v1', kind: 'ConfigMap' },
 };
 
-/** A controller that makes a view Copy with the sum of each view Wanted. */
+/** A controller that writes a view Copy for each view Wanted, with a sum. */
 const sums = {
   ...{ name: 'sums', sources: [{ kind: 'Wanted' }] },
   pipeline: [{ '@project': { metadata: sameName, sum: { '@add': ['$.n', 1] } } }],

@@ -14,7 +14,7 @@ const counter = (from: string, to: string) => ({
   target: { kind: to },
 });
 
-/** A controller that makes a Node of each Node, under another name. */
+/** A controller that writes a Node for each Node, under another name. */
 const growing = (name: object, fields: object = {}) => ({
   ...{ name: 'growing', sources: [{ kind: 'Node' }], target: { kind: 'Node' } },
   pipeline: { '@project': { metadata: { ...sameName, name }, ...fields } },
@@ -22,7 +22,7 @@ const growing = (name: object, fields: object = {}) => ({
 
 const longer = { '@concat': ['$.metadata.name', 'x'] };
 
-/** A controller that makes two Nodes of each selected Node. */
+/** A controller that writes two Nodes for each selected Node. */
 const doubling = (select: object) => ({
   ...growing({}),
   pipeline: [

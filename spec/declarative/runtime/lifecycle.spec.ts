@@ -7,7 +7,7 @@ import { ControllerScene, configMap, sameName, view } from './controller-scene.j
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
 const keyOfA = { namespace: 'default', name: 'a' };
 
-/** A controller that makes a Secret of each ConfigMap in the namespace. */
+/** A controller that writes a Secret for each ConfigMap in the namespace. */
 const secrets = {
   ...{ name: 'secrets', sources: [{ apiGroup: '', kind: 'ConfigMap', namespace: 'default' }] },
   pipeline: [{ '@project': { metadata: sameName, data: '$.data' } }],

@@ -19,7 +19,7 @@ function deployment(image: string, metadata: object = {}): Thing {
   };
 }
 
-/** A controller that makes a view Copy with labels and image of each Deployment. */
+/** A controller that writes a view Copy for each Deployment, with labels and image. */
 function copies(source: object): object {
   return {
     name: 'copies',
@@ -35,7 +35,7 @@ function copies(source: object): object {
   };
 }
 
-/** A controller that makes the ConfigMap `made` at its start. */
+/** A controller that writes the ConfigMap `made` at its start. */
 function oneShot(more: readonly object[] = []): object {
   const trigger = { apiGroup: 'source.dcontroller.io', kind: 'OneShot' };
   const made = { metadata: { name: 'made', namespace: 'default' }, data: { by: '$.kind' } };

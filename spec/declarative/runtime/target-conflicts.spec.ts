@@ -4,7 +4,7 @@ import { ControllerScene, configMap, sameName, view, views } from './controller-
 const Walls = { apiVersion: views, kind: 'Wall' };
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
 
-/** A controller that makes a wall in its color of each of its wishes. */
+/** A controller that writes a `Wall` in its colour for each object of its own kind `Wish<colour>`. */
 const painter = (colour: string, target: object = { kind: 'Wall' }) => ({
   ...{ name: colour, sources: [{ kind: `Wish${colour}` }], target },
   pipeline: { '@project': { metadata: sameName, data: { [colour]: 'yes' } } },
@@ -41,7 +41,7 @@ describe('two controllers with the same target object', () => {
     expect(scene.errors[0]?.error).to.have.property('code', 'TargetConflict');
   });
 
-  it('restore the object of the second when the first no longer wants it', async () => {
+  it('restore the object of the second controller when the first no longer desires it', async () => {
     const { blue } = await painters();
     await scene.delete(view('Wishred', 'a'));
     await scene.settled();
@@ -60,7 +60,7 @@ describe('two controllers with the same target object', () => {
     expect(scene.ready(blue)).to.equal('True Ready');
   });
 
-  it('keep the object of the first when the second no longer wants it', async () => {
+  it('keep the object of the first controller when the second no longer desires it', async () => {
     const { blue } = await painters();
     await scene.delete(view('Wishblue', 'a'));
     await scene.settled();

@@ -6,7 +6,7 @@ import { ControllerScene, configMap, sameName } from './controller-scene.js';
 const Secrets = { apiVersion: 'v1', kind: 'Secret' };
 const metadata = { metadata: sameName };
 
-/** A controller that makes a view Wanted of each ConfigMap with the label. */
+/** A controller that writes a view Wanted for each ConfigMap with the label. */
 const produces = {
   name: 'produces',
   sources: [

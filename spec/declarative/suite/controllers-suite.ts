@@ -46,7 +46,7 @@ class Process {
   }
 }
 
-/** Controllers that make a view of each ConfigMap in a namespace, and a Secret of each view. */
+/** Controllers that write a view for each ConfigMap in a namespace, and a Secret for each view. */
 function chain(namespace: string): readonly object[] {
   const passed = { '@project': { metadata: sameName, data: '$.data' } };
   return [

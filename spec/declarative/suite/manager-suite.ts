@@ -20,7 +20,7 @@ async function unlessGone<T>(read: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * A controller that makes a SizeView of each ConfigMap, in a namespace that no cluster has: its
+ * A controller that writes a SizeView for each ConfigMap, in a namespace that no cluster has: its
  * first letter.
  */
 function toViews(): Controller {
@@ -38,7 +38,7 @@ function toViews(): Controller {
   });
 }
 
-/** A controller that makes a Secret of each SizeView, in the namespace `home`. */
+/** A controller that writes a Secret for each SizeView, in the namespace `home`. */
 function toSecrets(home: string): Controller {
   return controllerFor(SizeView).complete(async ({ key, client }) => {
     const view = await unlessGone(client.get<UnstructuredObject>(SizeView, key));

@@ -61,7 +61,7 @@ class Setup {
   }
 }
 
-/** A controller that makes a view of each ConfigMap, with its data. */
+/** A controller that writes a view for each ConfigMap, with its data. */
 const toViews = controllerFor(ConfigMap).complete(async ({ key, client }) => {
   const source = await client.get(ConfigMap, key).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;

@@ -5,10 +5,7 @@ import { LocalConfig } from './stage.js';
 import { configMap, deployment, system } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
 
-/**
- * Declares that each mistake yields a condition and an event, no partial work and no repeated
- * writes.
- */
+/** Declares that each mistake causes a condition and an event, but no partial work and no repeated writes. */
 export function badInputSuite(open: OpenStage): void {
   const anything = (): unknown => undefined;
   const lists: Record<string, readonly [() => unknown, RegExp]> = {

@@ -15,7 +15,7 @@ const pruneAnnotation = 'operator-builder.io/prune';
  * Declares that users' objects, and objects that hold their data, are neither adopted nor pruned.
  */
 export function guardingSuite(open: OpenStage): void {
-  it('keeps an object that is no longer desired if its annotation says so', async () => {
+  it('keeps an object that is no longer desired if its annotation forbids pruning', async () => {
     const stage = await open();
     await withOld(stage, [configMap(stage.namespace, 'old')]);
     await stage.touch('ConfigMap', 'old', {

@@ -4,9 +4,7 @@ import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js'
 import { system } from './system.js';
 import type { OpenStage } from './stage.js';
 
-/**
- * Declares that a settled system stays so: no write that changes nothing, none that cannot succeed.
- */
+/** Declares that an unchanged system causes no writes, neither ones without effect nor ones that cannot succeed. */
 export function settlingSuite(open: OpenStage): void {
   it('does not repeat a write that the server reverts', async () => {
     const stage = await open();

@@ -199,7 +199,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(seen.events).to.not.include('DeployStarted');
   });
 
-  it('stores the status where CrManager defines', async () => {
+  it('stores the status in the place that CrManager defines', async () => {
     interface Kept extends Config {
       readonly spec?: { readonly kept?: Config['status'] };
     }
@@ -221,7 +221,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect((await stage.pass('1.0.0', reconciler)).events).to.deep.equal([]);
   });
 
-  it('accepts a custom definition of creating, such as one by conditions', async () => {
+  it('decides by isCreating of CrManager whether a deployment is new', async () => {
     const stage = await open();
     const crManager = {
       type: stage.type,

@@ -91,7 +91,7 @@ const statusResource: Resource<Gadget> = {
   ensureDeleted: async () => undefined,
 };
 
-/** External system that deletes slowly: it requests one wait, by the server's state. */
+/** Simulates a slow external deletion: the first reconcile keeps the finalizer, and an annotation records this. */
 const slowResource: Resource<Gadget> = {
   name: 'slow',
   ensureCreated: async () => undefined,
