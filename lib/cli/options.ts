@@ -19,9 +19,9 @@ export function addClusterOptions(command: Command): Command {
   return command
     .option(
       '--kubeconfig <file>',
-      'the cluster (default: KUBECONFIG, the service account of the pod, or ~/.kube/config)',
+      'kubeconfig of the cluster (default: KUBECONFIG, the service account of the pod, or ~/.kube/config)',
     )
-    .option('--context <name>', "a context of the kubeconfig (default: the file's current one)");
+    .option('--context <name>', 'context in the kubeconfig (default: its current context)');
 }
 
 /**
@@ -64,12 +64,16 @@ interface LeaseName {
 /** Adds `--health-port`, `--metrics-port` and `--leader-election`. */
 export function addProcessOptions(command: Command): Command {
   return command
-    .option('--health-port <port>', 'serve /healthz and /readyz (default: not)', portOf)
-    .option('--metrics-port <port>', 'serve /metrics (default: not)', portOf)
+    .option(
+      '--health-port <port>',
+      'port that serves /healthz and /readyz (default: not served)',
+      portOf,
+    )
+    .option('--metrics-port <port>', 'port that serves /metrics (default: not served)', portOf)
     .addOption(
       new Option(
         '--leader-election <namespace/name>',
-        'be one of several replicas, of which one works at a time: the Lease that they compete for',
+        'Lease for leader election: of several replicas one is active at a time',
       ).argParser(leaseNameOf),
     );
 }
@@ -107,15 +111,14 @@ export interface LogOptions {
 
 /** Returns the option `--log-level`. */
 export function logLevelOption(): Option {
-  return new Option('--log-level <level>', 'the least severe log lines on the standard error')
+  return new Option('--log-level <level>', 'minimum level of log lines on the standard error')
     .choices(levels)
     .default('info');
 }
 
 /** Returns the option `--log-format`. */
 export function logFormatOption(): Option {
-  const what =
-    'log lines for people, or JSON for programs (default: text at a terminal, else json)';
+  const what = 'format of log lines (default: text at a terminal, else json)';
   return new Option('--log-format <format>', what).choices(formats);
 }
 
@@ -146,7 +149,7 @@ export type Output = (typeof outputs)[number];
 
 /** Returns the option `--output`: text for people or JSON for programs. */
 export function outputOption(): Option {
-  return new Option('--output <format>', 'how to say what was done: for people, or for a program')
+  return new Option('--output <format>', 'format of the result: text or JSON')
     .choices(outputs)
     .default('text');
 }

@@ -20,7 +20,7 @@ import { helpExamples } from './options.js';
 /** Creates the command `operator-builder` with its subcommands. It can parse one command line only. */
 export function createProgram(context: CommandContext): Command {
   const program = new Command('operator-builder')
-    .description('Builds and runs Kubernetes operators.')
+    .description('Build and run Kubernetes operators.')
     .version(packageVersion, '-V, --version', 'print the version')
     // Otherwise `create api --version v1` would be read as the program's `--version`.
     .enablePositionalOptions()
@@ -57,8 +57,8 @@ function settle(command: Command, context: CommandContext, parents: readonly str
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .helpOption('-h, --help', 'show this')
-    .showHelpAfterError(`(${names.join(' ')} --help shows what there is)`);
+    .helpOption('-h, --help', 'print this help')
+    .showHelpAfterError(`(${names.join(' ')} --help lists commands and options)`);
   if (command.commands.length > 0) command.helpCommand(false);
   for (const child of command.commands) settle(child, context, names);
 }
@@ -108,13 +108,13 @@ function stacksOf({ stack = '', cause }: Error): string {
 /** `operator-builder help`. @param program - the command whose subcommands it explains */
 export function helpCommand(program: Command): Command {
   return new Command('help')
-    .description('Explains a command, as its option --help does.')
-    .argument('[command...]', 'the words of the command')
+    .description('Print the help of a command, as its option --help does.')
+    .argument('[command...]', 'words of the command')
     .addHelpText(
       'after',
       helpExamples({
         'operator-builder help': 'all commands',
-        'operator-builder help create api': 'one of them',
+        'operator-builder help create api': 'a single command',
       }),
     )
     .action((words: readonly string[]) => commandOf(program, words).outputHelp());
@@ -137,16 +137,15 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 export function completionCommand(context: CommandContext): Command {
   return new Command('completion')
     .description(
-      'Writes what has a shell complete commands, options, their values and files. It is made from this ' +
-        'version of the program; nothing is started to complete a word.',
+      'Write the completion script of a shell for commands, options, values and files. The script belongs to this version of the program, and starts no process to complete a word.',
     )
-    .addArgument(new Argument('<shell>', 'which one').choices(shells))
+    .addArgument(new Argument('<shell>', 'shell of the script').choices(shells))
     .addHelpText(
       'after',
       helpExamples({
         'source <(operator-builder completion bash)': 'in ~/.bashrc; with zsh in ~/.zshrc',
         'operator-builder completion fish > ~/.config/fish/completions/operator-builder.fish':
-          'once',
+          'run once',
       }),
     )
     .action(async (shell: (typeof shells)[number], _options: object, command: Command) => {

@@ -72,6 +72,6 @@ describe('operator-builder declarative run --watch', () => {
   it('refuses standard input', async () => {
     const { code, stderr } = await cli(['declarative', 'run', '-', '--watch']);
     expect(code).to.equal(1);
-    expect(stderr).to.include('--watch is for files');
+    expect(stderr).to.include('--watch: not possible with the standard input');
   });
 });

@@ -162,6 +162,6 @@ describe('operator-builder graph', () => {
   it('refuses files together with a project', async () => {
     const { code, stderr } = await cli(['graph', '-', '--project', '.'], { stdin: named });
     expect(code).to.equal(1);
-    expect(stderr).to.include('leave the files out');
+    expect(stderr).to.include('--project: not possible with files');
   });
 });

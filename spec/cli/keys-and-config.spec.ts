@@ -188,8 +188,8 @@ describe('operator-builder declarative keys and config', () => {
   });
 
   for (const [what, args, says] of [
-    ['no user', ['-n', 'a'], '--user is missing'],
-    ['no namespace', ['-u', 'a'], '--namespaces is missing'],
+    ['no user', ['-n', 'a'], '--user: missing; pass'],
+    ['no namespace', ['-u', 'a'], '--namespaces: missing; pass'],
     ['an empty name', ['-u', 'a', '-n', 'a,,b'], 'Want names, separated by commas'],
     ['an invalid namespace', ['-u', 'a', '-n', 'A B'], 'The namespace "A B" must be'],
     ['an invalid duration', ['-u', 'a', '-n', 'a', '--expires', '1 day'], 'for example 90m'],

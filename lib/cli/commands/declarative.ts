@@ -24,7 +24,7 @@ import type { ClusterOptions, LogOptions, Output, ProcessOptions } from '../opti
 /** `operator-builder declarative` with its subcommands. */
 export function declarativeCommand(context: CommandContext): Command {
   return new Command('declarative')
-    .description('Runs operators that are written in YAML, and lets people see their views.')
+    .description('Run operators that are written in YAML, and serve their views.')
     .addCommand(runCommand(context))
     .addCommand(apiServerCommand(context))
     .addCommand(keysCommand(context))
@@ -42,26 +42,32 @@ interface FileRunOptions extends ClusterOptions, ProcessOptions, LogOptions {
 function runCommand(context: CommandContext): Command {
   return addProcessOptions(addClusterOptions(new Command('run')))
     .description(
-      'Runs the operators of files on a cluster, until SIGINT or SIGTERM. What is wrong with them is ' +
-        'said before anything runs.',
+      'Run the operators in files on a cluster until SIGINT or SIGTERM. Problems in the files are reported before any operator starts.',
     )
     .argument('<file...>', 'YAML files with operators; - is the standard input')
-    .option('--watch', 'take over what the files say whenever they change')
+    .option('--watch', 'apply the files again whenever they change')
     .option(
       '--api-server-port <port>',
-      `serve their views to kubectl (default: not; with one of the next two ${defaultViewPort})`,
+      `port that serves their views to kubectl (default: not served; ${defaultViewPort} if the host or keys are given)`,
       portOf,
     )
-    .option('--api-server-host <address>', 'where to; without keys only to this machine')
-    .option('--api-server-keys <directory>', 'what `declarative keys` made: HTTPS, and tokens')
+    .option(
+      '--api-server-host <address>',
+      'address of the view server; without keys only loopback addresses',
+    )
+    .option(
+      '--api-server-keys <directory>',
+      'directory from `declarative keys`: serve over HTTPS, with tokens',
+    )
     .addOption(logLevelOption())
     .addOption(logFormatOption())
     .addHelpText(
       'after',
       helpExamples({
         'operator-builder declarative run operator.yaml --context kind-dev':
-          'on a cluster of yours',
-        'operator-builder declarative run operator.yaml --watch': 'while you write it',
+          'on a cluster of your kubeconfig',
+        'operator-builder declarative run operator.yaml --watch':
+          'applied again at each change of the file',
         'operator-builder declarative run *.yaml --api-server-port 18443':
           'with the views at http://127.0.0.1:18443',
       }),
@@ -76,7 +82,7 @@ async function runFiles(
 ): Promise<void> {
   const viewServer = viewServerOf(options);
   if (options.watch === true && files.includes('-')) {
-    throw new UsageError('--watch is for files: the standard input does not change');
+    throw new UsageError('--watch: not possible with the standard input; pass files');
   }
   const { FileOperators, readOperatorFiles, refuseOddNames } =
     await import('../declarative/operator-files.js');
@@ -122,13 +128,15 @@ interface ApiServerOptions extends ClusterOptions, ProcessOptions, LogOptions {
 function apiServerCommand(context: CommandContext): Command {
   return addProcessOptions(addClusterOptions(new Command('apiserver')))
     .description(
-      'Runs every Operator object of a cluster, as they come, change and go, and serves their views to ' +
-        'kubectl, until SIGINT or SIGTERM.',
+      'Run the operators of all Operator objects in a cluster until SIGINT or SIGTERM. Created, changed and deleted objects take effect at once. The views are served to kubectl.',
     )
-    .option('--port <port>', 'where views are served', portOf, defaultViewPort)
-    .option('--host <address>', 'where to; without keys only to this machine')
-    .option('--keys <directory>', 'what `declarative keys` made: HTTPS, and tokens')
-    .option('--no-install-crd', 'do not install the custom resource operators.dcontroller.io')
+    .option('--port <port>', 'port of the view server', portOf, defaultViewPort)
+    .option('--host <address>', 'address of the view server; without keys only loopback addresses')
+    .option(
+      '--keys <directory>',
+      'directory from `declarative keys`: serve over HTTPS, with tokens',
+    )
+    .option('--no-install-crd', 'do not install the CRD operators.dcontroller.io')
     .addOption(logLevelOption())
     .addOption(logFormatOption())
     .addHelpText(
@@ -137,7 +145,7 @@ function apiServerCommand(context: CommandContext): Command {
         'operator-builder declarative apiserver': `views at http://127.0.0.1:${defaultViewPort}`,
         'operator-builder declarative apiserver --host 0.0.0.0 --keys view-keys':
           'over HTTPS; clients need a token of `declarative config`',
-        'kubectl apply -f operator.yaml': 'an operator begins',
+        'kubectl apply -f operator.yaml': 'start an operator',
       }),
     )
     .action((options: ApiServerOptions) => serve(options, context));
@@ -181,31 +189,30 @@ interface KeysOptions {
 function keysCommand(context: CommandContext): Command {
   return new Command('keys')
     .description(
-      'Makes the keys of an API server of views that speaks HTTPS: a certificate for it, and a pair of ' +
-        'keys for tokens. Only you can read the files.',
+      'Create the keys of a view server: a certificate for HTTPS, and a key pair for tokens. Only you can read the files.',
     )
-    .option('-d, --directory <directory>', 'where the files go', defaultKeyDirectory)
+    .option('-d, --directory <directory>', 'directory for the files', defaultKeyDirectory)
     .option(
       '--host <names>',
-      'names and addresses that the server is reached by, beside localhost, separated by commas',
+      'further host names and addresses of the server, separated by commas (localhost is always included)',
       namesOf,
     )
-    .option('--days <number>', 'how long the certificate is good', daysOf, 365)
+    .option('--days <number>', 'validity of the certificate in days', daysOf, 365)
     .option('--force', 'replace existing files; tokens of the old keys become invalid')
     .addOption(
       new Option(
         '--rotate',
-        'make a new key for tokens; those of the key before stay good until the next rotation',
+        'create a new token key; tokens of the previous key stay valid until the next rotation',
       ).conflicts(['force', 'host', 'days']),
     )
     .addOption(outputOption())
     .addHelpText(
       'after',
       helpExamples({
-        'operator-builder declarative keys': `into ${defaultKeyDirectory}, for this machine`,
+        'operator-builder declarative keys': `in ${defaultKeyDirectory}, for a server on this machine`,
         'operator-builder declarative keys --host views.example.com,10.0.0.7':
-          'for a server that others reach, too',
-        'operator-builder declarative keys --rotate': 'a new key for tokens, beside the one before',
+          'for a server that other machines connect to',
+        'operator-builder declarative keys --rotate': 'a new token key beside the previous one',
       }),
     )
     .action((options: KeysOptions) => makeKeys(options, context));
@@ -227,8 +234,11 @@ async function makeKeys(options: KeysOptions, { stdout }: CommandContext): Promi
   const lines = [
     [files.certificate, 'certificate of the server'],
     [files.privateKey, 'private key of the server'],
-    [files.tokenKey, 'what the server checks tokens by'],
-    [files.signingKey, 'what tokens are made with: keep it to yourself, no server needs it'],
+    [files.tokenKey, 'key with which the server verifies tokens'],
+    [
+      files.signingKey,
+      'private key that signs tokens: keep it secret, the server does not need it',
+    ],
   ];
   stdout.write(lines.map(([file = '', what = '']) => `${file}: ${what}\n`).join(''));
 }
@@ -252,19 +262,18 @@ const dayMs = 24 * 60 * 60_000;
 function configCommand(context: CommandContext): Command {
   return addOptions(new Command('config'))
     .description(
-      'Makes a kubeconfig for kubectl to see the views of an API server: with a token that says who one ' +
-        'is and what one may do, or, for a server of plain HTTP, without. Only you can read the file.',
+      'Write a kubeconfig for the views of a server. It contains a token for a user, or none if the server uses plain HTTP. Only you can read the file.',
     )
     .addHelpText(
       'after',
       helpExamples({
         'operator-builder declarative config --user alice --namespaces shop,bank':
-          'alice may look at the views in two namespaces for a day',
+          'alice may read the views in two namespaces for a day',
         "operator-builder declarative config --user ops --namespaces '*' --rules role.yaml --expires 8h":
-          'what a Role in a file allows, everywhere, for eight hours',
+          'the permissions of a Role file in all namespaces for eight hours',
         [`operator-builder declarative config --server http://127.0.0.1:${defaultViewPort}`]:
-          'for a server on this machine that asks for no token',
-        'kubectl --kubeconfig views.kubeconfig api-resources': 'which views there are',
+          'for a server on this machine without tokens',
+        'kubectl --kubeconfig views.kubeconfig api-resources': 'list the views',
       }),
     )
     .action((options: ConfigOptions) => makeConfig(options, context));
@@ -272,29 +281,31 @@ function configCommand(context: CommandContext): Command {
 
 function addOptions(command: Command): Command {
   return command
-    .option('-u, --user <name>', 'who the token is for')
+    .option('-u, --user <name>', 'user name in the token')
     .option(
       '-n, --namespaces <names>',
-      "where it is good, separated by commas; '*' is everywhere",
+      "namespaces that the token allows, separated by commas; '*' for all",
       namespacesOf,
     )
     .addOption(
-      new Option('--access <level>', 'what it allows: to look at all views, or to change them, too')
+      new Option('--access <level>', 'allow reading all views, or also writing them')
         .choices(['read', 'write'])
         .default('read'),
     )
     .addOption(
-      new Option('--rules <file>', 'what it allows: the rules of a Role, YAML').conflicts('access'),
+      new Option('--rules <file>', 'YAML file of a Role whose rules the token allows').conflicts(
+        'access',
+      ),
     )
     .addOption(
-      new Option('--expires <duration>', 'how long it is good, for example 90m')
+      new Option('--expires <duration>', 'validity of the token, for example 90m')
         .argParser(durationMsOf)
         .default(dayMs, '24h'),
     )
-    .option('--server <url>', 'where the server is', `https://127.0.0.1:${defaultViewPort}`)
-    .option('--keys <directory>', 'what `declarative keys` made', defaultKeyDirectory)
-    .option('-o, --out <file>', 'the file to write', 'views.kubeconfig')
-    .option('--force', 'replace a file that is there')
+    .option('--server <url>', 'URL of the server', `https://127.0.0.1:${defaultViewPort}`)
+    .option('--keys <directory>', 'directory from `declarative keys`', defaultKeyDirectory)
+    .option('-o, --out <file>', 'kubeconfig to write', 'views.kubeconfig')
+    .option('--force', 'replace an existing file')
     .addOption(outputOption());
 }
 
@@ -326,9 +337,11 @@ async function credentials(
   clock: Clock,
 ): Promise<{ readonly certificate: string; readonly token: string }> {
   const { user, namespaces, access, rules, expires: validForMs, keys } = options;
-  if (user === undefined) throw new UsageError('--user is missing: say who the token is for');
+  if (user === undefined) throw new UsageError('--user: missing; pass the user name for the token');
   if (namespaces === undefined) {
-    throw new UsageError("--namespaces is missing: say where the token is good, '*' is everywhere");
+    throw new UsageError(
+      "--namespaces: missing; pass the namespaces that the token allows, or '*' for all",
+    );
   }
   const { createToken } = await import('../../declarative/index.js');
   const { readSigningKeys, readRules, rulesOfLevel } =

@@ -18,25 +18,27 @@ interface GraphOptions {
 export function graphCommand(context: CommandContext): Command {
   return new Command('graph')
     .description(
-      'Draws the operator of the project: its controllers, what they reconcile, own and watch. Or, of ' +
-        'files, declarative operators: what their controllers read, do and write, and which of them work ' +
-        'on what others write.',
+      'Draw the operator of the project: its controllers, and the kinds that they reconcile, own and watch. With files: draw the sources, stages and targets of declarative operators, and how their controllers depend on each other.',
     )
     .argument('[file...]', 'YAML files with declarative operators; - is the standard input')
-    .option('--project <directory>', 'where the operator is (default: here, without files)')
+    .option(
+      '--project <directory>',
+      'directory of the project (default: the current directory, without files)',
+    )
     .addOption(
-      new Option('-f, --format <format>', 'what to draw as; json is the model of the drawing')
+      new Option('-f, --format <format>', 'format of the drawing; json is its model')
         .choices(formats)
         .default('mermaid'),
     )
-    .option('-o, --out <file>', 'write to a file, not to the standard output')
+    .option('-o, --out <file>', 'file to write (default: the standard output)')
     .addHelpText(
       'after',
       helpExamples({
         'operator-builder graph': 'the operator of this project as Mermaid, for a Markdown page',
         'operator-builder graph *.yaml -f svg -o operators.svg':
-          'several declarative operators in one picture',
-        'kubectl get operator shop -o yaml | operator-builder graph -': 'one of a cluster',
+          'several declarative operators in one drawing',
+        'kubectl get operator shop -o yaml | operator-builder graph -':
+          'a declarative operator of a cluster',
       }),
     )
     .action((files: string[], options: GraphOptions) => drawGraph(files, options, context));
@@ -54,7 +56,7 @@ async function drawGraph(
   context: CommandContext,
 ): Promise<void> {
   if (files.length > 0 && project !== undefined) {
-    throw new UsageError('--project is for the operator of a project: leave the files out, or it');
+    throw new UsageError('--project: not possible with files; leave one of them out');
   }
   const drawn =
     files.length > 0

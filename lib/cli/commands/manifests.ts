@@ -9,19 +9,21 @@ import type { ChartOptions } from '../package/make-chart.js';
 export function manifestsCommand(context: CommandContext): Command {
   return new Command('manifests')
     .description(
-      'Generate the manifests of the project from its operator: CustomResourceDefinitions of its ' +
-        'resources, roles that allow only what its controllers declare, and configurations of its ' +
-        'webhooks. In config/rbac/role.yaml, rules of your own go below the marker, and are kept.',
+      'Generate the manifests of the project from its operator: CustomResourceDefinitions, roles with only the permissions that the controllers declare, and webhook configurations. Rules of your own go below the marker in config/rbac/role.yaml; the command keeps them.',
     )
-    .option('--check', 'write nothing; show what is stale, and end with code 1 then', false)
-    .option('--dry-run', 'write nothing, and show what would be changed', false)
+    .option(
+      '--check',
+      'write nothing; list stale files and exit with code 1 if there are any',
+      false,
+    )
+    .option('--dry-run', 'write nothing; list the files that would change', false)
     .option('--force', 'overwrite files that were not generated', false)
-    .option('--project <directory>', 'where the operator is', '.')
+    .option('--project <directory>', 'directory of the project', '.')
     .addOption(outputOption())
     .addHelpText(
       'after',
       helpExamples({
-        'operator-builder manifests': 'after a change of a schema, or of what a controller does',
+        'operator-builder manifests': 'after a change of a schema or of a controller',
         'operator-builder manifests --check': 'in CI: fail if a manifest is stale',
       }),
     )
@@ -35,19 +37,20 @@ export function manifestsCommand(context: CommandContext): Command {
 /** `operator-builder build-installer`. */
 export function buildInstallerCommand(context: CommandContext): Command {
   return overlayCommand('build-installer')
-    .description(
-      'Writes all that a cluster needs to one file: what kubectl kustomize makes of an overlay.',
+    .description('Write all objects of a Kustomize overlay to one file, for kubectl apply.')
+    .option('-n, --namespace <name>', 'namespace of the operator (default: that of the overlay)')
+    .option(
+      '--out <file>',
+      'file to write, in the project; - is the standard output',
+      'dist/install.yaml',
     )
-    .option('-n, --namespace <name>', 'where the operator is to be (default: as the overlay says)')
-    .option('--out <file>', 'in the project; - is the standard output', 'dist/install.yaml')
     .addOption(outputOption())
     .addHelpText(
       'after',
       helpExamples({
         'operator-builder build-installer --image registry.example/shop:1.2.0':
           'dist/install.yaml, for kubectl apply --server-side -f',
-        'operator-builder build-installer --overlay config/crd --out -':
-          'the CRDs, to be looked at',
+        'operator-builder build-installer --overlay config/crd --out -': 'print the CRDs',
       }),
     )
     .action(async (options: InstallerOptions) => {
@@ -60,17 +63,20 @@ export function buildInstallerCommand(context: CommandContext): Command {
 export function helmCommand(context: CommandContext): Command {
   return overlayCommand('helm')
     .description(
-      'Make or update a Helm chart of what kubectl kustomize makes of an overlay. values.yaml and Chart.yaml keep your changes.',
+      'Create or update a Helm chart from a Kustomize overlay. Your changes in values.yaml and Chart.yaml stay.',
     )
-    .option('--out <directory>', 'in the project (default: charts/ and its name)')
-    .option('--dry-run', 'say what would be done to which file, and write nothing', false)
-    .option('--force', 'drop changes that were made by hand', false)
+    .option(
+      '--out <directory>',
+      'directory of the chart, in the project (default: charts/ and its name)',
+    )
+    .option('--dry-run', 'write nothing; list the files that would change', false)
+    .option('--force', 'discard changes that were made by hand', false)
     .addOption(outputOption())
     .addHelpText(
       'after',
       helpExamples({
-        'operator-builder helm': 'a chart whose values are as config/ says',
-        'operator-builder helm --dry-run': 'what has changed since it was made',
+        'operator-builder helm': 'a chart with the settings of config/ as values',
+        'operator-builder helm --dry-run': 'changes since the chart was created',
       }),
     )
     .action(async (options: ChartOptions) => {
@@ -82,7 +88,7 @@ export function helmCommand(context: CommandContext): Command {
 /** Returns a command that builds an overlay of a project. */
 function overlayCommand(name: string): Command {
   return new Command(name)
-    .option('--project <directory>', 'where the operator is', '.')
-    .option('--overlay <directory>', 'the kustomization to build, in the project', 'config/default')
-    .option('--image <image>', "the manager's image (default: as config/manager says)");
+    .option('--project <directory>', 'directory of the project', '.')
+    .option('--overlay <directory>', 'kustomization to build, in the project', 'config/default')
+    .option('--image <image>', 'image of the manager (default: that of config/manager)');
 }

@@ -34,27 +34,27 @@ interface PlanOptions extends ClusterOptions, LogOptions {
 export function planCommand(context: CommandContext): Command {
   return addClusterOptions(new Command('plan'))
     .description(
-      'Says what the operator of the project would change once custom resources are applied, at once ' +
-        'and after each rollout: its controllers reconcile them with writes that are dry runs, and ' +
-        'nothing is stored. Ends with code 2 when there are changes, 0 without changes, 1 when ' +
-        'the operator fails.',
+      'Show what the operator would change if custom resources were applied, at once and after each rollout. All writes are dry runs. Exit code: 0 no changes, 2 changes, 1 the operator fails.',
     )
     .requiredOption(
       '-f, --filename <path...>',
       'custom resources: files or directories of YAML; - is the standard input',
     )
-    .option('--project <directory>', 'where the operator is', '.')
-    .option('-n, --namespace <name>', 'of resources that name none', 'default')
+    .option('--project <directory>', 'directory of the project', '.')
+    .option('-n, --namespace <name>', 'namespace of resources that have none', 'default')
+    .option('--server-side', 'use server-side apply (default: as the last apply did)')
     .option(
-      '--server-side',
-      'apply them as kubectl apply --server-side (default: as it was so far)',
+      '--field-manager <name>',
+      'field manager of the apply (default: that of the last apply, or kubectl)',
     )
-    .option('--field-manager <name>', 'who applies them (default: who has so far, or kubectl)')
-    .option('--force-conflicts', 'take fields from others, with --server-side')
-    .option('--unchanged', 'list objects that stay as they are, too')
-    .option('--no-color', 'do not colour what is for people (also: NO_COLOR=1)')
+    .option('--force-conflicts', 'with --server-side: take fields over from other field managers')
+    .option('--unchanged', 'also list unchanged objects')
+    .option('--no-color', 'print text without colours (also: NO_COLOR=1)')
     .addOption(
-      new Option('--output <format>', 'changes, for people or for a program, or whole objects')
+      new Option(
+        '--output <format>',
+        'format of the plan: text, JSON or a diff of the changes; yaml prints whole objects',
+      )
         .choices(outputs)
         .default('text'),
     )
@@ -64,8 +64,9 @@ export function planCommand(context: CommandContext): Command {
       'after',
       helpExamples({
         'operator-builder plan -f shop.yaml': 'on the cluster of your kubeconfig',
-        'operator-builder plan -f config/samples/*.yaml --context staging': 'of several, elsewhere',
-        'operator-builder plan -f shop.yaml --output diff': 'as kubectl diff prints changes',
+        'operator-builder plan -f config/samples/*.yaml --context staging':
+          'several resources, on another cluster',
+        'operator-builder plan -f shop.yaml --output diff': 'in the format of kubectl diff',
         'operator-builder plan -f shop.yaml --output json': 'for a program',
       }),
     )
@@ -78,7 +79,7 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
   const { planResource } = await import('../plan/plan-resource.js');
   const signal = context.stopSignal();
   const resources = await resourcesAt(options.filename, context);
-  const { operator } = await whileTelling('the operator is compiled', context, () =>
+  const { operator } = await whileTelling('compiling the operator', context, () =>
     loadOperator(resolve(context.cwd, options.project)),
   );
   const logger = await commandLogger(options, context);
@@ -90,7 +91,7 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
     const plans: ResourcePlan[] = [];
     for (const resource of resources) {
       const planning = { ...applying, operator, client, logger, clock, signal };
-      const what = `${resource.kind} ${resource.metadata.name ?? ''} is planned`;
+      const what = `planning ${resource.kind} ${resource.metadata.name ?? ''}`;
       plans.push(await whileTelling(what, context, () => planResource(resource, planning)));
     }
     await say(plans, options, context);
@@ -138,20 +139,16 @@ interface UpgradeCheckOptions extends LogOptions {
 export function upgradeCheckCommand(context: CommandContext): Command {
   return new Command('upgrade-check')
     .description(
-      'Says what an upgrade of an operator does to what runs: both versions work on stored resources, ' +
-        'one after the other, in a cluster within this process. Names every pod restart with the field ' +
-        'that causes it, writes that a server refuses, what is renamed, pruned or lost, and resources ' +
-        'that the new schemas refuse. Ends with code 2 when there are such findings, 0 without ' +
-        'findings, 1 when it could not be checked. No cluster is needed.',
+      'Check the effects of an operator upgrade. Both versions reconcile stored resources in a cluster inside this process; no other cluster is needed. The report lists pod restarts with the field behind each, refused writes, and objects that are renamed, pruned, lost or invalid. Exit code: 0 no findings, 2 findings, 1 the check failed.',
     )
-    .requiredOption('--from <directory>', 'the project in the version that runs, with its packages')
-    .requiredOption('--to <directory>', 'the project in the version that is to run')
+    .requiredOption('--from <directory>', 'project of the present version, with node_modules')
+    .requiredOption('--to <directory>', 'project of the new version, with node_modules')
     .requiredOption(
       '-f, --filename <path...>',
-      'what is stored: files or directories of YAML; - is the standard input',
+      'stored resources: files or directories of YAML; - is the standard input',
     )
-    .option('-n, --namespace <name>', 'of resources that name none', 'default')
-    .option('--no-color', 'do not colour what is for people (also: NO_COLOR=1)')
+    .option('-n, --namespace <name>', 'namespace of resources that have none', 'default')
+    .option('--no-color', 'print text without colours (also: NO_COLOR=1)')
     .addOption(outputOption())
     .addOption(logLevelOption().default('silent'))
     .addOption(logFormatOption())
@@ -160,7 +157,7 @@ export function upgradeCheckCommand(context: CommandContext): Command {
       helpExamples({
         'operator-builder upgrade-check --from ../shop-1.4 --to . -f crs/': 'before a release',
         'kubectl get shops -A -o yaml | operator-builder upgrade-check --from ../shop-1.4 --to . -f -':
-          'with what a cluster has',
+          'with the resources of a cluster',
       }),
     )
     .action((options: UpgradeCheckOptions) => upgradeCheck(options, context));
@@ -174,14 +171,14 @@ async function upgradeCheck(options: UpgradeCheckOptions, context: CommandContex
   const { stdout, cwd } = context;
   const resources = await resourcesAt(options.filename, context);
   const compiled = (directory: string): Promise<LoadedProject> =>
-    whileTelling(`the operator in ${directory} is compiled`, context, () =>
+    whileTelling(`compiling the operator in ${directory}`, context, () =>
       loadOperator(resolve(cwd, directory)),
     );
   const { operator: from } = await compiled(options.from);
   const { operator: to } = await compiled(options.to);
   const logger = await commandLogger(options, context);
   const { namespace } = options;
-  const report = await whileTelling('both versions are replayed', context, () =>
+  const report = await whileTelling('replaying both versions', context, () =>
     checkUpgrade({ from, to, resources, namespace, logger, signal }),
   );
   if (options.output === 'json') {

@@ -13,25 +13,24 @@ import type { ScaffoldOptions } from '../scaffold/scaffold-command.js';
 export function initCommand(context: CommandContext): Command {
   return scaffoldCommand('init')
     .description(
-      'Makes a project: an operator that builds, runs and deploys, without kinds as yet. In the clone of ' +
-        'a new repository its dot files, Markdown files and LICENSE stay as they are, even with --force.',
+      'Create a project: an operator without kinds that builds, runs and deploys. Dot files, Markdown files and LICENSE of a new repository stay unchanged, even with --force.',
     )
-    .option('--domain <domain>', 'what the groups of the kinds end with, for example example.com')
-    .option('--name <name>', "what the operator is called (default: the folder's name)")
-    .option('--repo <url>', "the repository's address, for package.json")
-    .option('--license <license>', 'an SPDX identifier, for package.json')
-    .option('--owner <owner>', 'the author, for package.json')
+    .option('--domain <domain>', 'domain of the API groups, for example example.com')
+    .option('--name <name>', 'name of the operator (default: the name of the folder)')
+    .option('--repo <url>', 'URL of the repository, for package.json')
+    .option('--license <license>', 'SPDX identifier of the license, for package.json')
+    .option('--owner <owner>', 'author, for package.json')
     .option(
       '--package <version>',
-      'where operator-builder comes from: a version, or file:, a folder or a tarball (default: this version)',
+      'version of operator-builder to install, or file: with a folder or a tarball (default: this version)',
     )
     .option(
       '--with <parts>',
-      'what not every project has, separated by commas: olm (config/manifests, for a catalogue), scorecard (config/scorecard, its tests)',
+      'optional parts, separated by commas: olm (config/manifests, for a catalogue), scorecard (config/scorecard, its tests)',
       namesOf,
     )
     .addOption(
-      new Option('--test-runner <runner>', 'what runs the tests: node:test or Vitest')
+      new Option('--test-runner <runner>', 'test runner: node:test or Vitest')
         .choices(testRunners)
         .default('node'),
     )
@@ -40,7 +39,7 @@ export function initCommand(context: CommandContext): Command {
       helpExamples({
         'operator-builder init --domain example.com': 'a project in this folder',
         'operator-builder init --domain example.com --name shop -C shop --dry-run':
-          'what would be made in the folder shop',
+          'list the files of a project in the folder shop',
       }),
     )
     .action(async (options: Unasked<InitOptions, 'domain'>, command: Command) => {
@@ -58,7 +57,7 @@ export function initCommand(context: CommandContext): Command {
 /** `operator-builder create` with its subcommands. */
 export function createCommand(context: CommandContext): Command {
   return new Command('create')
-    .description('Adds to a project that `init` made.')
+    .description('Add a kind or a webhook to a project.')
     .addCommand(createApiCommand(context))
     .addCommand(createWebhookCommand(context));
 }
@@ -66,27 +65,20 @@ export function createCommand(context: CommandContext): Command {
 /** `operator-builder create api`. */
 function createApiCommand(context: CommandContext): Command {
   return scaffoldCommand('api')
-    .description(
-      'Adds a kind, or a version of one, to the project: its schema, and its controller.',
-    )
-    .option('--group <group>', 'the group of the kind, without the domain')
-    .option('--version <version>', 'for example v1alpha1')
-    .option('--kind <kind>', 'for example CronTab')
-    .option('--plural <plural>', 'the name in URLs (default: by the rules of English)')
-    .addOption(choice('--resource [wanted]', 'the schema, the CRD, a sample and roles'))
-    .addOption(choice('--controller [wanted]', 'the controller, and a test of it'))
-    .addOption(choice('--namespaced [wanted]', 'objects are in namespaces'))
-    .option('--no-resource', 'only a controller: the project has the kind, or others define it')
-    .option(
-      '--crd-file <file>',
-      'with --no-resource: the CustomResourceDefinition of a kind of another operator',
-    )
-    .option('--no-controller', 'without a controller')
-    .option('--no-namespaced', 'the kind is one of the whole cluster')
+    .description('Add a kind, a version of a kind, or a controller to the project.')
+    .option('--group <group>', 'API group of the kind, without the domain')
+    .option('--version <version>', 'API version, for example v1alpha1')
+    .option('--kind <kind>', 'name of the kind, for example CronTab')
+    .option('--plural <plural>', 'plural name in URLs (default: by the rules of English)')
+    .addOption(choice('--resource [wanted]', 'add the schema, the CRD, a sample and roles'))
+    .addOption(choice('--controller [wanted]', 'add the controller and its test'))
+    .addOption(choice('--namespaced [wanted]', 'the kind is namespaced'))
+    .option('--no-resource', 'add only a controller, for a kind of the project or a foreign kind')
+    .option('--crd-file <file>', 'with --no-resource: CustomResourceDefinition of the foreign kind')
+    .option('--no-controller', 'add no controller')
+    .option('--no-namespaced', 'the kind is cluster-scoped')
     .addOption(
-      new Option('--style <style>', 'how the controller is written')
-        .choices(styles)
-        .default('builder'),
+      new Option('--style <style>', 'style of the controller').choices(styles).default('builder'),
     )
     .addHelpText(
       'after',
@@ -94,11 +86,11 @@ function createApiCommand(context: CommandContext): Command {
         'operator-builder create api --group shop --version v1alpha1 --kind Shop':
           'a kind with a controller',
         'operator-builder create api --group shop --version v1 --kind Shop':
-          'a second version of it',
+          'a second version of the kind',
         'operator-builder create api --group apps --version v1 --kind Deployment --no-resource':
-          'a controller of a built-in kind; the group of Pods is core',
+          'a controller for a built-in kind; the group of Pods is core',
         'operator-builder create api --group shop --version v1 --kind Fleet --no-namespaced --dry-run':
-          'what a kind of the whole cluster would be',
+          'list the files of a cluster-scoped kind',
       }),
     )
     .action(async (options: Unasked<CreateApiOptions, ApiNames>, command: Command) => {
@@ -126,26 +118,24 @@ function choice(flags: string, description: string): Option {
 /** `operator-builder create webhook`. */
 function createWebhookCommand(context: CommandContext): Command {
   return scaffoldCommand('webhook')
-    .description(
-      'Has the API server ask the operator about objects of a kind that the project has.',
-    )
-    .option('--group <group>', 'the group of the kind, without the domain')
-    .option('--version <version>', 'the version that the operator gets the objects in')
-    .option('--kind <kind>', 'for example CronTab')
-    .option('--defaulting', 'complete objects before they are stored', false)
-    .option('--validation', 'decide whether objects may be stored', false)
+    .description('Add admission or conversion webhooks for a kind of the project.')
+    .option('--group <group>', 'API group of the kind, without the domain')
+    .option('--version <version>', 'API version in which the webhook receives objects')
+    .option('--kind <kind>', 'name of the kind, for example CronTab')
+    .option('--defaulting', 'set defaults in objects before they are stored', false)
+    .option('--validation', 'allow or deny objects before they are stored', false)
     .option(
       '--conversion',
-      'convert objects between all versions of the kind, by way of the one that is stored',
+      'convert objects between all versions of the kind, through the stored version',
       false,
     )
     .addHelpText(
       'after',
       helpExamples({
         'operator-builder create webhook --group shop --version v1 --kind Shop --validation':
-          'what a schema can not say of a Shop',
+          'rules that a schema cannot express',
         'operator-builder create webhook --group shop --version v1 --kind Shop --conversion':
-          'for versions of different schemas',
+          'for versions with different schemas',
       }),
     )
     .action(async (options: Unasked<CreateWebhookOptions, WebhookNames>, command: Command) => {
@@ -165,15 +155,15 @@ type WebhookNames = 'group' | 'version' | 'kind';
 export function deleteCommand(context: CommandContext): Command {
   const api = scaffoldCommand('api')
     .description(
-      'Take a kind out of the project: its schema, controller and webhooks; files that you changed stay',
+      'Remove a kind from the project: its schema, controller and webhooks. Files that you changed stay.',
     )
-    .requiredOption('--group <group>', 'the group of the kind, as PROJECT has it')
-    .requiredOption('--kind <kind>', 'for example CronTab')
+    .requiredOption('--group <group>', 'API group of the kind, as in PROJECT')
+    .requiredOption('--kind <kind>', 'name of the kind, for example CronTab')
     .addHelpText(
       'after',
       helpExamples({
         'operator-builder delete api --group shop --kind Shop --dry-run':
-          'what would be removed, and what would stay',
+          'list the files that would be removed, and those that would stay',
       }),
     )
     .action(async (options: DeleteApiOptions) => {
@@ -182,15 +172,14 @@ export function deleteCommand(context: CommandContext): Command {
       const { recordProject } = await import('../scaffold/project-record.js');
       await recordProject(await deleteApi(options, context), options, context);
     });
-  return new Command('delete').description('Remove from a project.').addCommand(api);
+  return new Command('delete').description('Remove a kind from a project.').addCommand(api);
 }
 
 /** `operator-builder upgrade-project`. */
 export function upgradeProjectCommand(context: CommandContext): Command {
   return scaffoldCommand('upgrade-project')
     .description(
-      'Merge the templates of this version of operator-builder into a project that an older one made. ' +
-        'Conflicts are marked as git marks them; then the exit code is 2.',
+      'Merge the templates of this version of operator-builder into the project. Conflicts are marked as in git; the exit code is then 2.',
     )
     .addHelpText(
       'after',

@@ -18,23 +18,21 @@ import type { ApiServerOptions } from '../run/serve-api.js';
 export function runCommand(context: CommandContext): Command {
   return addEmbeddedOptions(addProcessOptions(addClusterOptions(new Command('run'))))
     .description(
-      'Runs the operator of the project from its sources, until SIGINT or SIGTERM, and restarts it when ' +
-        'they change: on the cluster of your kubeconfig, or, with --embedded, on one in this process, ' +
-        'with simulated workloads. Prints a line for each object that it changes and each failure.',
+      'Run the operator from its sources until SIGINT or SIGTERM, and restart it when they change. It runs on the cluster of your kubeconfig, or with --embedded on a simulated cluster in this process. The output has a line for each changed object and each failure.',
     )
-    .option('--project <directory>', 'where the operator is', '.')
+    .option('--project <directory>', 'directory of the project', '.')
     .option(
       '-n, --namespace <names>',
-      'the namespaces that it watches, separated by commas (default: all)',
+      'namespaces to watch, separated by commas (default: all)',
       namespacesOf,
     )
-    .option('--install-crds', 'install its custom resources first (always with --embedded)')
-    .option('--webhook-port <port>', 'where its webhooks are served (default: 9443)', portOf)
+    .option('--install-crds', 'install the CRDs of the operator first (always with --embedded)')
+    .option('--webhook-port <port>', 'port of the webhooks (default: 9443)', portOf)
     .option(
       '--webhook-certs <folder>',
-      'serve its webhooks, by tls.crt and tls.key of this folder (default: not)',
+      'folder with tls.crt and tls.key: serve the webhooks (default: not served)',
     )
-    .option('--no-watch', 'do not restart it when its sources change')
+    .option('--no-watch', 'do not restart the operator when its sources change')
     .addOption(logLevelOption().default('warn'))
     .addOption(logFormatOption())
     .addHelpText(
@@ -42,8 +40,8 @@ export function runCommand(context: CommandContext): Command {
       helpExamples({
         'operator-builder run --embedded': 'without a cluster, with config/samples',
         'operator-builder run --embedded -f shop.yaml --until-settled':
-          'until the operator has done what the file asks for: as a test',
-        'operator-builder run --context kind-dev --install-crds': 'on a cluster of yours',
+          'as a test: exit once the resources in the file are reconciled',
+        'operator-builder run --context kind-dev --install-crds': 'on a cluster of your kubeconfig',
       }),
     )
     .action(async (options: RunOptions) => {
@@ -55,20 +53,20 @@ export function runCommand(context: CommandContext): Command {
 
 function addEmbeddedOptions(command: Command): Command {
   return command
-    .option('--embedded', 'on an API server in this process, without any cluster')
+    .option('--embedded', 'run on a simulated cluster in this process')
     .option(
       '-f, --filename <file...>',
-      'of --embedded: what to apply once the operator runs (default: config/samples)',
+      'with --embedded: objects to apply once the operator runs (default: config/samples)',
     )
-    .option('--port <port>', 'of --embedded: where the API server listens (default: any)', portOf)
+    .option('--port <port>', 'with --embedded: port of the API server (default: any)', portOf)
     .option(
       '--kubeconfig-out <file>',
-      'of --embedded: the kubeconfig to write for kubectl, gone at the end (default: below node_modules)',
+      'with --embedded: kubeconfig to write for kubectl, removed at the end (default: below node_modules)',
     )
-    .option('--as-admin', 'of --embedded: let the operator do what its role does not allow')
-    .option('--until-settled', 'of --embedded: end once the operator has nothing left to do')
+    .option('--as-admin', 'with --embedded: give the operator all permissions')
+    .option('--until-settled', 'with --embedded: exit once the operator has settled')
     .addOption(
-      new Option('--settle-timeout <duration>', 'how long that may take')
+      new Option('--settle-timeout <duration>', 'time limit of --until-settled')
         .argParser(durationMsOf)
         .default(60_000, '60s'),
     );
@@ -78,40 +76,30 @@ function addEmbeddedOptions(command: Command): Command {
 export function apiServerCommand(context: CommandContext): Command {
   return new Command('apiserver')
     .description(
-      'Serves the Kubernetes API to kubectl and others from this process, until SIGINT or SIGTERM. All is ' +
-        'in memory, and gone at the end. Tests in any language control the server over HTTP: faults, time, ' +
-        'snapshots, the request log and pods. The token of that API is in OPERATOR_BUILDER_CONTROL_TOKEN, or ' +
-        'generated.',
+      'Serve the Kubernetes API from this process until SIGINT or SIGTERM. All objects are kept in memory and lost at the end. Tests in any language control the server over HTTP: faults, time, snapshots, the request log and pods. Set the token of this control API in OPERATOR_BUILDER_CONTROL_TOKEN; otherwise it is generated.',
     )
-    .addOption(new Option('--port <port>', 'where it listens').argParser(portOf).default(0, 'any'))
+    .addOption(new Option('--port <port>', 'port to listen on').argParser(portOf).default(0, 'any'))
     .option(
       '--host <address>',
-      'the address to listen on; beyond 127.0.0.1, everyone who reaches it is the administrator without --rbac',
+      'address to listen on; without --rbac every client that reaches it is an administrator',
       '127.0.0.1',
     )
+    .option('--kubeconfig <file>', 'kubeconfig to write, removed at the end', 'embedded.kubeconfig')
+    .option('--crds <path...>', 'CRDs to serve: YAML files or folders, such as config/crd/bases')
     .option(
-      '--kubeconfig <file>',
-      'the kubeconfig to write, gone at the end',
-      'embedded.kubeconfig',
-    )
-    .option(
-      '--crds <path...>',
-      'custom resources to serve: YAML files, or folders of them, as config/crd/bases',
-    )
-    .option('--workloads', 'simulate pods, so that Deployments and the like become ready', false)
-    .option(
-      '--rbac',
-      'let roles decide who may do what; the kubeconfig is the administrator',
+      '--workloads',
+      'simulate pods, so that Deployments and other workloads become ready',
       false,
     )
-    .option('--tls', 'serve over HTTPS; the kubeconfig knows whom to trust (default: with --rbac)')
+    .option('--rbac', 'enforce RBAC; the kubeconfig is of an administrator', false)
+    .option('--tls', 'serve over HTTPS; the kubeconfig has the certificate (default: with --rbac)')
     .option('--virtual-clock', 'start with a clock that only the control API advances', false)
     .option(
       '--ready-file <file>',
-      'a file to write once the server is ready: its URL, its kubeconfig and the control API as JSON',
+      'file to write once the server is ready: URL, kubeconfig and control API as JSON',
     )
     .addOption(
-      new Option('--output <format>', 'what to print once the server is ready')
+      new Option('--output <format>', 'format of the addresses printed once the server is ready')
         .choices(outputs)
         .default('text'),
     )
@@ -122,9 +110,9 @@ export function apiServerCommand(context: CommandContext): Command {
       helpExamples({
         'operator-builder apiserver': 'for kubectl --kubeconfig embedded.kubeconfig',
         'operator-builder apiserver --crds config/crd/bases --workloads --kubeconfig /tmp/dev':
-          'with the kinds of a project, to run its operator against',
+          'with the kinds of a project, for its operator',
         'operator-builder apiserver --output json --workloads --virtual-clock':
-          'for tests in another language: one line of JSON says where the server and its control API are',
+          'for tests in another language: one line of JSON with the URLs and the control API',
       }),
     )
     .action(async (options: ApiServerOptions) => {

@@ -98,7 +98,7 @@ export function managerOptions(
 }
 
 function load({ project }: RunOptions, context: CommandContext): Promise<LoadedProject> {
-  return whileTelling('the operator is compiled', context, () =>
+  return whileTelling('compiling the operator', context, () =>
     loadOperator(resolve(context.cwd, project)),
   );
 }

@@ -16,10 +16,10 @@ export interface ScaffoldOptions {
 /** Returns a scaffolding command. */
 export function scaffoldCommand(name: string): Command {
   return new Command(name)
-    .option('-C, --directory <folder>', "the project's folder", '.')
-    .option('--dry-run', 'say what would be done to which file, and write nothing', false)
-    .option('--force', 'overwrite files that are there', false)
-    .option('--no-input', 'at a terminal, do not ask for what is missing (also: CI=1)')
+    .option('-C, --directory <folder>', 'folder of the project', '.')
+    .option('--dry-run', 'write nothing; list the files that would change', false)
+    .option('--force', 'overwrite existing files', false)
+    .option('--no-input', 'do not ask for missing options at a terminal (also: CI=1)')
     .addOption(outputOption());
 }
 

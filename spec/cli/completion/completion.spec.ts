@@ -66,12 +66,14 @@ ${asked.join('\n')}`;
   }
 
   it('describes commands and options in zsh and fish', async () => {
-    expect(await script('zsh')).to.include(`'--dry-run:say what would be done to which file`);
+    expect(await script('zsh')).to.include(
+      `'--dry-run:write nothing; list the files that would change`,
+    );
     const fish = await script('fish');
     expect(fish).to.include(
       `-n '__operator_builder_at create api' -l 'style' -r -f -a 'builder resources lifecycle'`,
     );
-    expect(fish).to.include(`-n '__operator_builder_at -e' -a 'plan' -d 'Says what the operator`);
+    expect(fish).to.include(`-n '__operator_builder_at -e' -a 'plan' -d 'Show what the operator`);
     expect(fish).to.include(`-n '__operator_builder_at plan' -s 'f' -l 'filename' -r -F -d `);
   });
 
